@@ -37,14 +37,14 @@ class DaemonState:
         status = self.status
         if status is None:
             return "… connecting "
-        found = "√ open" if not status.vault or _usable(status) else "! no model"
+        text = "√ open" if not status.vault or _usable(status) else "! no model"
         if status.locked:
-            found = "× locked"
+            text = "× locked"
         elif status.vault and not status.policy.in_use:
-            found = "! no policy"
+            text = "! no policy"
         if not status.waiting:
-            return f"{found} "
-        return f"● {status.waiting} {found} " if short else f"● {status.waiting} waiting · {found} "
+            return f"{text} "
+        return f"● {status.waiting} {text} " if short else f"● {status.waiting} waiting · {text} "
 
     def missing(self) -> str:
         """Say in a sentence why a screen is still empty."""

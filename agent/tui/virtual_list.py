@@ -139,8 +139,8 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         if self._items:
             line = self._starts[self._near] + by * max(1, self.size.height - 1)
             at = max(0, min(len(self._items) - 1, bisect_right(self._starts, line) - 1))
-            found = self._next(at - by, by)
-            self._go(self._next(at, -by) if found is None else found)
+            place = self._next(at - by, by)
+            self._go(self._next(at, -by) if place is None else place)
 
     def action_edge(self, by: int) -> None:
         """Go to the first item, or to the last."""
@@ -194,17 +194,17 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         """Find the item to go on with once the one under the cursor is settled."""
         if self._at is None:
             return None
-        found = self._next(self._at, 1)
-        found = self._next(self._at, -1) if found in (None, self._at) else found
-        return None if found is None else self._items[found]
+        place = self._next(self._at, 1)
+        place = self._next(self._at, -1) if place in (None, self._at) else place
+        return None if place is None else self._items[place]
 
     def _next(self, at: int, by: int) -> int | None:
         """Find the nearest place after one where the cursor may rest, else that place itself."""
-        found = at + by
-        while 0 <= found < len(self._items):
-            if self._draws.rests(self._items[found]):
-                return found
-            found += by
+        place = at + by
+        while 0 <= place < len(self._items):
+            if self._draws.rests(self._items[place]):
+                return place
+            place += by
         return at if 0 <= at < len(self._items) and self._draws.rests(self._items[at]) else None
 
     def _go(self, at: int | None) -> None:

@@ -113,7 +113,7 @@ def proven(decision: Decision) -> str:
 
 
 def at_least(share: float) -> str:
-    """Return a share of the optimum in whole per cent, never rounded up."""
+    """Write a share of the optimum in whole per cent, never rounded up."""
     return f"at least {floor(100 * share)} % as good as the best set"
 
 
@@ -133,11 +133,11 @@ def difference(
         return ""
     helps = useful(other.utility - chosen.utility, signed=True) if informed else UNKNOWN_HELP
     before, after = people(chosen.people_left), people(other.people_left)
-    left = alike(other.people_left, chosen.people, among)
-    if "as before" not in left:
-        left += ", as before" if before == after else f", instead of {before}"
+    remain = alike(other.people_left, chosen.people, among)
+    if "as before" not in remain:
+        remain += ", as before" if before == after else f", instead of {before}"
     broken = f"; this {breaks(other.breaks)}" if other.breaks else ""
-    return f"{change}: {helps}; {left}{broken}."
+    return f"{change}: {helps}; {remain}{broken}."
 
 
 def changed(added: Sequence[str], dropped: Sequence[str], titles: Titles) -> str:
@@ -227,21 +227,21 @@ def _planned(decision: Decision) -> Iterator[tuple[str, str]]:
 def _withheld(decision: Decision) -> Iterator[tuple[str, str]]:
     """Yield, by reason, the attributes for which nothing was computed, then the forced ones."""
     names: dict[str, list[str]] = defaultdict(list)
-    kept = []
+    forced = []
     for each in decision.outcomes:
         if each.gain_bits is None:
             ruled = each.rule and each.reason in ("never", "guarded")
             names[each.reason].append(f"{each.title} ({each.rule})" if ruled else each.title)
         elif not each.disclosed and each.disclose == "always":
-            kept.append(each.title)
-    if kept:
-        yield "always", f"{_some(kept)}: would break a limit, so not sent"
+            forced.append(each.title)
+    if forced:
+        yield "always", f"{_some(forced)}: would break a limit, so not sent"
     for reason, who in names.items():
         yield REASONS.get(reason, reason), _some(who)
 
 
 def _some(names: Sequence[str]) -> str:
-    """Return a few names, or how many there are."""
+    """List a few names, or how many there are."""
     return ", ".join(names) if len(names) <= FEW else counted(len(names), "attribute")
 
 
@@ -265,7 +265,7 @@ def _figures(decision: Decision) -> Iterator[tuple[str, str]]:
 
 
 def _objective(decision: Decision) -> str:
-    """Return the objective as the sum that it is."""
+    """Write the objective as the sum that it is."""
     figures = decision.figures
     risk = f"{decision.trade_off:g} x {figures.identifiability_cost:.3g} identifiability"
     terms = [f"{bits(figures.utility)} gained", risk]
@@ -290,15 +290,15 @@ def guessing(decision: Decision) -> str:
     return f"{after:.5f}; before, {before:.5f}"
 
 
-def fitting(before: float, left: float, among: CountedAmong | None = None) -> str:
+def fitting(before: float, after: float, among: CountedAmong | None = None) -> str:
     """Say how many people match what is known now, and are expected to after the answer."""
     if not before:
         return "nobody in the model matches what it knows"
     estimated = among is not None and among.estimated
     now = f"matches {'about ' if estimated else ''}{of_whom(before, among)} now"
-    if people(left) == people(before):
+    if people(after) == people(before):
         return f"{now}, and as many after this answer"
-    return f"{now}, about {people(left)} after this answer"
+    return f"{now}, about {people(after)} after this answer"
 
 
 def settled(decision: Decision) -> str:

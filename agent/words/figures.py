@@ -26,22 +26,22 @@ LEFT = "people who still look like you to the recipient"
 
 
 def listed(names: Iterable[str], nothing: str = "", most: int | None = None) -> str:
-    """Return names as a sentence has them: a, b and c; with ``most``: the first, and n more."""
-    found = [*names]
-    if most is not None and len(found) > most:
-        found = [*found[:most], f"{len(found) - most} more"]
-    if len(found) < 2:  # noqa: PLR2004  (no two to join)
-        return found[0] if found else nothing
-    return f"{', '.join(found[:-1])} and {found[-1]}"
+    """Join names as a sentence has them: a, b and c; with ``most``: the first, and n more."""
+    parts = [*names]
+    if most is not None and len(parts) > most:
+        parts = [*parts[:most], f"{len(parts) - most} more"]
+    if len(parts) < 2:  # noqa: PLR2004  (no two to join)
+        return parts[0] if parts else nothing
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Return how many there are: 1 entry, 1,200 entries; ``many``: by default with an s."""
+    """Say how many there are: 1 entry, 1,200 entries; ``many``: by default with an s."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def bits(number: float | None, *, signed: bool = False, decimals: int = DECIMALS) -> str:
-    """Return a number of bits with three decimals or three digits."""
+    """Write a number of bits with three decimals or three digits."""
     if number is None:
         return UNKNOWN
     if abs(number) >= LARGE:
@@ -51,12 +51,12 @@ def bits(number: float | None, *, signed: bool = False, decimals: int = DECIMALS
 
 
 def useful(number: float, *, signed: bool = False) -> str:
-    """Return a utility, or a difference of utilities, in bits with its unit."""
+    """Write a utility, or a difference of utilities, in bits with its unit."""
     return f"{bits(number, signed=signed)} bits more useful"
 
 
 def people(number: float | None) -> str:
-    """Return how many people, of large numbers two digits: 41,000, 6.3 million.
+    """Say how many people, of large numbers two digits: 41,000, 6.3 million.
 
     An expected number has a decimal where it is small.
     """
@@ -69,50 +69,52 @@ def people(number: float | None) -> str:
 
 
 def of_whom(number: float, among: CountedAmong | None = None) -> str:
-    """Return how many of which people: 303 of the 18,991 people of the survey, which are counted.
+    """Say how many of which people: 303 of the 18,991 people of the survey, which are counted.
 
     An estimate is of all people there are: 41,000 people of the US.
     """
     if among is None or among.estimated:
         return f"{people(number)} {'people' if among is None else among.people}"
-    left = people(number) if number < LARGE_CROWD else f"{number:,.0f}"
-    return f"{left} of the {among.count:,} {among.people}"
+    remaining = people(number) if number < LARGE_CROWD else f"{number:,.0f}"
+    return f"{remaining} of the {among.count:,} {among.people}"
 
 
-def counted_among(found: Iterable[CountedAmong | None]) -> str:
-    """Return of whom numbers of people are: the 18,991 people of the survey; nothing if of many."""
-    distinct = {(each.people, each.count, each.estimated) for each in found if each is not None}
+def counted_among(groups: Iterable[CountedAmong | None]) -> str:
+    """Say of whom numbers of people are: the 18,991 people of the survey; nothing if of many."""
+    distinct = {(each.people, each.count, each.estimated) for each in groups if each is not None}
     if len(distinct) != 1:
         return ""
     who, count, estimated = distinct.pop()
     return f"about {people(count)} {who}" if estimated else f"the {count:,} {who}"
 
 
-def alike(left: float, before: float | None = None, among: CountedAmong | None = None) -> str:
-    """Return how many people look like the user still; ``before``: how many did until now."""
+def alike(
+    people_left: float, before: float | None = None, among: CountedAmong | None = None
+) -> str:
+    """Say how many people look like the user still; ``before``: how many did until now."""
     estimated = among is not None and among.estimated
-    if not left:
+    if not people_left:
         return "nobody looks like you"
-    if before is not None and round(left) == round(before):
-        return f"about {of_whom(left, among)} look like you, as before"
-    if people(left) == "1":
+    if before is not None and round(people_left) == round(before):
+        return f"about {of_whom(people_left, among)} look like you, as before"
+    if people(people_left) == "1":
         return "perhaps nobody else looks like you" if estimated else "only 1 person looks like you"
-    return f"about {of_whom(left, among)} still look like you"
+    return f"about {of_whom(people_left, among)} still look like you"
 
 
-def brought(gain: float | None, left: float | None, *, expected: bool = False) -> str:
-    """Return how much something helps and how many people are left, as far as it is known.
+def brought(gain: float | None, people_left: float | None, *, expected: bool = False) -> str:
+    """Say how much something helps and how many people are left, as far as it is known.
 
     ``expected``: it is not sent yet, and who is left depends on the user's own values.
     """
     parts = [] if gain is None else [useful(gain, signed=expected)]
     remain = "expected to be left" if expected else "left"
-    parts += [] if left is None else [f"about {people(left)} people {remain}"]
+    parts += [] if people_left is None else [f"about {people(people_left)} people {remain}"]
     return ", ".join(parts)
 
 
 def measured(value: float, metric: str, most: float | None = None) -> str:
-    """Return a level of identifiability, or a difference, in its unit: 0.08 %, or 1 in 820,000.
+    """Write a level of identifiability, or a difference, in its unit: 0.08 %, or 1 in 820,000.
 
     ``most``: the largest on an axis, by which all numbers on it have the same form.
     """
@@ -125,7 +127,7 @@ def measured(value: float, metric: str, most: float | None = None) -> str:
 
 
 def added_risk(value: float, metric: str) -> str:
-    """Return a cost in identifiability as a phrase: 0.08 % more chance of a right guess."""
+    """Write a cost in identifiability as a phrase: 0.08 % more chance of a right guess."""
     if not value:
         return "nothing"
     if metric == "maxprob":
@@ -134,10 +136,10 @@ def added_risk(value: float, metric: str) -> str:
 
 
 def number(trade_off: float) -> str:
-    """Return λ with three digits, or as a whole number."""
+    """Write λ with three digits, or as a whole number."""
     return f"{trade_off:,.0f}" if 1000 <= trade_off < LARGE else f"{trade_off:.3g}"  # noqa: PLR2004  (from four digits on)
 
 
 def moment(at: datetime, zone: tzinfo | None = None) -> str:
-    """Return a time to the minute, where the user lives; ``zone``: by default that of here."""
+    """Write a time to the minute, where the user lives; ``zone``: by default that of here."""
     return f"{at.astimezone(zone):%Y-%m-%d %H:%M}"

@@ -26,22 +26,22 @@ class Column(NamedTuple):
 
 
 def wide(title: str, least: int = 16) -> Column:
-    """Return a column of text that wraps."""
+    """Make a column of text that wraps."""
     return Column(title, wraps=True, least=least)
 
 
 def numeric(title: str) -> Column:
-    """Return a column of numbers."""
+    """Make a column of numbers."""
     return Column(title, right=True)
 
 
 def paragraph(text: str, indent: str = "") -> str:
-    """Return a text in lines of at most 80 columns; a command in backquotes stays in one."""
+    """Wrap a text in lines of at most 80 columns; a command in backquotes stays in one."""
     return "\n".join(_wrapped(printable(text), WIDTH, indent))
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> str:
-    """Return an indented table of at most 80 columns under its titles; empty without rows."""
+    """Lay out an indented table of at most 80 columns under its titles; empty without rows."""
     cells = [[printable(text) for text in row] for row in rows]
     if not cells:
         return ""
@@ -69,7 +69,7 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return names and what there is to say about each, in two columns; empty without any."""
+    """Lay out names and what there is to say about each, in two columns; empty without any."""
     return table((Column(""), wide("")), pairs)
 
 
@@ -91,5 +91,5 @@ def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def printable(text: str) -> str:
-    """Return a text in which nothing steers the terminal."""
+    """Replace what could steer the terminal."""
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)

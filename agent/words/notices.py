@@ -43,16 +43,16 @@ NO_VAULT = "No vault yet: `reticent init` creates one."
 
 
 def whom(subject: Review | Handled) -> str:
-    """Return a recipient, and the group with which it shares what it learns."""
+    """Name a recipient, and the group with which it shares what it learns."""
     return subject.recipient + (f" (and {subject.pool})" if subject.pool.startswith("@") else "")
 
 
 def why_nothing(handled: Handled) -> str:
-    """Return why a request carried nothing, and how much of it waits for approval."""
+    """Say why a request carried nothing, and how much of it waits for approval."""
     if handled.waiting and handled.code == "answered":
-        left = handled.waiting - handled.settled
-        verb = "waited" if not left else "waits" if left == 1 else "wait"
-        return f"{counted(left or handled.waiting, 'fact')} {verb} for your approval"
+        waiting = handled.waiting - handled.settled
+        verb = "waited" if not waiting else "waits" if waiting == 1 else "wait"
+        return f"{counted(waiting or handled.waiting, 'fact')} {verb} for your approval"
     return WHY_NOTHING[handled.code]
 
 
@@ -64,7 +64,7 @@ def sent(names: Sequence[str], titles: Titles = NONE, unset: Sequence[str] = ())
 
 
 def verdict_of(handled: Handled, titles: Titles = NONE) -> str:
-    """Return what became of a request in one sentence, the verdict first."""
+    """Say what became of a request in one sentence, the verdict first."""
     if handled.kind == "forgotten":
         return f"You marked {handled.recipient} as having forgotten everything."
     to = whom(handled)
@@ -81,7 +81,7 @@ def sent_to(
     again: Collection[str] = (),
     among: CountedAmong | None = None,
 ) -> str:
-    """Return what was sent and to whom; ``left``: how many people still look like the user.
+    """Say what was sent and to whom; ``left``: how many people still look like the user.
 
     ``again``: what of it the recipient already had.
     """
@@ -93,18 +93,18 @@ def sent_to(
 
 
 def outcome_of(handled: Handled, titles: Titles = NONE) -> str:
-    """Return the same for a cell of a table."""
+    """Say the same for a cell of a table."""
     if handled.kind == "forgotten":
         return FORGOTTEN
     if handled.kind == "nothing":
         return f"nothing: {why_nothing(handled)}"
-    left = handled.waiting - handled.settled
-    waiting = f"; {left} waiting" if left else ""
+    pending = handled.waiting - handled.settled
+    waiting = f"; {pending} waiting" if pending else ""
     return ", ".join(titled(handled.disclosed, titles_in(handled.model, titles))) + waiting
 
 
 def asks(review: Review, titles: Titles = NONE) -> str:
-    """Return what waits for approval as a question, with what it would bring."""
+    """Say what waits for approval as a question, with what it would bring."""
     if review.address is not None:
         return f"Use Reticent in the chat box at {review.address}?"
     names = listed(titled(review.names, titles_in(review.model, titles)))
@@ -119,14 +119,14 @@ def asks(review: Review, titles: Titles = NONE) -> str:
 
 
 def waits(review: Review, titles: Titles = NONE) -> str:
-    """Return what waits for approval, and how to settle it."""
+    """Say what waits for approval, and how to settle it."""
     approve, deny = (f"`reticent {word} {review.id}`" for word in ("approve", "deny"))
     names = listed(titled(review.names, titles_in(review.model, titles)))
     return f"{names}, until you say {approve} or {deny}"
 
 
 def how_long(lasting: Lasting, days: int | None = None) -> str:
-    """Return for how long a decision of the user holds, as the end of a sentence."""
+    """Say for how long a decision of the user holds, as the end of a sentence."""
     match lasting:
         case "once":
             return "with the next request"
@@ -136,7 +136,7 @@ def how_long(lasting: Lasting, days: int | None = None) -> str:
 
 
 def settled(review: Review, verdict: Word, titles: Titles = NONE) -> str:
-    """Return what the user decided about a review, for whom and for how long."""
+    """Say what the user decided about a review, for whom and for how long."""
     named = verdict.names or review.names
     names = listed(titled(named, titles_in(review.model, titles)))
     long, approved = how_long(verdict.lasting, verdict.days), verdict.decided == "approve"
@@ -158,7 +158,7 @@ def settled(review: Review, verdict: Word, titles: Titles = NONE) -> str:
 
 
 def overridden(word: Override, titles: Titles = NONE, to: str = "") -> str:
-    """Return what the user decided about attributes that did not wait, and for how long.
+    """Say what the user decided about attributes that did not wait, and for how long.
 
     ``to``: the recipient, with its group if it has one, where the caller knows that.
     """
@@ -177,7 +177,7 @@ def overridden(word: Override, titles: Titles = NONE, to: str = "") -> str:
 
 
 def took_effect(ruled: Ruled, place: str | None = None, titles: Titles = NONE) -> list[str]:
-    """Return where a decision was written, and which rules still win over it."""
+    """Say where a decision was written, and which rules still win over it."""
     into = f" into {place}" if place else ""
     lines = [] if ruled.written is None else [f"Written{into} as {ruled.written!r}."]
     if ruled.blocked and ruled.decided_by:
@@ -189,7 +189,7 @@ def took_effect(ruled: Ruled, place: str | None = None, titles: Titles = NONE) -
 
 
 def edited(done: str, edit: Edited) -> str:
-    """Return what became of an edit of the policy, and which rules still win over it."""
+    """Say what became of an edit of the policy, and which rules still win over it."""
     text = f"{done}." if edit.changed else f"{done}: the policy already said so."
     for win in edit.wins:
         line = "" if win.line is None else f" (line {win.line})"
@@ -198,18 +198,18 @@ def edited(done: str, edit: Edited) -> str:
 
 
 def outdated(changed: Changed, titles: Titles = NONE) -> list[str]:
-    """Return who holds an older value of what was changed, and whether they learn the new one."""
-    kept = {each.name for each in changed.changes if each.is_set}
+    """Say who holds an older value of what was changed, and whether they learn the new one."""
+    still_set = {each.name for each in changed.changes if each.is_set}
     return [
         f"{listed(each.pools, most=MOST_NAMED)} {'has' if len(each.pools) == 1 else 'have'} your "
         f"older value of {titles.get(each.name, each.name)}, and will "
-        f"{'get the new one at no extra cost' if each.name in kept else 'keep it'}."
+        f"{'get the new one at no extra cost' if each.name in still_set else 'keep it'}."
         for each in changed.stale
     ]
 
 
 def also(implied: Sequence[Implied], *, masked: bool = False) -> list[str]:
-    """Return what changed because other facts did; ``masked``: without the values."""
+    """Say what changed because other facts did; ``masked``: without the values."""
     now = {each.title: each.value for each in implied}
     set_ = {title: value for title, value in now.items() if value is not None}
     named = [f"{t} to {value_title(v, t)}" for t, v in set_.items() if v != UNSPECIFIED]
@@ -224,7 +224,7 @@ def also(implied: Sequence[Implied], *, masked: bool = False) -> list[str]:
 
 
 def who_know(found: Sequence[Recipient]) -> str:
-    """Return how many know something, and of whom their numbers of people are."""
+    """Say how many know something, and of whom their numbers of people are."""
     if not found:
         return ""
     many, verb = counted(len(found), "recipient"), "knows" if len(found) == 1 else "know"
@@ -233,7 +233,7 @@ def who_know(found: Sequence[Recipient]) -> str:
 
 
 def corrected(found: Corrected, *, undone: bool = False) -> str:
-    """Return what a text no longer means, or may mean again, and what it is read as now."""
+    """Say what a text no longer means, or may mean again, and what it is read as now."""
     names = listed(quoted(each.title) for each in found.read_as)
     now = "It is no longer recognised, so it is sent unchanged."
     if found.now is not None:
@@ -267,7 +267,7 @@ def held(holding: Held, titles: Titles = NONE) -> str:
 
 
 def inferred(found: Inferred) -> str:
-    """Return what a recipient could guess about a guarded attribute."""
+    """Say what a recipient could guess about a guarded attribute."""
     if not found.best_guess:
         return f"{found.title}: too few people look like you to tell what it could guess."
     guess, chance = f"{found.best_guess:.0%}", f"{found.by_chance:.0%}"
@@ -291,7 +291,7 @@ READ: Mapping[Encoder, str] = {
 
 
 def model_line(model: ModelStatus) -> str:
-    """Return a model in one line: what it covers and who made it, or why it cannot be used."""
+    """Describe a model in one line: what it covers and who made it, or why it cannot be used."""
     if model.problem is not None:
         return f"{model.name} cannot be used: {model.problem}"
     attributes = counted(model.attributes, "attribute")
@@ -302,7 +302,7 @@ def model_line(model: ModelStatus) -> str:
 
 
 def running(status: Status) -> str:
-    """Return in one sentence whether requests are answered, and what to do where they are not."""
+    """Say in one sentence whether requests are answered, and what to do where they are not."""
     if status.notice is not None and (status.locked or not status.vault):
         return f"Locked: {status.notice}."
     if not status.vault:
@@ -315,7 +315,7 @@ def running(status: Status) -> str:
 
 
 def health(problems: int, notes: int, fine: str = "Nothing is wrong") -> str:
-    """Return what a check of this machine found; ``fine``: what to say without a problem."""
+    """Say what a check of this machine found; ``fine``: what to say without a problem."""
     verdict = counted(problems, "problem") if problems else fine
     return f"{verdict}, {counted(notes, 'note')}." if notes else f"{verdict}."
 
@@ -369,7 +369,7 @@ def _plain(text: str) -> str:
 
 
 def _ending(host: str) -> str:
-    """Return a host, or its end, which says whose it is; all but ASCII is escaped."""
+    """Shorten a host to its end, which says whose it is; escape all but ASCII."""
     clean = host.encode("ascii", "backslashreplace").decode().translate(_MARKUP)
     clean = "".join(each if each.isprintable() else "?" for each in clean)
     return clean if len(clean) <= DIALOG_HOST else f"...{clean[3 - DIALOG_HOST :]}"

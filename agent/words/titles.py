@@ -108,7 +108,7 @@ PROOFS: Mapping[str, str] = {
 
 
 def why(reason: str, rule: str | None = None, limit: str | None = None) -> str:
-    """Return why an attribute is sent or not, with the limit or the rule behind it."""
+    """Say why an attribute is sent or not, with the limit or the rule behind it."""
     text = REASONS.get(reason) or WHY_NOTHING.get(reason, reason)  # type: ignore[call-overload]  # any text
     if limit:
         return f"{text}: {limit}"
@@ -116,12 +116,12 @@ def why(reason: str, rule: str | None = None, limit: str | None = None) -> str:
 
 
 def breaks(limit: str) -> str:
-    """Return which limit a set breaks, and what that means."""
+    """Say which limit a set breaks, and what that means."""
     return f"breaks the limit {limit}: {LIMITS[limit]}" if limit in LIMITS else f"breaks {limit}"
 
 
 def write_policy(path: object) -> str:
-    """Return what to do where there is no policy; ``path``: of the file, or what stands for it."""
+    """Say what to do where there is no policy; ``path``: of the file, or what stands for it."""
     return f"write {PRESET} into {path}"
 
 
@@ -132,7 +132,7 @@ def _table(name: str) -> Any:  # noqa: ANN401  (TOML)
 
 
 def value_title(value: str, attribute: str = "") -> str:
-    """Return a value in words; ``attribute``: the title of what it is a value of, for its unit."""
+    """Write a value in words; ``attribute``: the title of what it is a value of, for its unit."""
     titles: Mapping[str, Titles] = _table("values")
     for each in (titles.get(attribute, NONE), titles["any"]):
         if value in each:
@@ -152,12 +152,12 @@ def value_title(value: str, attribute: str = "") -> str:
 
 
 def concerns(model: str) -> str:
-    """Return the question whether a model's facts are of any concern to the user."""
+    """Ask whether a model's facts are of any concern to the user."""
     return CONCERNS.get(model, f"Do you have facts for the model {model}?")
 
 
 def question(title: str, values: Iterable[str] = ()) -> str:
-    """Return the question that a value answers, by its attribute's title; ``values``: to choose."""
+    """Ask the question that a value answers, by its attribute's title; ``values``: to choose."""
     first, _, rest = title.partition(" ")
     if first in ("interested", "enrolled", "looking"):
         return f"Are you {title}?"
@@ -171,17 +171,17 @@ def question(title: str, values: Iterable[str] = ()) -> str:
 
 
 def fact(title: str, value: str) -> str:
-    """Return an attribute with its value: interested in .NET: no."""
+    """Write an attribute with its value: interested in .NET: no."""
     return f"{title}: {value_title(value, title)}"
 
 
 def facts(values: Mapping[str, str], titles: Titles = NONE) -> list[str]:
-    """Return values by the titles of their attributes, where those are known."""
+    """Write values by the titles of their attributes, where those are known."""
     return [fact(titles.get(name, name), value) for name, value in values.items()]
 
 
 def quoted(query: str) -> str:
-    """Return a known query of a model as it is read, in quotes."""
+    """Quote a known query of a model as it is read."""
     return repr(query.replace("_", " "))
 
 
@@ -194,24 +194,24 @@ def read_as(reading: Reading | None) -> str:
 
 
 def surely(probability: float) -> str:
-    """Return a probability in per cent, never rounded up: none that is estimated is certain."""
+    """Write a probability in per cent, never rounded up: none that is estimated is certain."""
     return f"{floor(100 * probability)} %"
 
 
 def titled(names: Iterable[str], titles: Titles = NONE) -> list[str]:
-    """Return the titles of attributes; the name where a title is not known."""
+    """List the titles of attributes; the name where a title is not known."""
     return [titles.get(name, name) for name in names]
 
 
 def titles_in(model: str, titles: Titles) -> Titles:
-    """Return titles by the names that a model has: two models may call different facts alike."""
+    """Key titles by the names that a model has: two models may call different facts alike."""
     start = f"{model}."
     own = {name[len(start) :]: title for name, title in titles.items() if name.startswith(start)}
     return {**titles, **own}
 
 
 def in_order(values: Iterable[str]) -> list[str]:
-    """Return values from low to high, what is not specified first and what is other last."""
+    """Sort values from low to high, what is not specified first and what is other last."""
     every = [*values]
     named = [each for each in every if each != UNSPECIFIED and not _other(each)]
     scales: list[list[str]] = _table("values")["scales"]
@@ -235,7 +235,7 @@ def _other(value: str) -> bool:
 
 
 def plain(text: str, most: int = LONGEST) -> str:
-    """Return text of a model's maker in one short line: printable, without markup.
+    """Put a text of a model's maker into one short line: printable, without markup.
 
     Titles and values come from model files, and a model may be anybody's: to an assistant they are
     text that somebody else wrote. Each is cut, and nothing in it steers who reads it.
@@ -246,7 +246,7 @@ def plain(text: str, most: int = LONGEST) -> str:
 
 
 def phrase(title: str, value: str) -> str:
-    """Return what a value says of a person, as a phrase that stands alone: 35 to 44 years old.
+    """Say what a value says of a person, as a phrase that stands alone: 35 to 44 years old.
 
     ``title``: of the attribute. One that is not known here is named beside its value.
     """
@@ -258,7 +258,7 @@ def phrase(title: str, value: str) -> str:
 
 
 def about(phrases: Iterable[str], whom: str = "me") -> str:
-    """Return the line of these phrases, each once; empty where there are none.
+    """Make the line of these phrases, each once; empty where there are none.
 
     About me: 35 to 44 years old, children under 18 at home.
     """

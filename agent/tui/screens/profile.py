@@ -89,8 +89,8 @@ class FactRow:
     @property
     def rule(self) -> str:
         """The rule that decides, with its line where it has one."""
-        found = self.attribute
-        return found.rule if found.line is None else f"{found.rule}, line {found.line}"
+        line = self.attribute.line
+        return self.attribute.rule + ("" if line is None else f", line {line}")
 
 
 def plain_name(attribute: AttributeStatus) -> str:
@@ -112,9 +112,9 @@ def families(attributes: Sequence[AttributeStatus]) -> list[tuple[AttributeStatu
             yield from below(each, depth + 1)
 
     tops = (each for each in attributes if each.refines not in names)
-    found = [pair for each in tops for pair in below(each, 0)]
-    reached = {each.name for each, _ in found}
-    return found + [(each, 0) for each in attributes if each.name not in reached]
+    ordered = [pair for each in tops for pair in below(each, 0)]
+    reached = {each.name for each, _ in ordered}
+    return ordered + [(each, 0) for each in attributes if each.name not in reached]
 
 
 def rows_of(
@@ -126,17 +126,17 @@ def rows_of(
 ) -> list[FactRow]:
     """Lay out a row for each kind of fact; ``held``: names of facts by the recipient's pool."""
     values = {each.kind: each.value for each in facts}
-    found = []
+    rows = []
     for each, depth in families(attributes):
         value = None if masked else values.get(each.kind)
         names = {each.name, f"{each.model}.{plain_name(each)}"}
-        holders = tuple(pool for pool, known in held.items() if names.intersection(known))
-        found.append(
+        holders = tuple(pool for pool, theirs in held.items() if names.intersection(theirs))
+        rows.append(
             FactRow(
                 each, depth, each.scope == "person" and each.kind in values, value, holders=holders
             )
         )
-    return found
+    return rows
 
 
 def matching(rows: Iterable[FactRow], text: str) -> list[FactRow]:

@@ -45,11 +45,11 @@ def lines(recipient: Recipient, width: int, titles: Titles = NONE) -> tuple[Line
     blocked = recipient.blocked
     kind: Kind = "bad" if blocked else "strong"
     name = fitted(f"{'×' if blocked else ' '} {recipient.pool}", _name(width))
-    left = fitted(left_of(recipient), PEOPLE, right=True)
+    people_left = fitted(left_of(recipient), PEOPLE, right=True)
     requests = fitted(f"{recipient.requests:,}", REQUESTS, right=True)
-    known = listed(titled(recipient.held, titles), "nothing about you")
-    below = fitted(f"    {'blocked · ' if blocked else ''}knows {known}", width)
-    return ((Part(name, kind), Part(left), Part(requests, "muted")), (Part(below, "muted"),))
+    facts = listed(titled(recipient.held, titles), "nothing about you")
+    below = fitted(f"    {'blocked · ' if blocked else ''}knows {facts}", width)
+    return ((Part(name, kind), Part(people_left), Part(requests, "muted")), (Part(below, "muted"),))
 
 
 def left_of(recipient: Recipient) -> str:
@@ -156,8 +156,8 @@ def _table(*columns: Column) -> Table:
 
 def matches(recipient: Recipient, text: str, titles: Titles = NONE) -> bool:
     """Say whether a recipient has these words: in its name, its sites or what it knows."""
-    held = (*recipient.held, *titled(recipient.held, titles))
-    words = " ".join([recipient.pool, *recipient.sites, *held]).casefold()
+    facts = (*recipient.held, *titled(recipient.held, titles))
+    words = " ".join([recipient.pool, *recipient.sites, *facts]).casefold()
     state = " blocked" if recipient.blocked else ""
     return all(each in words + state for each in text.casefold().split())
 
@@ -256,14 +256,14 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         """Show a recipient, or none; values are kept only while they are seen."""
         masked, zone = self.review.masked, self.review.environment.clock().tzinfo
         if findings is not None and masked:
-            held = replace(findings.held, values=dict.fromkeys(findings.held.values, ""))
-            findings = findings._replace(held=held)
+            masked_held = replace(findings.held, values=dict.fromkeys(findings.held.values, ""))
+            findings = findings._replace(held=masked_held)
         pool = findings and findings.recipient.pool
         if self.findings is not None and pool != self.findings.recipient.pool:
             self.query_one("#detail").scroll_home(animate=False)
         self.findings = findings
-        known = "" if findings is None else Group(*knowledge(findings, zone, masked=masked))
-        self.query_one("#known", Static).update(known)
+        shown = "" if findings is None else Group(*knowledge(findings, zone, masked=masked))
+        self.query_one("#known", Static).update(shown)
         more = "" if findings is None else added(findings.weighed)
         self.query_one("#more", Static).update(more)
 
@@ -271,10 +271,10 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
 
     async def renew(self) -> None:
         """Show who knows anything, and look again into the one that is looked into."""
-        found = await self.review.link.call("recipients")
+        recipients = await self.review.link.call("recipients")
         titles = await self.review.titles()
         if self.review.reachable:
-            self._all, self._titles = found, titles
+            self._all, self._titles = recipients, titles
             self.draw()
             self._look_into(attended=False)
 

@@ -156,12 +156,12 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """Show what waits, and what was answered since the last refresh."""
         call, status = self.review.link.call, self.review.state.status
         process = None if status is None else status.process
-        known = self._past if process == self._process else {}
+        before = self._past if process == self._process else {}
         waits, latest = await asyncio.gather(
-            call("reviews"), call("requests", limit=LATEST if known else MOST_ENTRIES)
+            call("reviews"), call("requests", limit=LATEST if before else MOST_ENTRIES)
         )
-        past = merged(known, latest) if known else None
-        if known and past is None:
+        past = merged(before, latest) if before else None
+        if before and past is None:
             latest = await call("requests", limit=MOST_ENTRIES)
         titles = await self.review.titles()
         if not self.review.reachable:
@@ -285,11 +285,11 @@ class RequestsScreen(ListPage[Item], where="requests"):
     async def _choose(self, subject: Subject) -> None:
         """Ask for how long, and for whom; Enter alone changes nothing."""
         if isinstance(subject, Review):
-            asked = f"Send {listed(self._named(subject))} to {whom(subject)}?"
+            question = f"Send {listed(self._named(subject))} to {whom(subject)}?"
         else:
             change = self._tried().change.text(self._titles)
-            asked = f"{change}, to {whom(subject)}: for how long, and for whom?"
-        picked = await self._pick(asked, choices(subject))
+            question = f"{change}, to {whom(subject)}: for how long, and for whom?"
+        picked = await self._pick(question, choices(subject))
         if picked is not None and isinstance(subject, Review):
             await self._rule(picked, subject)
         elif picked is not None:
@@ -303,13 +303,13 @@ class RequestsScreen(ListPage[Item], where="requests"):
         if not isinstance(subject, Review):
             await self._choose(subject)
             return
-        found = [each for each in self._waits if each.pool == subject.pool]
-        names = dict.fromkeys(name for each in found for name in self._named(each))
-        asked = f"Send everything that waits for {whom(subject)}: {listed(names)}?"
+        reviews = [each for each in self._waits if each.pool == subject.pool]
+        names = dict.fromkeys(name for each in reviews for name in self._named(each))
+        question = f"Send everything that waits for {whom(subject)}: {listed(names)}?"
         answers = [("Once, with the next request", ONCE), ("Always", ALWAYS)]
-        picked = await self._pick(asked, answers)
+        picked = await self._pick(question, answers)
         if picked is not None:
-            await self._rule(picked, *found)
+            await self._rule(picked, *reviews)
 
     async def _pick(self, asked: str, answers: list[tuple[str, Word]]) -> Word | None:
         question = Choice[Word | None](asked, [(LEAVE, None), *answers])

@@ -129,16 +129,16 @@ def lines(item: Shows, width: int) -> tuple[Line, ...]:
     row, kind = item.row, KINDS.get(item.sign, "plain")
     title = fact(row.title, item.value) if item.value else row.title
     reason = item.then + why(row.reason, row.rule, row.limit)
-    left = ""
+    people_left = ""
     figures: Line = ()
     if item.figures:
-        left = "" if row.people_left is None else f" about {people(row.people_left)} left"
+        people_left = "" if row.people_left is None else f" about {people(row.people_left)} left"
         gain = Part(fitted(bits(row.gain_bits, signed=True), NUMBER, right=True), "good")
         figures = (gain, Part(fitted(bits(row.cost_bits), NUMBER, right=True), "bad"))
     wide = width - 4 - len(figures) * NUMBER
     first = (Part(f"{item.sign} ", kind), Part(fitted(title, wide), kind), *figures)
-    room = width - 4 - len(left)
-    return (first, (Part("    "), Part(fitted(reason, room), "muted"), Part(left)))
+    room = width - 4 - len(people_left)
+    return (first, (Part("    "), Part(fitted(reason, room), "muted"), Part(people_left)))
 
 
 LOOK: Look[Shows] = Look(

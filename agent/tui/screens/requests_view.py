@@ -101,26 +101,26 @@ def arranged(
 
     waiting = [*filter(fits, reversed(reviews))]
     answered = [*filter(fits, handled)][::-1]
-    found: list[Item] = []
+    items: list[Item] = []
     if waiting:
         verb = "waits" if len(reviews) == 1 else "wait"
-        found += [Title("waiting", f"{len(reviews)} {verb} for your approval"), *waiting]
+        items += [Title("waiting", f"{len(reviews)} {verb} for your approval"), *waiting]
     if answered:
-        found += [Title("requests", "Answered, latest first"), *answered]
-    return tuple(found)
+        items += [Title("requests", "Answered, latest first"), *answered]
+    return tuple(items)
 
 
-def merged(known: Mapping[int, Handled], latest: Sequence[Handled]) -> dict[int, Handled] | None:
+def merged(before: Mapping[int, Handled], latest: Sequence[Handled]) -> dict[int, Handled] | None:
     """Merge the requests fetched before with the latest, oldest first.
 
     None where something between them may be missing.
     """
-    if not any(known.get(each.number) == each for each in latest):
+    if not any(before.get(each.number) == each for each in latest):
         return None
     numbers = {each.number for each in latest}
-    older = (each for each in known.values() if each.number not in numbers)
-    found = sorted((*older, *latest), key=lambda each: each.at)
-    return {each.number: each for each in found}
+    older = (each for each in before.values() if each.number not in numbers)
+    both = sorted((*older, *latest), key=lambda each: each.at)
+    return {each.number: each for each in both}
 
 
 def repeats(handled: Iterable[Handled]) -> frozenset[int]:
@@ -128,19 +128,19 @@ def repeats(handled: Iterable[Handled]) -> frozenset[int]:
 
     With a value that has changed, other people would look like the user.
     """
-    told: dict[str, set[str]] = {}
-    left: dict[str, int | None] = {}
-    found = set()
+    sent: dict[str, set[str]] = {}
+    people_left: dict[str, int | None] = {}
+    numbers = set()
     for each in handled:
         if each.kind == "forgotten":
-            told.pop(each.pool, None)
+            sent.pop(each.pool, None)
         elif each.kind == "disclosed":
-            names = told.setdefault(each.pool, set())
-            if names.issuperset(each.disclosed) and left[each.pool] == each.people_left:
-                found.add(each.number)
+            names = sent.setdefault(each.pool, set())
+            if names.issuperset(each.disclosed) and people_left[each.pool] == each.people_left:
+                numbers.add(each.number)
             names.update(each.disclosed)
-            left[each.pool] = each.people_left
-    return frozenset(found)
+            people_left[each.pool] = each.people_left
+    return frozenset(numbers)
 
 
 def when(at: datetime, now: datetime) -> str:
@@ -265,11 +265,11 @@ def question(trial: Trial) -> WhatIf | None:
     if isinstance(subject, Handled) and subject.number > 0:
         return WhatIf(entry=subject.number, add=add, drop=drop)
     if isinstance(subject, Review):
-        asked = subject.names if subject.kind == "offer" else None
+        names = subject.names if subject.kind == "offer" else None
     else:
-        asked = subject.asked
+        names = subject.asked
     query = subject.query or None
-    return WhatIf(recipient=subject.recipient, query=query, asked=asked, add=add, drop=drop)
+    return WhatIf(recipient=subject.recipient, query=query, asked=names, add=add, drop=drop)
 
 
 def correction(subject: Subject) -> NotThat:
@@ -324,10 +324,12 @@ def changed(trial: Trial) -> str:
         return ""
     if trial.weighed is None:
         return f"{trial.change.text(trial.titles)}: computing …"
-    held = {row.name for row in trial.weighed.rows if row.held} & trial.change.drop
-    names = listed(sorted(titled(held, trial.titles)))
-    kept = f" It already knows {names}: withholding it now gains nothing. {GONE}" if held else ""
-    return f"{trial.weighed.headline}{kept}"
+    withheld = {row.name for row in trial.weighed.rows if row.held} & trial.change.drop
+    names = listed(sorted(titled(withheld, trial.titles)))
+    late = (
+        f" It already knows {names}: withholding it now gains nothing. {GONE}" if withheld else ""
+    )
+    return f"{trial.weighed.headline}{late}"
 
 
 def hint(subject: Subject) -> str:
@@ -351,20 +353,20 @@ def choices(subject: Subject) -> list[tuple[str, Word]]:
         ("recipient", subject.recipient),
         ("everyone", "everyone"),
     )
-    found = [
+    spans = [
         (f"{how_long(each.lasting, each.days)}, for {name}", replace(each, about=about))
         for about, name in groups
         for each in SPANS
     ]
     if isinstance(subject, Handled):
-        return [(text[0].upper() + text[1:], each) for text, each in found]
+        return [(text[0].upper() + text[1:], each) for text, each in spans]
     if subject.kind == "offer":
-        found = [(how_long(each.lasting, each.days), each) for each in (ALWAYS, FOR_A_WEEK)]
+        spans = [(how_long(each.lasting, each.days), each) for each in (ALWAYS, FOR_A_WEEK)]
     answers: tuple[tuple[Decided, str], ...] = (("approve", "Yes"), ("deny", "No"))
     return [
         (f"{answer}, {text}", replace(each, decided=decided))
         for decided, answer in answers
-        for text, each in found
+        for text, each in spans
     ]
 
 

@@ -337,8 +337,8 @@ class TradeoffScreen(Page, where="tradeoff"):
     @background
     async def action_recipient(self) -> None:
         """Ask for a recipient."""
-        asked = "Asked of whom? Type a host, or nothing for anybody who knows nothing yet."
-        text = await self.review.push_screen_wait(Asked(asked, self._recipient or ""))
+        question = "Asked of whom? Type a host, or nothing for anybody who knows nothing yet."
+        text = await self.review.push_screen_wait(Asked(question, self._recipient or ""))
         if text is not None:
             query = self._asked.query if self._asked else None
             self._compute(CurveAsk(query=query, recipient=text.strip() or None))
