@@ -18,7 +18,7 @@ from agent.decision.cache import Cache
 from agent.decision.choice import QUERIES as PLANNED
 from agent.decision.choice import uses_of
 from agent.decision.context import Context
-from agent.decision.decide import decide_context
+from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import Decision, Request
@@ -117,7 +117,7 @@ def _decided(
     model: Model, cache: Cache, query: int, terms: Terms, knowledge: Knowledge
 ) -> Decision:
     request = Request(model.queries[query].text)
-    return decide_context(Context(request, terms, knowledge, model, cache=cache), brief=True)
+    return decide(Context(request, terms, knowledge, model, cache=cache), brief=True)
 
 
 def _counting(

@@ -33,7 +33,7 @@ from agent.cli.policy import (
 )
 from agent.cli.printing import page
 from agent.decision.context import Context
-from agent.decision.decide import decide_context
+from agent.decision.decide import decide as decision_of
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import Curve, CurvePoint, Request
@@ -207,7 +207,7 @@ def decide(query: str, *, explain: bool, every: bool, **terms: Any) -> Output:  
     """
     context = context_of(query, **terms)
     note_unknown_query(query, context.model)
-    decision = decide_context(context)
+    decision = decision_of(context)
     text = decision_page(decision, explain=explain, every=every)
     sure = decision.read_as is not None
     others = decision.readings[1:] if sure else decision.readings

@@ -14,6 +14,7 @@ import click
 from agent.cli.options import Output, answers
 from agent.cli.printing import facts, numeric, paragraph, strong, table, wide
 from agent.decision.cache import Cache
+from agent.decision.context import Context
 from agent.decision.decide import counted_among, decide
 from agent.decision.knowledge import Holdings, knowledge_in, people_left
 from agent.decision.terms import Terms
@@ -67,7 +68,7 @@ class Story:
             )
             available = replace(terms, available=frozenset(own))
             request = Request(query, recipient)
-            decision = decide(request, available, knowledge, model, cache=self._cache)
+            decision = decide(Context(request, available, knowledge, model, cache=self._cache))
             # Only now, with the set fixed, is the profile read (DESIGN.md 2.6).
             values = {name: own[name] for name in decision.disclosed}
             self._give(recipient, values, model)

@@ -11,7 +11,7 @@ from agent.daemon.agent import Agent
 from agent.daemon.header import LARGEST, Members, members, most_bytes, sent_as, words_fit
 from agent.daemon.request_log import CAPPED, Asker
 from agent.decision.context import Context
-from agent.decision.decide import decide_context
+from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge, knowledge_in, people_left, unmatched
 from agent.decision.locale import LOCALE, located
 from agent.decision.values import NO_ROOM, Code, Decision, Disclose, Outcome, Request
@@ -180,7 +180,7 @@ def decided(situation: Situation, *, brief: bool = False) -> Decision:
     context, dropped = situation, frozenset[str]()
     while True:
         try:
-            decision = decide_context(context, brief=brief)
+            decision = decide(context, brief=brief)
         except UsageError as error:
             raise UndecidedError("unfit") from error
         if situation.fits(decision.disclosed):

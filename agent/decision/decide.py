@@ -7,10 +7,8 @@ from typing import Any
 
 from msgspec import structs
 
-from agent.decision.cache import Cache
 from agent.decision.choice import SelectedSet, choice_of
-from agent.decision.context import Context, Own, Prepared, prepare, relevant
-from agent.decision.knowledge import Knowledge
+from agent.decision.context import Context, Prepared, prepare, relevant
 from agent.decision.terms import Terms
 from agent.decision.values import (
     Code,
@@ -22,7 +20,6 @@ from agent.decision.values import (
     Outcome,
     Reading,
     Reason,
-    Request,
 )
 from agent.model.attributes import Attribute
 from agent.model.model import Model
@@ -41,31 +38,15 @@ KEYS: dict[Limit, str] = {
 }
 
 
-def decide(
-    request: Request,
-    terms: Terms,
-    knowledge: Knowledge,
-    model: Model,
-    own: Own | None = None,
-    cache: Cache | None = None,
-) -> Decision:
+def decide(context: Context, *, brief: bool = False) -> Decision:
     """Choose which attributes to disclose with a request.
 
-    A pure function that never sees the user's values (DESIGN.md 2.6), but for ``own``, their
-    codes by attribute, which only terms that protect this user read. ``cache``: serves one
-    request with what was computed for others. An unknown or blocked query gets nothing, and a
-    recipient that can mean at most one person gets nothing new. UsageError where terms or knowledge
-    name what is absent from the model. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
-    """
-    cache = cache or Cache()
-    return decide_context(Context(request, terms, knowledge, model, own, cache=cache))
-
-
-def decide_context(context: Context, *, brief: bool = False) -> Decision:
-    """Return the same decision; ``brief``: sooner, with the outcomes of what is sent or waits only.
-
-    Where nothing is sent there are all, since saying why takes a look at each. In brief no rules
-    are named.
+    A pure function that never sees the user's values (DESIGN.md 2.6), but for ``context.own``,
+    which only terms that protect this user read. An unknown or blocked query gets nothing, and a
+    recipient that can mean at most one person gets nothing new. ``brief``: sooner, with the
+    outcomes of what is sent or waits only, and without the rules; where nothing is sent there are
+    all, since saying why takes a look at each. UsageError where terms or knowledge name what is
+    absent from the model. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
     """
     request, terms, model = context.request, context.terms, context.model
     reading = context.meaning

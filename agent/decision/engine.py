@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 
 from agent.decision.cache import Cache
 from agent.decision.context import Context
-from agent.decision.decide import decide_context
+from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge, share_of
 from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import Decision, Request
@@ -100,7 +100,7 @@ class Engine:
             terms = self._terms(request, model, policy, today, options)
             known = self._knowledge(knows or {}, model)
             context = Context(request, terms, known, model, reading=reading, cache=self._cache)
-            return decide_context(context)
+            return decide(context)
 
     def decide_many(self, queries: Iterable[str], to: str = "", **named: Any) -> list[Decision]:  # noqa: ANN401  (of `decide`)
         """Return a decision for each of several texts, each as if it were the first to ``to``.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from agent.decision.cache import Cache
 from agent.decision.choice import LEAST, choice_of, objective_of, uses_of
 from agent.decision.context import Context, Prepared, prepare
-from agent.decision.decide import decide_context, figures_of
+from agent.decision.decide import decide, figures_of
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
 from agent.decision.values import Figures, Request
@@ -275,7 +275,7 @@ def _best_sets(model: Model, trade_off: float) -> dict[str, Figures]:
     for text, reading in {"": NOTHING, **readings}.items():
         request = Request(text)
         context = Context(request, terms, Knowledge(), model, reading=reading, cache=cache)
-        sets[text] = decide_context(context, brief=True).figures
+        sets[text] = decide(context, brief=True).figures
     return sets
 
 

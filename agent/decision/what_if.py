@@ -17,7 +17,7 @@ from msgspec import structs
 from agent.decision.cache import Cache
 from agent.decision.choice import choice_of, utility_of
 from agent.decision.context import Context, Prepared, mask_of, prepare
-from agent.decision.decide import decide_context, figures_of, limit_of, outcome_of, read_by
+from agent.decision.decide import decide, figures_of, limit_of, outcome_of, read_by
 from agent.decision.knowledge import Holdings, knowledge_in, people_left
 from agent.decision.terms import rulebook, terms_under
 from agent.decision.values import (
@@ -267,7 +267,7 @@ def replay(
         mine = codes if terms.limits.protect == "me" else None
         request = Request(past.query, past.recipient, past.asked)
         context = Context(request, terms, before, model, mine, cache=cache)
-        decision = decide_context(context, brief=True)
+        decision = decide(context, brief=True)
         sent = {
             each: codes.get(each, UNSPECIFIED) for each in decision.disclosed if each in persons
         }

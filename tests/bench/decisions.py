@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from agent.decision.cache import Cache
 from agent.decision.context import Context
-from agent.decision.decide import decide, decide_context
+from agent.decision.decide import decide as decide_context
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
 from agent.decision.values import Request
@@ -23,6 +23,7 @@ from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import ALGORITHMS, EPSILON, greedy_order, maximise
 from agent.tradeoff.tables import Population, QueryRows
 from tests.bench import at, timed
+from tests.decision.made import decide
 
 TERMS = Terms()
 PLANNING = 20  # people who plan

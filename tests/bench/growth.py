@@ -14,7 +14,7 @@ from agent.build.observe import Events, Observations, arranged, observed, user_h
 from agent.build.options import BuildOptions
 from agent.build.precomputed import precomputed
 from agent.decision.context import Context
-from agent.decision.decide import decide_context
+from agent.decision.decide import decide as decide_context
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
 from agent.decision.values import Request

@@ -17,7 +17,6 @@ from agent.build.options import AttributeNote, BuildOptions, TableFiles, read_de
 from agent.build.tables import open_tables
 from agent.decision.cache import Cache
 from agent.decision.choice import uses_of
-from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
 from agent.decision.values import Request
@@ -29,6 +28,7 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import members, pairs, singleton
 from agent.tradeoff.utility import Estimator, query_utility
 from tests.build.worlds import QUIET, World, few, options, source, worlds
+from tests.decision.made import decide
 from tests.house.tree import ROOT
 
 pytestmark = QUIET

@@ -9,13 +9,13 @@ from click import unstyle
 
 from agent.cli.decide import ROWS, curve_text, thinned
 from agent.decision.context import Context
-from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Curve, CurvePoint, Decision, Figures, Request
 from agent.model.signature import generate_key, sign, signature_path
 from tests.cli.conftest import Ran, Run
 from tests.cli.examples import ATTRIBUTES, cli_model
+from tests.decision.made import decide
 
 Arguments = tuple[str | Path, ...]
 Ask = Callable[..., Arguments]

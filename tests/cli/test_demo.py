@@ -9,13 +9,13 @@ import pytest
 
 from agent.cli import demo
 from agent.cli.demo import PROFILE, RECIPIENTS, REQUESTS, TERMS, Story, request_text
-from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
 from agent.decision.values import Request
 from agent.model.file import read, shipped_models
 from tests.cli.conftest import Run
 from tests.cli.examples import cli_model
+from tests.decision.made import decide
 from tests.house.tree import ROOT
 
 TABLE = ROOT / "examples/data/so2017/users.csv.gz"

@@ -7,7 +7,6 @@ from typing import Any
 
 from agent.daemon.consent import Consent
 from agent.daemon.policy_file import ActivePolicy
-from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import Decision, Request
@@ -17,7 +16,7 @@ from agent.wire.policy import Review, Word
 from policy.match import Ruling
 from policy.read import load
 from policy.rules import Policy
-from tests.decision.made import made_model
+from tests.decision.made import decide, made_model
 
 MODEL = made_model(1)
 START = datetime(2026, 3, 2, 9, tzinfo=timezone(timedelta(hours=1)))

@@ -33,7 +33,6 @@ from agent.daemon.reviews import (
     settled,
     sites,
 )
-from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms, terms_under
 from agent.decision.values import Decision, Request
@@ -46,7 +45,7 @@ from policy.read import preset, read
 from policy.services import LONGEST
 from tests.daemon.office import MODEL, TEXT, open_office
 from tests.decision.made import NAMES as FACTS
-from tests.decision.made import OTHER_NAMES, elsewhere
+from tests.decision.made import OTHER_NAMES, decide, elsewhere
 from tests.worlds.people import Memory
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
-from agent.decision.decide import decide
 from agent.decision.knowledge import LATEST, WEEK, Knowledge
 from agent.decision.terms import rulebook, terms_under
 from agent.decision.values import Request
@@ -17,7 +16,7 @@ from agent.model.model import Model
 from policy.hosts import site_of
 from policy.read import preset, read
 from policy.rules import Policy, Pools
-from tests.decision.made import CARDS, NAMES, PERSONS, made_model
+from tests.decision.made import CARDS, NAMES, PERSONS, decide, made_model
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 QUERIES = ("python today", "restaurants today", "zebra crossing")

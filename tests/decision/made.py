@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from agent.decision import decide as deciding
 from agent.decision.cache import Cache
 from agent.decision.choice import FEWEST, uses_of
-from agent.decision.context import Context, Prepared, prepare
-from agent.decision.decide import decide
+from agent.decision.context import Context, Own, Prepared, prepare
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Request
@@ -127,6 +127,19 @@ CACHE = Cache()
 QUERIES = ("python today", "restaurants today")
 HOW = ("auto", "auto", "auto", "ask", "always", "never")
 CARD = dict(zip(NAMES, CARDS, strict=True))
+
+
+def decide(
+    request: Request,
+    terms: Terms,
+    knowledge: Knowledge,
+    model: Model,
+    own: Own | None = None,
+    cache: Cache | None = None,
+) -> Decision:
+    """Decide without a context of one's own."""
+    cache = cache or Cache()
+    return deciding.decide(Context(request, terms, knowledge, model, own, cache=cache))
 
 
 class World(NamedTuple):

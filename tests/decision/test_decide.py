@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from agent.decision.cache import Cache
-from agent.decision.decide import decide, decide_context
+from agent.decision.decide import decide as decide_context
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Request
 from agent.errors import UsageError
-from tests.decision.made import CARDS, NAMES, PERSONS, World, made_model, worlds
+from tests.decision.made import CARDS, NAMES, PERSONS, World, decide, made_model, worlds
 
 
 @given(worlds())

@@ -5,11 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Request
-from tests.decision.made import NAMES, PERSONS, World, codes, model_of, worlds
+from tests.decision.made import NAMES, PERSONS, World, codes, decide, model_of, worlds
 
 ROUNDING = 1e-9
 UNKNOWN = "zebra crossing"

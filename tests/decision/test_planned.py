@@ -11,7 +11,6 @@ from agent.decision.cache import Cache
 from agent.decision.choice import AT_HAND, LEAST, OWN_ROWS, PRIOR, REST, uses_of
 from agent.decision.choice import planned as planned_for
 from agent.decision.context import Context, prepare, relevant
-from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Outcome, Request
@@ -21,7 +20,7 @@ from agent.tradeoff.plan import Pairwise
 from agent.tradeoff.tables import pairs, singleton
 from agent.words.decisions import lines
 from tests.cli.examples import PEOPLE, cli_model
-from tests.decision.made import CARDS, NAMES, World, made_model, worlds
+from tests.decision.made import CARDS, NAMES, World, decide, made_model, worlds
 
 MODEL = cli_model()  # region decides about the weather, hobby about music
 PLANNED = Terms(mode="planned", trade_off=2.0)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms, terms_under
 from agent.decision.values import Request
@@ -18,7 +17,7 @@ from policy.hosts import site_of
 from policy.match import Rulebook, Ruling, known
 from policy.read import preset, read
 from tests.decision.histories import Forgotten, Told, knowledge_of
-from tests.decision.made import NAMES, PERSONS, made_model
+from tests.decision.made import NAMES, PERSONS, decide, made_model
 from tests.decision.transcripts import (
     HOSTS,
     POLICIES,

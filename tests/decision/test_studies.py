@@ -18,7 +18,6 @@ from agent.decision.calibration import (
     calibrated,
 )
 from agent.decision.choice import LEAST, uses_of
-from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.studies import compare_models, design_of, recommended
 from agent.decision.terms import Terms
@@ -27,7 +26,7 @@ from agent.errors import UsageError
 from agent.model.model import Model
 from agent.tradeoff.tables import QueryRows, subsets, union
 from tests.build import naive
-from tests.decision.made import NAMES, elsewhere, made_model, model_of
+from tests.decision.made import NAMES, decide, elsewhere, made_model, model_of
 
 CACHE = Cache()
 

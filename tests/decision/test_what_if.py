@@ -10,7 +10,8 @@ from msgspec import structs
 
 from agent.decision.cache import Cache
 from agent.decision.context import Context, Own
-from agent.decision.decide import KEYS, decide, decide_context
+from agent.decision.decide import KEYS
+from agent.decision.decide import decide as decide_context
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Curve, ReplayedRequest, Request, SetComparison
@@ -40,7 +41,7 @@ from tests.decision.histories import (
     policy,
     streams,
 )
-from tests.decision.made import NAMES, PERSONS, QUERIES, World, made_model, model_of, worlds
+from tests.decision.made import NAMES, PERSONS, QUERIES, World, decide, made_model, model_of, worlds
 
 ROUNDING = 1e-9
 SOME = settings(max_examples=60)

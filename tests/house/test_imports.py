@@ -58,7 +58,7 @@ DECIDING = """
 import sys
 
 from tests.house.tree import ran
-from agent.decision.decide import decide
+from tests.decision.made import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Request

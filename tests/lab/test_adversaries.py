@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from agent.decision.decide import decide
 from agent.decision.terms import Terms, terms_under
 from agent.decision.values import Request
 from agent.lab.attack.outcome import Reasoner, Remaining, guarded, knowing, people_left, pooled
@@ -28,7 +27,7 @@ from agent.model.model import Model
 from policy.match import Rulebook, known
 from policy.read import preset, read
 from tests.decision.histories import Told, knowledge_of
-from tests.decision.made import PERSONS, made_model
+from tests.decision.made import PERSONS, decide, made_model
 from tests.lab.worlds import model, names, others, still
 
 Codes = NDArray[np.uint8]

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agent.decision.decide import decide
 from agent.decision.knowledge import knowledge_in
 from agent.decision.terms import Limits, Terms
 from agent.decision.values import Fact, Request
@@ -20,7 +19,7 @@ from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
 from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile, planned, values_of
-from tests.decision.made import NAMES, PERSONS, made_model
+from tests.decision.made import NAMES, PERSONS, decide, made_model
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import NOW, Grouping, disclosed, knowledge
 from tests.vault.values import change, model_of, new_id

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from agent.decision.cache import Cache
 from agent.decision.context import Context, relevant
-from agent.decision.decide import decide_context
+from agent.decision.decide import decide
 from agent.decision.knowledge import Holdings, Knowledge
 from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import Decision, Request
@@ -258,7 +258,7 @@ class Reticent:
             own = dict(zip(self._names[: self._model.persons], person.codes, strict=True))
         request = Request(self._model.queries[question.query].text, question.host, self._asked)
         context = Context(request, terms, question.knowledge, self._model, own, cache=self._cache)
-        return decide_context(context, brief=True)
+        return decide(context, brief=True)
 
     def _available(self, codes: Sequence[int]) -> frozenset[str] | None:
         """Name what is set where that is not all: what a person said, and all of a request."""
