@@ -65,7 +65,7 @@ def test_each_setting_reaches_the_terms(
         seen.append((context.terms, context.knowledge))
         return decide(context.request, Terms(), Knowledge(), context.model)
 
-    monkeypatch.setattr("agent.cli.decide.decide_context", spy)
+    monkeypatch.setattr("agent.cli.decide.decision_of", spy)
     options = settings(
         **{"lambda": 2, "k": 7, "violations": 0.25, "risk": 0.5, "mode": "standing"},
         **{"at_work.disclose": "never", "region.sensitivity": 0.5, "shoe_size.guard": 2},

@@ -383,7 +383,7 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
         (Consent, "overlay"),
         (agent.daemon.handle, "knowledge_in"),
         (Sources, "available"),
-        (agent.daemon.handle, "decide_context"),
+        (agent.daemon.handle, "decide"),
         (Consent, "note"),
         (Sources, "noted"),
         (Heard, "publish"),
