@@ -16,8 +16,8 @@ from agent.cli.printing import note, paragraph, printable, told
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, line, pick, read_passphrase
 from agent.cli.questions import KEYS, ask_values, concerned, most_useful
 from agent.daemon.model_registry import ModelRegistry
-from agent.daemon.pinentry import find, shows
 from agent.daemon.profile import new_id
+from agent.daemon.prompts import find, shows
 from agent.decision.locale import LOCALE
 from agent.decision.values import Fact
 from agent.errors import UsageError, VaultError

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from agent import __version__
-from agent.daemon import checks, pinentry, programs
+from agent.daemon import checks, programs, prompts
 from agent.daemon.api import AHEAD, MODEL, NO_POLICY, POLICY
 from agent.daemon.artifacts import Artifact, ConfigurationEntry, Machine
 from agent.daemon.checks import bad, listens, ok, warn
@@ -256,18 +256,18 @@ def sandboxed(browser: programs.Browser, sandbox: str) -> tuple[str, str]:
 def check_dialogs(here: Machine, rules: Rules, _registry: ModelRegistry) -> Iterator[Finding]:
     """Yield whether dialogs can ask for the passphrase, where the policy says so, or could."""
     settings = rules.daemon if isinstance(rules, Policy) else DaemonSettings()
-    found = pinentry.find()
+    found = prompts.find()
     if settings.prompt == "terminal":
         could = "none can be opened: no pinentry is installed, and none is needed"
         if found is not None:
             could = f'`prompt = "pinentry"` under [daemon] would have {found} ask'
         yield ok("dialogs", f"the terminal asks; {could}")
         return
-    program = pinentry.checked(Path(settings.pinentry)) if settings.pinentry else found
+    program = prompts.checked(Path(settings.pinentry)) if settings.pinentry else found
     if program is None:
         fix = "install pinentry-gnome3, pinentry-gtk2, pinentry-qt or pinentry-mac"
         yield bad("dialogs", "no pinentry is installed, so no dialog opens", fix)
-    elif not pinentry.shows(here.environment):
+    elif not prompts.shows(here.environment):
         fix = "nothing to do if the daemon runs in a desktop session: it has its own"
         yield warn("dialogs", f"{program} asks, but this session has no display", fix)
     else:

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon import pinentry
-from agent.daemon.pinentry import DECLINED, Reply, opened
+from agent.daemon.prompts import DECLINED, UNANSWERED, Reply, opened
 from agent.words import notices
 from tests import waiting
 from tests.programs import needs
@@ -83,7 +82,7 @@ def test_no_key_that_comes_by_chance_says_yes(display: str, tmp_path: Path, key:
     """Whoever types when it opens has decided nothing; "Yes" must be gone to."""
     text = notices.dialog_asks(review(names=["age", "region"]), HOSTILE)
     reply, picture = answered(display, "CONFIRM", text, [key])
-    assert reply.error in pinentry.UNANSWERED
+    assert reply.error in UNANSWERED
     (tmp_path / "word.png").write_bytes(picture)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.pinentry import (
+from agent.daemon.prompts import (
     DECLINED,
     LONGEST_LINE,
     MOST_DATA,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.daemon import pinentry, prompts
+from agent.daemon import prompts
 from agent.daemon.artifacts import Machine
 from agent.daemon.doctor import examine
 from agent.daemon.prompts import PAUSE
@@ -389,7 +389,7 @@ def test_a_lock_closes_what_asks_for_a_word(desk: Desk) -> None:
 def test_doctor_says_who_asks(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The terminal, or a program: there, missing, anybody's, or without a screen."""
     program, places = desk.program.path, desk.home.paths
-    monkeypatch.setattr(pinentry, "FOLDERS", (str(program.parent),))
+    monkeypatch.setattr(prompts, "FOLDERS", (str(program.parent),))
 
     def found(policy: str, **environment: str) -> tuple[str, str]:
         """Return what is found under a policy, in an environment."""

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.daemon.pinentry import LONGEST_LINE, request, unescaped
+from agent.daemon.prompts import LONGEST_LINE, request, unescaped
 from agent.decision.values import (
     CountedAmong,
     Decision,
