@@ -208,9 +208,9 @@ class Consent:
     def answer(self, number: int, word: Word, now: datetime) -> Ruled:
         """Apply the user's word on a review from the next request on; it may change the policy.
 
-        An offer is settled for good, or for some days. UsageError if there is no such review, or
-        the policy cannot be written; RefusedError where it is not what the user was shown;
-        LockedError for an offer that cannot be remembered.
+        An offer is settled for good, or for some days. UsageError if there is no such review, and
+        as `override`; RefusedError where it is not what the user was shown; LockedError for an
+        offer that cannot be remembered.
         """
         self.reviews(now)
         before = self._waiting, self._preferences
@@ -227,10 +227,6 @@ class Consent:
             self._waiting = reviews.settled(self._waiting, number)
         else:
             ruled, revert = self._apply(wanted, word.lasting, scope, now)
-            nothing = self.refused_by(review.recipient, now)
-            if nothing is not None and wanted.approves and scope is not None:
-                decided_by = [nothing.name] * len(names)
-                ruled = changed(ruled, without_effect=[*names], decided_by=decided_by, blocked=True)
             self._waiting = reviews.settled(self._waiting, number, frozenset(names))
         verb = "Approved" if word.decided == "approve" else "Denied"
         what = review.address or f"{listed(names)} for {scope or 'everyone'}"
@@ -248,12 +244,8 @@ class Consent:
             word, host_of(word.recipient), self._attributes(names), now.date()
         )
         self.reviews(now)
-        before, policy = (self._waiting, self._preferences), self._active().policy
-        if policy is None:
-            hint = "create one with `reticent init`, or write one by hand"
-            raise UsageError("no policy is in use, so nothing is sent", hint)
-        ruling = instructions.check_open(policy, wanted, now.date())
-        pool = None if wanted.everyone else ruling.pool
+        before = self._waiting, self._preferences
+        pool = None if wanted.everyone else self._active().pool_of(wanted.host)
         ruled, revert = self._apply(wanted, word.lasting, pool, now)
         if word.disclose != "ask":
             effective = {name: wanted.names[name] for name in names}
@@ -363,8 +355,11 @@ class Consent:
     ) -> tuple[Ruled, Revert]:
         """Write an instruction that lasts into the policy, or remember it for the next request."""
         today, policy = now.date(), self._active().policy
+        if policy is None:
+            hint = "create one with `reticent init`, or write one by hand"
+            raise UsageError("no policy is in use, so nothing is sent", hint)
+        ruling = instructions.check_open(policy, wanted, today)
         if lasting == "once":
-            ruling = None if policy is None else instructions.ruling_of(policy, wanted, today)
             self._preferences = instructions.with_word(self._preferences, wanted, pool, ruling)
             return IN_MEMORY, lambda: None
         edit = rewrite(

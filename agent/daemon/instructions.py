@@ -207,12 +207,12 @@ def without_word(preferences: Preferences, word: Instruction, pool: str | None) 
 
 
 def with_word(
-    preferences: Preferences, word: Instruction, pool: str | None, ruling: Ruling | None
+    preferences: Preferences, word: Instruction, pool: str | None, ruling: Ruling
 ) -> Preferences:
-    """Add an instruction for the next request, of which this is the ruling; None without policy."""
+    """Add an instruction for the next request, of which this is the ruling."""
     new = list[Preference]()
     for name, attribute in word.names.items():
-        ruled = "ask" if word.answers else None if ruling is None else ruled_of(ruling, name)
+        ruled = "ask" if word.answers else ruled_of(ruling, name)
         if ruled is not None:
             new += [Preference(e, pool, word.disclose, ruled) for e in sorted(attribute.concepts)]
     return (*without_word(preferences, word, pool), *new)

@@ -187,14 +187,12 @@ class Ruled(Message, frozen=True, kw_only=True):
     """What became of a verdict.
 
     ``written``: the rule of the policy that says so, null where none does; ``without_effect``:
-    the names that it does not reach, each ``decided_by`` the rule that wins; ``blocked``: that is
-    the one by which the recipient gets nothing.
+    the names that it does not reach, each ``decided_by`` the rule that wins.
     """
 
     written: str | None
     without_effect: list[str]
     decided_by: list[str] = field(default_factory=list)
-    blocked: bool = False
 
 
 class Override(Message, frozen=True, kw_only=True):

@@ -180,9 +180,6 @@ def took_effect(ruled: Ruled, place: str | None = None, titles: Titles = NONE) -
     """Say where a decision was written, and which rules still win over it."""
     into = f" into {place}" if place else ""
     lines = [] if ruled.written is None else [f"Written{into} as {ruled.written!r}."]
-    if ruled.blocked and ruled.decided_by:
-        by = f"{ruled.decided_by[0]!r} blocks the recipient"
-        return [*lines, f"Still nothing is sent: {by}; `reticent policy block --undo` lifts that."]
     for name, rule in zip_longest(ruled.without_effect, ruled.decided_by, fillvalue="another rule"):
         lines.append(f"No effect on {titles.get(name, name)}: {rule!r} still wins.")
     return lines

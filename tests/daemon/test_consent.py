@@ -225,14 +225,12 @@ def test_a_verdict_that_cannot_be_written_leaves_all_as_it_was(
 
 
 @pytest.mark.parametrize("lasting", ["once", "always"])
-def test_a_yes_to_who_gets_nothing_is_said_to_have_no_effect(office: Office, lasting: str) -> None:
+def test_a_yes_to_who_gets_nothing_is_refused(office: Office, lasting: str) -> None:
     """With the rule that blocks it; a yes for everyone, and a no, are about more than that one."""
     review = office.review("a.example")
     office.consent.refuse("a.example", office.now)
-    ruled = office.say(review, "approve", lasting)
-    assert ruled.without_effect == review.names
-    assert ruled.blocked
-    assert len({*ruled.decided_by}) == 1
+    with pytest.raises(UsageError, match=r"a\.example gets nothing, by 'nothing for a.example'"):
+        office.say(review, "approve", lasting)
     assert disclosed(office, "a.example") == set()
     other = office.review("b.example")
     office.consent.refuse("b.example", office.now)

@@ -69,7 +69,7 @@ STANDING = {
     "agent/assistants": Size(491, 4),
     "agent/build": Size(1_990, 13),
     "agent/cli": Size(4_444, 28),
-    "agent/daemon": Size(5_535, 31),
+    "agent/daemon": Size(5_524, 30),
     "agent/decision": Size(1_934, 13),
     "agent/lab": Size(3_236, 22),
     "agent/model": Size(1_331, 9),
