@@ -123,13 +123,13 @@ class Artifact:
 
     def remove(self) -> bool:
         """Remove it if it is of this installation, and say whether it was; UsageError."""
-        ours = self.state() in {"installed", "outdated"}
-        if ours:
+        is_removed = self.state() in {"installed", "outdated"}
+        if is_removed:
             try:
                 self._delete()
             except OSError as error:
                 raise UsageError(reason(error), "fix that and try again", str(self.path)) from error
-        return ours
+        return is_removed
 
     def _delete(self) -> None:
         self.path.unlink(missing_ok=True)

@@ -55,10 +55,10 @@ def check_folders(here: Machine) -> Iterator[Finding]:
 def check_files(here: Machine) -> Iterator[Finding]:
     """Yield which of our files other users can read."""
     places = (here.paths.data, here.paths.models, here.paths.state)
-    found = [each for place in places for each in _files(place)]
-    for path in found[:AT_MOST]:
+    readable = [each for place in places for each in _files(place)]
+    for path in readable[:AT_MOST]:
         yield bad("files", f"other users can read {path}", f"chmod 600 '{path}'")
-    if not found:
+    if not readable:
         yield ok("files", "no other user can read them")
 
 
@@ -135,8 +135,8 @@ def check_python(here: Machine) -> Iterator[Finding]:
     """Yield which Python runs, and whether its cryptography has what the vault needs."""
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info < OLDEST:
-        wanted = ".".join(map(str, OLDEST))
-        yield bad("python", f"Python {version} is too old", f"install Python {wanted} or newer")
+        oldest = ".".join(map(str, OLDEST))
+        yield bad("python", f"Python {version} is too old", f"install Python {oldest} or newer")
     else:
         yield ok("python", f"Python {version}, {here.interpreter}")
     try:

@@ -121,8 +121,8 @@ def check_models(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterat
             yield bad("models", f"{each.name}: {each.problem}", fix)
         else:
             yield ok("models", f"{each.name}: {each.queries} queries, {each.attributes} attributes")
-    wanted = rules.models if isinstance(rules, Policy) else frozenset()
-    for name in sorted(wanted - {*registry.names()}):
+    required = rules.models if isinstance(rules, Policy) else frozenset()
+    for name in sorted(required - {*registry.names()}):
         what = f"the policy names the model {name!r}, which is missing"
         yield bad("models", what, f"reticent model add {name}.safetensors")
 
@@ -179,17 +179,19 @@ def check_daemon(here: Machine) -> Iterator[Finding]:
         yield warn("daemon", "not running, so nothing is attached to any request", START)
         return
     with Client(here.paths.control, SECONDS) as client:
-        found: Status = client.call("status")
-    if found.version != __version__:
-        yield bad("daemon", f"version {found.version} is running, but this is {__version__}", AGAIN)
+        status: Status = client.call("status")
+    if status.version != __version__:
+        yield bad(
+            "daemon", f"version {status.version} is running, but this is {__version__}", AGAIN
+        )
     if not listens(here.paths.query):
         yield bad("daemon", "it does not listen on the query socket", AGAIN)
-    if found.vault and found.locked:
+    if status.vault and status.locked:
         what = "running, but the vault is locked: nothing is attached to any request"
         yield warn("daemon", what, "reticent unlock")
     else:
-        yield ok("daemon", f"process {found.process}, version {found.version}")
-    for note in found.notes:
+        yield ok("daemon", f"process {status.process}, version {status.version}")
+    for note in status.notes:
         if not note.startswith((NO_POLICY, POLICY, MODEL)):
             fixes = (fix for start, fix in FIXES.items() if note.startswith(start))
             yield warn("daemon", note, next(fixes, "fix that and try again"))
@@ -198,14 +200,14 @@ def check_daemon(here: Machine) -> Iterator[Finding]:
 def check_installed(here: Machine) -> Iterator[Finding]:
     """Yield whether the system, browsers and assistants that are connected can start us."""
     for name, listed in KINDS.items():
-        found: list[Installation] = []
+        connected: list[Installation] = []
         try:
-            found += [each for each in listed(here) if each.state != "absent"]
+            connected += [each for each in listed(here) if each.state != "absent"]
         except UsageError as error:
             yield warn(name, str(error), error.hint)
             continue
         shared: dict[Path, Artifact] = {}
-        for each in found:
+        for each in connected:
             again = f"reticent connect {each.name}"
             problems = [
                 finding for part in each.artifacts for finding in _problem(name, part, again)
@@ -216,11 +218,11 @@ def check_installed(here: Machine) -> Iterator[Finding]:
                 shared |= {part.path: part for part in each.shared}
         for part in shared.values():
             yield from _problem(name, part, f"reticent connect {name}")
-        if not found:
+        if not connected:
             yield ok(name, NOTHING[name])
         elif (
             name == "service"
-            and {each.state for each in found} == {"installed"}
+            and {each.state for each in connected} == {"installed"}
             and not reachable(here.manager)
         ):
             fix = "use it in a desktop or login session, not in a container or through su"
@@ -256,14 +258,14 @@ def sandboxed(browser: programs.Browser, sandbox: str) -> tuple[str, str]:
 def check_dialogs(here: Machine, rules: Rules, _registry: ModelRegistry) -> Iterator[Finding]:
     """Yield whether dialogs can ask for the passphrase, where the policy says so, or could."""
     settings = rules.daemon if isinstance(rules, Policy) else DaemonSettings()
-    found = prompts.find()
+    usual = prompts.find()
     if settings.prompt == "terminal":
         could = "none can be opened: no pinentry is installed, and none is needed"
-        if found is not None:
-            could = f'`prompt = "pinentry"` under [daemon] would have {found} ask'
+        if usual is not None:
+            could = f'`prompt = "pinentry"` under [daemon] would have {usual} ask'
         yield ok("dialogs", f"the terminal asks; {could}")
         return
-    program = prompts.checked(Path(settings.pinentry)) if settings.pinentry else found
+    program = prompts.checked(Path(settings.pinentry)) if settings.pinentry else usual
     if program is None:
         fix = "install pinentry-gnome3, pinentry-gtk2, pinentry-qt or pinentry-mac"
         yield bad("dialogs", "no pinentry is installed, so no dialog opens", fix)

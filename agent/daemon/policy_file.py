@@ -101,29 +101,29 @@ def rewrite(
             raise UsageError(what, "create one with `reticent init`, or write one by hand")
     target = path.resolve()
     for _ in range(TRIES):
-        found = opened(path, check_ours)
-        if expected is not None and found.text != expected:
+        current = opened(path, check_ours)
+        if expected is not None and current.text != expected:
             what = f"{path} was edited since, so nothing was undone"
             raise UsageError(what, "see `reticent policy show`, and change it by hand")
         try:
-            before = read(found.text, str(path), preset)
+            before = read(current.text, str(path), preset)
         except PolicyError as error:
             what = f"the policy file has mistakes, so nothing was written: {error}"
             raise UsageError(what, "`reticent policy check` lists them") from None
         try:
-            changed = change(found.text, before)
+            changed = change(current.text, before)
             after = read(changed, str(path), preset)
         except PolicyError as error:
             what = f"the result would be no valid policy, so nothing was written: {error}"
             raise UsageError(what, error.hint) from error
-        if is_empty_policy(found.text) or is_empty_policy(changed):
+        if is_empty_policy(current.text) or is_empty_policy(changed):
             what = f"an empty policy is never used, so nothing was written to {path}"
             raise UsageError(what, EMPTY_POLICY.hint)
         check(before, after)
-        if changed == found.text:
+        if changed == current.text:
             return Edit(before, after)
-        mode = S_IMODE(found.status.st_mode)
-        if _replaced(target, found.text, changed.encode(), mode):
+        mode = S_IMODE(current.status.st_mode)
+        if _replaced(target, current.text, changed.encode(), mode):
             return Edit(before, after)
     what = f"another program keeps changing {path}, so nothing was written"
     raise UsageError(what, "try again when it has finished")
@@ -254,8 +254,8 @@ class ActivePolicy:
         """Return a remark on each name in the rules that is probably meant for an attribute's."""
         names = tuple(sorted({each.name for model in models for each in model.attributes}))
         if names not in self._remarks:
-            found = () if self.policy is None else misspelt(self.policy, names)
-            remarks = tuple(f"line {each.line}: {each.what} ({each.hint})" for each in found)
+            problems = () if self.policy is None else misspelt(self.policy, names)
+            remarks = tuple(f"line {each.line}: {each.what} ({each.hint})" for each in problems)
             self._remarks = {names: remarks}
         return self._remarks[names]
 

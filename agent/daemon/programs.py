@@ -163,10 +163,10 @@ def manifest(browser: Browser, machine: Machine) -> Artifact:
 
     def is_ours(other: str) -> bool:
         try:
-            found = json.loads(other)
+            document = json.loads(other)
         except (ValueError, RecursionError):
             return False
-        return MARK in other and isinstance(found, dict) and found.get("path") == relay
+        return MARK in other and isinstance(document, dict) and document.get("path") == relay
 
     return Artifact(manifest_path(browser, machine), text, is_ours, MARK)
 
@@ -260,11 +260,11 @@ def assistant_installations(
 
 def installations(machine: Machine) -> list[Installation]:
     """Return all that can be connected, but for a kind whose files cannot be written."""
-    found: list[Installation] = []
+    connectable: list[Installation] = []
     for kind in (system_service, browser_installations, assistant_installations):
         with suppress(UsageError):
-            found += kind(machine)
-    return found
+            connectable += kind(machine)
+    return connectable
 
 
 def write(chosen: Iterable[Installation]) -> list[Artifact]:
@@ -350,10 +350,10 @@ def entry(host: HostProgram, machine: Machine, recipient: str | None = None) -> 
     """
     path = host.path(machine)
     try:
-        found = members_of(path).get(host.servers, {}).get(NAME, {})
+        current = members_of(path).get(host.servers, {}).get(NAME, {})
     except (UsageError, AttributeError):
-        found = {}
-    before = found if isinstance(found, dict) else {}
+        current = {}
+    before = current if isinstance(current, dict) else {}
     environment = {name: each for name in OUR_PLACES if (each := machine.environment.get(name))}
     if HOME in environment:
         environment = {HOME: str(paths(environment).config.parent)}  # absolute, and all there is
@@ -383,8 +383,8 @@ def program_in(text: str) -> str:
 
 
 def _environment(server: Members) -> Members:
-    found = server.get("env")
-    return found if isinstance(found, dict) else {}
+    variables = server.get("env")
+    return variables if isinstance(variables, dict) else {}
 
 
 def _merged(before: Members, server: Members, environment: Members) -> Members:

@@ -89,14 +89,14 @@ def request(command: str, text: str = "") -> bytes:
 
     It is cut between characters, never within one or its escape.
     """
-    made = bytearray(command.encode() + (b" " if text else b""))
+    line = bytearray(command.encode() + (b" " if text else b""))
     for each in text:
         data = each.encode("utf-8", "replace")
         data = b"".join(_ESCAPED.get(byte, bytes([byte])) for byte in data)
-        if len(made) + len(data) >= LONGEST_LINE:
+        if len(line) + len(data) >= LONGEST_LINE:
             break
-        made += data
-    return bytes(made) + b"\n"
+        line += data
+    return bytes(line) + b"\n"
 
 
 def unescaped(data: bytes) -> bytes:
@@ -193,8 +193,8 @@ class Dialog:
                 response = Response()
                 while True:
                     line = await source.readuntil(b"\n")
-                    if (found := response.take(line[:-1])) is not None:
-                        return found
+                    if (reply := response.take(line[:-1])) is not None:
+                        return reply
         except TimeoutError:
             raise PinentryError("it did not answer in time") from None
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -304,9 +304,9 @@ class Prompts:
 
     def use(self, screen: Mapping[str, str]) -> None:
         """Open dialogs on another screen from now on; only for callers on control."""
-        if shows(found := screen_of(screen)):
+        if shows(screen_now := screen_of(screen)):
             others = {name: each for name, each in self._screen.items() if name not in SCREEN}
-            self._screen = others | found
+            self._screen = others | screen_now
 
     def end(self) -> None:
         """Close the dialog that is open, since nothing can come of it: nobody said "not now"."""
@@ -330,10 +330,10 @@ class Prompts:
             return
         if answer.code == "locked":
             with suppress(UsageError):  # not a host, which nobody has looked at yet
-                held = self._held is not None and self._clock() - self._held < HELD
+                is_paused = self._held is not None and self._clock() - self._held < HELD
                 refused = self._agent.consent.refused_by(ask.recipient, now)
                 there = self._agent.place.vault.exists()
-                if there and refused is None and not held and not in_clear(ask.recipient):
+                if there and refused is None and not is_paused and not in_clear(ask.recipient):
                     self._begin(self._ask_passphrase, host_of(ask.recipient))
         elif answer.summary is not None and answer.summary.waiting:
             pool, pending = answer.summary.pool, {*answer.summary.pending}
@@ -359,10 +359,10 @@ class Prompts:
     def _program(self) -> Path:
         """Return the program of the policy, or the usual one. PinentryError."""
         chosen = self._agent.settings.pinentry
-        found = Path(chosen) if chosen else find()
-        if found is None:
+        program = Path(chosen) if chosen else find()
+        if program is None:
             raise PinentryError("no pinentry is installed")
-        return found
+        return program
 
     async def _ask_passphrase(self, host: str) -> None:
         """Ask for the passphrase, and open the vault with it."""
@@ -371,7 +371,7 @@ class Prompts:
             self._dialog = dialog
             await dialog.tell("SETPROMPT", "Passphrase:")
             text = notices.dialog_locked(host)
-            for left in reversed(range(TRIES)):
+            for tries_left in reversed(range(TRIES)):
                 reply = await dialog.show("GETPIN", text, "Unlock", "Not now")
                 if dialog.over:
                     break
@@ -385,7 +385,7 @@ class Prompts:
                     self._agent.commanded()
                     break
                 del secret
-                tries = counted(left, "try", "tries")
+                tries = counted(tries_left, "try", "tries")
                 await dialog.tell("SETERROR", f"That is not the passphrase. {tries} left.")
 
     async def _ask_word(self, review: Review, titles: Mapping[str, str]) -> None:

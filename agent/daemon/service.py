@@ -37,17 +37,17 @@ def units(machine: Machine) -> tuple[Artifact, ...]:
     Raises UsageError for a path or a variable that such a file cannot hold.
     """
     environment, interpreter = machine.environment, machine.interpreter
-    kept = {name: environment[name] for name in FOLDERS if environment.get(name)}
-    if HOME in kept:
-        kept[HOME] = str(paths(kept).config.parent)  # absolute
-    for text in (interpreter, *kept.values()):
+    variables = {name: environment[name] for name in FOLDERS if environment.get(name)}
+    if HOME in variables:
+        variables[HOME] = str(paths(variables).config.parent)  # absolute
+    for text in (interpreter, *variables.values()):
         _check(text)
     command = [interpreter, "-P", "-m", "agent.cli", "daemon", "run"]  # -P: not from where it runs
     folder = place(machine)
     if machine.manager == "launchd":
-        texts = {PLIST: _plist(command, kept)}
+        texts = {PLIST: _plist(command, variables)}
     else:
-        texts = {name: _HEADER + text for name, text in _units(command, kept)}
+        texts = {name: _HEADER + text for name, text in _units(command, variables)}
     return tuple(_artifact(folder / name, text) for name, text in texts.items())
 
 
@@ -67,10 +67,10 @@ def place(machine: Machine) -> Path:
     return machine.configuration / "systemd" / "user"
 
 
-def _units(command: list[str], kept: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _units(command: list[str], variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each of systemd's units."""
     program, *arguments = command
-    environment = [f'Environment="{name}={_escaped(value)}"\n' for name, value in kept.items()]
+    environment = [f'Environment="{name}={_escaped(value)}"\n' for name, value in variables.items()]
     started = f'"{_escaped(program)}"'  # no variable is expanded in the program's name
     service, socket = ((UNITS / f"systemd.{kind}").read_text() for kind in ("service", "socket"))
     yield (
@@ -83,18 +83,18 @@ def _units(command: list[str], kept: Mapping[str, str]) -> Iterator[tuple[str, s
     )
     for door, name in SOCKETS.items():
         path = f"%t/reticent/{door}.sock"  # %t: the user's $XDG_RUNTIME_DIR
-        if HOME in kept:
-            own = getattr(paths(kept), door)
+        if HOME in variables:
+            own = getattr(paths(variables), door)
             path = check_address(own).replace("%", "%%")
         yield name, socket.format(door=door, path=path, service=SERVICE)
 
 
-def _plist(command: list[str], kept: Mapping[str, str]) -> str:
+def _plist(command: list[str], variables: Mapping[str, str]) -> str:
     """Return the text of launchd's property list, marked as untried."""
     document = {
         "Label": PLIST.removesuffix(".plist"),
         "ProgramArguments": command,
-        "EnvironmentVariables": dict(kept),
+        "EnvironmentVariables": dict(variables),
         "RunAtLoad": True,
         "KeepAlive": {"SuccessfulExit": False},
         "Umask": 0o077,

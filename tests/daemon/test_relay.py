@@ -77,36 +77,24 @@ def test_what_is_cut_off_ends_it(contents: list[bytes], data: st.DataObject) -> 
         next(found)
 
 
-@pytest.mark.parametrize("length", [0, relay.DAMAGED + 1, 2**32 - 1])
-def test_a_length_that_can_be_none_ends_it(length: int) -> None:
-    """Nothing after it can be trusted to be a frame."""
-    with pytest.raises(BrokenOffError):
-        next(frames(reading(LENGTH.pack(length) + bytes(99))))
-
-
 def test_lengths_are_as_browsers_send_them() -> None:
-    """32 bits, in the order of this machine; the daemon reads as much as the relay hands on."""
+    """32 bits, in the order of this machine; after one that can be none nothing is a frame."""
+    for length in (0, relay.DAMAGED + 1, 2**32 - 1):
+        with pytest.raises(BrokenOffError):
+            next(frames(reading(LENGTH.pack(length) + bytes(99))))
     assert framed(b"{}") == struct.pack("=I", 2) + b"{}"
     assert LARGEST == MOST_BYTES
     assert relay.LARGEST_ANSWER == 1024 * 1024
 
 
-@pytest.mark.parametrize(
-    ("said", "code"),
-    [
-        (relay.ABSENT, "no daemon"),
-        (relay.FOREIGN, "no daemon"),
-        (relay.BROKEN, "no daemon"),
-        (relay.SLOW, "too slow"),
-        (relay.LARGE, "too large"),
-    ],
-)
-def test_what_it_says_itself_is_a_fault(said: bytes, code: str) -> None:
+def test_what_it_says_itself_is_a_fault() -> None:
     """As all that does not work is, with a hint."""
-    fault = msgspec.json.decode(said, type=Fault)
-    assert fault.code == code
-    assert fault.what
-    assert fault.hint
+    no_daemon = dict.fromkeys((relay.ABSENT, relay.FOREIGN, relay.BROKEN), "no daemon")
+    for text, code in {**no_daemon, relay.SLOW: "too slow", relay.LARGE: "too large"}.items():
+        fault = msgspec.json.decode(text, type=Fault)
+        assert fault.code == code
+        assert fault.what
+        assert fault.hint
 
 
 @contextmanager
@@ -290,16 +278,12 @@ def test_an_answer_that_comes_too_late_goes_nowhere() -> None:
         assert host.ask(2, "status")["code"] == "no daemon"
 
 
-@pytest.mark.parametrize("data", DAMAGED)
-def test_damaged_frames_end_it(live: Live, data: bytes) -> None:
-    """Silently: there is nobody to tell."""
-    with hosting(live.paths.query) as host:
-        host.raw(data)
-        assert host.end() == 1
-
-
-def test_a_browser_that_is_gone_ends_it(live: Live) -> None:
-    """It may not read the answer any more."""
+def test_damaged_frames_and_a_browser_that_is_gone_end_it(live: Live) -> None:
+    """Silently: there is nobody to tell, or nobody who reads the answer."""
+    for data in DAMAGED:
+        with hosting(live.paths.query) as host:
+            host.raw(data)
+            assert host.end() == 1
     with hosting(live.paths.query) as host:
         assert host.process.stdout
         host.process.stdout.close()
