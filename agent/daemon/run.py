@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from agent.daemon import sockets
 from agent.daemon.events import LOG, Bus, kind_and_place, logging_to
-from agent.errors import ReplacedVaultError, ReticentError
+from agent.errors import ReticentError
 from agent.files import private_folder
 from agent.paths import Paths
 from agent.vault.secrets import forbid_dumps
@@ -146,7 +146,7 @@ def live(
     with ExitStack() as stack:
         api = build(paths)
         agent = api.agent
-        stack.callback(_close, agent)
+        stack.callback(agent.lock)  # after the last thread that could open the vault
         gc.freeze()  # what is there now stays, and need not be looked through again
         gc.enable()
         autolock = Autolock(
@@ -167,15 +167,6 @@ def _end(agent: Agent, life: Lifetime) -> None:
             raise
         LOG.warning("locking failed: %s", kind_and_place(error))
     life.end()
-
-
-def _close(agent: Agent) -> None:
-    """Close the vault, once no thread can open it any more."""
-    try:
-        agent.lock()
-    except ReplacedVaultError as error:
-        LOG.error("the contents of the open vault are lost: %s", error.what)
-        raise
 
 
 async def _answer(

@@ -4,9 +4,7 @@ import errno
 import json
 import os
 import shutil
-import signal
 import stat
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -38,9 +36,8 @@ from agent.daemon.programs import (
 )
 from agent.errors import UnsafeError, UsageError, reason
 from agent.files import replace_bytes
-from tests.house.tree import ran
 from tests.wire.fake import short_folder
-from tests.worlds.people import machine_at, new_machine, started_by
+from tests.worlds.people import machine_at, started_by
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -49,13 +46,6 @@ JSON = st.recursive(
 )
 OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
 FOREIGN = [b"", b"{", b"\xff", b"[" * 9000, b"x" * (LARGEST + 1), b'{"name": "reticent.relay"}']
-SOME_INSTANTS = (*(("write", each) for each in (5, 29, 31)), *(("remove", e) for e in (1, 3, 10)))
-WRITE_EXTENSION = """
-from tests.worlds.people import machine_at
-from agent.daemon.programs import extension
-from pathlib import Path
-found = extension(machine_at(Path({home!r})).paths)
-"""
 
 
 def everything(machine: Machine) -> dict[Path, bytes]:
@@ -377,46 +367,31 @@ def test_a_full_disk_leaves_the_extension_that_was_there(
     assert found.state() == "installed"
 
 
-def killed(machine: Machine, method: str, events: str, instant: int) -> None:
-    """Write or remove the extension in a process that ends at such an event, or before."""
-    count = f"""
-import os, sys
-seen = 0
-def hook(event, given):
-    global seen
-    writes = event == "open" and isinstance(given[2], int) and given[2] & os.O_CREAT
-    if writes or event in {events.split()!r}:
-        seen += 1
-        if seen == {instant}:
-            os.kill(os.getpid(), {int(signal.SIGKILL)})
-sys.dont_write_bytecode = True
-sys.addaudithook(hook)
-found.{method}()
-"""
-    program = WRITE_EXTENSION.format(home=str(machine.home)) + count
-    done = ran(sys.executable, "-c", program, check=False)
-    assert done.returncode in {0, -signal.SIGKILL}, done.stderr
-
-
-@pytest.mark.parametrize(
-    "instants", [(("write", 30),), pytest.param(SOME_INSTANTS, marks=pytest.mark.soak)]
-)
-def test_a_kill_leaves_an_extension_that_is_whole_or_none(
-    instants: tuple[tuple[str, int], ...],
+@pytest.mark.parametrize("method", ["write", "remove"])
+def test_at_every_instant_the_extension_is_whole_or_none(
+    older: Machine, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    """At the instant of a call that changes names or creates a file; the next run mends it."""
-    events = {
-        "write": "os.rename os.mkdir",
-        "remove": "os.rename os.remove os.rmdir shutil.rmtree",
-    }
-    for method, instant in instants:
-        with new_machine() as machine:
-            found = extension(machine.paths)
-            found.write()
-            (found.path / "older.js").touch()
-            before = content(found.path)
-            killed(machine, method, events[method], instant)
-            assert not found.path.exists() or content(found.path) in (before, content(EXTENSION))
-            found.write()
-            assert content(found.path) == content(EXTENSION)
-            assert [*machine.paths.data.iterdir()] == [found.path]
+    """At the call of whatever changes names or makes a file; the next run removes what is left."""
+    found, instants = extension(older.paths), 0
+    before = content(found.path)
+
+    def looking(whole: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any, **named: Any) -> Any:  # noqa: ANN401  (any function of os)
+            nonlocal instants
+            instants += 1
+            assert not found.path.exists() or content(found.path) in (before, whole_one)
+            return whole(*given, **named)
+
+        return call
+
+    whole_one = content(EXTENSION)
+    names = ("rename", "mkdir", "rmdir")
+    for name in names:
+        monkeypatch.setattr(os, name, looking(getattr(os, name)))
+    getattr(found, method)()
+    monkeypatch.undo()
+    assert instants
+    (older.paths.data / ".browser-extension.0a1b2c3d.part").mkdir()
+    found.write()
+    assert content(found.path) == whole_one
+    assert [*older.paths.data.iterdir()] == [found.path]

@@ -5,14 +5,9 @@ instant: a process that forks must have no threads.
 """
 
 import os
-import signal
-import subprocess
-import sys
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +31,6 @@ from agent.vault import secrets
 from agent.vault.backup import restore
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
-from tests.house.tree import ROOT
 from tests.vault.doubles import Memory
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, create
 from tests.worlds.doors import short_home
@@ -44,9 +38,6 @@ from tests.worlds.people import MODEL, MONDAY
 
 FOREIGN = ["notes.txt", "vault.db.mine", "policy.toml~", "backup.db", "models.txt", "control"]
 RENAMING = ("link", "rename", "replace", "unlink", "rmdir")  # of os: what tells a crash's instants
-MOST = 60  # instants of one maker
-PATIENCE = 60  # seconds, for what takes a fraction of one
-ENDED, DEFECT = 0, 3
 
 Maker = Callable[[Paths], object]
 
@@ -288,10 +279,7 @@ def run_daemon(home: Paths) -> None:
             events.LOG.info("x" * events.MOST_BYTES)
 
 
-MAKERS: dict[str, Maker] = {
-    each.__name__: each
-    for each in (make_vault, restore_twice, rotate, refuse, add_model, run_daemon)
-}
+MAKERS: tuple[Maker, ...] = (make_vault, restore_twice, rotate, refuse, add_model, run_daemon)
 
 
 @contextmanager
@@ -303,82 +291,31 @@ def made_folders() -> Iterator[Paths]:
         yield home
 
 
-def killed(make: Maker, home: Paths, instant: int) -> bool:
-    """Let a process make something, kill it before it renames for the n-th time; say if it was."""
-    child = os.fork()
-    if child == 0:
-        code = DEFECT
-        signal.alarm(PATIENCE)
-        try:
-            with open(os.devnull, "w") as nothing:  # noqa: PTH123  (a device)
-                sys.stderr = nothing
-                kill_at(instant)
-                make(home)
-            code = ENDED
-        finally:  # whatever it was: a child must not go on as its parent
-            if code:
-                sys.stderr = sys.__stderr__
-                traceback.print_exc()
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(status)
-    assert code in (ENDED, -signal.SIGKILL)
-    return code != ENDED
+@pytest.mark.parametrize("make", MAKERS, ids=lambda each: each.__name__)
+def test_nothing_else_is_there_at_any_instant(make: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file is known by the name that its maker gives it: so all goes, wherever one is killed.
 
+    The instants are those before a name changes.
+    """
+    instants = 0
 
-def kill_at(instant: int) -> None:
-    """Have this process killed when it renames or removes something for the n-th time."""
-    numbers = count()
-
-    def patched(whole: Callable[..., Any]) -> Callable[..., Any]:
+    def looking(whole: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401  (any function of os)
-            if next(numbers) == instant:
-                os.kill(os.getpid(), signal.SIGKILL)
+            nonlocal instants
+            instants += 1
+            assert installed_files(home).others == ()
             return whole(*arguments, **named)
 
         return call
 
-    for name in RENAMING:
-        setattr(os, name, patched(getattr(os, name)))
-
-
-def find_leftovers(make: Maker) -> None:
-    """Kill a maker at each instant, one after the other; fail where something is left."""
-    for instant in range(MOST):
-        with made_folders() as home:
-            ended = not killed(make, home, instant)
-            found = installed_files(home)
-            assert found.others == ()
-            assert found.ours or not ended
-            remove(found)
-            left = [home.config, home.data, home.state, home.runtime]
-            assert not any(each.exists() for each in left), instant
-        if ended:
-            assert instant, "nothing was renamed: is it still by os?"
-            return
-    pytest.fail(f"more than {MOST} instants")
-
-
-@pytest.mark.parametrize(
-    "maker",
-    ["make_vault", *(pytest.param(n, marks=pytest.mark.soak) for n in MAKERS if n != "make_vault")],
-)
-def test_nothing_is_left_wherever_its_maker_is_killed(maker: str) -> None:
-    """Each file that is made is known by the name that its maker gives it."""
-    command = [sys.executable, "-m", "tests.daemon.test_installed_files", maker]
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=4 * PATIENCE,
-    )
-    assert done.returncode == 0, done.stderr
-
-
-if __name__ == "__main__":
-    assert not Path("/proc/self/task").exists() or len([*Path("/proc/self/task").iterdir()]) == 1
-    find_leftovers(MAKERS[sys.argv[1]])
+    with made_folders() as home, monkeypatch.context() as patch:
+        for name in RENAMING:
+            patch.setattr(os, name, looking(getattr(os, name)))
+        make(home)
+        patch.undo()
+        assert instants, "nothing was renamed: is it still by os?"
+        files = installed_files(home)
+        assert files.ours
+        assert files.others == ()
+        remove(files)
+        assert not any(e.exists() for e in (home.config, home.data, home.state, home.runtime))
