@@ -87,16 +87,6 @@ def test_all_that_is_wrong_is_said_with_its_line(edited: Edited) -> None:
     assert [problem.split(":")[0] for problem in status.problems] == ["line 1", "line 2"]
 
 
-def test_the_rules_of_the_file_count(edited: Edited) -> None:
-    """Those of a preset and of the defaults do not, as where the file is checked."""
-    edited.save(OTHER)
-    edited.look()
-    assert edited.rules.status().rules == 2
-    edited.save('preset = "balanced"\nlambda = 3\n')
-    edited.look()
-    assert edited.rules.status().rules == 1
-
-
 def test_what_becomes_of_the_file_is_logged(edited: Edited) -> None:
     """By its name and the number of problems: what stands in it is nobody else's business."""
     lines: list[str] = []

@@ -167,36 +167,14 @@ def policy(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
-def test_all_but_the_change_stays(policy: Path, mode: int, mark: bytes) -> None:
-    """The mode, the ends of lines, the mark of the encoding; no other file is left."""
-    policy.write_bytes(mark + BEFORE.encode())
+def test_all_but_the_change_stays(policy: Path, mode: int) -> None:
+    """The mode, and the ends of lines; no other file is left."""
     policy.chmod(mode)
     made = rewrite(policy, add)
     assert made.after.text == BEFORE + ADDED
-    assert policy.read_bytes() == mark + (BEFORE + ADDED).encode()
+    assert policy.read_bytes() == (BEFORE + ADDED).encode()
     assert S_IMODE(policy.stat().st_mode) == mode
     assert [*policy.parent.iterdir()] == [policy]
-
-
-def test_what_a_killed_one_left_goes(policy: Path) -> None:
-    """With the next change; nothing that is only called alike."""
-    left, other = (
-        policy.with_name(".policy.toml.0a1b2c3d.part"),
-        policy.with_name(".policy.toml~"),
-    )
-    for path in (left, other):
-        path.touch()
-    rewrite(policy, add)
-    assert {*policy.parent.iterdir()} == {policy, other}
-
-
-def test_a_reader_sees_the_old_or_the_new(policy: Path) -> None:
-    """Who has it open reads on in the old one; nothing to change writes nothing."""
-    with policy.open("rb") as file:
-        rewrite(policy, add)
-        assert file.read() == BEFORE.encode()
-    assert policy.read_bytes() == (BEFORE + ADDED).encode()
     before = policy.stat()
     assert rewrite(policy, lambda text, _: text).after.text == BEFORE + ADDED
     assert policy.stat() == before

@@ -94,7 +94,7 @@ def test_undo_restores_all_that_a_word_changed(
 ) -> None:
     """What is remembered, what waits, and every byte of the file; then there is nothing more."""
     office = open_office(tmp_path_factory.mktemp("p"))
-    office.path.write_bytes(b"\xef\xbb\xbf" + TEXT.replace("\n", "\r\n").encode())
+    office.path.write_bytes(TEXT.replace("\n", "\r\n").encode())
     office.path.chmod(0o640)
     life(office, before)
     office.request(last.host)
