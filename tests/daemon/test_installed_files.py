@@ -299,18 +299,18 @@ def test_nothing_else_is_there_at_any_instant(make: Maker, monkeypatch: pytest.M
     """
     instants = 0
 
-    def looking(whole: Callable[..., Any]) -> Callable[..., Any]:
+    def looking(whole: Callable[..., Any], places: Paths) -> Callable[..., Any]:
         def call(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401  (any function of os)
             nonlocal instants
             instants += 1
-            assert installed_files(home).others == ()
+            assert installed_files(places).others == ()
             return whole(*arguments, **named)
 
         return call
 
     with made_folders() as home, monkeypatch.context() as patch:
         for name in RENAMING:
-            patch.setattr(os, name, looking(getattr(os, name)))
+            patch.setattr(os, name, looking(getattr(os, name), home))
         make(home)
         patch.undo()
         assert instants, "nothing was renamed: is it still by os?"
