@@ -90,7 +90,6 @@ def test_a_remark_has_a_place_and_a_hint(document: Document) -> None:
         assert f"{each.what}."[-2] != "."
 
 
-ADS = '[groups]\nads = ["ads.test", "x.track.test"]\n[[rule]]\nrecipient = "ads"\n'
 GUARDED = "has no effect: {} guards it, so it is never sent"
 UNFIT = "browsers cannot use this search: it is not a web address with {query} once, after the ?"
 RULE = '[[rule]]\nrecipient = "shop.example"\n'
