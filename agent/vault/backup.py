@@ -22,7 +22,7 @@ from agent.vault.database import Database, copy_files, damaged, decoded, snapsho
 from agent.vault.profile import ITEM
 from agent.vault.seal import FORMAT, Seals
 from agent.vault.secrets import Secret
-from agent.vault.slots import SlotRow, accounts, data_key, read_slots, read_vault_id
+from agent.vault.slots import SlotRow, accounts, data_key, key_slots, read_slots, read_vault_id
 from agent.vault.store import Store
 from agent.vault.vault import install, staging, unlock
 from agent.vault.vault_files import Location
@@ -86,7 +86,7 @@ def restore(
             old.copy(trial.vault)  # any other way to read it would give up its lock
         else:
             copy_files(backup, trial.vault)
-        with _named(trial.vault, backup):
+        with _named(backup, trial.vault):
             if bring_over is not None:
                 bring_over(trial, secret)
             unlock(trial, secret).close()
@@ -103,7 +103,7 @@ def check_backup(backup: Path, secret: Secret, bring_over: BringOver | None = No
 
     ``bring_over``: as for `restore`. Raises as `unlock`.
     """
-    with snapshot(backup) as copy, _named(copy, backup):
+    with snapshot(backup) as copy, _named(backup, copy):
         trial = Location(copy, copy.with_name("witness.json"))
         if bring_over is not None:
             bring_over(trial, secret)
@@ -113,12 +113,8 @@ def check_backup(backup: Path, secret: Secret, bring_over: BringOver | None = No
 
 def check_format(backup: Path) -> None:
     """Check, before a secret is asked for, that a file is a vault. Raises as `key_slots`."""
-    with (
-        snapshot(backup) as copy,
-        _named(copy, backup),
-        closing(Database.open(copy, older=True)) as database,
-    ):
-        read_slots(database)
+    with _named(backup):
+        key_slots(backup, older=True)
 
 
 def copy_closed(at: Location, to: Path, secret: Secret) -> None:
@@ -136,8 +132,8 @@ def copy_closed(at: Location, to: Path, secret: Secret) -> None:
 
 
 @contextmanager
-def _named(trial: Path, backup: Path) -> Iterator[None]:
-    """Make errors about the copy of a backup name the backup."""
+def _named(backup: Path, trial: Path | None = None) -> Iterator[None]:
+    """Make errors about a backup, or about its copy, name the backup."""
     try:
         yield
     except (DamagedVaultError, VaultVersionError) as error:
@@ -146,7 +142,7 @@ def _named(trial: Path, backup: Path) -> Iterator[None]:
         hint = OTHER if isinstance(error, DamagedVaultError) else error.hint
         raise type(error)(what, hint, str(backup)) from error
     except VaultError as error:
-        if error.where == str(trial):  # the disk, say: nobody knows the copy by its name
+        if trial is not None and error.where == str(trial):  # a name that nobody knows
             raise type(error)(error.what, error.hint, str(trial.parent)) from error
         raise
 

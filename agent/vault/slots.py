@@ -34,16 +34,13 @@ _ID = (
     f"SELECT iif(length(value) = {VAULT_ID_BYTES}, value, NULL)"  # noqa: S608  (a constant)
     " FROM meta WHERE name = 'vault'"
 )
-_WRONG: dict[Kind, tuple[tuple[str, str], tuple[str, str]]] = {  # of no slot; of a kind without one
+_WRONG: dict[Kind, tuple[str, str]] = {
     "passphrase": (
-        ("the passphrase is wrong", "try again, or use the recovery code"),
-        ("no passphrase opens this vault", "use the recovery code with --recovery"),
+        "the passphrase is wrong",
+        "try again, or use the recovery code with --recovery",
     ),
-    "recovery": (
-        ("no key slot opens with this recovery code", "use the latest one"),
-        ("no recovery code opens this vault", "use the passphrase"),
-    ),
-    "keyring": (("the keyring has no key for this vault", "unlock with the passphrase"),) * 2,
+    "recovery": ("no key slot opens with this recovery code", "use the latest one"),
+    "keyring": ("the keyring has no key for this vault", "unlock with the passphrase"),
 }
 
 
@@ -166,7 +163,7 @@ def data_key(rows: Sequence[SlotRow], secret: Secret, vault_id: bytes) -> seal.K
         return key
     if any(row.slot is None for row in rows):
         raise damaged("no key slot opens with this, and one of them was altered")
-    raise wrong_secret(secret, missing=all(row.kind != secret.kind for row in rows))
+    raise wrong_secret(secret)
 
 
 def data_keys(
@@ -186,9 +183,9 @@ def data_keys(
             yield row, key
 
 
-def wrong_secret(secret: Secret, *, missing: bool = False) -> WrongSecretError:
-    """Return the error for a secret that opens no slot; ``missing``: no slot is of its kind."""
-    return WrongSecretError(*_WRONG[secret.kind][missing])
+def wrong_secret(secret: Secret) -> WrongSecretError:
+    """Return the error for a secret that opens no slot."""
+    return WrongSecretError(*_WRONG[secret.kind])
 
 
 def read_vault_id(database: Database) -> bytes:
@@ -234,12 +231,13 @@ def free_id(rows: Sequence[SlotRow]) -> int:
     return min(set(range(1, MAX_SLOTS + 1)) - {row.id for row in rows})
 
 
-def key_slots(path: Path) -> list[SlotRow]:
-    """Return the key slots of a vault that is not open, without changing it.
+def key_slots(path: Path, *, older: bool = False) -> list[SlotRow]:
+    """Read the key slots of a vault that is not open, without changing it.
 
-    Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if it is missing.
+    ``older``: format 1 will do. Raises BusyVaultError, DamagedVaultError, VaultVersionError, or
+    VaultError if it is missing.
     """
-    with snapshot(path) as copy, closing(Database.open(copy)) as database:
+    with snapshot(path) as copy, closing(Database.open(copy, older=older)) as database:
         return read_slots(database)
 
 

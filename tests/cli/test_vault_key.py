@@ -162,13 +162,13 @@ def test_the_last_passphrase_goes_with_a_word(key: Keyed, code: str) -> None:
     assert "note:" not in key("remove", "3", "--yes").err
     assert "no passphrase opens the vault now" in key("remove", "1", "--yes").err
     error, hint = key("add", "recovery").refusal(1)
-    assert error == "no passphrase opens this vault"
+    assert error == "the passphrase is wrong"
     assert "--recovery" in hint
     key("add", "passphrase", "--recovery", given=(code, OTHER))
     ran = key("remove", "2", "--yes", given=(OTHER,))
     assert "no recovery code opens the vault now" in ran.err
     error, _ = key("add", "recovery", "--recovery", given=(code,)).refusal(1)
-    assert error == "no recovery code opens this vault"
+    assert error == "no key slot opens with this recovery code"
 
 
 @pytest.mark.usefixtures("code")

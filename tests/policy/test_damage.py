@@ -86,7 +86,7 @@ def damaged(rng: Random, text: str) -> str:
     return text
 
 
-@settings(max_examples=4 * settings().max_examples)
+@settings(max_examples=2 * settings().max_examples)
 @given(documents(), st.randoms(use_true_random=False))
 def test_refused_with_its_lines_or_nothing_ignored(document: Document, rng: Random) -> None:
     """No other error, and no key that is not in the policy."""

@@ -40,9 +40,10 @@ def test_every_text_is_a_host_or_a_usage_error(text: str) -> None:
     assert is_address(host) or all(0 < len(label) <= 63 for label in host.split("."))
 
 
-def test_every_character_in_a_label_gives_a_host_that_means_itself() -> None:
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.soak)])
+def test_every_character_in_a_label_gives_a_host_that_means_itself(step: int) -> None:
     """All that reading a name changes, alone, between letters and before an accent."""
-    for character in filter(lambda each: mapped(each) != each, map(chr, range(0x110000))):
+    for character in filter(lambda each: mapped(each) != each, map(chr, range(0, 0x110000, step))):
         for text in (character, f"a{character}b", f"{character}\u0301"):
             with suppress(UsageError):
                 host = host_of(text)
