@@ -15,9 +15,9 @@ from agent.cli.options import Output, answers, option
 from agent.cli.options import names as names_in
 from agent.cli.printing import facts, note, page, paragraph
 from agent.errors import LockedError, UsageError
-from agent.wire.base import MOST_DAYS
+from agent.wire.base import MOST_DAYS, Done
 from agent.wire.client import Client
-from agent.wire.policy import Override, Review, Ruled, Undone, Word
+from agent.wire.policy import Override, Review, Ruled, Word
 from agent.words.figures import counted, listed, moment
 from agent.words.notices import asks, overridden, settled, took_effect
 
@@ -246,5 +246,5 @@ def undo() -> Output:
     nothing can be undone.
     """
     with door() as client:
-        undone: Undone = client.call("undo")
+        undone: Done = client.call("undo")
     return Output(undone, paragraph(undone.what))

@@ -16,8 +16,8 @@ from agent.model.concepts import Concepts
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
 from agent.wire import policy as wire
-from agent.wire.base import Done, from_fields
-from agent.wire.decide import Allow, Allowed, Offer, Refuse
+from agent.wire.base import Done, RecipientName, from_fields
+from agent.wire.decide import Allowed, Offer
 from policy import amend
 from policy.hosts import ANYBODY, host_of, site_of
 from policy.match import GUARDED, Rulebook, may
@@ -233,13 +233,13 @@ def offer(body: Offer, now: datetime, agent: Agent) -> Done:
     return Done(done=agent.consent.waiting_offer(site, now) is not None)
 
 
-def refuse(body: Refuse, now: datetime, agent: Agent) -> Done:
+def refuse(body: RecipientName, now: datetime, agent: Agent) -> Done:
     """Give a recipient nothing from now on."""
     agent.consent.refuse(body.recipient, now)
     return Done()
 
 
-def allow(body: Allow, now: datetime, agent: Agent) -> Allowed:
+def allow(body: RecipientName, now: datetime, agent: Agent) -> Allowed:
     """Take back a refusal; a rule that is not ours stays, and is named."""
     done = agent.consent.allow(body.recipient).changed
     agent.renew()
@@ -284,12 +284,12 @@ def dismiss(_now: datetime, agent: Agent, *, id: int) -> Done:  # noqa: A002  (t
     return Done()
 
 
-def undo(now: datetime, agent: Agent) -> wire.Undone:
+def undo(now: datetime, agent: Agent) -> Done:
     """Undo the user's last word.
 
     UsageError where there is none.
     """
-    return wire.Undone(what=agent.consent.undo(now))
+    return Done(what=agent.consent.undo(now))
 
 
 def names_in(agent: Agent, now: datetime) -> frozenset[str]:

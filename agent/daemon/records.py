@@ -16,11 +16,10 @@ from agent.model.concepts import Meaning
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure, Forgetting, LedgerStep
 from agent.vault.profile import Corrections
-from agent.wire.base import LATEST_ENTRIES, Done, from_fields
+from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
 from agent.wire.state import (
     Corrected,
     Entry,
-    Forget,
     Handled,
     Held,
     Moment,
@@ -155,7 +154,7 @@ def _counted_by(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datet
         return agent.registry.of(None, agent.rules.active.keys, now)
 
 
-def forget(body: Forget, now: datetime, agent: Agent) -> Done:
+def forget(body: RecipientName, now: datetime, agent: Agent) -> Done:
     """State that a recipient has forgotten everything.
 
     So has whoever it pools with. Nothing is recorded where nothing was disclosed to the pool since

@@ -131,20 +131,20 @@ def _weighing_steps(
         weighed=other,
         rows=tuple(r for r in comparison.outcomes if decision.outcomes or r.name in either),
         lines=[
-            *([] if sentence == whole else [_line("today" if entry else "decided", whole)]),
+            *(
+                []
+                if sentence == whole
+                else [Line(label="today" if entry else "decided", text=whole)]
+            ),
             *lines(decision),
             *(
                 []
                 if situation.fits(other.names)
-                else [_line(NO_ROOM, ", ".join(sorted(other.names)))]
+                else [Line(label=NO_ROOM, text=", ".join(sorted(other.names)))]
             ),
             *_model_lines(entry, situation),
         ],
     )
-
-
-def _line(label: str, text: str) -> Line:
-    return Line(label=label, text=text)
 
 
 def _model_lines(entry: Disclosure | None, situation: Situation) -> list[Line]:
@@ -157,4 +157,4 @@ def _model_lines(entry: Disclosure | None, situation: Situation) -> list[Line]:
     lost = ", ".join(name for name, _ in entry.disclosed if name not in names)
     lacking = f", which lacks {lost}" if lost else ""
     text = f"it was decided with {entry.model}, and is weighed with {today}{lacking}"
-    return [_line("model", text)]
+    return [Line(label="model", text=text)]

@@ -46,9 +46,16 @@ class Fault(Message, frozen=True, kw_only=True):
 
 
 class Done(Message, frozen=True, kw_only=True):
-    """It was done."""
+    """It was done; ``what``: a sentence on it, where there is anything to say."""
 
     done: bool = True
+    what: str = ""
+
+
+class RecipientName(Message, frozen=True, kw_only=True):
+    """A recipient, or a group of them, to block, to unblock, or to mark as having forgotten."""
+
+    recipient: Host
 
 
 def from_fields(kind: type[Made], /, *sources: object, **own: Any) -> Made:  # noqa: ANN401  (of the fields)

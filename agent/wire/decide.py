@@ -161,18 +161,6 @@ class Offer(Message, frozen=True, kw_only=True):
     address: Search | None = None
 
 
-class Refuse(Message, frozen=True, kw_only=True):
-    """A recipient is to get nothing from now on."""
-
-    recipient: Host
-
-
-class Allow(Message, frozen=True, kw_only=True):
-    """A blocked recipient is to be treated like any other again."""
-
-    recipient: Host
-
-
 class Allowed(Message, frozen=True, kw_only=True):
     """Whether a refusal was withdrawn, and the rule that still blocks the recipient.
 

@@ -208,9 +208,3 @@ class Override(Message, frozen=True, kw_only=True):
     lasting: Lasting = "once"
     about: About = "recipient"
     days: Annotated[int, Meta(ge=1, le=MOST_DAYS)] | None = None
-
-
-class Undone(Message, frozen=True, kw_only=True):
-    """What was undone, in a sentence; data already sent cannot be recalled."""
-
-    what: str

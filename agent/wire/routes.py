@@ -14,9 +14,16 @@ from urllib.parse import quote, urlencode
 from agent import errors
 from agent.decision.values import Correction, Curve, Decision
 from agent.errors import DaemonError, PolicyError, Problem, ReticentError, UsageError
-from agent.wire.base import LATEST_ENTRIES, LONGEST_HOST, LONGEST_NAME, MOST_ENTRIES, Done, Fault
+from agent.wire.base import (
+    LATEST_ENTRIES,
+    LONGEST_HOST,
+    LONGEST_NAME,
+    MOST_ENTRIES,
+    Done,
+    Fault,
+    RecipientName,
+)
 from agent.wire.decide import (
-    Allow,
     Allowed,
     Answer,
     Ask,
@@ -25,7 +32,6 @@ from agent.wire.decide import (
     Draft,
     Frame,
     Offer,
-    Refuse,
     RelayAnswer,
     Tell,
     Told,
@@ -42,7 +48,6 @@ from agent.wire.policy import (
     RulesStatus,
     Tried,
     TryPolicy,
-    Undone,
     Word,
 )
 from agent.wire.state import (
@@ -50,7 +55,6 @@ from agent.wire.state import (
     Corrected,
     Entry,
     Event,
-    Forget,
     Handled,
     Held,
     Locked,
@@ -143,11 +147,11 @@ ROUTES = (
     _route("verdict: POST /reviews/{id}", Word, Ruled, _ID),
     _route("dismiss: DELETE /reviews/{id}", None, Done, _ID),
     _route("override: POST /overrides", Override, Ruled),
-    _route("undo: POST /undo", None, Undone),
+    _route("undo: POST /undo", None, Done),
     _route("ledger: GET /ledger", None, list[Entry], _TO, _AFTER, _MOST),
     _route("knowledge: GET /knowledge/{recipient}", None, Held, _WHOM),
     _route("recipients: GET /recipients", None, list[Recipient]),
-    _route("forget: POST /forget", Forget, Done),
+    _route("forget: POST /forget", RecipientName, Done),
     _route("corrections: GET /readings", None, list[Correction]),
     _route("not_that: POST /readings", NotThat, Corrected),
     _route("profile: GET /profile", None, ProfileFacts),
@@ -166,9 +170,9 @@ ROUTES = (
     _route("events: GET /events", None, Event),
     _route("clicked: POST /clicked", Clicked, Done, doors=(QUERY,)),
     _route("offer: POST /offer", Offer, Done, doors=(QUERY,)),
-    _route("refuse: POST /refuse", Refuse, Done, doors=BOTH),
+    _route("refuse: POST /refuse", RecipientName, Done, doors=BOTH),
     _route("relay: POST /relay", Frame, RelayAnswer, doors=(QUERY,)),
-    _route("allow: POST /allow", Allow, Allowed),
+    _route("allow: POST /allow", RecipientName, Allowed),
 )
 
 

@@ -272,12 +272,6 @@ class Corrected(Done, frozen=True, kw_only=True):
     now: Reading | None
 
 
-class Forget(Message, frozen=True, kw_only=True):
-    """Mark a recipient as having forgotten everything; the ledger keeps what it was told."""
-
-    recipient: Host
-
-
 class ProfileFacts(Message, frozen=True, kw_only=True):
     """The user's facts, ordered by kind; a value is the one that `attributes` lists."""
 

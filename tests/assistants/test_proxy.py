@@ -17,7 +17,7 @@ from aiohttp import web
 
 from agent.assistants.proxy import LARGEST, SECONDS
 from agent.paths import Paths
-from agent.wire.decide import Allow, Refuse
+from agent.wire.base import RecipientName
 from agent.wire.routes import CONTROL
 from agent.wire.state import Entry
 from tests.assistants.asking import WEEKEND
@@ -109,9 +109,9 @@ def test_responses_get_them_too(service: Service, proxy: Proxied) -> None:
 def test_who_is_blocked_is_told_nothing_more(live: Live, service: Service, proxy: Proxied) -> None:
     """Until that is taken back."""
     with live.client(CONTROL) as client:
-        client.call("refuse", Refuse(recipient=WHOM))
+        client.call("refuse", RecipientName(recipient=WHOM))
         ask(proxy, CHAT, chat(ASKED))
-        client.call("allow", Allow(recipient=WHOM))
+        client.call("allow", RecipientName(recipient=WHOM))
         ask(proxy, CHAT, chat(ASKED))
     assert [bool(each.line) for each in service.asked] == [False, True]
 

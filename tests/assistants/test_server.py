@@ -11,8 +11,8 @@ from mcp.types import Implementation
 from agent.assistants.server import DEFECT, AssistantTools, server_for
 from agent.daemon.policy_file import SETTLING
 from agent.model.file import read, shipped_model
-from agent.wire.base import LONGEST_QUERY
-from agent.wire.decide import Allow, Ask, Refuse
+from agent.wire.base import LONGEST_QUERY, RecipientName
+from agent.wire.decide import Ask
 from agent.wire.policy import Review
 from agent.wire.routes import CONTROL
 from agent.wire.state import Entry, ProfileChange
@@ -90,8 +90,7 @@ def test_who_is_blocked_is_told_nothing_more(live: Live) -> None:
     """Until that is taken back."""
     with live.client(CONTROL) as client:
         for call, told in (("refuse", False), ("allow", True)):
-            body = (Refuse if call == "refuse" else Allow)(recipient="blocked.example")
-            client.call(call, body)
+            client.call(call, RecipientName(recipient="blocked.example"))
             [found] = ask(live.paths.query, ASKED[0], recipient="blocked.example")
             assert bool(found.facts) == told
             assert ("one of your rules blocks it" in found.line) == (not told)

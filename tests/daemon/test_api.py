@@ -14,10 +14,11 @@ from agent.daemon.api import CALLS
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.model.file import SHIPPED, write
 from agent.vault.ledger import Ledger
-from agent.wire.decide import Allow, Allowed, Answer, Ask, Clicked, Offer, Refuse
-from agent.wire.policy import Decided, Lasting, Override, PolicyEdit, Undone, Word
+from agent.wire.base import Done, RecipientName
+from agent.wire.decide import Allowed, Answer, Ask, Clicked, Offer
+from agent.wire.policy import Decided, Lasting, Override, PolicyEdit, Word
 from agent.wire.routes import ROUTES
-from agent.wire.state import Forget, Place, ProfileChange
+from agent.wire.state import Place, ProfileChange
 from tests.worlds.homes import POLICY, Home
 from tests.worlds.people import MODEL, SHOP
 
@@ -56,7 +57,7 @@ def test_a_locked_vault_says_nothing(home: Home) -> None:
         home.calls.ledger,
         home.calls.recipients,
         lambda: home.calls.knowledge(recipient="shop.example"),
-        lambda: home.calls.forget(Forget(recipient="shop.example")),
+        lambda: home.calls.forget(RecipientName(recipient="shop.example")),
         lambda: home.calls.change_profile(ProfileChange(set={"age": "age1"})),
         lambda: asyncio.run(home.calls.backup(Place(path=str(home.paths.data / "copy")))),
     ):
@@ -79,7 +80,7 @@ def test_visits_are_noted_where_the_policy_lets_browsers_tell(
 
 def test_to_forget_is_for_the_whole_pool_and_said_once(opened: Home) -> None:
     """A pool that was told nothing, or nothing since, has nothing to forget."""
-    forget = partial(opened.calls.forget, Forget(recipient="@adverts"))
+    forget = partial(opened.calls.forget, RecipientName(recipient="@adverts"))
     assert not forget().done
     opened.calls.decide(Ask(query=SHOP.query, recipient="ads.test"))
     assert opened.calls.knowledge(recipient="more.test").values
@@ -103,7 +104,7 @@ def test_a_policy_is_told_of_where_one_was_written(
     opened.calls.verdict(Word(decided=decided, lasting=lasting), id=review.id)
     assert opened.bus.kinds == [*(["policy"] if lasting == "always" else []), "review"]
     for _ in range(2):
-        opened.calls.refuse(Refuse(recipient="shop.example"))
+        opened.calls.refuse(RecipientName(recipient="shop.example"))
     assert opened.bus.kinds.count("policy") == 1 + (lasting == "always")
 
 
@@ -257,15 +258,15 @@ def test_a_refusal_goes_by_the_file_and_not_by_older_rules(opened: Home) -> None
     opened.calls.reload()
     assert opened.calls.decide(SHOP).code == "blocked"
     policy.write_text(whole)
-    opened.calls.refuse(Refuse(recipient=host))
+    opened.calls.refuse(RecipientName(recipient=host))
     assert host in policy.read_text()
     assert opened.calls.decide(SHOP).code == "blocked"
     written = policy.read_text()
-    opened.calls.refuse(Refuse(recipient=host))
+    opened.calls.refuse(RecipientName(recipient=host))
     assert policy.read_text() == written
     policy.write_text("lamda = 3\n")
     with pytest.raises(UsageError, match="nothing was written"):
-        opened.calls.refuse(Refuse(recipient=host))
+        opened.calls.refuse(RecipientName(recipient=host))
 
 
 def test_a_model_that_the_policy_asks_for_and_is_not_there_is_noted(opened: Home) -> None:
@@ -315,7 +316,7 @@ def test_a_word_holds_and_is_taken_back(opened: Home) -> None:
         assert opened.bus.kinds == told
         assert (ruled.written is None) == (lasting == "once")
         assert not carried(opened)
-        assert opened.calls.undo() == Undone(
+        assert opened.calls.undo() == Done(
             what="Set age to never for shop.example: undone. Data already sent cannot be recalled."
         )
         assert opened.bus.kinds == [*told, *told]
@@ -368,11 +369,11 @@ def test_nothing_is_said_or_taken_back_while_locked(opened: Home) -> None:
 
 def test_a_refusal_is_taken_out_of_the_policy(opened: Home) -> None:
     """Once; one that is for more than that recipient stays, and is named."""
-    assert opened.calls.allow(Allow(recipient="shop.example")) == Allowed(done=False)
+    assert opened.calls.allow(RecipientName(recipient="shop.example")) == Allowed(done=False)
     for named in ("shop.example", "https://www.shop.example/page"):
-        opened.calls.refuse(Refuse(recipient=named))
+        opened.calls.refuse(RecipientName(recipient=named))
         assert opened.calls.decide(SHOP).code == "blocked"
-        assert opened.calls.allow(Allow(recipient=named)) == Allowed(done=True)
+        assert opened.calls.allow(RecipientName(recipient=named)) == Allowed(done=True)
         assert opened.calls.decide(SHOP).code == "answered"
     assert opened.paths.policy.read_text().strip() == POLICY.strip()
     theirs = f'{POLICY}[[rule]]\nname = "mine"\nrecipient = "*.example"\nnothing = true\n'
@@ -380,5 +381,5 @@ def test_a_refusal_is_taken_out_of_the_policy(opened: Home) -> None:
     opened.calls.reload()
     line = theirs.count("\n")
     kept = Allowed(done=False, rule="mine", line=line)
-    assert opened.calls.allow(Allow(recipient="shop.example")) == kept
+    assert opened.calls.allow(RecipientName(recipient="shop.example")) == kept
     assert (opened.paths.policy.read_text(), opened.calls.decide(SHOP).code) == (theirs, "blocked")

@@ -1,5 +1,7 @@
-"""Where every error of the daemon ends."""
+"""What is not exactly a request is refused in one sentence; and where every error ends."""
 
+import gzip
+import json
 import logging
 import os
 import re
@@ -18,24 +20,65 @@ from agent.errors import (
     UsageError,
     VaultError,
 )
+from agent.wire.base import MOST_BYTES, Fault
 from agent.wire.decide import Answer
-from agent.wire.routes import CONTROL
+from agent.wire.routes import CONTROL, QUERY
 from tests.house.tree import ROOT, sources
-from tests.worlds.doors import ASK, Running, behind
+from tests.worlds.doors import ASK, PROMPT, Running, Said, behind
 
+AT = "/v1/decide"
+TEXT = json.dumps(ASK)
 PRIVATE = "married, 47 years old"
 FAILED = msgspec.to_builtins(Answer(code="failed"))
 UNFORESEEN = [
-    ZeroDivisionError(PRIVATE),
-    KeyError(PRIVATE),
-    AssertionError(PRIVATE),
-    MemoryError(PRIVATE),
-    RecursionError(PRIVATE),
-    OSError(28, PRIVATE),
-    TimeoutError(PRIVATE),
+    *(kind(PRIVATE) for kind in (ZeroDivisionError, KeyError, AssertionError, MemoryError)),
+    *(RecursionError(PRIVATE), OSError(28, PRIVATE), TimeoutError(PRIVATE)),
     ExceptionGroup(PRIVATE, [ValueError(PRIVATE)]),
     UnicodeEncodeError("utf-8", PRIVATE, 0, 1, PRIVATE),
 ]
+MALFORMED = [  # bodies of `decide`
+    *("", "{", "null", "[]", "{}", '"decide"', "\ufeff" + TEXT, TEXT + "x"),
+    *(TEXT.replace("}", f", {more}}}") for more in ('"more": 1', '"query": "again"')),
+    *(TEXT.replace("}", f', "asked": {more}}}') for more in ('["a"], "asked": null', '"region"')),
+    *(TEXT.replace("}", f', "asked": {more}}}') for more in ("[1]", '["a", ""]')),
+    *(json.dumps({**ASK, "query": query}) for query in ("", "x" * 4097, None)),
+    json.dumps({**ASK, "recipient": 1}),
+    TEXT.replace("python", "\\ud800"),
+    *("[" * 30_000, '{"query": ' + "[" * 30_000),
+    *(b"\xff\xfe", TEXT.encode("utf-16"), TEXT.encode() + b"\xff", b"\0"),  # no UTF-8
+]
+TYPES = [  # which a page can send to any address without being asked whether it may
+    *("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"),
+    *("application/json; charset=utf-16", "application/jsonp", ""),
+]
+ELSEWHERE = [  # calls of the other door are none here
+    *(("GET", path, 404, "not found") for path in ("/", "/v1/profile", "/v1/status/")),
+    *(("GET", path, 404, "not found") for path in ("//v1/status", "/v1/../v1/profile")),
+    ("POST", "/v1/unlock", 404, "not found"),
+    *((method, AT, 405, "wrong method") for method in ("GET", "OPTIONS")),
+    *((method, "/v1/status", 405, "wrong method") for method in ("PUT", "PATCH")),
+    ("GET", "/v1/status?verbose=1", 400, "malformed"),
+]
+PARAMETERS = [
+    *("after=1&after=1", "after=-1", "after=1.5", "after=", "after=%D9%A3", "after=1e3"),
+    *(f"after={'9' * 19}", "After=1", "after"),
+]
+NO_HTTP = [
+    b"\x16\x03\x01 hello",
+    b"GET /v1/status HTTP/9.9\r\n\r\n",
+    b"POST /v1/decide HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcde",
+    b"POST / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"POST /v1/decide HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"GET /v1/status HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 100_000 + b"\r\n\r\n",
+    b"GET /v1/status HTTP/1.1\r\n" + b"X: y\r\n" * 1000 + b"\r\n",
+]
+
+
+@pytest.fixture(scope="module")
+def query() -> Iterator[Running]:
+    """Serve the query door."""
+    with behind(QUERY) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +86,82 @@ def control() -> Iterator[Running]:
     """Serve the control door."""
     with behind(CONTROL) as running:
         yield running
+
+
+def refused(running: Running, said: Said, status: int, code: str) -> None:
+    """Make sure that an answer is a fault in one line, and that nothing was called."""
+    assert said.status == status
+    fault = msgspec.convert(said.body, Fault)
+    assert fault.code == code
+    for text in (fault.what, fault.hint):
+        assert text
+        assert text == text.strip(" .\n")
+        assert "\n" not in text
+    assert running.api.made == []
+
+
+def test_a_body_that_is_no_message(query: Running) -> None:
+    """Whatever is wrong with it, its encoding and type included; none is unpacked."""
+    for body in MALFORMED:
+        data = body.encode() if isinstance(body, str) else body
+        refused(query, query.ask("POST", AT, data), 400, "malformed")
+    packed = query.ask("POST", AT, gzip.compress(TEXT.encode()), {"Content-Encoding": "gzip"})
+    refused(query, packed, 400, "malformed")
+    for kind in TYPES:
+        refused(query, query.ask("POST", AT, ASK, {"Content-Type": kind}), 415, "malformed")
+
+
+def test_another_path_method_or_parameter(query: Running) -> None:
+    """Unknown, given twice, or no number; nor is a body read where none is taken."""
+    for method, path, status, code in ELSEWHERE:
+        refused(query, query.ask(method, path), status, code)
+    assert query.ask("HEAD", AT).status == 405
+    with behind(CONTROL) as control:
+        for text in PARAMETERS:
+            refused(control, control.ask("GET", f"/v1/ledger?{text}"), 400, "malformed")
+        refused(control, control.ask("GET", "/v1/knowledge/x?recipient=y"), 400, "malformed")
+        refused(control, control.ask("DELETE", "/v1/reviews/first"), 400, "malformed")
+        refused(control, control.ask("POST", "/v1/lock", {"why": "x"}), 400, "malformed")
+        refused(control, control.ask("GET", "/v1/status", b"x"), 400, "malformed")
+
+
+def test_a_body_over_the_limit(query: Running) -> None:
+    """Whether it says its length or not; one of just the limit is read."""
+    at_most = TEXT.encode().ljust(MOST_BYTES)
+    assert query.ask("POST", AT, at_most).status == 200
+    query.api.made.clear()
+    for extra in (1, MOST_BYTES, 20 * MOST_BYTES):
+        refused(query, query.ask("POST", AT, at_most + b" " * extra), 413, "too large")
+    chunk = b"1000\r\n" + b" " * 4096 + b"\r\n"
+    head = f"POST {AT} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    chunked = head.encode() + b"Transfer-Encoding: chunked\r\n\r\n" + chunk * 17 + b"0\r\n\r\n"
+    assert query.raw(chunked).startswith(b"HTTP/1.1 413 ")
+    assert query.api.made == []
+
+
+def test_a_body_that_does_not_arrive() -> None:
+    """Its sender is told so, and the connection ends; of half a head, without a word."""
+    with behind(QUERY, patience=PROMPT) as running, running.connect() as opened:
+        head = f"POST {AT} HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{{"
+        opened.sendall(head.encode())
+        answer = b"".join(iter(lambda: opened.recv(65536), b""))
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert b'"code":"slow"' in answer
+        assert running.raw(head.encode()[:40]) == b""
+        assert running.api.made == []
+
+
+def test_what_is_no_http(query: Running) -> None:
+    """It is refused by aiohttp, which does not say its name, and others are answered as before."""
+    for data in NO_HTTP:
+        head = query.raw(data).partition(b"\r\n\r\n")[0].lower()
+        assert re.match(rb"http/1\.[01] 4", head), data[:50]
+        assert b"\r\nserver:" not in head
+        assert b"aiohttp" not in head
+        assert b"\r\ncache-control: no-store" in head
+        assert query.api.made == []
+        assert query.ask("GET", "/v1/status").status == 200
+        query.api.made.clear()
 
 
 def failing(running: Running, name: str, error: BaseException) -> None:
@@ -54,61 +173,57 @@ def failing(running: Running, name: str, error: BaseException) -> None:
     running.api.instead[name] = call
 
 
-@pytest.mark.parametrize("error", UNFORESEEN, ids=lambda error: type(error).__name__)
-def test_a_defect_attaches_nothing_and_tells_nothing(
-    control: Running, error: Exception, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The caller learns that it failed, and the log its class and its place."""
-    failing(control, DECIDE, error)
-    failing(control, "profile", error)
-    with caplog.at_level(logging.INFO, "reticent"):
-        decided = control.ask("POST", "/v1/decide", ASK)
-        other = control.ask("GET", "/v1/profile")
-    assert (decided.status, decided.body) == (200, FAILED)
-    assert (other.status, other.body["code"]) == (500, "failed")
-    assert PRIVATE not in str(other.body) + str(other.headers)
-    assert [record.getMessage() for record in caplog.records] == [
-        f"{name} failed: {type(error).__name__} in test_boundary.py, line {line}"
-        for name, line in ((DECIDE, LINE), ("profile", LINE))
-    ]
-    assert all(record.exc_info is None for record in caplog.records)
-
-
 LINE = failing.__code__.co_firstlineno + 4  # where it is raised
 
 
-@pytest.mark.parametrize(
-    ("error", "code"),
-    [
-        (VaultError(PRIVATE, "free some space"), "failed"),
-        (DaemonError(PRIVATE, "try again"), "failed"),
-        (ReticentError(PRIVATE, "try again"), "failed"),
+def test_a_defect_attaches_nothing_and_tells_nothing(
+    control: Running, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The caller learns that it failed, and the log its class and its place."""
+    for error in UNFORESEEN:
+        caplog.clear()
+        failing(control, DECIDE, error)
+        failing(control, "profile", error)
+        with caplog.at_level(logging.INFO, "reticent"):
+            decided = control.ask("POST", AT, ASK)
+            other = control.ask("GET", "/v1/profile")
+        assert (decided.status, decided.body) == (200, FAILED)
+        assert (other.status, other.body["code"]) == (500, "failed")
+        assert PRIVATE not in str(other.body) + str(other.headers)
+        assert [record.getMessage() for record in caplog.records] == [
+            f"{name} failed: {type(error).__name__} in test_boundary.py, line {LINE}"
+            for name in (DECIDE, "profile")
+        ]
+        assert all(record.exc_info is None for record in caplog.records)
+
+
+def test_a_decision_that_cannot_be_made_attaches_nothing(
+    control: Running, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is an answer all the same: the request goes on without. Nor is one that is no text."""
+    errors: list[tuple[ReticentError, str]] = [
+        *(
+            (kind(PRIVATE, "mend it"), "failed")
+            for kind in (VaultError, DaemonError, ReticentError)
+        ),
         (PolicyError("policy.toml", [Problem(1, "", PRIVATE, "mend it")]), "failed"),
         (LockedError("the vault is locked", "run: reticent unlock"), "locked"),
-    ],
-)
-def test_a_decision_that_cannot_be_made_attaches_nothing(
-    control: Running, error: ReticentError, code: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    """It is an answer all the same: the request goes on without."""
-    failing(control, DECIDE, error)
-    with caplog.at_level(logging.INFO, "reticent"):
-        said = control.ask("POST", "/v1/decide", ASK)
-    assert (said.status, said.body) == (200, {**FAILED, "code": code})
-    assert PRIVATE not in caplog.text
+    ]
+    for error, code in errors:
+        failing(control, DECIDE, error)
+        with caplog.at_level(logging.INFO, "reticent"):
+            said = control.ask("POST", AT, ASK)
+        assert (said.status, said.body) == (200, {**FAILED, "code": code})
+        assert PRIVATE not in caplog.text
+    control.api.instead[DECIDE] = lambda *_, **__: {"header": "\ud800"}
+    assert control.ask("POST", AT, ASK).body == FAILED
 
 
 def test_a_request_that_names_nothing_is_told_so(control: Running) -> None:
     """What its sender can mend, its sender must see."""
     failing(control, DECIDE, UsageError("this is no host", "name a domain"))
-    said = control.ask("POST", "/v1/decide", ASK)
+    said = control.ask("POST", AT, ASK)
     assert (said.status, said.body["code"], said.body["what"]) == (400, "usage", "this is no host")
-
-
-def test_an_answer_that_cannot_be_written_is_a_defect_too(control: Running) -> None:
-    """Half a surrogate is no text; nothing is sent of it."""
-    control.api.instead[DECIDE] = lambda *_, **__: {"header": "\ud800"}
-    assert control.ask("POST", "/v1/decide", ASK).body == FAILED
 
 
 def test_a_failure_leaves_the_connection_usable(control: Running) -> None:
@@ -120,27 +235,25 @@ def test_a_failure_leaves_the_connection_usable(control: Running) -> None:
     assert answers.count(b"HTTP/1.1 500") == answers.count(b"HTTP/1.1 200") == 1
 
 
-@pytest.mark.parametrize("set_before", [[], ["SSL_CERT_FILE"], ["SSL_CERT_FILE", "SSL_CERT_DIR"]])
-def test_the_environment_is_as_before(
-    set_before: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether somebody had set it or not, and whatever happens in between."""
-    for name in NOWHERE:
-        monkeypatch.delenv(name, raising=False)
-    for name in set_before:
-        monkeypatch.setenv(name, "/their/own")
-    before = dict(os.environ)
-    with without_certificates():
-        assert [os.environ[name] for name in NOWHERE] == [os.devnull] * 2
-    assert dict(os.environ) == before
-    with pytest.raises(ZeroDivisionError), without_certificates():
-        raise ZeroDivisionError
-    assert dict(os.environ) == before
+    for set_before in ([], ["SSL_CERT_FILE"], ["SSL_CERT_FILE", "SSL_CERT_DIR"]):
+        for name in NOWHERE:
+            monkeypatch.delenv(name, raising=False)
+        for name in set_before:
+            monkeypatch.setenv(name, "/their/own")
+        before = dict(os.environ)
+        with without_certificates():
+            assert [os.environ[name] for name in NOWHERE] == [os.devnull] * 2
+        assert dict(os.environ) == before
+        with pytest.raises(ZeroDivisionError), without_certificates():
+            raise ZeroDivisionError
+        assert dict(os.environ) == before
 
 
 def test_nobody_else_imports_it() -> None:
     """Whoever did it first would pay for the certificates, which the proxy needs."""
-    found = re.compile(r"^\s*(import|from) aiohttp\b", re.MULTILINE)
+    pattern = re.compile(r"^\s*(import|from) aiohttp\b", re.MULTILINE)
     ours = [path for path in sources(".py") if path.is_relative_to(ROOT / "agent")]
-    names = {str(path.relative_to(ROOT)) for path in ours if found.search(path.read_text())}
+    names = {str(path.relative_to(ROOT)) for path in ours if pattern.search(path.read_text())}
     assert names == {"agent/daemon/boundary.py", "agent/assistants/proxy.py"}

@@ -17,8 +17,9 @@ from agent.paths import Paths
 from agent.vault.disclosure_index import Disclosure
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
+from agent.wire.base import RecipientName
 from agent.wire.client import Client
-from agent.wire.decide import Allow, Answer, Ask, Refuse
+from agent.wire.decide import Answer, Ask
 from agent.wire.routes import QUERY
 from tests.vault.worlds import TYPED
 from tests.worlds.daemons import (
@@ -201,11 +202,11 @@ def test_an_edit_is_in_force_for_the_next_request() -> None:
             live.paths.policy.write_text(text)
             time.sleep(2 * SETTLING.total_seconds())
             assert decided(query) == code
-        client.call("refuse", Refuse(recipient=SITE))
+        client.call("refuse", RecipientName(recipient=SITE))
         assert decided(query) == "blocked"
-        client.call("allow", Allow(recipient=SITE))
+        client.call("allow", RecipientName(recipient=SITE))
         assert decided(query) == "answered"
-        client.call("refuse", Refuse(recipient=SITE))
+        client.call("refuse", RecipientName(recipient=SITE))
         live.paths.policy.write_text("lamda = 3\n")
         time.sleep(2 * SETTLING.total_seconds())
         answer: Answer = query.call("decide", ASK)

@@ -14,9 +14,10 @@ from agent.daemon.what_if import explain, weighed
 from agent.decision.knowledge import LATEST
 from agent.decision.locale import LOCALE, NAMES
 from agent.decision.what_if import taken
+from agent.wire.base import RecipientName
 from agent.wire.decide import Answer, Ask, WhatIf
 from agent.wire.policy import Word
-from agent.wire.state import Forget, ProfileChange
+from agent.wire.state import ProfileChange
 from agent.words.decisions import headline, lines
 from policy.services import codes, engines
 from tests.worlds.homes import Calls
@@ -164,9 +165,9 @@ def test_what_is_held_can_be_forgotten() -> None:
     agent, _ = searching()
     handle(SEARCH, MONDAY, agent)
     assert knowledge(MONDAY, agent, recipient=DUCK).values == BOTH
-    assert forget(Forget(recipient=DUCK), MONDAY, agent).done
+    assert forget(RecipientName(recipient=DUCK), MONDAY, agent).done
     assert knowledge(MONDAY, agent, recipient=DUCK).values == {}
-    assert not forget(Forget(recipient=DUCK), MONDAY, agent).done
+    assert not forget(RecipientName(recipient=DUCK), MONDAY, agent).done
 
 
 def test_a_change_says_who_holds_the_old_value() -> None:

@@ -13,8 +13,9 @@ from agent.daemon.artifacts import Machine
 from agent.daemon.doctor import examine
 from agent.daemon.prompts import PAUSE
 from agent.daemon.request_log import Asker
-from agent.wire.decide import Answer, Ask, Offer, Refuse
-from agent.wire.state import Forget, Status, Unlock
+from agent.wire.base import RecipientName
+from agent.wire.decide import Answer, Ask, Offer
+from agent.wire.state import Status, Unlock
 from tests import waiting
 from tests.daemon.scripted import Scripted, typed
 from tests.vault.worlds import PASSPHRASE
@@ -118,7 +119,7 @@ def test_what_could_not_be_answered_anyway_opens_none(desk: Desk) -> None:
     async def steps() -> None:
         await desk.asked(ask=Ask(query="a", recipient="http://shop.example"))
         await desk.asked(ask=Ask(query="a", recipient="a b"))
-        desk.home.calls.refuse(Refuse(recipient="shop.example"))
+        desk.home.calls.refuse(RecipientName(recipient="shop.example"))
         await desk.asked()
         vault = desk.home.paths.vault
         vault.rename(vault.with_suffix(".away"))
@@ -301,7 +302,7 @@ def test_what_waits_is_settled_as_was_said(
         assert waits(desk) == waiting_on
         desk.prompts.use({})
         for has in sent:
-            desk.home.calls.forget(Forget(recipient=SHOP.recipient))
+            desk.home.calls.forget(RecipientName(recipient=SHOP.recipient))
             assert ("age" in desk.ask("page").attributes) == has
 
     run(steps())

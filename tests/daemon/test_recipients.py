@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from agent.daemon.records import MOST, thinned
 from agent.decision.knowledge import people_left
 from agent.vault.disclosure_index import Forgetting
+from agent.wire.base import RecipientName
 from agent.wire.decide import Ask
-from agent.wire.state import Forget, Moment, ProfileChange, Recipient
+from agent.wire.state import Moment, ProfileChange, Recipient
 from policy.hosts import site_of
 from tests.decision.histories import Forgotten, Told, knowledge_of
 from tests.decision.transcripts import POLICIES
@@ -100,7 +101,7 @@ def test_who_was_stated_to_forget_but_never_told_is_nobody() -> None:
     life.agent.rules = FixedRules(SOME.replace('["ads.test"]', '["ads.test", "shop.example"]'))
     for _ in range(2):
         life.ask("a.ads.test", SHOP.query)
-        life.calls.forget(Forget(recipient="shop.example"))
+        life.calls.forget(RecipientName(recipient="shop.example"))
     life.agent.rules = FixedRules(SOME)
     assert [each.pool for each in life.calls.recipients()] == ["@adverts"]
 

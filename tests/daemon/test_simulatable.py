@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from agent.errors import UsageError
 from agent.model.model import Model
+from agent.wire.base import RecipientName
 from agent.wire.decide import Ask, Offer
 from agent.wire.policy import About, Decided, Disclose, Lasting, Override, Word
-from agent.wire.state import Forget
 from policy.hosts import host_of
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
@@ -177,7 +177,7 @@ class Life:
                 if taken_back:
                     self.calls.undo()
         if event.forgets:
-            self.calls.forget(Forget(recipient=event.ask.recipient))
+            self.calls.forget(RecipientName(recipient=event.ask.recipient))
 
 
 def lived(policy: str, stream: Sequence[Event], model: Model) -> dict[Person, Life]:

@@ -1,25 +1,36 @@
-"""The daemon's sockets: its own, at a port, and those that systemd hands over."""
+"""The daemon's sockets, its own, at a port and handed over; and how many connections there are."""
 
 import os
+import resource
 import socket
 import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent.daemon import sockets
 from agent.daemon.sockets import (
     ADDRESS,
+    MOST,
+    MOST_AT_PORT,
+    PARTS,
     TOKEN,
+    WANTED,
+    Capped,
     OwnSocket,
     adopted,
     alone,
     at_port,
     doors,
+    more_files,
     notify,
+    share,
     token_of,
 )
 from agent.errors import DaemonError, UsageError
@@ -27,6 +38,7 @@ from agent.paths import HOME, Paths, paths
 from agent.wire.client import NOBODY
 from agent.wire.routes import CONTROL, QUERY
 from tests.worlds.doors import serving, short_home
+from tests.worlds.processes import ask, begun, until
 
 FOREIGN = 65534
 PROCESS = 4711
@@ -44,6 +56,12 @@ except (BrokenPipeError, ConnectionResetError):
     got = b""
 print(os.geteuid(), got[:15].decode())
 """
+FILES = 256  # that the daemon under test may have open at once, by whatever limit
+FEW = ("sh", "-c", f'ulimit -n {FILES}; exec "$@"', "sh")
+FULL = FILES // PARTS
+PATIENCE = 30.0  # seconds, for what takes five at most
+UNLIMITED = resource.RLIM_INFINITY
+LIMITS = st.one_of(st.just(UNLIMITED), st.integers(16, 10**6))
 
 
 @pytest.fixture
@@ -72,9 +90,8 @@ def leave_stale(path: Path) -> None:
         left.bind(str(path))
 
 
-@pytest.mark.parametrize("umask", [0, 0o022, 0o077])
 def test_a_socket_is_private_from_the_moment_it_exists(
-    home: Paths, monkeypatch: pytest.MonkeyPatch, umask: int
+    home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever the umask, which is as it was then; and it is gone in the end."""
     seen: list[int] = []
@@ -85,63 +102,48 @@ def test_a_socket_is_private_from_the_moment_it_exists(
         seen.append(mode(Path(address)))
 
     monkeypatch.setattr(OwnSocket, "bind", watched)
-    before = os.umask(umask)
-    try:
-        with doors(home, {}) as opened:
-            assert {*opened} == {CONTROL, QUERY}
-            assert reaches(home.control)
-            assert reaches(home.query)
-        assert os.umask(umask) == umask
-    finally:
-        os.umask(before)
-    assert seen == [0o600, 0o600]
-    assert [*home.runtime.iterdir()] == []
+    for umask in (0, 0o022, 0o077):
+        before = os.umask(umask)
+        try:
+            with doors(home, {}) as opened:
+                assert {*opened} == {CONTROL, QUERY}
+                assert reaches(home.control)
+                assert reaches(home.query)
+            assert os.umask(umask) == umask
+        finally:
+            os.umask(before)
+        assert [*home.runtime.iterdir()] == []
+    assert seen == [0o600] * 6
 
 
-def test_a_stale_socket_is_replaced(home: Paths) -> None:
-    """It was left by a daemon that was killed; who calls this is alone."""
+def test_a_stale_socket_is_replaced_and_what_is_none_is_left_alone(home: Paths) -> None:
+    """A daemon that was killed left the one; somebody put a file, a folder or a link there."""
     leave_stale(home.control)
-    assert not reaches(home.control)
     with doors(home, {}):
         assert reaches(home.control)
-
-
-def test_what_is_no_socket_is_left_alone(home: Paths) -> None:
-    """A file, a folder, a link: somebody put it there."""
-
-    def link() -> None:
-        home.query.symlink_to("elsewhere")
-
-    for make in (home.query.touch, home.query.mkdir, link):
+    for make in (home.query.touch, home.query.mkdir, lambda: home.query.symlink_to("elsewhere")):
         make()
         before = home.query.lstat()
         with pytest.raises(DaemonError, match="not a socket is in the way"), doors(home, {}):
             pass
         assert home.query.lstat() == before
         assert [*home.runtime.iterdir()] == [home.query]
-        if stat.S_ISDIR(before.st_mode):
-            home.query.rmdir()
-        else:
-            home.query.unlink()
+        (home.query.rmdir if stat.S_ISDIR(before.st_mode) else home.query.unlink)()
 
 
-def test_a_socket_that_is_not_ours_any_more_stays(home: Paths) -> None:
-    """Somebody has put another in its place."""
+def test_a_socket_that_is_not_ours_stays(home: Paths) -> None:
+    """Somebody has put another in its place, or systemd listens at it still."""
     with doors(home, {}):
         home.control.unlink()
         leave_stale(home.control)
         home.query.unlink()
     assert [*home.runtime.iterdir()] == [home.control]
-
-
-def test_an_adopted_socket_stays(home: Paths) -> None:
-    """Systemd listens at it still."""
-    with OwnSocket(socket.AF_UNIX, socket.SOCK_STREAM) as given:
-        given.bind(str(home.query))
-        given.listen()
-        with doors(home, {QUERY: given}) as opened:
-            assert opened[QUERY] is given
-        assert given.fileno() == -1
+    with OwnSocket(socket.AF_UNIX, socket.SOCK_STREAM) as given_:
+        given_.bind(str(home.query))
+        given_.listen()
+        with doors(home, {QUERY: given_}) as opened:
+            assert opened[QUERY] is given_
+        assert given_.fileno() == -1
     assert [*home.runtime.iterdir()] == [home.query]
 
 
@@ -156,7 +158,7 @@ def test_where_no_socket_can_be_is_said(home: Paths) -> None:
 
 
 def test_a_second_daemon_is_told_of_the_first(home: Paths) -> None:
-    """By its number, for as long as it runs: later that may be another's; the next may begin."""
+    """By its number, for as long as it runs; of what the file says only a number is believed."""
     for _ in range(2):
         with alone(home.daemon_lock):
             assert mode(home.daemon_lock) == 0o600
@@ -165,32 +167,24 @@ def test_a_second_daemon_is_told_of_the_first(home: Paths) -> None:
             assert refused.value.what == f"a daemon is already running (process {os.getpid()})"
             assert refused.value.hint == "use it, or run: reticent daemon stop"
             assert home.daemon_lock.read_text() == f"{os.getpid()}\n"
+            for written in ("", "x", "-1", "1e3", "9" * 40, "٣"):
+                home.daemon_lock.write_text(written)
+                with pytest.raises(DaemonError, match="a daemon is already running") as refused:
+                    alone(home.daemon_lock).__enter__()
+                assert ("process" in refused.value.what) == (written == "9" * 40)
         assert home.daemon_lock.read_text() == ""
 
 
-@pytest.mark.parametrize("written", ["", "x", "-1", "1e3", "9" * 40, "٣"])
-def test_what_the_first_wrote_may_be_anything(home: Paths, written: str) -> None:
-    """Only a number is believed."""
-    with alone(home.daemon_lock):
-        home.daemon_lock.write_text(written)
-        with pytest.raises(DaemonError, match="a daemon is already running") as refused:
-            alone(home.daemon_lock).__enter__()
-        assert ("process" in refused.value.what) == (written == "9" * 40)
-
-
 def test_a_lock_that_cannot_be_taken_is_said(home: Paths) -> None:
-    """A link in its place may lead to anything."""
+    """A link in its place may lead to anything; what blocks inside is not another daemon."""
+    with pytest.raises(BlockingIOError), alone(home.daemon_lock):
+        raise BlockingIOError
+    home.daemon_lock.unlink()
     home.daemon_lock.symlink_to("elsewhere")
     with pytest.raises(DaemonError) as refused, alone(home.daemon_lock):
         pass
     assert refused.value.where == str(home.daemon_lock)
     assert not (home.state / "elsewhere").exists()
-
-
-def test_blocking_of_what_runs_is_not_taken_for_another_daemon(home: Paths) -> None:
-    """The same error of the system may come from anywhere inside."""
-    with pytest.raises(BlockingIOError), alone(home.daemon_lock):
-        raise BlockingIOError
 
 
 def test_another_user_is_refused_unread(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,16 +211,12 @@ def test_a_process_of_another_user_is_refused(home: Paths) -> None:
         assert answer == ("" if os.geteuid() == 0 else "HTTP/1.1 200 OK")
 
 
-def test_it_listens_to_this_machine_alone() -> None:
-    """At no other address."""
+def test_a_port_is_of_this_machine_alone() -> None:
+    """With fewer connections; one that is taken, or that cannot be, is said."""
     with at_port(0) as listening:
-        assert listening.getsockname()[0] == ADDRESS == "127.0.0.1"
-
-
-def test_a_port_that_is_taken_is_said() -> None:
-    """Or that cannot be."""
-    with at_port(0) as listening:
-        port = listening.getsockname()[1]
+        address, port = listening.getsockname()
+        assert address == ADDRESS == "127.0.0.1"
+        assert listening.most == MOST_AT_PORT < MOST
         with pytest.raises(DaemonError, match=f"cannot listen at 127.0.0.1:{port}: "):
             at_port(port)
     with pytest.raises(DaemonError, match="there is no port 65536"):
@@ -234,18 +224,12 @@ def test_a_port_that_is_taken_is_said() -> None:
 
 
 def test_a_token_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
-    """Each machine has another."""
-    first = token_of(tmp_path / TOKEN)
-    assert token_of(tmp_path / TOKEN) == first
-    assert stat.S_IMODE((tmp_path / TOKEN).stat().st_mode) == 0o600
-    assert token_of(tmp_path / "other") != first
-    assert len(first) >= 43
-
-
-def test_a_token_that_others_know_is_refused(tmp_path: Path) -> None:
-    """Or that could be guessed, or is none."""
+    """One that others know, that could be guessed, or that is none is refused."""
     path = tmp_path / TOKEN
-    token_of(path)
+    first = token_of(path)
+    assert token_of(path) == first != token_of(tmp_path / "other")
+    assert mode(path) == 0o600
+    assert len(first) >= 43
     path.chmod(0o640)
     with pytest.raises(DaemonError, match="other users can read this token"):
         token_of(path)
@@ -274,81 +258,198 @@ def handed(folder: Path, *names: str) -> int:
     return first
 
 
-def told(names: str, count: int, process: int = PROCESS) -> dict[str, str]:
+def variables(names: str, count: int, process: int = PROCESS) -> dict[str, str]:
     """Return the variables that systemd sets, and one that is not its."""
-    return {
-        "LISTEN_PID": str(process),
-        "LISTEN_FDS": str(count),
-        "LISTEN_FDNAMES": names,
-        "OTHER": "x",
-    }
+    listen = {"LISTEN_PID": str(process), "LISTEN_FDS": str(count), "LISTEN_FDNAMES": names}
+    return {**listen, "OTHER": "x"}
 
 
-@pytest.mark.parametrize("names", [["control", "query"], ["query", "control"], ["query"]])
-def test_sockets_are_adopted_by_name(home: Paths, names: list[str]) -> None:
+def test_sockets_are_adopted_by_name(home: Paths) -> None:
     """Whatever their order; no child inherits them, or is told of them."""
-    first = handed(home.runtime, *names)
-    environment = told(":".join(names), len(names))
-    taken = adopted(environment, PROCESS, first)
-    assert environment == {"OTHER": "x"}
-    assert {name: each.getsockname() for name, each in taken.items()} == {
-        name: str(home.runtime / name) for name in names
-    }
-    for each in taken.values():
-        assert isinstance(each, OwnSocket)
-        assert not each.get_inheritable()
-        each.close()
+    for names in (["control", "query"], ["query", "control"], ["query"]):
+        first = handed(home.runtime, *names)
+        environment = variables(":".join(names), len(names))
+        taken = adopted(environment, PROCESS, first)
+        assert environment == {"OTHER": "x"}
+        assert {name: each.getsockname() for name, each in taken.items()} == {
+            name: str(home.runtime / name) for name in names
+        }
+        for name, each in taken.items():
+            assert isinstance(each, OwnSocket)
+            assert not each.get_inheritable()
+            each.close()
+            (home.runtime / name).unlink()
 
 
-@pytest.mark.parametrize(
-    "environment",
-    [
-        {},
-        {"OTHER": "x"},
-        told("control:query", 2, PROCESS + 1),
-        {"LISTEN_PID": str(PROCESS)},
-        {"LISTEN_PID": str(PROCESS), "LISTEN_FDS": "-1"},
-    ],
-)
-def test_what_is_for_another_process_is_not_ours(environment: dict[str, str]) -> None:
+def test_what_is_for_another_process_is_not_ours() -> None:
     """It inherited the variables, not the sockets."""
-    assert adopted(environment, PROCESS) == {}
-    assert not [name for name in environment if name.startswith("LISTEN")]
+    own = {"LISTEN_PID": str(PROCESS)}
+    for environment in (
+        *({}, {"OTHER": "x"}, variables("control:query", 2, PROCESS + 1)),
+        *(own, {**own, "LISTEN_FDS": "-1"}),
+    ):
+        assert adopted(environment, PROCESS) == {}
+        assert not [name for name in environment if name.startswith("LISTEN")]
 
 
-@pytest.mark.parametrize(
-    ("names", "count"),
-    [("reticent.socket", 1), ("", 1), ("control", 2), ("query:query", 2), ("control:query:x", 3)],
-)
-def test_other_names_are_refused(names: str, count: int) -> None:
+def test_other_names_and_what_is_no_listening_unix_socket_are_refused(home: Paths) -> None:
     """What is meant for control must never be answered as query is, nor the other way round."""
-    with pytest.raises(DaemonError, match="sockets with unexpected names"):
-        adopted(told(names, count), PROCESS)
-
-
-def test_what_is_no_listening_unix_socket_is_refused(home: Paths) -> None:
-    """A closed descriptor, a file, a port, one that does not listen, one that is connected."""
+    for names, count in (
+        *(("reticent.socket", 1), ("", 1), ("control", 2), ("query:query", 2)),
+        ("control:query:x", 3),
+    ):
+        with pytest.raises(DaemonError, match="sockets with unexpected names"):
+            adopted(variables(names, count), PROCESS)
     port = socket.create_server(("127.0.0.1", 0))
     idle = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     here, there = socket.socketpair(socket.AF_UNIX)
     with port, idle, here, there, (home.runtime / "file").open("w") as file:
         for each in (port.fileno(), idle.fileno(), here.fileno(), file.fileno(), 999):
             with pytest.raises(DaemonError, match="passed as query is not"):
-                adopted(told("query", 1), PROCESS, os.dup(each) if each < 999 else each)
+                adopted(variables("query", 1), PROCESS, os.dup(each) if each < 999 else each)
 
 
-@pytest.mark.parametrize("abstract", [False, True])
-def test_systemd_is_told(home: Paths, abstract: bool) -> None:
-    """At a path, or an abstract address."""
-    name = str(home.runtime / "notify")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
-        heard.settimeout(10)
-        heard.bind("\0" + name if abstract else name)
-        notify("READY=1", {"NOTIFY_SOCKET": "@" + name if abstract else name})
-        assert heard.recv(100) == b"READY=1"
+def test_systemd_is_told(home: Paths) -> None:
+    """At a path, or an abstract address; where nobody asks, that is no error."""
+    for abstract in (False, True):
+        name = str(home.runtime / "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+            heard.settimeout(10)
+            heard.bind("\0" + name if abstract else name)
+            notify("READY=1", {"NOTIFY_SOCKET": "@" + name if abstract else name})
+            assert heard.recv(100) == b"READY=1"
+    for address in (None, "", "relative", "/nowhere/to/be/found"):
+        notify("READY=1", {} if address is None else {"NOTIFY_SOCKET": address})
 
 
-@pytest.mark.parametrize("address", [None, "", "relative", "/nowhere/to/be/found"])
-def test_nobody_is_told_where_nobody_asks(address: str | None) -> None:
-    """That is no error: the daemon runs without systemd as well."""
-    notify("READY=1", {} if address is None else {"NOTIFY_SOCKET": address})
+def number(limit: int) -> float:
+    """Return a limit as a number."""
+    return float("inf") if limit == UNLIMITED else limit
+
+
+@contextmanager
+def limits(soft: int, hard: int) -> Iterator[list[tuple[int, int]]]:
+    """Let the system have these limits; return what they are set to, one after the other."""
+    now = [(soft, hard)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resource, "getrlimit", lambda _: now[-1])
+        patch.setattr(resource, "setrlimit", lambda _, pair: now.append(pair))
+        yield now
+
+
+@given(both=st.lists(LIMITS, min_size=2, max_size=2).map(lambda both: sorted(both, key=number)))
+def test_as_many_files_as_the_system_allows(both: list[int]) -> None:
+    """Never fewer than before, nor more than are wanted; in the end all is as it was."""
+    soft, hard = both
+    with limits(soft, hard) as now:
+        with more_files():
+            during, kept = now[-1]
+            assert kept == hard
+            assert number(during) == max(number(soft), min(number(hard), WANTED))
+            assert share() <= number(during) / PARTS
+        assert now[-1] == (soft, hard)
+
+
+def test_a_limit_that_cannot_be_raised_is_borne() -> None:
+    """MacOS refuses what its hard limit allows."""
+    with limits(16, UNLIMITED) as now, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resource, "setrlimit", lambda *_: int("no number"))
+        with more_files():
+            assert share() == 16 // PARTS
+        assert now == [(16, UNLIMITED)]
+
+
+def connected(at: Path | int) -> socket.socket:
+    """Return a connection that asks nothing."""
+    if isinstance(at, int):
+        return socket.create_connection(("127.0.0.1", at), timeout=PATIENCE)
+    opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    opened.settimeout(PATIENCE)
+    opened.connect(str(at))
+    return opened
+
+
+def test_one_too_many_is_closed_unread(home: Paths) -> None:
+    """And there is room again when one has gone."""
+    path = home.runtime / "s"
+    with Capped(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
+        listening.bind(str(path))
+        listening.listen()
+        with ExitStack() as stack, limits(3 * PARTS, 3 * PARTS):
+            taken = []
+            for _ in range(3):
+                stack.enter_context(connected(path))
+                taken.append(stack.enter_context(closing(listening.accept()[0])))
+            for _ in range(2):
+                refused = stack.enter_context(connected(path))
+                with pytest.raises(ConnectionAbortedError):
+                    listening.accept()
+                assert refused.recv(1) == b""
+            taken[1].close()
+            stack.enter_context(connected(path))
+            stack.enter_context(closing(listening.accept()[0]))
+
+
+def closed(opened: socket.socket) -> bool:
+    """Wait until the daemon closes a connection."""
+    try:
+        return opened.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_control_answers_while_the_query_socket_is_full() -> None:
+    """And those beyond its share are refused."""
+    with short_home() as made, ExitStack() as stack:
+        process = stack.enter_context(begun(made, before=FEW))
+        until(process, "ready")
+        for _ in range(FULL):
+            stack.enter_context(connected(made.query))
+        for _ in range(2 * FULL):
+            with connected(made.query) as refused:
+                assert closed(refused)
+        assert "too many connections" in made.log.read_text()
+        assert ask(made.control).body == {"done": True}
+
+
+@given(
+    steps=st.lists(
+        st.one_of(st.just("stranger"), st.just("known"), st.integers(0, 40)), max_size=60
+    ),
+    files=st.sampled_from([12, 24, 400]),
+)
+def test_no_stranger_takes_the_place_of_one_who_is_known(
+    steps: list[str | int], files: int
+) -> None:
+    """Nor shuts out the next; a number: the connection of that place goes by itself."""
+    with at_port(0) as listening, ExitStack() as stack, limits(files * PARTS, files * PARTS):
+        port = listening.getsockname()[1]
+        both: list[tuple[socket.socket, socket.socket, bool]] = []
+        for step in steps:
+            if isinstance(step, int):
+                for end in both.pop(step)[:2] if step < len(both) else ():
+                    end.close()
+                continue
+            mine = stack.enter_context(connected(port))
+            taken, address = listening.accept()
+            stack.enter_context(closing(taken))
+            known = step == "known" and sum(each[2] for each in both) < listening.places
+            if step == "known":
+                listening.proven(address)
+            both.append((mine, taken, known))
+            gone = [each for each in both if each[0] is not mine and shut(each[0])]
+            assert not any(each[2] for each in gone)
+            assert not shut(mine)
+            for each in gone:  # as asyncio does
+                each[1].close()
+                both.remove(each)
+            assert sum(not each[2] for each in both) <= listening.places
+
+
+def shut(opened: socket.socket) -> bool:
+    """Return whether the other end was shut down; it sends nothing."""
+    opened.setblocking(False)
+    try:
+        return opened.recv(1) == b""
+    except BlockingIOError:
+        return False

@@ -25,7 +25,7 @@ from agent.tui.screens.requests_detail import Shown
 from agent.tui.screens.requests_view import key_of
 from agent.wire.base import Done
 from agent.wire.decide import Weighed, WhatIf
-from agent.wire.policy import Review, Ruled, Undone
+from agent.wire.policy import Review, Ruled
 from agent.wire.state import Entry, Event, EventKind, Handled, ModelStatus, Status
 from agent.words.decisions import difference
 from tests.wire.fake import FakeDaemon, Handler, says, short_folder
@@ -126,7 +126,7 @@ class Double:
             "attributes": says([]),
             "recipients": says([]),
             "reviews": says([]),
-            "undo": says(Undone(what="Denied region: undone.")),
+            "undo": says(Done(what="Denied region: undone.")),
             "events": self._events,
         }
 

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import DaemonError, LockedError, UsageError
-from agent.wire.base import MOST_BYTES, UNATTENDED, Done, Message
+from agent.wire.base import MOST_BYTES, UNATTENDED, Done, Message, RecipientName
 from agent.wire.client import LONGEST, NOBODY, Client, check_address, event_data, peer_uid
 from agent.wire.decide import Answer, RelayAnswer
 from agent.wire.routes import ROUTES
-from agent.wire.state import Entry, Event, Forget, Held, Locked, ProfileChange, ProfileFacts, Unlock
+from agent.wire.state import Entry, Event, Held, Locked, ProfileChange, ProfileFacts, Unlock
 from tests.vault.values import facts_of
 from tests.wire.fake import FakeDaemon, short_folder
 from tests.wire.messages import TEXT, messages_of
@@ -207,7 +207,7 @@ def test_what_is_no_text_is_not_sent(path: Path, text: str) -> None:
         calls: list[Callable[[], Any]] = [
             lambda: client.call("knowledge", recipient=text),
             lambda: client.call("ledger", recipient=text),
-            lambda: client.call("forget", Forget(recipient=text)),
+            lambda: client.call("forget", RecipientName(recipient=text)),
             lambda: client.call("change_profile", ProfileChange(set={"region": text})),
         ]
         for call in calls:

@@ -15,8 +15,9 @@ from agent.model.attributes import UNSPECIFIED
 from agent.model.file import write
 from agent.paths import HOME, Paths, paths
 from agent.vault.vault_files import Location
+from agent.wire.base import RecipientName
 from agent.wire.decide import Ask
-from agent.wire.state import Forget, ProfileChange, Status, Unlock
+from agent.wire.state import ProfileChange, Status, Unlock
 from tests.decision.transcripts import HOSTS, QUERIES
 from tests.vault.worlds import FAST, PASSPHRASE, create
 from tests.worlds.people import MODEL, MONDAY, SECOND, Heard, living
@@ -133,7 +134,7 @@ class Life:
             self.agent.vault = self.vault
         elif what == "forget":
             before = self.vault.ledger.count
-            self.calls.forget(Forget(recipient=host))
+            self.calls.forget(RecipientName(recipient=host))
             self.numbers += range(before + 1, self.vault.ledger.count + 1)
         else:
             self.ask(host, query)

@@ -20,9 +20,9 @@ from agent.tui.dialogs import Confirm
 from agent.tui.page import ListPage, for_item
 from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Kind, Line, Look, Part
-from agent.wire.base import Done
-from agent.wire.decide import Allow, Allowed, Refuse, Weighed, WhatIf
-from agent.wire.state import EventKind, Forget, Held, Recipient
+from agent.wire.base import Done, RecipientName
+from agent.wire.decide import Allowed, Weighed, WhatIf
+from agent.wire.state import EventKind, Held, Recipient
 from agent.words.figures import COSTS, HELPS, bits, listed, moment, people
 from agent.words.notices import held as knows_of
 from agent.words.notices import inferred, who_know
@@ -335,7 +335,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         """State that it has forgotten, after asking."""
         sure = Confirm(forgetting(one.pool), f"{one.pool} can no longer link it")
         if await self.review.push_screen_wait(sure):
-            stated: Done = await self.ask("forget", Forget(recipient=one.pool))
+            stated: Done = await self.ask("forget", RecipientName(recipient=one.pool))
             done = "is now assumed to know" if stated.done else "already knew"
             self.review.tell(f"{one.pool} {done} nothing about you.")
 
@@ -350,13 +350,14 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
     @for_item
     async def _block(self, one: Recipient) -> None:
         for site in one.sites:
-            await self.ask("refuse", Refuse(recipient=site))
+            await self.ask("refuse", RecipientName(recipient=site))
         self.review.tell(f"Blocked: {listed(one.sites)}. Nothing more is sent there. b unblocks.")
 
     @for_item
     async def action_unblock(self, one: Recipient) -> None:
         """Treat it like others again."""
         done = [
-            unblocked(site, await self.ask("allow", Allow(recipient=site))) for site in one.sites
+            unblocked(site, await self.ask("allow", RecipientName(recipient=site)))
+            for site in one.sites
         ]
         self.review.tell(" ".join(done))
