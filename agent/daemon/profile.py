@@ -13,7 +13,7 @@ from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import Concepts, Meaning
 from agent.vault.profile import Profile, planned, values_of
 from agent.vault.vault import Vault
-from agent.wire.state import Changed, Implied, ProfileChange, ProfileFacts, Stale, ValueChange
+from agent.wire.state import Changed, Implied, ProfileChange, ProfileFacts, ValueChange
 from agent.words.figures import listed
 
 MOST_NAMED = 6  # facts, in a sentence
@@ -73,7 +73,7 @@ def change_profile(body: ProfileChange, now: datetime, agent: Agent) -> Changed:
             for kind in changes
         ],
         implied=_implied(changes, stated, concepts),
-        stale=[Stale(name=_name(concepts, kind), pools=[*pools]) for kind, pools in stale.items()],
+        stale={_name(concepts, kind): [*pools] for kind, pools in stale.items()},
     )
 
 

@@ -4,7 +4,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
@@ -20,7 +22,6 @@ from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
 from agent.wire.state import (
     Corrected,
     Entry,
-    Handled,
     Held,
     Moment,
     NotThat,
@@ -51,9 +52,16 @@ def ledger(
     a group.
     """
     models = {model.id: model for model in agent.usable_models(now)}
-    wanted = None if recipient is None else sites_in(agent, agent.rules.active.pool(recipient))
+    in_use = agent.rules.active
+    wanted = None if recipient is None else sites_in(agent, in_use.pool(recipient))
     return [
-        Entry(number=number, kind="forgotten", at=record.at, recipient=record.host)
+        Entry(
+            number=number,
+            kind="forgotten",
+            at=record.at,
+            recipient=record.host,
+            pool=in_use.pool_of(record.host),
+        )
         if isinstance(record, Forgetting)
         else from_fields(
             Entry,
@@ -61,8 +69,10 @@ def ledger(
             number=number,
             kind="disclosed",
             recipient=record.host,
+            pool=in_use.pool_of(record.host),
             asked=None if record.asked is None else [*record.asked],
-            disclosed=dict(record.disclosed),
+            disclosed=[name for name, _ in record.disclosed],
+            values=dict(record.disclosed),
             read_as=read_then(record, models.get(record.model)),
         )
         for number, record in agent.open_vault.ledger.read(after, limit or LATEST_ENTRIES, wanted)
@@ -169,7 +179,7 @@ def forget(body: RecipientName, now: datetime, agent: Agent) -> Done:
 
 def requests(
     now: datetime, agent: Agent, *, recipient: str | None = None, limit: int | None = None
-) -> list[Handled]:
+) -> list[Entry]:
     """List the latest requests, oldest first, also those that carried nothing.
 
     ``recipient``: only those of it and its pool. UsageError where it is neither a host nor a group.
@@ -182,42 +192,30 @@ def requests(
         if review.kind == "ask"
     }
 
-    def waited(names: Collection[str], pool: str) -> dict[str, int]:
+    def waited(names: Collection[str], pool: str) -> dict[str, Any]:
         settled = sum((pool, name) not in pending for name in names)
-        return {"waiting": len(names), "settled": settled}
+        return {"values": {}, "waiting": len(names), "settled": settled}
 
-    handled = [  # each by its place: after which entry of the ledger, and which request after that
+    latest = [  # each by its place: after which entry of the ledger, and which request after that
         (
             (each.number, 0),
-            from_fields(
-                Handled,
-                each,
-                pool=pool_of(each.recipient),
-                disclosed=[*each.disclosed],  # names alone
-                **waited(agent.silent_requests.waiting(each.number), pool_of(each.recipient)),
-            ),
+            replace(each, **waited(agent.silent_requests.waiting(each.number), each.pool)),
         )
         for each in ledger(now, agent, recipient=recipient, limit=limit)
     ]
-    pool = None if recipient is None else agent.rules.active.pool(recipient)
+    wanted = None if recipient is None else agent.rules.active.pool(recipient)
     for silent in agent.silent_requests:
         try:
             host = host_of(silent.ask.recipient)
         except UsageError:  # it went nowhere; without a policy nobody looks at it
             continue
-        if pool in (None, pool_of(host)):
-            nothing = from_fields(
-                Handled,
-                silent,
-                silent.ask,
-                kind="nothing",
-                recipient=host,
-                pool=pool_of(host),
-                **waited(silent.waiting, pool_of(host)),
-            )
-            handled.append(((silent.after, -silent.number), nothing))
-    handled.sort(key=itemgetter(0))
-    return [each for _, each in handled][-(limit or LATEST_ENTRIES) :]
+        pool = pool_of(host)
+        if wanted in (None, pool):
+            own = {"kind": "nothing", "recipient": host, "pool": pool}
+            entry = from_fields(Entry, silent, silent.ask, **own, **waited(silent.waiting, pool))
+            latest.append(((silent.after, -silent.number), entry))
+    latest.sort(key=itemgetter(0))
+    return [each for _, each in latest][-(limit or LATEST_ENTRIES) :]
 
 
 def recipients(now: datetime, agent: Agent) -> list[Recipient]:

@@ -168,12 +168,12 @@ def _handler(route: Route, door: Door, daemon: Daemon) -> Handler:
     async def handler(request: web.Request) -> web.StreamResponse:
         body = await body_of(request, route, daemon.patience)
         message = None if decoder is None else message_of(body, decoder)
-        parameters = parameters_of(request, route)
+        parameters = parameters_of(request, route) if route.parameters or request.query else {}
         caller = Caller(door, "command", unattended=UNATTENDED in request.headers)
         if door == QUERY:
             caller = caller._replace(by=ASKERS.get(request.headers.get(ASKER, ""), "program"))
         if route.name == "events":
-            await _before(route.name, None, caller, daemon)
+            daemon.autolock.before(caller.door, "events")
             return await stream(request, daemon.api.agent.bus)
         if isinstance(message, Frame):
             return await _relayed(message, caller, daemon)
@@ -182,18 +182,13 @@ def _handler(route: Route, door: Door, daemon: Daemon) -> Handler:
     return handler
 
 
-async def _before(name: str, message: object, caller: Caller, daemon: Daemon) -> None:
-    """Have the encoder ready for a call, and lock first if it is time."""
-    if message is not None:
-        await daemon.api.readable(message)
-    daemon.autolock.before(caller.door, "unattended" if caller.unattended else name)
-
-
 async def _made(
     name: str, message: object, parameters: dict[str, Any], caller: Caller, daemon: Daemon
 ) -> web.Response:
     """Make a call, as one step that nothing comes between, unless the call itself can wait."""
-    await _before(name, message, caller, daemon)
+    if message is not None:
+        await daemon.api.readable(message)
+    daemon.autolock.before(caller.door, "unattended" if caller.unattended else name)
     if name == DECIDE:
         parameters["by"] = caller.by
     try:

@@ -159,45 +159,35 @@ class Event(Message, frozen=True, kw_only=True):
     id: int | None = None
 
 
-class _Past(Message, frozen=True, kw_only=True):
+class Entry(Message, frozen=True, kw_only=True):
+    """One request that was answered, or a statement that a recipient forgot.
+
+    ``number``: in the ledger, below 0 where it carried nothing and so has none: such requests are
+    remembered until the vault is locked. ``disclosed``: names, those that are not set too, and
+    ``values`` of them, in the list of the ledger alone; ``pool``: who remembers it, by the policy
+    as it is now; ``model``: that decided, whose names these are; ``waiting``: how many attributes
+    waited for the user then, and ``settled`` how many of them do not any more.
+    """
+
     number: int
+    kind: Literal["disclosed", "nothing", "forgotten"]
     at: datetime
     recipient: str
+    pool: str = ""
+    code: Code = "answered"
     query: str = ""
     asked: list[str] | None = None
+    model: str = ""
+    disclosed: list[str] = field(default_factory=list)
+    values: dict[str, str] = field(default_factory=dict)
     utility_bits: float | None = None
     people_left: int | None = None
     read_as: Reading | None = None
-
-
-class Entry(_Past, frozen=True, kw_only=True):
-    """One entry of the ledger; ``query`` and ``disclosed`` are empty where it forgets."""
-
-    kind: Literal["disclosed", "forgotten"]
-    disclosed: dict[str, str] = field(default_factory=dict)
-    model: str = ""
+    waiting: int = 0
+    settled: int = 0
 
     def __repr__(self) -> str:
         return f"Entry(number={self.number}, kind={self.kind!r}, at={self.at.isoformat()})"
-
-
-class Handled(_Past, frozen=True, kw_only=True):
-    """One request that was answered, or a statement that a recipient forgot; never with values.
-
-    ``number``: of its entry in the ledger, below 0 where it carried nothing and so has none: such
-    requests are remembered until the vault is locked. ``disclosed``: names, those that are not
-    set too; ``pool``: who remembers it, by the policy as it is now;
-    ``model``: that decided, whose names these are; ``waiting``: how many attributes waited for the
-    user then, and ``settled`` how many of them do not any more.
-    """
-
-    kind: Literal["disclosed", "nothing", "forgotten"]
-    pool: str
-    code: Code = "answered"
-    model: str = ""
-    disclosed: list[str] = field(default_factory=list)
-    waiting: int = 0
-    settled: int = 0
 
 
 class Moment(Message, frozen=True, kw_only=True):
@@ -300,13 +290,6 @@ class ValueChange(Message, frozen=True, kw_only=True):
     is_set: bool
 
 
-class Stale(Message, frozen=True, kw_only=True):
-    """Recipients, and groups of them, that hold another value of an attribute than the profile."""
-
-    name: str
-    pools: list[str]
-
-
 class Implied(Message, frozen=True, kw_only=True):
     """A fact that changes since it hangs on another one.
 
@@ -325,11 +308,11 @@ class Changed(Done, frozen=True, kw_only=True):
     """The profile was changed, or would be: then it is not ``done``.
 
     ``changes``: what differs from before; ``implied``: what of it follows from the facts that were
-    named; ``stale``: who holds an older value of that. They will
+    named; ``stale``: by fact, the recipients and groups of them that hold an older value. They will
     get the new one like one that they already know, without a charge or a question, and keep
     holding what is no longer set (DESIGN.md 2.6).
     """
 
     changes: list[ValueChange] = field(default_factory=list)
     implied: list[Implied] = field(default_factory=list)
-    stale: list[Stale] = field(default_factory=list)
+    stale: dict[str, list[str]] = field(default_factory=dict)

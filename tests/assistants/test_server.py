@@ -47,9 +47,7 @@ def titles_of(model: str) -> dict[str, str]:
 def titled(entry: Entry) -> dict[str, str]:
     """Return what an entry says left, as people read it."""
     titles = titles_of(entry.model)
-    return {
-        titles[name]: value_title(value, titles[name]) for name, value in entry.disclosed.items()
-    }
+    return {titles[name]: value_title(value, titles[name]) for name, value in entry.values.items()}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -200,7 +198,7 @@ def test_what_the_user_prefers_not_to_say_is_no_fact() -> None:
             client.call("change_profile", ProfileChange(set={"so2017.region": "unspecified"}))
         [found] = ask(running.paths.query, "job site")
         [entry] = ledger(running, "claude.ai")
-    assert entry.disclosed["region"] == "unspecified"
+    assert entry.values["region"] == "unspecified"
     assert "region of the world" not in found.facts
     assert "unspecified" not in str(found)
 

@@ -122,7 +122,7 @@ def test_a_message_gets_its_line_by_the_shortcut(world: World, name: str) -> Non
         until(lambda: world.browser.summoned("return 1") is None, "that the popup is gone")
         [entry] = told(live, host)
         assert entry.query == QUESTION
-        own = {each: value for each, value in entry.disclosed.items() if value != "unspecified"}
+        own = {each: value for each, value in entry.values.items() if value != "unspecified"}
         assert own.items() <= PROFILE.items()
         assert len(own) == line.count(",") + 1
         world.browser.undoes()
@@ -167,7 +167,7 @@ def test_what_asks_waits(world: World) -> None:
         until(lambda: held(world) != QUESTION, "the line in the message")
         assert held(world) == f"{QUESTION}\n\nAbout me: not interested in Java"
         [entry] = told(live, "asking")
-        assert entry.disclosed == {"int_java": "no"}
+        assert entry.values == {"int_java": "no"}
         [review] = waiting(live, "asking.localhost")
         assert "int_dotnet" in review.names
 

@@ -115,7 +115,7 @@ def test_language_and_country_in_the_address(world: World) -> None:
         assert came == "/search?q=knee%20pain&kl=at-de"
         entry = entries(live)[-1]
         assert (entry.recipient, entry.query) == ("engine.localhost", "knee pain")
-        assert entry.disclosed == {"language": "de", "country": "at"}
+        assert entry.values == {"language": "de", "country": "at"}
         assert world.search("knee pain", "elsewhere").target == "/search?q=knee%20pain"
         live.stop()
         assert with_parameters(world) is None

@@ -14,7 +14,6 @@ from agent.wire.policy import Review, Ruled
 from agent.wire.state import (
     Changed,
     Entry,
-    Handled,
     Held,
     ModelStatus,
     Moment,
@@ -153,7 +152,8 @@ ENTRIES = [
         recipient="weather.example",
         query="weather",
         asked=["region", "hobby"],
-        disclosed={"region": "coast", "hobby": "unspecified"},
+        disclosed=["region", "hobby"],
+        values={"region": "coast", "hobby": "unspecified"},
         model="village",
         utility_bits=0.412,
         people_left=20,
@@ -169,7 +169,7 @@ ENTRIES = [
     ),
 ]
 REQUESTS = [
-    Handled(
+    Entry(
         number=1,
         kind="disclosed",
         at=AT,
@@ -182,7 +182,7 @@ REQUESTS = [
         people_left=20,
         waiting=1,
     ),
-    Handled(
+    Entry(
         number=-1,
         kind="nothing",
         at=AT,
@@ -191,7 +191,7 @@ REQUESTS = [
         query="tide tables",
         code="blocked",
     ),
-    Handled(number=2, kind="forgotten", at=AT, recipient="weather.example", pool="weather.example"),
+    Entry(number=2, kind="forgotten", at=AT, recipient="weather.example", pool="weather.example"),
 ]
 RECIPIENTS = [
     Recipient(

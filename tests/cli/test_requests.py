@@ -82,7 +82,7 @@ def test_each_request_is_one_line_of_json(run: Run) -> None:
     lines = [json.loads(line) for line in ran.out.splitlines()]
     kept = [each for each in ENTRIES if each.kind == "disclosed"]
     assert [each["query"] for each in lines] == [each.query for each in kept]
-    assert [each["disclosed"] for each in lines] == [each.disclosed for each in kept]
+    assert [each["disclosed"] for each in lines] == [each.values for each in kept]
 
 
 @pytest.mark.parametrize("command", [("recipients",), ("forget", "--yes")])

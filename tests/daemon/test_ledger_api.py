@@ -198,7 +198,7 @@ def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
     names = {each.name for each in changed.changes}
     assert names == {n for n in OWN if before_change.get(n) != now.get(n)}
     holders = vault.ledger.disclosures.holders({name: now.get(name) for name in names}, pool_of)
-    assert {each.name: tuple(each.pools) for each in changed.stale} == holders
+    assert {name: tuple(pools) for name, pools in changed.stale.items()} == holders
     for host in sorted(between):
         calls.decide(Ask(query=QUERIES[0], recipient=host))
     if not names:

@@ -118,10 +118,14 @@ def test_a_socket_is_private_from_the_moment_it_exists(
 
 def test_a_stale_socket_is_replaced_and_what_is_none_is_left_alone(home: Paths) -> None:
     """A daemon that was killed left the one; somebody put a file, a folder or a link there."""
+
+    def link() -> None:
+        home.query.symlink_to("elsewhere")
+
     leave_stale(home.control)
     with doors(home, {}):
         assert reaches(home.control)
-    for make in (home.query.touch, home.query.mkdir, lambda: home.query.symlink_to("elsewhere")):
+    for make in (home.query.touch, home.query.mkdir, link):
         make()
         before = home.query.lstat()
         with pytest.raises(DaemonError, match="not a socket is in the way"), doors(home, {}):

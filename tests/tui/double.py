@@ -26,7 +26,7 @@ from agent.tui.screens.requests_view import key_of
 from agent.wire.base import Done
 from agent.wire.decide import Weighed, WhatIf
 from agent.wire.policy import Review, Ruled
-from agent.wire.state import Entry, Event, EventKind, Handled, ModelStatus, Status
+from agent.wire.state import Entry, Event, EventKind, ModelStatus, Status
 from agent.words.decisions import difference
 from tests.wire.fake import FakeDaemon, Handler, says, short_folder
 from tests.worlds import messages
@@ -221,7 +221,7 @@ class Many:
     def __init__(self, daemon: Double) -> None:
         """Begin with nothing in it."""
         self.daemon = daemon
-        self.past: list[Handled] = []
+        self.past: list[Entry] = []
         self.waits: list[Review] = []
         self.error: UsageError | None = None
         self.rows = [row("region", disclosed=True), row("gender", gain_bits=0.3), *map(row, MORE)]
@@ -253,7 +253,7 @@ class Many:
                 kind="disclosed",
                 at=each.at,
                 recipient=each.recipient,
-                disclosed={"region": f"value of {each.number}"},
+                values={"region": f"value of {each.number}"},
             )
             for each in self.past
         ]
@@ -281,13 +281,13 @@ class Many:
             yield shown
 
 
-def at(shown: Running, kind: type[Review | Handled]) -> None:
+def at(shown: Running, kind: type[Review | Entry]) -> None:
     """Put the cursor on the first item of a kind."""
     listing = page(shown).listing
     listing.put(next(key_of(each) for each in listing.items if isinstance(each, kind)))
 
 
-async def opened(shown: Running, kind: type[Review | Handled]) -> None:
+async def opened(shown: Running, kind: type[Review | Entry]) -> None:
     """Look into the first item of a kind, from the list."""
     at(shown, kind)
     await shown.pilot.press("enter")

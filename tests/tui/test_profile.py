@@ -29,7 +29,7 @@ from agent.tui.screens.profile import (
     rows_of,
 )
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit
-from agent.wire.state import Changed, ProfileChange, ProfileFacts, Stale, ValueChange
+from agent.wire.state import Changed, ProfileChange, ProfileFacts, ValueChange
 from agent.words.titles import value_title
 from tests.tui.double import LARGE, Double, Running
 from tests.vault.values import facts_of
@@ -65,7 +65,7 @@ class Own:
         self.values = {name: each for name, each in self.values.items() if name not in body.unset}
         self.values |= body.set
         changes = [ValueChange(name=n, was_set=True, is_set=True) for n in body.set]
-        return Changed(changes=changes, stale=[Stale(name="region", pools=["holder.example"])])
+        return Changed(changes=changes, stale={"region": ["holder.example"]})
 
     def edit(self, body: PolicyEdit) -> Edited:
         """Write a rule."""

@@ -10,7 +10,7 @@ from agent.errors import UsageError
 from agent.tui.dialogs import Choice
 from agent.tui.screens.requests_detail import MATTER, Footnote
 from agent.wire.policy import Override, Review, Word
-from agent.wire.state import Handled
+from agent.wire.state import Entry
 from tests.tui.double import (
     LARGE,
     SMALL,
@@ -172,7 +172,7 @@ async def test_one_in_detail_says_to_whom_what_and_at_what_cost(
     """And each attribute with why; Escape goes back and rules nothing."""
     found.past = [handled(1)]
     async with found.shown(size) as shown:
-        await opened(shown, Handled)
+        await opened(shown, Entry)
         assert len(names(shown)) == MATTER
         if size != LARGE:  # where the list stands between
             assert "Sent 1 fact to shop.example: the region; about 310 people" in words(shown)
@@ -192,7 +192,7 @@ async def test_several_changes_add_up_and_go_back(found: Many) -> None:
     """Each is weighed with the others; r tries nothing any more, and no row moves meanwhile."""
     found.past = [handled(1)]
     async with found.shown() as shown:
-        await opened(shown, Handled)
+        await opened(shown, Entry)
         order = names(shown)
         for keys, said in (
             (["space"], "Without the region: 0.000 bits"),
@@ -220,7 +220,7 @@ async def test_what_is_tried_holds_for_as_long_as_is_chosen(found: Many) -> None
     }
     found.past = [handled(1)]
     async with found.shown() as shown:
-        await opened(shown, Handled)
+        await opened(shown, Entry)
         for count, (key, wanted) in enumerate(cases.items()):
             shown.app.clear_notifications()
             page(shown).detail.rows.put(("row", "gender"))
@@ -262,7 +262,7 @@ async def test_a_decision_on_what_waits_holds_as_its_key_says(found: Many) -> No
             at(shown, Review)
             await shown.pilot.press("down", key)
             await shown.until(lambda: len(found.waits) == 1 == len(reviews(shown)))
-            assert isinstance(page(shown).listing.under, Handled)
+            assert isinstance(page(shown).listing.under, Entry)
     made = [Word(names=["gender"], pool="shop.example", **each) for each in wanted.values() if each]
     assert found.decided() == made
 

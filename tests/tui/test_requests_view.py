@@ -42,7 +42,7 @@ from agent.tui.screens.requests_view import (
 )
 from agent.wire.decide import WhatIf
 from agent.wire.policy import Review, Word
-from agent.wire.state import Handled
+from agent.wire.state import Entry
 from tests.worlds.messages import AT, handled, review, row, weighed
 
 KINDS = st.sampled_from(["disclosed", "nothing", "forgotten"])
@@ -51,7 +51,7 @@ NUMBERED = st.tuples(st.integers(-30, 60).filter(bool), HOSTS)
 
 
 @st.composite
-def pasts(draw: st.DrawFn) -> list[Handled]:
+def pasts(draw: st.DrawFn) -> list[Entry]:
     """Draw requests, oldest first."""
     return [
         handled(number, kind=draw(KINDS), recipient=host, pool=host, at=AT + timedelta(minutes=at))
@@ -63,7 +63,7 @@ def pasts(draw: st.DrawFn) -> list[Handled]:
 
 @given(pasts(), st.integers(0, 5), st.sampled_from([*ONLY]), st.sampled_from(["", "shop", "B.EX"]))
 def test_all_that_fits_and_nothing_else_stands_there_once(
-    past: list[Handled], waiting: int, only: str, text: str
+    past: list[Entry], waiting: int, only: str, text: str
 ) -> None:
     """And each part has its title, with what waits counted over all."""
     reviews = [review(number, recipient="b.example", pool="b.example") for number in range(waiting)]
@@ -71,14 +71,14 @@ def test_all_that_fits_and_nothing_else_stands_there_once(
     found = arranged(reviews, past, wanted)
     assert len({key_of(each) for each in found}) == len(found)
     shown = [each for each in found if not isinstance(each, Title)]
-    both: list[Review | Handled] = [*reviews, *past]
+    both: list[Review | Entry] = [*reviews, *past]
     for each in both:
         kind = "waiting" if isinstance(each, Review) else each.kind
         kind = "nothing" if kind == "forgotten" else kind
         fits = only in ("all", kind) and text.casefold() in each.recipient
         assert (each in shown) == fits
-    assert shown == sorted(shown, key=lambda each: isinstance(each, Handled))
-    answered = [each.at for each in shown if isinstance(each, Handled)]
+    assert shown == sorted(shown, key=lambda each: isinstance(each, Entry))
+    answered = [each.at for each in shown if isinstance(each, Entry)]
     assert answered == sorted(answered, reverse=True)
     titles = [each for each in found if isinstance(each, Title)]
     assert [each for each in titles if each.key == "waiting"] == [
@@ -90,7 +90,7 @@ def test_all_that_fits_and_nothing_else_stands_there_once(
 
 
 @given(pasts(), st.integers(0, 30), st.integers(1, 30))
-def test_the_latest_are_taken_to_what_is_known(past: list[Handled], known: int, most: int) -> None:
+def test_the_latest_are_taken_to_what_is_known(past: list[Entry], known: int, most: int) -> None:
     """Where they overlap; else something may be missing, and all is asked for."""
     before = {each.number: each for each in past[:known]}
     latest = past[-most:]
@@ -139,7 +139,7 @@ def test_a_line_has_exactly_so_many_columns(item: Item, width: int) -> None:
 
 def test_each_state_has_a_sign_and_words_of_its_own() -> None:
     """Nobody needs a colour."""
-    found: list[Review | Handled] = [
+    found: list[Review | Entry] = [
         review(),
         *(handled(kind=kind, code="unknown query") for kind in SIGNS if kind != "waiting"),
     ]
@@ -206,7 +206,7 @@ def test_the_question_is_about_the_request() -> None:
     assert approved == [["a", "b"], ["b"], ["a"], []]
 
 
-def trial(subject: Handled | Review, **given: object) -> Trial:
+def trial(subject: Entry | Review, **given: object) -> Trial:
     """Return a request with the daemon's answer."""
     return Trial(subject, Change(), weighed(**given))
 

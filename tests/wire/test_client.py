@@ -259,7 +259,7 @@ def test_a_fault_instead_of_events_is_raised(path: Path) -> None:
 
 PRIVATE = "west_europe"
 VALUES = {"region": PRIVATE}
-ENTRY = Entry(number=1, kind="disclosed", at=AT, recipient="a", query=PRIVATE, disclosed=VALUES)
+ENTRY = Entry(number=1, kind="disclosed", at=AT, recipient="a", query=PRIVATE, values=VALUES)
 HELD = Held(pool="a", values=VALUES, since={}, recent=1, model="m", people=9, people_left=4)
 
 

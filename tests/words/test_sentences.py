@@ -29,11 +29,10 @@ from agent.tradeoff.measures import METRICS
 from agent.wire.policy import Disclose, Edited, Override, Review, Ruled, Win, Word
 from agent.wire.state import (
     Changed,
-    Handled,
+    Entry,
     Held,
     Implied,
     ModelStatus,
-    Stale,
     ValueChange,
 )
 from agent.words import notices
@@ -115,7 +114,7 @@ DECISION = Decision(
     among=CountedAmong(people="people", count=60, estimated=True),
 )
 SILENT = replace(DECISION, disclosed=(), figures=replace(FIGURES, people_left=60.0))
-SENT = Handled(
+SENT = Entry(
     number=3,
     kind="disclosed",
     at=AT,
@@ -303,7 +302,7 @@ def events() -> Iterator[str]:
 
 def states() -> Iterator[str]:
     """Yield what is said of the profile, of recipients, of models and of the daemon."""
-    stale = [Stale(name="a", pools=["x.example"]), Stale(name="b", pools=["x", "y"])]
+    stale = {"a": ["x.example"], "b": ["x", "y"]}
     change = ValueChange(name="a", was_set=True, is_set=True)
     yield from notices.outdated(Changed(changes=[change], stale=stale), {"a": "one"})
     implied = [

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from agent.decision.values import Curve, CurvePoint, Decision, Figures, Outcome, Reading, Request
 from agent.wire.decide import Line, Weighed
 from agent.wire.policy import AttributeStatus, Review
-from agent.wire.state import Handled, Held, Moment, PolicyStatus, Recipient, Status
+from agent.wire.state import Entry, Held, Moment, PolicyStatus, Recipient, Status
 
 AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
@@ -27,7 +27,7 @@ OPEN = Status(  # a daemon that has nothing to say
     entries=0,
     notes=[],
 )
-PAST = Handled(
+PAST = Entry(
     number=1,
     kind="disclosed",
     at=AT,
@@ -98,7 +98,7 @@ WEIGHED = Weighed(
 )
 
 
-def handled(number: int = 1, **given: Any) -> Handled:  # noqa: ANN401  (of the message)
+def handled(number: int = 1, **given: Any) -> Entry:  # noqa: ANN401  (of the message)
     """Make a request that carried the region."""
     return replace(PAST, number=number, **given)
 

@@ -37,7 +37,7 @@ from agent.tui.screens.requests_view import (
 from agent.tui.virtual_list import Look
 from agent.wire.base import MOST_ENTRIES
 from agent.wire.policy import Decided, Lasting, Review, Ruled, Word
-from agent.wire.state import Corrected, Entry, EventKind, Handled
+from agent.wire.state import Corrected, Entry, EventKind
 from agent.words.figures import listed
 from agent.words.notices import corrected, overridden, settled, took_effect, whom
 from agent.words.titles import Titles, titled, titles_in
@@ -70,7 +70,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
 
     def __init__(self) -> None:
         super().__init__()
-        self._past: dict[int, Handled] = {}
+        self._past: dict[int, Entry] = {}
         self._waits: list[Review] = []
         self._only: Only = "all"
         self._drawn = Wanted()
@@ -192,7 +192,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """Show the values that were sent with the request in detail."""
         trial = self.detail.trial
         subject = None if trial is None else trial.subject
-        if not isinstance(subject, Handled) or subject.kind != "disclosed":
+        if not isinstance(subject, Entry) or subject.kind != "disclosed":
             return
         after = subject.number - 1
         found: Sequence[Entry] = await self.ask(
@@ -200,7 +200,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         )
         entry = next((each for each in found if each.number == subject.number), None)
         if entry is not None and not self.review.masked and self.detail.trial is trial:
-            self.detail.reveal(entry.disclosed)
+            self.detail.reveal(entry.values)
 
     # navigation
 

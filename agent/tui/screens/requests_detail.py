@@ -17,7 +17,7 @@ from agent.tui.screens.requests_view import Change, Trial, begun, changed, headl
 from agent.tui.virtual_list import Kind, Line, Listing, Look, Part
 from agent.wire.decide import Weighed
 from agent.wire.policy import Review
-from agent.wire.state import Handled
+from agent.wire.state import Entry
 from agent.words.figures import COSTS, HELPS, LEFT, MEASURED, bits, number, people
 from agent.words.titles import fact, why
 
@@ -84,7 +84,7 @@ def rows_of(
     rows = sorted(weighed.rows, key=lambda row: place.get(row.name, len(place)))
     matter = {each.name for each in rows[:MATTER]} | trial.change.add | trial.change.drop
     matter |= {*subject.names} if isinstance(subject, Review) else set()
-    past = {*subject.disclosed} if isinstance(subject, Handled) else set()
+    past = {*subject.disclosed} if isinstance(subject, Entry) else set()
     shown = tuple(
         Shown(
             row,
@@ -261,5 +261,5 @@ class Detail(Vertical):
             self.rows.show(rows_of(trial, self._order, self._values, **options))
             if fresh and isinstance(trial.subject, Review) and trial.subject.names:
                 self.rows.put(("row", trial.subject.names[0]))
-        titles = heads(self.rows.size.width, past=isinstance(trial.subject, Handled))
+        titles = heads(self.rows.size.width, past=isinstance(trial.subject, Entry))
         put_text("#over", titles if self._figures and self.rows.items else "")
