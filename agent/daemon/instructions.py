@@ -151,7 +151,7 @@ def applied(terms: Terms, preferences: Preferences) -> Terms:
     have asked.
     """
     ruling = terms.ruling
-    if ruling is None or not preferences:
+    if ruling is None:
         return terms
     denied = denied_once(preferences, ruling)
     new = {
@@ -180,8 +180,6 @@ def applied(terms: Terms, preferences: Preferences) -> Terms:
 
 def used_up(preferences: Preferences, decision: Decision, ruling: Ruling) -> Preferences:
     """Remove the preferences that a decision uses up."""
-    if not preferences:
-        return preferences
     new = {*decision.disclosed}.difference(decision.again)
     waiting = decision.waiting
     denied, used = denied_once(preferences, ruling), set[Preference]()

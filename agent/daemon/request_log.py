@@ -7,7 +7,7 @@ request alone: it is no knowledge, and it never decides what is disclosed (DESIG
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 from operator import itemgetter
@@ -247,16 +247,7 @@ OF_HISTORY = OF_QUERIES | {"daily"}
 SOURCES = OF_HISTORY | {"working_hours", "workday"}
 
 
-class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A history as it is kept: the queries, oldest first, each with whether one was visited."""
-
-    first: datetime | None
-    requests: int
-    queries: tuple[tuple[bytes, bool], ...]
-
-
-@dataclass(slots=True)
-class History:
+class History(msgspec.Struct, forbid_unknown_fields=True):
     """Past requests: ``queries`` by digest, with whether a result was visited, oldest first.
 
     ``first``: when the first was made; ``requests``: how many were. The one thing of its room
@@ -265,7 +256,7 @@ class History:
 
     first: datetime | None = None
     requests: int = 0
-    queries: dict[bytes, bool] = field(default_factory=dict)
+    queries: dict[bytes, bool] = msgspec.field(default_factory=dict)
 
     def daily(self, at: datetime) -> bool:
         """Return whether there was a request a day, on average over a week or more."""
@@ -290,21 +281,13 @@ class History:
             self.queries[own] = True
         return new
 
-    def record(self) -> bytes:
-        """Return it as it is kept."""
-        record = Record(self.first, self.requests, tuple(self.queries.items()))
-        return msgspec.msgpack.encode(record)
-
 
 def history_of(record: bytes | None) -> History:
     """Return a history that was kept; an empty one if none can be read."""
-    if record is None:
-        return History()
     try:
-        known = msgspec.msgpack.decode(record, type=Record)
+        return msgspec.msgpack.decode(record or b"", type=History)
     except msgspec.DecodeError:
         return History()
-    return History(known.first, known.requests, dict(known.queries))
 
 
 def digest(query: str) -> bytes:
@@ -390,5 +373,5 @@ class Sources:
         """Write the history; a disk that is full costs no more than what was noted lately."""
         if self._items is not None and self._history is not None and self._changed:
             with suppress(VaultError):
-                self._items.put(RECORD, self._history.record(), durable=False)
+                self._items.put(RECORD, msgspec.msgpack.encode(self._history), durable=False)
                 self._changed = False

@@ -1,7 +1,7 @@
 """What all messages have in common: strict JSON, and limits on what one may hold.
 
 Every object refuses unknown keys. Times are RFC 3339 with a zone. Values of the profile stand
-in `Answer`, `Draft`, `Told`, `Entry`, `Held`, `Profile` and `ProfileChange` alone, and in the
+in `Answer`, `Draft`, `Told`, `Entry`, `Recipient`, `Profile` and `ProfileChange` alone, and in the
 `RelayAnswer` that has one in it; their `repr` masks them.
 """
 

@@ -14,7 +14,6 @@ from agent.wire.policy import Review, Ruled
 from agent.wire.state import (
     Changed,
     Entry,
-    Held,
     ModelStatus,
     Moment,
     PolicyStatus,
@@ -116,7 +115,7 @@ RULED = Ruled(written=None, without_effect=[])
 UNDONE = Done(
     what="Denied hobby for weather.example: undone. Data already sent cannot be recalled."
 )
-HELD = Held(
+HELD = Recipient(
     pool="weather.example",
     values={"region": "coast", "hobby": "unspecified"},
     since={"region": AT, "hobby": AT},

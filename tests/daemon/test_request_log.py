@@ -106,23 +106,18 @@ def test_there_are_never_too_many() -> None:
     ]
 
 
-def test_what_was_asked_takes_room_too() -> None:
-    """A program that names much pushes out others, and no more than there is room for is kept."""
+def test_what_was_asked_takes_room_too_and_is_not_shown() -> None:
+    """A program that names much pushes out others; a log or a report says nothing of it."""
     kept = SilentRequests()
     kept.silent(ask("first" * 100), QUIET, 0, MONDAY)
     kept.silent(ask("second", ["n" * 200] * (ROOM // 200 - 1)), QUIET, 0, MONDAY)
     assert [each.ask.query for each in kept] == ["second"]
     kept.silent(ask("third", ["n" * (ROOM + 1)]), QUIET, 0, MONDAY)
     assert [*kept] == []
-
-
-def test_what_is_remembered_shows_no_query() -> None:
-    """In a log or a report of a defect."""
-    kept = SilentRequests()
     number = kept.silent(ask("a query"), waits(3), 7, MONDAY)
-    [found] = kept
-    assert found == Silent(number, 7, MONDAY, ask("a query"), "answered", frozenset("012"))
-    assert "query" not in repr(found)
+    [entry] = kept
+    assert entry == Silent(number, 7, MONDAY, ask("a query"), "answered", frozenset("012"))
+    assert "query" not in repr(entry)
 
 
 def asked(host: str) -> Ask:
@@ -216,26 +211,16 @@ def test_no_honest_use_meets_the_caps() -> None:
         assert handle(asked(host), now, agent, by).code == "answered"
 
 
-def test_a_clock_that_is_set_back_refuses_nobody_for_long() -> None:
-    """What was counted in a future that is no longer ahead is forgotten."""
+def test_counts_are_forgotten() -> None:
+    """In a future that is no longer ahead, at a lock, and of hosts of which there are ever more."""
     agent, _ = living(POLICY)
     for _ in range(CAP):
         assert handle(SHOP, MONDAY, agent, "page").code == "answered"
     assert handle(SHOP, MONDAY - SECOND, agent, "page").code == TOO_MANY
     assert handle(SHOP, MONDAY - timedelta(days=4), agent, "page").code == "answered"
-
-
-def test_once_it_is_locked_nothing_says_who_was_asked() -> None:
-    """Counts have the names of recipients, and times."""
-    agent, _ = living(POLICY)
-    handle(SHOP, MONDAY, agent, "page")
-    assert agent.rates.is_capped("page", "shop.example", 1, MONDAY)
+    assert agent.rates.is_capped("page", "shop.example", 1, MONDAY - timedelta(days=4))
     agent.lock()
     assert not agent.rates.is_capped("page", "shop.example", 1, MONDAY)
-
-
-def test_there_are_so_many_counts() -> None:
-    """A program that speaks for pages of ever other hosts fills no memory."""
     rates = Rates()
     for number in range(MOST_POOLS + 1):
         assert not rates.is_capped("page", f"{number}.example", 1, MONDAY)
@@ -298,36 +283,33 @@ def test_what_a_rulebook_names_as_deciding_has_the_time_of_the_last_answer(
     }
 
 
-@pytest.mark.parametrize("kept", [1, 100])
 def test_the_same_rule_of_a_policy_read_again_keeps_its_time(
-    monkeypatch: pytest.MonkeyPatch, kept: int
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Wherever it stands then; one that says something else is another."""
-    monkeypatch.setattr(request_log, "KEPT_RULINGS", kept)
-    found, names = RuleUsage(), ("age",)
-    book = Rulebook(rules_of(USAGE_TEXT), known(*names))
-    for hours, (host, query) in enumerate([("books.example", "flu"), ("a.example", "x")]):
-        found.note(book.match(host, query, MONDAY.date()), MONDAY + hours * HOUR)
-    rules = {rule.name: rule for rule in rules_of(AGAIN).rules}
-    times = {name: found.at(rule) for name, rule in rules.items()}
-    assert times["books"] == MONDAY
-    assert times["web"] == times["preset strict"] == MONDAY + HOUR
-    assert times["flu"] is times["new"] is None
+    for kept in (1, 100):
+        monkeypatch.setattr(request_log, "KEPT_RULINGS", kept)
+        usage, book = RuleUsage(), Rulebook(rules_of(USAGE_TEXT), known("age"))
+        for hours, (host, query) in enumerate([("books.example", "flu"), ("a.example", "x")]):
+            usage.note(book.match(host, query, MONDAY.date()), MONDAY + hours * HOUR)
+        times = {rule.name: usage.at(rule) for rule in rules_of(AGAIN).rules}
+        assert times["books"] == MONDAY
+        assert times["web"] == times["preset strict"] == MONDAY + HOUR
+        assert times["flu"] is times["new"] is None
 
 
 def test_neither_recipients_nor_queries_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """And not more rules than there may be: the ones that decided longest ago go first."""
-    found, book = RuleUsage(), Rulebook(rules_of(USAGE_TEXT), {})
+    usage, book = RuleUsage(), Rulebook(rules_of(USAGE_TEXT), {})
     for host in ("secret.example", "books.example"):
-        found.note(book.match(host, "secret", MONDAY.date()), MONDAY)
-    held = [*found._answered.values()]  # noqa: SLF001  (all that is kept)
-    assert all("secret" not in str(each) for each in held)
-    assert len(held) == 2
+        usage.note(book.match(host, "secret", MONDAY.date()), MONDAY)
+    rulings = [*usage._answered.values()]  # noqa: SLF001  (all that is kept)
+    assert all("secret" not in str(each) for each in rulings)
+    assert len(rulings) == 2
     monkeypatch.setattr(request_log, "MOST_RULES", 1)
-    found.note(book.match("b.example", "flu", MONDAY.date()), MONDAY + HOUR)
-    rules = [rule for rule in book.policy.rules if found.at(rule) is not None]
-    assert len(rules) == 1
-    assert found.at(rules[0]) == MONDAY + HOUR
+    usage.note(book.match("b.example", "flu", MONDAY.date()), MONDAY + HOUR)
+    [rule] = [rule for rule in book.policy.rules if usage.at(rule) is not None]
+    assert usage.at(rule) == MONDAY + HOUR
 
 
 def active(text: str) -> ActivePolicy:
@@ -335,18 +317,13 @@ def active(text: str) -> ActivePolicy:
     return ActivePolicy(rules_of(text))
 
 
-def test_a_rule_chooses_the_model() -> None:
-    """For its requests only; else it is the shipped one."""
+def test_a_rule_chooses_the_model_and_a_group_the_pool() -> None:
+    """For its requests only; else it is the shipped one, and a domain. Nothing else has a pool."""
     rules, today = active(MANY), MONDAY.date()
     assert rules.model("www.shop.example", "python today", today) == "other"
     assert rules.model("shop.example", "weather", today) is None
-    assert active(GOOD).model("shop.example", "python today", today) is None
-    assert ActivePolicy(None).model("shop.example", "python today", today) is None
-
-
-def test_a_pool_is_named_by_a_host_or_by_its_group() -> None:
-    """Anything else is an error that says so."""
-    rules = active(MANY)
+    for other in (active(GOOD), ActivePolicy(None)):
+        assert other.model("shop.example", "python today", today) is None
     for recipient in ("https://www.books.example/a", "shop.example:443", "@shops"):
         assert rules.pool(recipient) == "@shops"
     assert rules.pool("a.other.example") == "other.example"

@@ -19,7 +19,7 @@ from agent.wire.base import MOST_BYTES, UNATTENDED, Done, Message, RecipientName
 from agent.wire.client import LONGEST, NOBODY, Client, check_address, event_data, peer_uid
 from agent.wire.decide import Answer, RelayAnswer
 from agent.wire.routes import ROUTES
-from agent.wire.state import Entry, Event, Held, Locked, ProfileChange, ProfileFacts, Unlock
+from agent.wire.state import Entry, Event, Locked, ProfileChange, ProfileFacts, Recipient, Unlock
 from tests.vault.values import facts_of
 from tests.wire.fake import FakeDaemon, short_folder
 from tests.wire.messages import TEXT, messages_of
@@ -260,7 +260,7 @@ def test_a_fault_instead_of_events_is_raised(path: Path) -> None:
 PRIVATE = "west_europe"
 VALUES = {"region": PRIVATE}
 ENTRY = Entry(number=1, kind="disclosed", at=AT, recipient="a", query=PRIVATE, values=VALUES)
-HELD = Held(pool="a", values=VALUES, since={}, recent=1, model="m", people=9, people_left=4)
+HELD = Recipient(pool="a", values=VALUES, since={}, recent=1, model="m", people=9, people_left=4)
 
 
 @pytest.mark.parametrize(

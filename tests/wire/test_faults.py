@@ -1,6 +1,7 @@
 """Errors and faults: each error comes back as what it was, and every kind has its status."""
 
 import inspect
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent import errors
 from agent.errors import DaemonError, PolicyError, Problem, RefusedError, ReticentError, UsageError
-from agent.wire.base import Fault
+from agent.wire.base import Fault, from_fields
 from agent.wire.routes import KINDS, error_of, fault_of, http_status
 
 TREE = [
@@ -84,3 +85,22 @@ def test_each_kind_has_one_code_and_a_status_of_failure() -> None:
     assert len({kind.code for kind in KINDS}) == len(KINDS)
     assert all(400 <= http_status(kind.code) == kind.status < 600 for kind in KINDS)
     assert {kind.error for kind in KINDS} == set(TREE)
+
+
+FIELDS = st.dictionaries(st.sampled_from(Fault.__struct_fields__), st.text(max_size=3))
+
+
+@given(own=FIELDS, sources=st.lists(FIELDS, max_size=3))
+def test_each_field_is_of_the_first_that_has_it(
+    own: dict[str, str], sources: list[dict[str, str]]
+) -> None:
+    """Fields that nothing has are missing, and what no field is called is left."""
+    wanted: dict[str, str] = {}
+    for each in (own, *sources):
+        wanted = each | wanted
+    values = [SimpleNamespace(**each, other=1) for each in sources]
+    if not {"code", "what", "hint"} <= wanted.keys():
+        with pytest.raises(TypeError):
+            from_fields(Fault, *values, **own)
+    else:
+        assert from_fields(Fault, *values, **own) == Fault(**wanted)

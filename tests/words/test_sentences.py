@@ -30,9 +30,9 @@ from agent.wire.policy import Disclose, Edited, Override, Review, Ruled, Win, Wo
 from agent.wire.state import (
     Changed,
     Entry,
-    Held,
     Implied,
     ModelStatus,
+    Recipient,
     ValueChange,
 )
 from agent.words import notices
@@ -314,7 +314,7 @@ def states() -> Iterator[str]:
     for masked in (False, True):
         yield from notices.also(implied, masked=masked)
     values = {"a": "yes", "b": "unspecified"}
-    found = Held(
+    found = Recipient(
         pool="a.example",
         values=values,
         since={},

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from agent.decision.values import Curve, CurvePoint, Decision, Figures, Outcome, Reading, Request
 from agent.wire.decide import Line, Weighed
 from agent.wire.policy import AttributeStatus, Review
-from agent.wire.state import Entry, Held, Moment, PolicyStatus, Recipient, Status
+from agent.wire.state import Entry, Moment, PolicyStatus, Recipient, Status
 
 AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
@@ -142,7 +142,7 @@ def recipient(counts: list[int], **more: Any) -> Recipient:  # noqa: ANN401  (of
 
 
 SHOP = recipient([9_000, 400, 310])
-HELD = Held(
+HELD = Recipient(
     pool="shop.example",
     values={"region": "[b]north[/b]", "hobby": "chess"},
     since={"region": START, "hobby": START + timedelta(days=1)},

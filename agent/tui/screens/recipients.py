@@ -22,7 +22,7 @@ from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.base import Done, RecipientName
 from agent.wire.decide import Allowed, Weighed, WhatIf
-from agent.wire.state import EventKind, Held, Recipient
+from agent.wire.state import EventKind, Recipient
 from agent.words.figures import COSTS, HELPS, bits, listed, moment, people
 from agent.words.notices import held as knows_of
 from agent.words.notices import inferred, who_know
@@ -69,13 +69,13 @@ class Findings(NamedTuple):
     """The daemon's answers about a recipient; ``weighed``: a sentence where it has none."""
 
     recipient: Recipient
-    held: Held
+    held: Recipient
     weighed: Weighed | str
     titles: Mapping[str, str]
 
 
 def facts_held(
-    held: Held, titles: Titles, zone: tzinfo | None, *, masked: bool
+    held: Recipient, titles: Titles, zone: tzinfo | None, *, masked: bool
 ) -> list[tuple[str, str, str]]:
     """List what a recipient holds, the latest first: title, value, since when.
 
@@ -290,7 +290,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
 
     async def _looked_into(self, one: Recipient, *, attended: bool) -> None:
         call = partial(self.review.link.call, attended=attended)
-        held: Held = await call("knowledge", recipient=one.pool)
+        held: Recipient = await call("knowledge", recipient=one.pool)
         weighed: Weighed | str
         try:
             weighed = await call("whatif", WhatIf(recipient=one.sites[0]))
