@@ -15,7 +15,7 @@ from agent.cli.options import Output, answers, option
 from agent.cli.options import names as names_in
 from agent.cli.printing import facts, note, page, paragraph
 from agent.errors import LockedError, UsageError
-from agent.wire.base import MOST_DAYS, Done
+from agent.wire.base import MOST_DAYS, Undone
 from agent.wire.client import Client
 from agent.wire.policy import Override, Review, Ruled, Word
 from agent.words.figures import counted, listed, moment
@@ -246,5 +246,5 @@ def undo() -> Output:
     nothing can be undone.
     """
     with door() as client:
-        undone: Done = client.call("undo")
+        undone: Undone = client.call("undo")
     return Output(undone, paragraph(undone.what))

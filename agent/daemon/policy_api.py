@@ -16,7 +16,7 @@ from agent.model.concepts import Concepts
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
 from agent.wire import policy as wire
-from agent.wire.base import Done, RecipientName, from_fields
+from agent.wire.base import Done, RecipientName, Undone, from_fields
 from agent.wire.decide import Allowed, Offer
 from policy import amend
 from policy.hosts import ANYBODY, host_of, site_of
@@ -284,12 +284,12 @@ def dismiss(_now: datetime, agent: Agent, *, id: int) -> Done:  # noqa: A002  (t
     return Done()
 
 
-def undo(now: datetime, agent: Agent) -> Done:
+def undo(now: datetime, agent: Agent) -> Undone:
     """Undo the user's last word.
 
     UsageError where there is none.
     """
-    return Done(what=agent.consent.undo(now))
+    return Undone(what=agent.consent.undo(now))
 
 
 def names_in(agent: Agent, now: datetime) -> frozenset[str]:

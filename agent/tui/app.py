@@ -21,7 +21,7 @@ from agent.tui.link import Connected, DaemonEvent, Disconnected, Link
 from agent.tui.page import Environment, Page
 from agent.tui.privacy_lock import PrivacyLock
 from agent.tui.status_bar import TopBar
-from agent.wire.base import Done
+from agent.wire.base import Undone
 
 NAMED = 1000.0  # more than any match: whoever types the whole name means that
 FIRST: Where = "requests"  # of the screens
@@ -166,7 +166,7 @@ class ReviewApp(PrivacyLock):
     async def action_undo(self) -> None:
         """Undo the last decision, on requests or values."""
         try:
-            undone: Done = await self.link.call("undo", attended=True)
+            undone: Undone = await self.link.call("undo", attended=True)
         except ReticentError as error:
             self.say(error)
         else:

@@ -46,10 +46,15 @@ class Fault(Message, frozen=True, kw_only=True):
 
 
 class Done(Message, frozen=True, kw_only=True):
-    """It was done; ``what``: a sentence on it, where there is anything to say."""
+    """It was done."""
 
     done: bool = True
-    what: str = ""
+
+
+class Undone(Message, frozen=True, kw_only=True):
+    """What was undone, in a sentence; data already sent cannot be recalled."""
+
+    what: str
 
 
 class RecipientName(Message, frozen=True, kw_only=True):

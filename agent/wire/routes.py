@@ -22,6 +22,7 @@ from agent.wire.base import (
     Done,
     Fault,
     RecipientName,
+    Undone,
 )
 from agent.wire.decide import (
     Allowed,
@@ -145,7 +146,7 @@ ROUTES = (
     _route("verdict: POST /reviews/{id}", Word, Ruled, _ID),
     _route("dismiss: DELETE /reviews/{id}", None, Done, _ID),
     _route("override: POST /overrides", Override, Ruled),
-    _route("undo: POST /undo", None, Done),
+    _route("undo: POST /undo", None, Undone),
     _route("ledger: GET /ledger", None, list[Entry], _TO, _AFTER, _MOST),
     _route("knowledge: GET /knowledge/{recipient}", None, Recipient, _WHOM),
     _route("recipients: GET /recipients", None, list[Recipient]),

@@ -14,7 +14,7 @@ from agent.daemon.api import CALLS
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.model.file import SHIPPED, write
 from agent.vault.ledger import Ledger
-from agent.wire.base import Done, RecipientName
+from agent.wire.base import RecipientName, Undone
 from agent.wire.decide import Allowed, Answer, Ask, Clicked, Offer
 from agent.wire.policy import Decided, Lasting, Override, PolicyEdit, Word
 from agent.wire.routes import ROUTES
@@ -96,8 +96,7 @@ def test_a_policy_is_told_of_where_one_was_written(
     opened: Home, decided: Decided, lasting: Lasting
 ) -> None:
     """A word that is kept in memory changes no file, and so does one that is said already."""
-    opened.paths.policy.write_text(POLICY.replace('region = "ask"', 'age = "ask"'))
-    opened.calls.reload()
+    opened.rule(POLICY.replace('region = "ask"', 'age = "ask"'))
     opened.calls.decide(SHOP)
     opened.bus.kinds.clear()
     [review] = opened.calls.reviews()
@@ -148,8 +147,7 @@ def test_an_assistant_is_listed_once_the_user_agrees(opened: Home) -> None:
 def test_browsers_are_told_where_they_may_act(opened: Home) -> None:
     """By the policy, and by what was approved; while it is locked, by the policy alone."""
     ruled = 'search = "http://localhost:8710/find?q={query}"\n'
-    opened.paths.policy.write_text(ruled + POLICY + "clicks = true\n")
-    opened.calls.reload()
+    opened.rule(ruled + POLICY + "clicks = true\n")
     [site] = opened.calls.locked().sites
     assert (site.recipient, site.search) == ("localhost", "http://localhost:8710/find?q={query}")
     assert opened.calls.locked().clicks
@@ -240,13 +238,11 @@ def test_rules_older_than_the_file_are_said_with_every_answer(opened: Home) -> N
 
     assert said() == {False}
     good = opened.paths.policy.read_text()
-    opened.paths.policy.write_text("lamda = 3\n")
-    opened.calls.reload()
+    opened.rule("lamda = 3\n")
     assert said() == {True}
     opened.agent.lock()
     assert said() == {True}
-    opened.paths.policy.write_text(good)
-    opened.calls.reload()
+    opened.rule(good)
     assert said() == {False}
 
 
@@ -271,8 +267,7 @@ def test_a_refusal_goes_by_the_file_and_not_by_older_rules(opened: Home) -> None
 
 def test_a_model_that_the_policy_asks_for_and_is_not_there_is_noted(opened: Home) -> None:
     """By the name that it has there."""
-    opened.paths.policy.write_text('model = "town"\n')
-    opened.calls.reload()
+    opened.rule('model = "town"\n')
     assert opened.calls.decide(SHOP).code == "no model"
     [note] = opened.calls.status().notes
     assert "names the model 'town', which is missing" in note
@@ -316,7 +311,7 @@ def test_a_word_holds_and_is_taken_back(opened: Home) -> None:
         assert opened.bus.kinds == told
         assert (ruled.written is None) == (lasting == "once")
         assert not carried(opened)
-        assert opened.calls.undo() == Done(
+        assert opened.calls.undo() == Undone(
             what="Set age to never for shop.example: undone. Data already sent cannot be recalled."
         )
         assert opened.bus.kinds == [*told, *told]
@@ -339,8 +334,7 @@ def test_a_stricter_rule_that_is_written_later_holds(
         opened.calls.edit_policy(PolicyEdit(unset=["disclose"], **edit))
         assert carried(opened)
     rule = '[[rule]]\nname = "mine"\nrecipient = "shop.example"\ndisclose = "never"\n'
-    opened.paths.policy.write_text(POLICY + rule)
-    opened.calls.reload()
+    opened.rule(POLICY + rule)
     assert not carried(opened)
     opened.calls.override(word("always", lasting, about=about))
     assert carried(opened)
@@ -377,8 +371,7 @@ def test_a_refusal_is_taken_out_of_the_policy(opened: Home) -> None:
         assert opened.calls.decide(SHOP).code == "answered"
     assert opened.paths.policy.read_text().strip() == POLICY.strip()
     theirs = f'{POLICY}[[rule]]\nname = "mine"\nrecipient = "*.example"\nnothing = true\n'
-    opened.paths.policy.write_text(theirs)
-    opened.calls.reload()
+    opened.rule(theirs)
     line = theirs.count("\n")
     kept = Allowed(done=False, rule="mine", line=line)
     assert opened.calls.allow(RecipientName(recipient="shop.example")) == kept

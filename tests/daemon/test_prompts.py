@@ -38,8 +38,7 @@ class Desk:
             POLICY.replace('region = "ask"', 'age = "ask"')
             + f'prompt = "pinentry"\npinentry = "{self.program.path}"\n'
         )
-        self.home.paths.policy.write_text(text)
-        self.home.calls.reload()
+        self.home.rule(text)
         self.clock = 0.0
         self.prompts = self.home.calls.api.prompts
         self.prompts._clock = lambda: self.clock  # noqa: SLF001
@@ -356,8 +355,7 @@ def test_one_an_hour_and_recipient(desk: Desk) -> None:
 def test_no_more_than_the_policy_lets_open_unasked(desk: Desk) -> None:
     """Where it says that none may, all wait in the list."""
     text = desk.home.paths.policy.read_text()
-    desk.home.paths.policy.write_text(text + "prompts_per_hour = 0\n")
-    desk.home.calls.reload()
+    desk.home.rule(text + "prompts_per_hour = 0\n")
 
     async def steps() -> None:
         await desk.home.calls.unlock(OPEN)

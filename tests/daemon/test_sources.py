@@ -243,12 +243,6 @@ expires = 2027-03-03
 """
 
 
-def ruled(opened: Home, policy: str) -> None:
-    """Let another policy hold."""
-    opened.paths.policy.write_text(policy)
-    opened.calls.reload()
-
-
 def asked(opened: Home, recipient: str = SHOP.recipient) -> dict[str, str]:
     """Return what a request carries."""
     return dict(opened.calls.decide(Ask(query=SHOP.query, recipient=recipient)).attributes)
@@ -259,25 +253,14 @@ def recent(opened: Home) -> int:
     return int(opened.calls.knowledge(recipient=SHOP.recipient).recent)
 
 
-def later(opened: Home, days: float) -> None:
-    """Set the clock."""
-    opened.now += days * DAYS
-
-
-def again(opened: Home) -> None:
-    """Lock the vault and unlock it."""
-    opened.calls.lock()
-    opened.unlock()
-
-
 def test_a_rule_that_has_expired_does_not_live_again(opened: Home) -> None:
     """While it runs, and after it was unlocked with the clock set back; also of what is shown."""
-    ruled(opened, POLICY)
-    later(opened, 4)
+    opened.rule(POLICY)
+    opened.now += 4 * DAYS
     assert asked(opened, "other.example")
-    ruled(opened, OPEN_UNTIL_WEDNESDAY)
+    opened.rule(OPEN_UNTIL_WEDNESDAY)
     assert asked(opened) == {}
-    later(opened, -4)
+    opened.now += -4 * DAYS
     for _ in range(2):
         assert asked(opened) == {}
         assert opened.calls.explain(SHOP).disclosed == ()
@@ -285,12 +268,13 @@ def test_a_rule_that_has_expired_does_not_live_again(opened: Home) -> None:
         assert note.startswith(
             "the clock is behind the ledger, whose latest entry is of 2027-03-05"
         )
-        again(opened)
+        opened.calls.lock()
+        opened.unlock()
 
 
 def test_it_would_have_lived_without_the_entry(opened: Home) -> None:
     """Or nothing above says anything."""
-    ruled(opened, OPEN_UNTIL_WEDNESDAY)
+    opened.rule(OPEN_UNTIL_WEDNESDAY)
     assert asked(opened)
     assert opened.calls.status().notes == []
 
@@ -300,18 +284,18 @@ def test_a_week_does_not_begin_anew(opened: Home) -> None:
     asked(opened)
     told = recent(opened)
     for days in (-30, 29, -400):
-        later(opened, days)
+        opened.now += days * DAYS
         assert recent(opened) == told > 0
-    later(opened, 409)
+    opened.now += 409 * DAYS
     assert recent(opened) == 0
 
 
 def test_a_wrong_date_is_reset_and_freezes_nothing_for_good(opened: Home) -> None:
     """One request while the clock was ten years ahead; then the user says that it was."""
-    later(opened, 3650)
+    opened.now += 3650 * DAYS
     asked(opened)
     told = recent(opened)
-    later(opened, -3640)
+    opened.now += -3640 * DAYS
     assert recent(opened) == told > 0, "for ten years"
     opened.calls.lock()
     with unlock(Location.of(opened.paths), TYPED) as vault:
@@ -320,7 +304,7 @@ def test_a_wrong_date_is_reset_and_freezes_nothing_for_good(opened: Home) -> Non
     opened.unlock()
     assert opened.calls.status().notes == []
     assert recent(opened) == told
-    later(opened, 8)
+    opened.now += 8 * DAYS
     assert recent(opened) == 0
     asked(opened)
     [*entries] = opened.calls.ledger()

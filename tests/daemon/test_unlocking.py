@@ -311,8 +311,7 @@ def test_a_keyring_that_does_not_answer_holds_up_nothing(
 def opened(tmp_path: Path) -> Iterator[Home]:
     """Return a machine with an unlocked daemon, by whose policy nothing waits."""
     with Home(tmp_path) as home:
-        home.paths.policy.write_text(TEXT)
-        home.calls.reload()
+        home.rule(TEXT)
         home.unlock(OPEN)
         home.fill()
         yield home

@@ -23,7 +23,7 @@ from agent.tui.page import SOON, Environment, Page
 from agent.tui.screens.requests import RequestsScreen
 from agent.tui.screens.requests_detail import Shown
 from agent.tui.screens.requests_view import key_of
-from agent.wire.base import Done
+from agent.wire.base import Done, Undone
 from agent.wire.decide import Weighed, WhatIf
 from agent.wire.policy import Review, Ruled
 from agent.wire.state import Entry, Event, EventKind, ModelStatus, Status
@@ -126,7 +126,7 @@ class Double:
             "attributes": says([]),
             "recipients": says([]),
             "reviews": says([]),
-            "undo": says(Done(what="Denied region: undone.")),
+            "undo": says(Undone(what="Denied region: undone.")),
             "events": self._events,
         }
 

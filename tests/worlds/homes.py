@@ -78,6 +78,11 @@ class Home:
         """Set the user's values."""
         self.calls.change_profile(ProfileChange(set=OWN))
 
+    def rule(self, text: str) -> None:
+        """Let another policy hold."""
+        self.paths.policy.write_text(text)
+        self.calls.reload()
+
     def __enter__(self) -> Self:
         return self
 
