@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -183,21 +183,26 @@ def load_encoder() -> None:
     load_network()
 
 
+def _log_failure(loading: Future[None]) -> None:
+    error = loading.exception()
+    if error is not None:
+        LOG.warning("the encoder cannot be loaded: %s", kind_and_place(error))
+
+
 class TextReader:
     """Reads texts for the daemon; ``corrections`` are the user's, None while the vault is locked.
 
     The encoder is loaded in a thread of its own, which shares nothing with the rest but the end of
     it. Until then, and where it cannot be loaded, only exact names and phrasings are read.
-    ``problem``: why it was not loaded, None where it was or may yet be; ``cache``: of its readings.
+    ``cache``: of its readings.
     """
 
     def __init__(self, load: Callable[[], None] = load_encoder) -> None:
         """Load nothing yet; ``load``: loads the encoder, raises whatever it likes."""
         self.corrections: Corrections | None = None
-        self.problem: str | None = None
         self.cache = Cache()
         self._load = load
-        self._loading: Future[bool] | None = None
+        self._loading: Future[None] | None = None
 
     def begin(self, models: Sequence[Model]) -> None:
         """Begin to load the encoder if a model needs it, and it is neither loaded nor about to be.
@@ -206,28 +211,24 @@ class TextReader:
         """
         if self.state != "absent" or not any(each.encoded for each in models):
             return
-        self.problem, loading = None, Future[bool]()
-        loading.set_running_or_notify_cancel()  # so that nobody who waits can cancel it
-
-        def ended(done: "Future[None]") -> None:
-            error = done.exception()
-            if error is not None:
-                self.problem = f"the encoder cannot be loaded: {type(error).__name__}"
-                LOG.warning("the encoder cannot be loaded: %s", kind_and_place(error))
-            loading.set_result(error is None)
-
-        self._loading = loading
         thread = ThreadPoolExecutor(1, "encoder")
-        thread.submit(self._load).add_done_callback(ended)
+        self._loading = thread.submit(self._load)
+        self._loading.add_done_callback(_log_failure)
         thread.shutdown(wait=False)
 
     @property
     def state(self) -> Encoder:
         """Whether the encoder reads texts by now, or is being loaded."""
+        if self._loading is None or (self._loading.done() and self._loading.exception()):
+            return "absent"
+        return "loaded" if self._loading.done() else "loading"
+
+    @property
+    def problem(self) -> str | None:
+        """Why the encoder was not loaded, None where it was or may yet be."""
         loading = self._loading
-        if loading is not None and not loading.done():
-            return "loading"
-        return "loaded" if loading is not None and loading.result() else "absent"
+        error = loading.exception() if loading is not None and loading.done() else None
+        return None if error is None else f"the encoder cannot be loaded: {type(error).__name__}"
 
     async def ready(self, text: str, models: Sequence[Model], patience: float = PATIENCE) -> None:
         """Wait for the encoder if it is being loaded and a text needs it; others go on meanwhile.
@@ -241,9 +242,7 @@ class TextReader:
             or any(each.match(text) is not None for each in models)
         ):
             return
-        waiting = asyncio.wrap_future(loading)
-        await asyncio.wait({waiting}, timeout=patience)
-        waiting.cancel()
+        await asyncio.to_thread(wait, {loading}, patience)
 
     def read(self, text: str, model: Model) -> Interpretation:
         """Return what a text means to a model, less what the user said that it does not mean."""

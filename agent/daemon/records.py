@@ -232,15 +232,11 @@ def recipients(now: datetime, agent: Agent) -> list[Recipient]:
 
 
 def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
-    """Return at most ``most`` moments: the first, the last, the extremes, and some between."""
+    """Return at most ``most`` moments, the first and the last among them."""
     end = len(moments) - 1
     if end < most:
         return [*moments]
-    places = sorted(range(end + 1), key=lambda place: moments[place].people_left)
-    kept = {0, end, places[0], places[-1]}
-    free = most - len(kept)
-    kept |= {place * end // (free + 1) for place in range(1, free + 1)}
-    return [moments[place] for place in sorted(kept)]
+    return [moments[place * end // (most - 1)] for place in range(most)]
 
 
 def _recipient(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime) -> Recipient:

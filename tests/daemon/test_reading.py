@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.daemon.model_registry import UNREADABLE, Keys, TextReader
@@ -62,6 +62,7 @@ def loaded(models: Sequence[Model]) -> TextReader:
     return reader
 
 
+@settings(max_examples=25)
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=4))
 def test_the_surest_reading_decides(shares: list[float]) -> None:
     """Of equals the first model; the first of all where none is sure."""
@@ -150,6 +151,7 @@ def test_nothing_is_loaded_that_no_model_needs() -> None:
     assert reader.state == "absent"
 
 
+@settings(max_examples=25)
 @given(st.sets(st.integers(0, 4)), st.permutations([0.1, 0.15, 0.2, 0.3]))
 def test_corrections_take_candidates_out(gone: set[int], shares: list[float]) -> None:
     """For this model and this text alone, however that is written."""
@@ -265,6 +267,12 @@ def test_there_is_one_text_to_correct(reads: Home) -> None:
 
 def test_the_status_says_that_texts_are_not_read(reads: Home) -> None:
     """And so does `doctor`, which shows the notes."""
-    agent = reads.agent
-    agent.reader.problem = "the encoder cannot be loaded: OSError"
-    assert f"{UNREADABLE}{agent.reader.problem}" in reads.calls.status().notes
+
+    def fail() -> None:
+        raise OSError
+
+    models = reads.agent.usable_models(reads.now)
+    reads.agent.reader = reader = TextReader(fail)
+    reader.begin(models)
+    asyncio.run(reader.ready(TEXT, models, 5.0))
+    assert f"{UNREADABLE}the encoder cannot be loaded: OSError" in reads.calls.status().notes
