@@ -90,7 +90,7 @@ class Members(NamedTuple):
 def members(model: Model, cache: Cache) -> Members:
     """Return how a model's attributes travel."""
 
-    def made() -> Members:
+    def compute() -> Members:
         values = {
             each.name: [value for value in each.values if value != UNSPECIFIED]
             for each in model.attributes
@@ -108,7 +108,7 @@ def members(model: Model, cache: Cache) -> Members:
         }
         return Members(longest(values), members_of(values), largest, means)
 
-    return cache.get(model, members, made)
+    return cache.get(model, members, compute)
 
 
 MOST = 300  # characters of all words, as the address has them
@@ -136,10 +136,11 @@ def sent_as(
     """
     if ruling.carry == "parameters":
         engine = ruling.engine
-        found = {} if engine is None else engine.address(values)
-        made = () if engine is None else (each for each in engine.parameters if each.name in found)
-        names = {name for each in made for name in each.of}
-        return Sent({n: each for n, each in values.items() if n in names}, "", "", found)
+        if engine is None:
+            return Sent({}, "", "", {})
+        address = engine.address(values)
+        names = {name for each in engine.parameters if each.name in address for name in each.of}
+        return Sent({n: each for n, each in values.items() if n in names}, "", "", address)
     if ruling.carry == "words":
         worded = {each.name: each.words for each in model.attributes}
         sent = {name: value for name, value in values.items() if value in worded[name]}
@@ -166,9 +167,9 @@ def words_after(query: str, values: Mapping[str, str], model: Model) -> str:
 
     In the order of the model, whatever the order chosen; none twice, nor one that the query has.
     """
-    asked, found = spoken(query), list[str]()
+    query_words, words = spoken(query), list[str]()
     for each in model.attributes:
         word = each.words.get(values.get(each.name, ""), "")
-        if word and not Words.parse(word).matches(spoken(" ".join((asked, *found)))):
-            found.append(word)
-    return " ".join(found)
+        if word and not Words.parse(word).matches(spoken(" ".join((query_words, *words)))):
+            words.append(word)
+    return " ".join(words)

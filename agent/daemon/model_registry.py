@@ -32,7 +32,7 @@ class _FoundModel(NamedTuple):
 
     state: tuple[Fingerprint | None, Fingerprint | None, Keys]
     looked_at: datetime
-    found: Model | ReticentError
+    model: Model | ReticentError
 
 
 class ModelRegistry:
@@ -51,15 +51,15 @@ class ModelRegistry:
 
         UsageError if there is none, ModelError if it must not be used.
         """
-        found = self._look(SHIPPED[0] if name is None else name, keys, now).found
-        if isinstance(found, ReticentError):
-            raise found
-        return found
+        model = self._look(SHIPPED[0] if name is None else name, keys, now).model
+        if isinstance(model, ReticentError):
+            raise model
+        return model
 
     def usable(self, keys: Keys, now: datetime) -> list[Model]:
         """Return all models that may be used, those shipped first."""
-        found = [self._look(name, keys, now).found for name in self.names()]
-        return [each for each in found if isinstance(each, Model)]
+        looks = (self._look(name, keys, now).model for name in self.names())
+        return [each for each in looks if isinstance(each, Model)]
 
     def complete(self, wanted: Iterable[str], keys: Keys, now: datetime) -> bool:
         """Return whether every model that exists may be used, and every wanted one exists."""
@@ -110,7 +110,7 @@ class ModelRegistry:
         """Remove a model that was added; UsageError if it is a shipped one or unknown."""
         if name in SHIPPED:
             raise UsageError("a shipped model cannot be removed", "name one that was added")
-        place = self._known(name)
+        place = self._path_of(name)
         try:
             place.unlink()
             signature_path(place).unlink(missing_ok=True)
@@ -124,25 +124,25 @@ class ModelRegistry:
         if before and before.state[2] == keys and abs(now - before.looked_at) < EVERY:
             return before
         place = self._place(name)
-        found: Model | ReticentError
+        model: Model | ReticentError
         state = (fingerprint_of(place), fingerprint_of(signature_path(place)), keys)
         # A folder above an unsafe one may be mended without a new fingerprint.
-        if before and before.state == state and not isinstance(before.found, UnsafeError):
-            found = before.found
+        if before and before.state == state and not isinstance(before.model, UnsafeError):
+            model = before.model
         else:
             try:
-                self._known(name)
+                self._path_of(name)
                 if name not in SHIPPED:
                     check_ours(place)
-                found = trusted(place, () if name in SHIPPED else keys)
+                model = trusted(place, () if name in SHIPPED else keys)
             except (ModelError, UsageError) as error:
-                found = error
+                model = error
             except OSError as error:
-                found = UsageError(reason(error), "check who owns the file", str(place))
-        self._entries[name] = entry = _FoundModel(state, now, found)
+                model = UsageError(reason(error), "check who owns the file", str(place))
+        self._entries[name] = entry = _FoundModel(state, now, model)
         return entry
 
-    def _known(self, name: str) -> Path:
+    def _path_of(self, name: str) -> Path:
         """Return the path of a model; UsageError with the nearest name if it is unknown."""
         names = self.names()
         if name not in names:
@@ -153,21 +153,21 @@ class ModelRegistry:
         return shipped_model(name) if name in SHIPPED else self.folder / f"{name}{SUFFIX}"
 
     def _status(self, name: str, keys: Keys, now: datetime) -> ModelStatus:
-        found, shipped = self._look(name, keys, now).found, name in SHIPPED
-        if isinstance(found, ReticentError):
-            what = f"{found.what} ({found.hint})"
+        model, shipped = self._look(name, keys, now).model, name in SHIPPED
+        if isinstance(model, ReticentError):
+            what = f"{model.what} ({model.hint})"
             return ModelStatus(
                 name=name, digest="", shipped=shipped, attributes=0, queries=0, problem=what
             )
         signer = None
         with suppress(SignatureError, UsageError):
-            signer = maker(self._place(name), found)
+            signer = maker(self._place(name), model)
         return ModelStatus(
             name=name,
-            digest=found.digest,
+            digest=model.digest,
             shipped=shipped,
-            attributes=len(found.attributes),
-            queries=len(found.queries),
+            attributes=len(model.attributes),
+            queries=len(model.queries),
             maker=signer,
         )
 
@@ -247,13 +247,13 @@ class TextReader:
     def read(self, text: str, model: Model) -> Interpretation:
         """Return what a text means to a model, less what the user said that it does not mean."""
         if self.state == "loaded":
-            found = self.cache.read(model, text)
+            reading = self.cache.read(model, text)
         else:
             query = model.match(text)
-            found = NOTHING if query is None else Interpretation.exact(query)
+            reading = NOTHING if query is None else Interpretation.exact(query)
         if self.corrections is None or not self.corrections.kept:
-            return found
-        return model.corrected(found, self.corrections.rejected(text, model.id))
+            return reading
+        return model.corrected(reading, self.corrections.rejected(text, model.id))
 
     def surest(self, text: str, models: Sequence[Model]) -> tuple[Model, Interpretation]:
         """Return the model whose reading of a text is the surest, with that reading.
@@ -261,7 +261,7 @@ class TextReader:
         Of equals the first; the first of all where none is sure. A text that is a name or phrasing
         of one is not read by the others. ValueError without a model.
         """
-        return surest(text, models, lambda model, asked: self.read(asked, model))
+        return surest(text, models, lambda model, text: self.read(text, model))
 
 
 def absolute(place: Place) -> Path:

@@ -122,12 +122,12 @@ def attributes(
             line=None if decisive is None else place_of(lines, decisive.rule, (key,)),
         )
 
-    found = [status(model, each, each.name) for each in model.attributes]
+    listed = [status(model, each, each.name) for each in model.attributes]
     if recipient is None:
         taken = {each.concept for each in model.attributes}
         more = ((c, *each.attributes[0], each.name) for c, each in facts.items() if c not in taken)
-        found += [status(other, attribute, name) for _, other, attribute, name in more]
-    return found
+        listed += [status(other, attribute, name) for _, other, attribute, name in more]
+    return listed
 
 
 def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
@@ -137,11 +137,11 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
     or no value of one, for a day that is over, for what is not set for exactly this, where the
     result would be no policy, and as in `rewrite`.
     """
-    gone = [*dict.fromkeys(map(amend.checked_key, edit.unset))]
+    unset = [*dict.fromkeys(map(amend.checked_key, edit.unset))]
     values = {key: amend.checked_value(key, value) for key, value in edit.set.items()}
-    if not values and not gone:
+    if not values and not unset:
         raise UsageError("this edit changes nothing", "name a setting to set or to unset")
-    if both := next((key for key in gone if key in values), None):
+    if both := next((key for key in unset if key in values), None):
         raise UsageError(f"{both!r} is both set and unset", "choose one of the two")
     where = amend.scope(edit.recipient, edit.attribute, edit.query, edit.expires)
     if values:
@@ -151,7 +151,7 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
         if values:
             text = amend.with_settings(text, policy, where, values)
             policy = read(text, policy.source, preset)
-        return amend.without_settings(text, policy, where, gone) if gone else text
+        return amend.without_settings(text, policy, where, unset) if unset else text
 
     _, policy = written = rewrite(agent.rules.path, change)
     try:
@@ -186,10 +186,10 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
     history = list[PastRequest]()
     for _, record in vault.ledger.read():
         if isinstance(record, Disclosure):
-            known = by_id.get(record.model)
+            model = by_id.get(record.model)
             names = tuple(name for name, _ in record.disclosed)
-            if known is not None and not {*names} <= {each.name for each in known.attributes}:
-                known = None  # another version decided
+            if model is not None and not {*names} <= {each.name for each in model.attributes}:
+                model = None  # another version decided
             history.append(
                 PastRequest(
                     record.at,
@@ -198,15 +198,15 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
                     record.asked,
                     names,
                     tuple(record.means),
-                    known,
+                    model,
                 )
             )
         else:
             history += [PastRequest(record.at, site, forgets=True) for site in record.sites]
     own = {name: vault.profile.codes(each) for name, each in by_id.items()}
     requests = [*replay(history, policy, models, own, agent.reader.cache)]
-    kept = sum(each.model is None and not each.forgets for each in history)
-    return wire.Tried(requests=requests, kept=kept)
+    unchanged = sum(each.model is None and not each.forgets for each in history)
+    return wire.Tried(requests=requests, kept=unchanged)
 
 
 def offer(body: Offer, now: datetime, agent: Agent) -> Done:
@@ -215,7 +215,7 @@ def offer(body: Offer, now: datetime, agent: Agent) -> Done:
     Of what the models have; done if it waits. So is queued that the user wants an assistant
     listed. UsageError if the recipient is not a host, or the search or the address is not its own.
     """
-    host, known = host_of(body.recipient), names_in(agent, now)
+    host, known_names = host_of(body.recipient), names_in(agent, now)
     if body.address is not None:
         pool, address = agent.rules.active.pool_of(host), own_address(body.address, host)
         review = agent.consent.offer(host, pool, (), now, address=address)
@@ -223,7 +223,7 @@ def offer(body: Offer, now: datetime, agent: Agent) -> Done:
             agent.bus.publish("offer", review.id)
         return Done(done=agent.consent.waiting_offer(host, now, address) is not None)
     search = None if body.search is None else own_search(body.search, host)
-    names = [name for name in body.names if name in known]
+    names = [name for name in body.names if name in known_names]
     if not names:
         return Done(done=False)
     site, pool = site_of(host), agent.rules.active.pool_of(host)
@@ -294,5 +294,5 @@ def undo(now: datetime, agent: Agent) -> Undone:
 
 def names_in(agent: Agent, now: datetime) -> frozenset[str]:
     """Return the names of the attributes of all models."""
-    known = agent.known_models(now)
-    return frozenset(attribute.name for model in known for attribute in model.attributes)
+    models = agent.known_models(now)
+    return frozenset(each.name for model in models for each in model.attributes)

@@ -137,15 +137,15 @@ class SilentRequests:
     def silent(self, ask: Ask, answer: Answer, after: int, at: datetime) -> int:
         """Remember a request that carried nothing, and return its number."""
         self._number -= 1
-        summary, waiting, meant = answer.summary, frozenset[str](), None
+        summary, waiting, read_as = answer.summary, frozenset[str](), None
         if summary is not None:
-            waiting, meant = frozenset(summary.pending), summary.read_as
-        made = Silent(self._number, after, at, ask, answer.code, waiting, meant)
-        self._silent.append(made)
-        self._size += made.size
+            waiting, read_as = frozenset(summary.pending), summary.read_as
+        silent = Silent(self._number, after, at, ask, answer.code, waiting, read_as)
+        self._silent.append(silent)
+        self._size += silent.size
         while len(self._silent) > MOST_SILENT or self._size > ROOM:
             self._size -= self._silent.popleft().size
-        return made.number
+        return silent.number
 
     def recorded(self, entry: int, answer: Answer) -> None:
         """Remember what waits beside what an entry of the ledger says."""
@@ -156,8 +156,8 @@ class SilentRequests:
 
     def replaced(self, number: int | None, entry: int, answer: Answer) -> None:
         """Forget a request that the ledger has by now, in this entry."""
-        kept = [each for each in self._silent if each.number != number]
-        self._silent, self._size = deque(kept), sum(each.size for each in kept)
+        others = [each for each in self._silent if each.number != number]
+        self._silent, self._size = deque(others), sum(each.size for each in others)
         self.recorded(entry, answer)
 
     def waiting(self, entry: int) -> frozenset[str]:

@@ -177,12 +177,12 @@ def _handler(route: Route, door: Door, daemon: Daemon) -> Handler:
             return await stream(request, daemon.api.agent.bus)
         if isinstance(message, Frame):
             return await _relayed(message, caller, daemon)
-        return await _made(route.name, message, parameters, caller, daemon)
+        return await _call(route.name, message, parameters, caller, daemon)
 
     return handler
 
 
-async def _made(
+async def _call(
     name: str, message: object, parameters: dict[str, Any], caller: Caller, daemon: Daemon
 ) -> web.Response:
     """Make a call, as one step that nothing comes between, unless the call itself can wait."""
@@ -211,7 +211,7 @@ async def _relayed(frame: Frame, caller: Caller, daemon: Daemon) -> web.Response
     if frame.call not in RELAYED:
         raise RefusedError("malformed", "no such call can be relayed", SEE)
     name, message = RELAYED[frame.call].name, message_in(frame.body, RELAYED[frame.call].takes)
-    made = _made(name, message, {}, caller._replace(by=frame.by), daemon)
-    answer = await settled(name, made)
+    calling = _call(name, message, {}, caller._replace(by=frame.by), daemon)
+    answer = await settled(name, calling)
     body = msgspec.Raw(answer.body if isinstance(answer.body, bytes) else b"null")
     return reply(RelayAnswer(id=frame.id, status=answer.status, body=body))

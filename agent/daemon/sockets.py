@@ -146,11 +146,11 @@ def at_port(port: int, most: int = MOST_AT_PORT) -> PortSocket:
     if port not in range(2**16):
         raise DaemonError(f"there is no port {port}", "choose one from 1024 to 65535")
     try:
-        made = socket.create_server((ADDRESS, port), backlog=BACKLOG)
+        listening = socket.create_server((ADDRESS, port), backlog=BACKLOG)
     except OSError as error:
         what = f"cannot listen at {ADDRESS}:{port}: {reason(error)}"
         raise DaemonError(what, "choose another") from None
-    return PortSocket(fileno=made.detach(), most=most)
+    return PortSocket(fileno=listening.detach(), most=most)
 
 
 def token_of(path: Path) -> str:
@@ -218,7 +218,7 @@ def _own(path: Path) -> Iterator[OwnSocket]:
     The socket is 0600 from the moment it exists. DaemonError where something else lies there.
     """
     address = check_address(path)
-    with OwnSocket(socket.AF_UNIX, socket.SOCK_STREAM) as made:
+    with OwnSocket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         try:
             if os.path.lexists(path):
                 if not stat.S_ISSOCK(path.lstat().st_mode):
@@ -227,16 +227,16 @@ def _own(path: Path) -> Iterator[OwnSocket]:
                 path.unlink()
             before = os.umask(0o177)
             try:
-                made.bind(address)
+                listening.bind(address)
             finally:
                 os.umask(before)
-            made.listen(BACKLOG)
+            listening.listen(BACKLOG)
         except OSError as error:
             what = f"cannot listen here: {reason(error)}"
             raise DaemonError(what, "fix that, or set RETICENT_HOME", str(path)) from error
         ours = path.lstat()
         try:
-            yield made
+            yield listening
         finally:
             with suppress(FileNotFoundError):
                 if os.path.samestat(path.lstat(), ours):
@@ -260,7 +260,7 @@ def adopted(
         what = f"systemd passed sockets with unexpected names: {given[2] or 'none'}"
         raise DaemonError(what, _HINT)
     with ExitStack() as refused:
-        found = {}
+        sockets = {}
         for descriptor, name in enumerate(names, first):
             try:
                 taken = refused.enter_context(OwnSocket(fileno=descriptor))
@@ -273,9 +273,9 @@ def adopted(
                 what = f"what systemd passed as {name} is not a Unix stream socket"
                 raise DaemonError(what, hint)
             os.set_inheritable(descriptor, False)  # noqa: FBT003  (os takes it by place)
-            found[name] = taken
+            sockets[name] = taken
         refused.pop_all()
-    return found
+    return sockets
 
 
 def notify(text: str, environment: Mapping[str, str]) -> None:

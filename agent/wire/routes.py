@@ -181,12 +181,12 @@ def target_of(route: Route, given: Mapping[str, Any]) -> str:
     UsageError where a part of the path is empty or dots; TypeError for a parameter that the
     route does not have.
     """
-    known = {each.name: each for each in route.parameters}
-    if unknown := given.keys() - known:
+    parameters = {each.name: each for each in route.parameters}
+    if unknown := given.keys() - parameters:
         raise TypeError(f"{route.name} has no parameters {sorted(unknown)}")
     texts = {name: str(value) for name, value in given.items() if value is not None}
     path = route.path
-    for name, each in known.items():
+    for name, each in parameters.items():
         if each.where == "path":
             text = texts.pop(name, "")
             if text in DOTS:
