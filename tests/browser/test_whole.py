@@ -140,7 +140,7 @@ def test_a_real_engine_answers_for_its_reader(world: World) -> None:
         until(lambda: ADAPTED in search(), "a page for this user")
         entry = [each for each in entries(live) if each.recipient == ENGINE][-1]
         assert entry.query == GIT
-        assert entry.disclosed.items() <= PROFILE.items()
+        assert entry.values.items() <= PROFILE.items()
 
 
 def searched(world: World, home: str) -> str:
