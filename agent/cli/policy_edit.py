@@ -40,8 +40,8 @@ from agent.decision.terms import attributes_of
 from agent.errors import PolicyError, UsageError
 from agent.files import read_bytes
 from agent.model.model import Model
-from agent.wire.base import Done
-from agent.wire.decide import Allow, Allowed, Refuse
+from agent.wire.base import Done, RecipientName
+from agent.wire.decide import Allowed
 from agent.wire.policy import Edited, Win
 from agent.words.figures import counted
 from agent.words.titles import Titles, titled
@@ -196,9 +196,9 @@ def block(recipient: str, *, undo: bool) -> Output:
     """
     with door() as client:
         if not undo:
-            done: Done = client.call("refuse", Refuse(recipient=recipient))
+            done: Done = client.call("refuse", RecipientName(recipient=recipient))
             return Output(done, paragraph(BLOCKED.format(recipient)))
-        lifted: Allowed = client.call("allow", Allow(recipient=recipient))
+        lifted: Allowed = client.call("allow", RecipientName(recipient=recipient))
     text = (UNBLOCKED if lifted.done else NOT_BLOCKED).format(recipient)
     if lifted.rule is not None:
         line = "" if lifted.line is None else f" on line {lifted.line} of the policy"

@@ -195,7 +195,7 @@ def import_(context: click.Context, /, file: Path, *, replace: bool, yes: bool) 
 
 def _changes_text(planned: Changed, titles: Titles) -> str:
     """Lay out the planned changes, masked, with the recipients that hold older values."""
-    pools = {each.name: listed(each.pools) for each in planned.stale}
+    pools = {name: listed(pools) for name, pools in planned.stale.items()}
     rows = []
     for each in planned.changes:
         now, then = (MASK if is_set else NOT_SET for is_set in (each.was_set, each.is_set))

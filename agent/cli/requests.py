@@ -38,16 +38,13 @@ from agent.cli.printing import facts as pairs
 from agent.cli.prompts import agree
 from agent.cli.reviews import DISMISS, numbers, pending
 from agent.errors import DaemonError, LockedError, UsageError, nearest
-from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
+from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, RecipientName
 from agent.wire.client import Client
 from agent.wire.policy import Review
 from agent.wire.state import (
     Corrected,
     Entry,
     Event,
-    Forget,
-    Handled,
-    Held,
     NotThat,
     PolicyStatus,
     Recipient,
@@ -130,7 +127,7 @@ def ledger(*, recipient: str | None, after: int | None, limit: int | None, as_js
     for each in entries:
         if as_json and each.kind == "disclosed":
             click.echo(json.dumps(msgspec.to_builtins(each)))
-        what = "; ".join(facts(each.disclosed, titles_in(each.model, titles))) or "nothing"
+        what = "; ".join(facts(each.values, titles_in(each.model, titles))) or "nothing"
         what = FORGOTTEN if each.kind == "forgotten" else what
         texts = (str(each.number), moment(each.at), each.recipient, each.query)
         rows.append((*texts, "" if each.read_as is None else read_as(each.read_as), what))
@@ -181,7 +178,7 @@ def list_(
 
 def _listed(recipient: str | None, limit: int, *, explain: bool) -> Output:
     with door() as client:
-        found: list[Handled] = client.call("requests", recipient=recipient, limit=limit)
+        found: list[Entry] = client.call("requests", recipient=recipient, limit=limit)
         titles = titles_of(client)
     note_latest(len(found), limit, "requests")
     rows = []
@@ -229,7 +226,7 @@ def recipients(recipient: str | None) -> Output:
 
 def _knows(recipient: str) -> Output:
     with door() as client:
-        found: Held = client.call("knowledge", recipient=recipient)
+        found: Recipient = client.call("knowledge", recipient=recipient)
         waiting = [each for each in client.call("reviews") if each.pool == found.pool]
         titles = titles_of(client)
         meant = "" if found.values else _meant(recipient, client.call("recipients"))
@@ -282,7 +279,7 @@ def forget(recipient: str, *, yes: bool) -> Output:
         if not yes:
             told(MEANS.format(recipient))
         agree("Mark it as having forgotten you?", yes=yes)
-        stated: Done = client.call("forget", Forget(recipient=recipient))
+        stated: Done = client.call("forget", RecipientName(recipient=recipient))
     already = f"{recipient} already knows nothing about you, so there is nothing to forget."
     return Output(stated, paragraph(DONE.format(recipient) if stated.done else already))
 
@@ -365,7 +362,7 @@ class Watcher:
 
     def _news(self, number: int | None) -> list[EventLine]:
         """Say what was handled since the last look, before the first from this number on."""
-        found: list[Handled] = self._client.call("requests", limit=MOST_ENTRIES)
+        found: list[Entry] = self._client.call("requests", limit=MOST_ENTRIES)
         highest = max((each.number for each in found if each.number > 0), default=0)
         lowest = min((each.number for each in found), default=0)
         if self._last is None or 0 < highest < self._last:  # where a backup was restored

@@ -122,7 +122,7 @@ class Consent:
 
     def overlay(self, terms: Terms) -> Terms:
         """Apply the user's preferences to the terms."""
-        return instructions.applied(terms, self._preferences)
+        return instructions.applied(terms, self._preferences) if self._preferences else terms
 
     def note(
         self, decision: Decision, ruling: Ruling, ask: Ask, now: datetime, model: str
@@ -133,7 +133,7 @@ class Consent:
         now on.
         """
         pending = decision.pending
-        denied = denied_once(self._preferences, ruling)
+        denied = denied_once(self._preferences, ruling) if pending else frozenset[str]()
         names = [name for name in decision.waiting if name not in denied]
         if pending is None or not names:
             return None
@@ -153,7 +153,8 @@ class Consent:
 
     def answered(self, decision: Decision, ruling: Ruling) -> None:
         """Use up preferences, now that an answer relies on them."""
-        self._preferences = instructions.used_up(self._preferences, decision, ruling)
+        if self._preferences:
+            self._preferences = instructions.used_up(self._preferences, decision, ruling)
 
     def reviews(self, now: datetime) -> list[Review]:
         """List what waits by the rules in force now, the least recently requested first."""

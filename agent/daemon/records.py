@@ -22,7 +22,6 @@ from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
 from agent.wire.state import (
     Corrected,
     Entry,
-    Held,
     Moment,
     NotThat,
     Recipient,
@@ -97,8 +96,10 @@ def known_query(name: str, model_id: str, probability: float, model: Model | Non
 
 
 class _PoolView(NamedTuple):
-    """What a pool holds, and the model by which its people are counted."""
+    """What a pool holds, the steps of the ledger about it, and the model that counts its people."""
 
+    pool: str
+    steps: Sequence[LedgerStep]
     model: Model
     holdings: Holdings[str]
     knowledge: Knowledge
@@ -107,7 +108,6 @@ class _PoolView(NamedTuple):
 
 
 def _view_of(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime) -> _PoolView:
-    """Return the view of a pool; ``steps``: those of the ledger that are about it."""
     index, cache = agent.open_vault.ledger.disclosures, agent.reader.cache
     model = _counted_by(agent, pool, steps, now)
     holdings = index.pool(pool, agent.rules.active.pool_of)
@@ -116,10 +116,11 @@ def _view_of(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime
         (*index.concepts.label(Meaning(concept, fact.value)), fact.since)
         for concept, fact in holdings.held.items()
     )
-    return _PoolView(model, holdings, knowledge, people_left(knowledge, model, cache), labels)
+    people = people_left(knowledge, model, cache)
+    return _PoolView(pool, steps, model, holdings, knowledge, people, labels)
 
 
-def knowledge(now: datetime, agent: Agent, *, recipient: str) -> Held:
+def knowledge(now: datetime, agent: Agent, *, recipient: str) -> Recipient:
     """Say what a recipient holds.
 
     UsageError where that is neither a host nor a group.
@@ -127,23 +128,18 @@ def knowledge(now: datetime, agent: Agent, *, recipient: str) -> Held:
     in_use = agent.rules.active
     pool = in_use.pool(recipient)
     steps = agent.open_vault.ledger.disclosures.steps
-    about = [each for each in steps if in_use.pool_of(each.site) == pool]
-    view = _view_of(agent, pool, about, now)
-    model, cache = view.model, agent.reader.cache
+    view = _view_of(agent, pool, [e for e in steps if in_use.pool_of(e.site) == pool], now)
+    model = view.model
     terms = (in_use.terms(model, host, "", now.date()) for host in in_use.hosts_of(pool))
     guards = {name for each in terms if each is not None for name, _ in each.guards}
     guarded = [each.name for each in model.attributes if each.name in guards]
-    known = view.knowledge if view.knowledge.share else None
-    return Held(
-        pool=pool,
+    codes = view.knowledge if view.knowledge.share else None
+    return replace(
+        _recipient(agent, view, now),
         values={name: value for name, value, _ in view.labels},
         since={name: since for name, _, since in view.labels},
         recent=view.holdings.recent(now),
-        model=model.id,
-        people=round(model.people),
-        people_left=view.people_left,
-        among=counted_among(model),
-        inferred=[*inferred(guarded, known, model, cache)],
+        inferred=[*inferred(guarded, codes, model, agent.reader.cache)],
     )
 
 
@@ -228,7 +224,7 @@ def recipients(now: datetime, agent: Agent) -> list[Recipient]:
         if step.people_left is not None:
             last[pool] = step.number
     latest = sorted(last, key=lambda pool: -last[pool])
-    return [_recipient(agent, pool, steps_of[pool], now) for pool in latest]
+    return [_recipient(agent, _view_of(agent, e, steps_of[e], now), now) for e in latest]
 
 
 def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
@@ -239,12 +235,10 @@ def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
     return [moments[place * end // (most - 1)] for place in range(most)]
 
 
-def _recipient(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime) -> Recipient:
-    """Return the message about a pool; ``steps``: those of the ledger that are about it."""
+def _recipient(agent: Agent, view: _PoolView, now: datetime) -> Recipient:
     index, in_use = agent.open_vault.ledger.disclosures, agent.rules.active
+    pool, steps, model = view[:3]
     concepts, cache = index.concepts, agent.reader.cache
-    view = _view_of(agent, pool, steps, now)
-    model = view.model
     disclosed = [step for step in steps if step.people_left is not None]
     sites = sorted({step.site for step in disclosed})
     book = in_use.book(model)
@@ -270,14 +264,16 @@ def _recipient(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: dateti
         sites=sites,
         held=[name for name, _, _ in view.labels],
         requests=len(disclosed),
-        last_at=disclosed[-1].at,
+        last_at=disclosed[-1].at if disclosed else None,
+        model=model.id,
         people=round(model.people),
         among=counted_among(model),
         people_left=view.people_left,
         history=thinned([*history()]),
         blocked=book is not None
         and all(
-            book.match(site, "", now.date()).settings["nothing"].value is True for site in sites
+            book.match(site, "", now.date()).settings["nothing"].value is True
+            for site in sites or in_use.hosts_of(pool)
         ),
     )
 

@@ -198,43 +198,34 @@ class Moment(Message, frozen=True, kw_only=True):
 
 
 class Recipient(Message, frozen=True, kw_only=True):
-    """One who was told something, or a group; names only, no values.
+    """One who was sent something, or a group, and what it and its pool hold.
 
-    ``sites``: the registered domains that were told; ``held``: the person attributes that
-    it holds; ``requests``: how many carried something; ``history``: oldest first, a few dozen at
-    most; ``blocked``: the policy gives it nothing.
+    ``sites``: the registered domains that were sent anything; ``held``: the facts that it holds,
+    by name; ``requests``: how many carried something; ``people_left``: who fit what it holds;
+    ``history``: oldest first, a few dozen at most; ``blocked``: the policy gives it nothing. Where
+    one is asked about, and not in the list of all: ``values`` of what it holds, ``since`` when;
+    ``recent``: how many it was sent in the last seven days; ``inferred``: of what is guarded from
+    it, by the policy as it is now.
     """
 
     pool: str
-    sites: list[str]
-    held: list[str]
-    requests: int
-    last_at: datetime
+    sites: list[str] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
+    requests: int = 0
+    last_at: datetime | None = None
+    model: str = ""
     people: int
     people_left: int
-    history: list[Moment]
-    blocked: bool
     among: CountedAmong | None = None
-
-
-class Held(Message, frozen=True, kw_only=True):
-    """What a recipient and its pool hold; ``people_left``: the people whom that fits.
-
-    ``inferred``: of what is guarded from it, by the policy as it is now.
-    """
-
-    pool: str
-    values: dict[str, str]
-    since: dict[str, datetime]
-    recent: int
-    model: str
-    people: int
-    people_left: int
+    history: list[Moment] = field(default_factory=list)
+    blocked: bool = False
+    values: dict[str, str] = field(default_factory=dict)
+    since: dict[str, datetime] = field(default_factory=dict)
+    recent: int = 0
     inferred: list[Inferred] = field(default_factory=list)
-    among: CountedAmong | None = None
 
     def __repr__(self) -> str:
-        return f"Held(pool={self.pool!r}, values={masked(self.values)})"
+        return f"Recipient(pool={self.pool!r}, values={masked(self.values)})"
 
 
 class NotThat(Message, frozen=True, kw_only=True):

@@ -14,8 +14,7 @@ from agent.wire.state import (
     Changed,
     Corrected,
     Encoder,
-    Handled,
-    Held,
+    Entry,
     Implied,
     ModelStatus,
     Recipient,
@@ -42,12 +41,12 @@ FORGOTTEN = "marked as having forgotten everything"
 NO_VAULT = "No vault yet: `reticent init` creates one."
 
 
-def whom(subject: Review | Handled) -> str:
+def whom(subject: Review | Entry) -> str:
     """Name a recipient, and the group with which it shares what it learns."""
     return subject.recipient + (f" (and {subject.pool})" if subject.pool.startswith("@") else "")
 
 
-def why_nothing(handled: Handled) -> str:
+def why_nothing(handled: Entry) -> str:
     """Say why a request carried nothing, and how much of it waits for approval."""
     if handled.waiting and handled.code == "answered":
         waiting = handled.waiting - handled.settled
@@ -63,7 +62,7 @@ def sent(names: Sequence[str], titles: Titles = NONE, unset: Sequence[str] = ())
     return ", and ".join(parts) or "nothing"
 
 
-def verdict_of(handled: Handled, titles: Titles = NONE) -> str:
+def verdict_of(handled: Entry, titles: Titles = NONE) -> str:
     """Say what became of a request in one sentence, the verdict first."""
     if handled.kind == "forgotten":
         return f"You marked {handled.recipient} as having forgotten everything."
@@ -92,7 +91,7 @@ def sent_to(
     return f"Sent {what}: {listed(titled(names, titles))}{who}."
 
 
-def outcome_of(handled: Handled, titles: Titles = NONE) -> str:
+def outcome_of(handled: Entry, titles: Titles = NONE) -> str:
     """Say the same for a cell of a table."""
     if handled.kind == "forgotten":
         return FORGOTTEN
@@ -198,10 +197,10 @@ def outdated(changed: Changed, titles: Titles = NONE) -> list[str]:
     """Say who holds an older value of what was changed, and whether they learn the new one."""
     still_set = {each.name for each in changed.changes if each.is_set}
     return [
-        f"{listed(each.pools, most=MOST_NAMED)} {'has' if len(each.pools) == 1 else 'have'} your "
-        f"older value of {titles.get(each.name, each.name)}, and will "
-        f"{'get the new one at no extra cost' if each.name in still_set else 'keep it'}."
-        for each in changed.stale
+        f"{listed(pools, most=MOST_NAMED)} {'has' if len(pools) == 1 else 'have'} your "
+        f"older value of {titles.get(name, name)}, and will "
+        f"{'get the new one at no extra cost' if name in still_set else 'keep it'}."
+        for name, pools in changed.stale.items()
     ]
 
 
@@ -241,7 +240,7 @@ def corrected(found: Corrected, *, undone: bool = False) -> str:
     return f"It will not be read as {names}{again}. {now}"
 
 
-def held(holding: Held, titles: Titles = NONE) -> str:
+def held(holding: Recipient, titles: Titles = NONE) -> str:
     """Say how many facts a recipient knows, how far they single the user out, and what is new."""
     new = f"; {holding.recent} new in the last seven days" if holding.recent else ""
     if not holding.values:

@@ -8,7 +8,7 @@ import msgspec
 
 from agent import __version__
 from agent.decision.values import CountedAmong, Decision, Figures, Outcome, Reason, Request
-from agent.wire.base import Done
+from agent.wire.base import Done, Undone
 from agent.wire.decide import Allowed, Answer, Line, Summary, Weighed
 from agent.wire.policy import Review, Ruled
 from agent.wire.state import (
@@ -112,7 +112,7 @@ OFFER = Review(
     id=4, kind="offer", at=AT, recipient="books.example", pool="books.example", names=["region"]
 )
 RULED = Ruled(written=None, without_effect=[])
-UNDONE = Done(
+UNDONE = Undone(
     what="Denied hobby for weather.example: undone. Data already sent cannot be recalled."
 )
 HELD = Recipient(

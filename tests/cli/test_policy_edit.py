@@ -8,7 +8,8 @@ import pytest
 
 from agent.cli.policy_edit import LARGEST
 from agent.paths import paths
-from agent.wire.decide import Allow, Allowed, Refuse
+from agent.wire.base import RecipientName
+from agent.wire.decide import Allowed
 from policy.read import load
 from tests.cli.conftest import Ran, Run
 from tests.cli.daemon import HOSTILE
@@ -136,8 +137,16 @@ def test_what_is_not_set_there_cannot_be_taken_out(run: Run, file: Path) -> None
 def test_the_word_reaches_the_daemon(run: Run, fake: FakeDaemon) -> None:
     """What holds from now on is said; a rule that is not ours still holds, and is named."""
     for command, call, said in (
-        (["block"], ("refuse", {"body": Refuse(recipient="a.example")}), "gets nothing from now"),
-        (["block", "--undo"], ("allow", {"body": Allow(recipient="a.example")}), "is treated like"),
+        (
+            ["block"],
+            ("refuse", {"body": RecipientName(recipient="a.example")}),
+            "gets nothing from now",
+        ),
+        (
+            ["block", "--undo"],
+            ("allow", {"body": RecipientName(recipient="a.example")}),
+            "is treated like",
+        ),
     ):
         fake.calls.clear()
         assert f"a.example {said}" in run("policy", *command, "a.example").page

@@ -10,7 +10,7 @@ import pytest
 
 from agent.model.file import write
 from agent.paths import paths
-from agent.wire.state import Changed, ProfileChange, ProfileFacts, Stale, ValueChange
+from agent.wire.state import Changed, ProfileChange, ProfileFacts, ValueChange
 from tests.cli.conftest import Run
 from tests.cli.daemon import VILLAGE, changed
 from tests.cli.examples import cli_model
@@ -26,7 +26,7 @@ OLDER = Changed(
         ValueChange(name="region", was_set=True, is_set=True),
         ValueChange(name="hobby", was_set=False, is_set=True),
     ],
-    stale=[Stale(name="region", pools=["a.example", "@shops"]), Stale(name="hobby", pools=["b"])],
+    stale={"region": ["a.example", "@shops"], "hobby": ["b"]},
 )
 
 

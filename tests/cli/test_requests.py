@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from agent.decision.values import Reading
-from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done
-from agent.wire.state import Corrected, Forget, NotThat
+from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, RecipientName
+from agent.wire.state import Corrected, NotThat
 from tests.cli.conftest import Run
 from tests.cli.daemon import ENTRIES, HELD, changed
 from tests.cli.examples import cli_model
@@ -82,7 +82,7 @@ def test_each_request_is_one_line_of_json(run: Run) -> None:
     lines = [json.loads(line) for line in ran.out.splitlines()]
     kept = [each for each in ENTRIES if each.kind == "disclosed"]
     assert [each["query"] for each in lines] == [each.query for each in kept]
-    assert [each["disclosed"] for each in lines] == [each.values for each in kept]
+    assert [each["values"] for each in lines] == [each.values for each in kept]
 
 
 @pytest.mark.parametrize("command", [("recipients",), ("forget", "--yes")])
@@ -101,7 +101,7 @@ def test_it_says_what_it_means_and_asks(
     run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody is made to forget, the ledger keeps everything, and there is no way back."""
-    forget = ("forget", {"body": Forget(recipient="weather.example")})
+    forget = ("forget", {"body": RecipientName(recipient="weather.example")})
     ran = run("requests", "forget", "weather.example")
     assert (ran.code, ran.out) == (2, "")
     said = " ".join(ran.err.split())

@@ -15,7 +15,7 @@ from agent.cli.requests import Watcher
 from agent.errors import LockedError
 from agent.wire.client import Client
 from agent.wire.decide import Ask
-from agent.wire.state import Event, EventKind, Handled
+from agent.wire.state import Entry, Event, EventKind
 from tests.cli.conftest import Run, process
 from tests.cli.daemon import AT, HOSTILE, LOCKED, OFFER, POLICY, REQUESTS, REVIEW, STATUS, changed
 from tests.cli.test_main import START
@@ -59,8 +59,8 @@ def watched(run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch) -> Watc
     def watch(
         *events: tuple[EventKind, int | None],
         options: tuple[str, ...] = (),
-        handled: list[Handled] = REQUESTS,
-        before: list[Handled] | None = None,
+        handled: list[Entry] = REQUESTS,
+        before: list[Entry] | None = None,
     ) -> list[str]:
         def begin() -> Iterator[Event]:
             fake.handlers["requests"] = says(handled)

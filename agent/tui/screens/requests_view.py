@@ -12,7 +12,7 @@ from agent.tui.plain import fitted
 from agent.tui.virtual_list import Kind, Line, Part
 from agent.wire.decide import Weighed, WhatIf
 from agent.wire.policy import About, Decided, Disclose, Override, Review, Word
-from agent.wire.state import Handled, NotThat
+from agent.wire.state import Entry, NotThat
 from agent.words import decisions
 from agent.words.figures import alike, listed
 from agent.words.notices import GONE, asks, how_long, outcome_of, verdict_of
@@ -47,7 +47,7 @@ class Title:
     text: str
 
 
-Subject = Review | Handled
+Subject = Review | Entry
 
 
 Item = Title | Subject
@@ -81,7 +81,7 @@ def key_of(item: Item) -> Hashable:
 
 
 def arranged(
-    reviews: Sequence[Review], handled: Iterable[Handled], wanted: Wanted, titles: Titles = NONE
+    reviews: Sequence[Review], handled: Iterable[Entry], wanted: Wanted, titles: Titles = NONE
 ) -> tuple[Item, ...]:
     """Arrange the items to show; both parts come oldest first, and are shown latest first.
 
@@ -110,7 +110,7 @@ def arranged(
     return tuple(items)
 
 
-def merged(before: Mapping[int, Handled], latest: Sequence[Handled]) -> dict[int, Handled] | None:
+def merged(before: Mapping[int, Entry], latest: Sequence[Entry]) -> dict[int, Entry] | None:
     """Merge the requests fetched before with the latest, oldest first.
 
     None where something between them may be missing.
@@ -123,7 +123,7 @@ def merged(before: Mapping[int, Handled], latest: Sequence[Handled]) -> dict[int
     return {each.number: each for each in both}
 
 
-def repeats(handled: Iterable[Handled]) -> frozenset[int]:
+def repeats(handled: Iterable[Entry]) -> frozenset[int]:
     """Find the requests that disclosed nothing new, given oldest first, and return their numbers.
 
     With a value that has changed, other people would look like the user.
@@ -241,7 +241,7 @@ class Trial:
     def approved(self) -> list[str]:
         """List the names of a review that a yes approves: of an offer, all."""
         subject = self.subject
-        if isinstance(subject, Handled):
+        if isinstance(subject, Entry):
             return []
         return [
             name for name in subject.names if subject.kind == "offer" or name in self.change.add
@@ -258,11 +258,11 @@ def begun(subject: Subject) -> Trial:
 def question(trial: Trial) -> WhatIf | None:
     """Make the question to the daemon; None where there is nothing to evaluate."""
     subject, add, drop = trial.subject, sorted(trial.change.add), sorted(trial.change.drop)
-    if isinstance(subject, Handled) and subject.kind == "forgotten":
+    if isinstance(subject, Entry) and subject.kind == "forgotten":
         return None
     if isinstance(subject, Review) and subject.address is not None:
         return None
-    if isinstance(subject, Handled) and subject.number > 0:
+    if isinstance(subject, Entry) and subject.number > 0:
         return WhatIf(entry=subject.number, add=add, drop=drop)
     if isinstance(subject, Review):
         names = subject.names if subject.kind == "offer" else None
@@ -276,7 +276,7 @@ def correction(subject: Subject) -> NotThat:
     """Make the message that its text was misread; UsageError without a text."""
     if not subject.query:
         raise UsageError("there is no text to correct", "move to a request that has one")
-    if isinstance(subject, Handled) and subject.number > 0:
+    if isinstance(subject, Entry) and subject.number > 0:
         return NotThat(entry=subject.number)
     return NotThat(query=subject.query, recipient=subject.recipient)
 
@@ -310,7 +310,7 @@ def today(trial: Trial) -> str:
     if weighed is None:
         return ""
     same = {*weighed.decision.disclosed} == {*weighed.chosen.names}
-    if isinstance(subject, Handled) and subject.kind == "disclosed" and same:
+    if isinstance(subject, Entry) and subject.kind == "disclosed" and same:
         return ""
     whole = (each.text for each in weighed.lines if each.label in ("today", "decided"))
     text = next(whole, weighed.headline)
@@ -334,7 +334,7 @@ def changed(trial: Trial) -> str:
 
 def hint(subject: Subject) -> str:
     """Name the keys that apply a trial."""
-    if isinstance(subject, Handled):
+    if isinstance(subject, Entry):
         return "a always · o once · enter for longer or for everyone · r undo the trial"
     if subject.kind == "offer":
         return "a yes, always · d no, always · enter for some days"
@@ -358,7 +358,7 @@ def choices(subject: Subject) -> list[tuple[str, Word]]:
         for about, name in groups
         for each in SPANS
     ]
-    if isinstance(subject, Handled):
+    if isinstance(subject, Entry):
         return [(text[0].upper() + text[1:], each) for text, each in spans]
     if subject.kind == "offer":
         spans = [(how_long(each.lasting, each.days), each) for each in (ALWAYS, FOR_A_WEEK)]
