@@ -42,6 +42,7 @@ PERSON = NAMES[:PERSONS]
 Set = Sequence[frozenset[str] | None]
 ALL: Set = (None,) * len(STREAM)
 AVAILABLE = st.frozensets(st.sampled_from(NAMES))
+SOME = settings(max_examples=settings().max_examples // 4)
 TERMS = {
     "default": Terms(),
     "generous": Terms(trade_off=0.05),
@@ -79,7 +80,7 @@ def transcript(person: Person, terms: Terms, model: Model, names: Set = ALL) -> 
 
 
 @pytest.mark.parametrize("terms", soaked(TERMS, ("k", "guarded", "standing", "planned")))
-@settings(max_examples=12)
+@SOME
 @given(st.lists(AVAILABLE, min_size=len(STREAM), max_size=len(STREAM)), st.integers(1, 2))
 @example(ALL, 1)
 @example(ALL, 2)
@@ -211,7 +212,7 @@ def followed(text: str, stream: Stream, seed: int) -> dict[Person, Mapping[str, 
 
 
 @pytest.mark.parametrize("text", soaked(POLICIES))
-@settings(max_examples=25)
+@SOME
 @given(streams(), st.integers(1, 2))
 def test_absence_says_nothing(text: str, stream: Stream, seed: int) -> None:
     """Not to a recipient, and not to a group of them together."""

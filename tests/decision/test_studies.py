@@ -31,6 +31,7 @@ from tests.decision.made import NAMES, decide, elsewhere, made_model, model_of
 CACHE = Cache()
 
 ROUNDING = 1e-9
+SOME = settings(max_examples=settings().max_examples // 5)
 models = st.integers(0, 7).map(model_of)
 trade_offs = st.sampled_from([0.0, 0.01, 0.1, 1.0, 5.12, 100.0])
 
@@ -40,7 +41,7 @@ def mask(names: tuple[str, ...], model: Model) -> int:
     return union(model.index(each) for each in names)
 
 
-@settings(max_examples=20)
+@SOME
 @given(models, trade_offs)
 def test_the_standing_set_is_what_decide_sends_to_everybody(model: Model, trade_off: float) -> None:
     """With its utility and its identifiability; and it is asked for, as the plan is."""
@@ -54,7 +55,7 @@ def test_the_standing_set_is_what_decide_sends_to_everybody(model: Model, trade_
     assert made.asked.names == recommended(model, trade_off)
 
 
-@settings(max_examples=20)
+@SOME
 @given(models, trade_offs)
 def test_what_a_request_uses_is_some_subset_of_what_is_asked_for(
     model: Model, trade_off: float
@@ -71,7 +72,7 @@ def test_what_a_request_uses_is_some_subset_of_what_is_asked_for(
     assert -ROUNDING <= made.asked.utility <= weights @ best / weights.sum() + ROUNDING
 
 
-@settings(max_examples=20)
+@SOME
 @given(models, trade_offs)
 def test_not_asking_for_the_others_has_a_price(model: Model, trade_off: float) -> None:
     """What is free of charge helps as much, but for what is too little for a plan."""
@@ -85,7 +86,7 @@ def test_not_asking_for_the_others_has_a_price(model: Model, trade_off: float) -
         assert each.identifiability_added is None or each.identifiability_added >= -ROUNDING
 
 
-@settings(max_examples=20)
+@SOME
 @given(models, trade_offs)
 def test_the_curve_grows_by_one_attribute_at_a_time(model: Model, trade_off: float) -> None:
     """From nothing to all; who is asked more is never found less often."""
@@ -125,7 +126,7 @@ models = st.builds(
 trade_offs = st.sampled_from([0.0, 0.1, 5.12])
 
 
-@settings(max_examples=20)
+@SOME
 @given(models, models, trade_offs)
 def test_what_came_one_way_went_the_other(one: Model, other: Model, trade_off: float) -> None:
     """Nothing comes, goes or changes from a model to itself."""
@@ -145,7 +146,7 @@ def test_what_came_one_way_went_the_other(one: Model, other: Model, trade_off: f
     assert {each.new_results for each in same.queries} <= {0.0}
 
 
-@settings(max_examples=20)
+@SOME
 @given(models, trade_offs)
 def test_the_best_set_is_what_decide_discloses(model: Model, trade_off: float) -> None:
     """To a recipient that knows nothing."""
@@ -159,7 +160,7 @@ def test_the_best_set_is_what_decide_discloses(model: Model, trade_off: float) -
     assert found.standing[0].names == standing.disclosed
 
 
-@settings(max_examples=20)
+@SOME
 @given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 1))
 def test_a_promise_is_kept_by_the_rows_of_the_new_model(seed: int, other: int, query: int) -> None:
     """Scored row by row; results are the same by their names, whatever their codes."""

@@ -44,7 +44,7 @@ from tests.decision.histories import (
 from tests.decision.made import NAMES, PERSONS, QUERIES, World, decide, made_model, model_of, worlds
 
 ROUNDING = 1e-9
-SOME = settings(max_examples=60)
+SOME = settings(max_examples=settings().max_examples // 2)
 CHANGED = st.fixed_dictionaries({name: st.sampled_from(["", "", "add", "drop"]) for name in NAMES})
 ONE = st.sampled_from(NAMES)
 
@@ -267,7 +267,7 @@ def test_the_curve_is_what_decide_discloses(world: World) -> None:
     assert curve.knee is None or not curve.points[curve.knee].beaten
 
 
-@settings(max_examples=settings().max_examples // 4)
+@SOME
 @given(worlds(), worlds(), st.booleans())
 def test_what_is_decided_between_two_steps_changes_nothing(
     world: World, other: World, forgets: bool
