@@ -66,7 +66,7 @@ class Cache:
         return self.get(model, (Model.match, text), lambda: model.match(text))
 
     def read(self, model: Model, text: str) -> Interpretation:
-        """Return which queries a text means to a model; raises as `Model.read_all`."""
+        """Read which queries a text means to a model; raises as `Model.read_all`."""
         return self.get(model, (Model.read, text), lambda: model.read(text))
 
     def utility(self, model: Model, query: int) -> Utility:

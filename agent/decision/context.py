@@ -65,7 +65,7 @@ class Prepared:
 
 
 def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
-    """Return what of it a decision under these terms depends on, the same for all else."""
+    """Reduce knowledge to the part that decisions under these terms depend on."""
     capped, planned = terms.limits.new_per_week is not None, terms.mode == "planned"
     return replace(
         knowledge,

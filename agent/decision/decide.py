@@ -89,7 +89,7 @@ def with_rules(decision: Decision, terms: Terms) -> Decision:
 
 
 def readings_of(reading: Interpretation, model: Model) -> tuple[Reading, ...]:
-    """Return what a text may mean, the surest first, by the names of a model's queries."""
+    """Name the queries that a text may mean, the surest first."""
     return tuple(
         Reading(
             query=model.queries[each.query].text,

@@ -57,7 +57,7 @@ class Knowledge:
         return frozenset(name for name, _ in self.codes)
 
     def with_facts(self, codes: Mapping[str, int]) -> "Knowledge":
-        """Return what the recipient holds after these were disclosed; the latest value counts.
+        """Add facts that were disclosed; the latest value counts.
 
         Only person attributes belong here: request attributes are not knowledge (DESIGN.md 2.2).
         """
@@ -133,7 +133,7 @@ class Holdings(Generic[Value]):
         return new
 
     def recent(self, now: datetime) -> int:
-        """Return how many facts were new since seven days before a time, forgotten or not.
+        """Count the facts that were new within seven days before a time, forgotten or not.
 
         Those that a clock set back puts into the future count, too.
         """
@@ -148,13 +148,13 @@ class Holdings(Generic[Value]):
         return tuple((query, fsum(each)) for query, each in sorted(asked.items()))
 
     def knowledge(self: "Holdings[int]", now: datetime) -> Knowledge:
-        """Return what is held, where its values are codes of a model."""
+        """Summarise the holdings, where values are codes of a model."""
         codes = tuple(sorted((name, fact.value) for name, fact in self._held.items()))
         return Knowledge(codes, self.recent(now), self.times)
 
 
 def people_left(knowledge: Knowledge, model: Model, cache: Cache | None = None) -> int:
-    """Return how many people agree with what is known, of the model or by an estimate, or 0."""
+    """Count the people of the model who agree with what is known, by an estimate of some."""
     if not knowledge.share:
         return 0
     codes, share, cache = knowledge.codes, knowledge.share, cache or Cache()
@@ -169,7 +169,7 @@ def people_left(knowledge: Knowledge, model: Model, cache: Cache | None = None) 
 def inferred(
     guarded: Sequence[str], knowledge: Knowledge | None, model: Model, cache: Cache | None = None
 ) -> tuple[Inferred, ...]:
-    """Return what is revealed about each guarded attribute: the same for all who agree with d.
+    """Say how much is revealed about each guarded attribute: the same for all who agree with d.
 
     ``guarded``: names of person attributes; ``knowledge``: None where it has a value that is
     absent from the model, so that nobody agrees. UsageError for a name absent from the model.

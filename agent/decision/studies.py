@@ -69,13 +69,13 @@ class Design(Struct, frozen=True):
 
 
 def recommended(model: Model, trade_off: float) -> tuple[str, ...]:
-    """Return what a service should ask for, in the order of the model."""
+    """Recommend the attributes to ask for, in the order of the model."""
     asked, _ = _asked(_prepared(model, trade_off))
     return tuple(model.attributes[each].name for each in members(asked.mask))
 
 
 def design_of(model: Model, trade_off: float) -> Design:
-    """Return what a service should ask for, and why; UsageError for an invalid lambda."""
+    """Recommend the attributes to ask for, with reasons; UsageError for an invalid lambda."""
     prepared, weights = _prepared(model, trade_off), shares_of(model)
     (asked, planned), standing = _asked(prepared), choice_of(prepared).result
     everything, _ = _asked(_prepared(model, 0.0, prepared.context.cache), [asked.mask])
@@ -140,7 +140,7 @@ def shares_of(model: Model) -> NDArray[np.float64]:
 
 
 def _asked(prepared: Prepared, starts: Sequence[int] = ()) -> tuple[Portfolio, Portfolio]:
-    """Return what to ask for with what each query uses of it, and the plan that it contains.
+    """Plan the attributes to ask for, by query; and return the plan that they contain.
 
     Planned is for a recipient that knows nothing. What changes with every request is priced like
     the rest: as if one request told all of the plan. ``starts``: sets to grow a plan from, too.

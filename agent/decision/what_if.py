@@ -56,7 +56,7 @@ class SetChange:
 def weigh_steps(
     decision: Decision, context: Context, change: SetChange
 ) -> Generator[None, None, SetComparison]:
-    """Return what another set would bring and cost, and what each attribute would add to it.
+    """Compare another set with that of a decision, and each attribute with the rest of the set.
 
     An attribute in each step. ``context``: of the decision, with all that it excludes. Attributes
     that may not be sent are weighed too; their figures are None where there are too many
@@ -119,7 +119,7 @@ def _weighed(mask: int, objective: DisclosureObjective, prepared: Prepared) -> F
 
 
 def curve_of(context: Context) -> Curve:
-    """Return what ``decide`` would disclose at each lambda of a grid that has that of the terms.
+    """Decide at each lambda of a grid that has that of the terms.
 
     In standing mode it is a curve of all queries, whatever the request's is. What waits for the
     user is not in it. UsageError where ``decide`` raises it, and where it would look for no set.
