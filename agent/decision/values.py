@@ -277,12 +277,12 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     stale_rules: bool = False
 
     @classmethod
-    def nothing(cls, code: Code, request: Request, **known: Any) -> "Decision":  # noqa: ANN401  (of the fields)
-        """Return the decision to send nothing; ``known``: the fields that are known all the same.
+    def nothing(cls, code: Code, request: Request, **fields: Any) -> "Decision":  # noqa: ANN401
+        """Return the decision to send nothing; ``fields``: those that are known all the same.
 
         ``figures``: with the people who agree with what the recipient holds.
         """
-        return cls(code=code, request=request, **known)
+        return cls(code=code, request=request, **fields)
 
     @property
     def share(self) -> tuple[str, ...]:
