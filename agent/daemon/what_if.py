@@ -26,7 +26,7 @@ def explain(ask: Ask, now: datetime, agent: Agent) -> Decision:
     try:
         return decided(situation_of(ask, now, agent, parameters=True).with_own())
     except UndecidedError as error:
-        return Decision.nothing(error.code, Request(ask.query, ask.recipient))
+        return Decision(code=error.code, request=Request(ask.query, ask.recipient))
 
 
 async def whatif(body: WhatIf, now: datetime, agent: Agent) -> Weighed:
@@ -94,7 +94,7 @@ def _nothing_steps(body: WhatIf, error: UndecidedError) -> Generator[None, None,
     yield from ()
     return Weighed(
         headline=f"Nothing to compare: {WHY_NOTHING[error.code]}.",
-        decision=Decision.nothing(error.code, Request(body.query or "", body.recipient or "")),
+        decision=Decision(code=error.code, request=Request(body.query or "", body.recipient or "")),
         chosen=Figures(),
         weighed=Figures(),
     )

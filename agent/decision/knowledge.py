@@ -154,7 +154,7 @@ class Holdings(Generic[Value]):
 
 
 def people_left(knowledge: Knowledge, model: Model, cache: Cache | None = None) -> int:
-    """Count the people who agree with what is known; for facts that the model lacks, by estimate."""
+    """Count the people who agree with what is known; estimated for facts of other models."""
     if not knowledge.share:
         return 0
     codes, share, cache = knowledge.codes, knowledge.share, cache or Cache()

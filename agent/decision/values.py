@@ -5,7 +5,7 @@ can hold these values without the mathematics that makes them.
 """
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
@@ -275,14 +275,6 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     among: CountedAmong | None = None
     rules: dict[str, tuple[str, ...]] = field(default_factory=dict)
     stale_rules: bool = False
-
-    @classmethod
-    def nothing(cls, code: Code, request: Request, **fields: Any) -> "Decision":  # noqa: ANN401
-        """Return the decision to send nothing; ``fields``: those that are known all the same.
-
-        ``figures``: with the people who agree with what the recipient holds.
-        """
-        return cls(code=code, request=request, **fields)
 
     @property
     def share(self) -> tuple[str, ...]:
