@@ -269,7 +269,7 @@ class OverridingRule(NamedTuple):
 def overriding_rules(
     policy: Policy, where: RuleScope, values: Mapping[str, Value], names: Attributes, today: date
 ) -> tuple[OverridingRule, ...]:
-    """Return what decides otherwise about requests of a scope: rules as specific, or more so.
+    """Find the rules that decide otherwise about requests of a scope.
 
     ``names``: the attributes of the model.
     """

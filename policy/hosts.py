@@ -103,7 +103,7 @@ def _is_punycode(label: str, name: str) -> bool:
 
 
 def _unsound(own: str) -> str | None:
-    """Return what no label in its own script has, or one that is not mapped; None if sound."""
+    """Find a character that no label has, or return a label that is not mapped; None if sound."""
     if refused := _REFUSED.search(own):
         return refused[0]
     if unicodedata.category(own[0])[0] == "M":  # a mark on nothing

@@ -80,7 +80,7 @@ Verdicts = Mapping[str, Verdict]
 
 
 def may(verdicts: Verdicts) -> str:
-    """Return what may happen to an attribute: how it is disclosed, or that it is guarded."""
+    """Say whether an attribute may be disclosed: its `disclose`, or that it is guarded."""
     guard = verdicts.get("guard")
     if guard is not None and float(guard.value) > 0:
         return GUARDED
@@ -132,10 +132,10 @@ class _Attributes(Mapping[str, Verdicts]):
             ]
             alike = (name if several else "", *ranks)
             if alike not in self._alike:
-                held = [*zip(self._rules, ranks, strict=True)]
+                holding = [*zip(self._rules, ranks, strict=True)]
                 if several:  # of equals the rule decides that has the name that is asked about
-                    held.sort(key=lambda pair: not _names(pair[0].rule, name))
-                self._alike[alike] = _verdicts(PER_ATTRIBUTE, held)
+                    holding.sort(key=lambda pair: not _names(pair[0].rule, name))
+                self._alike[alike] = _verdicts(PER_ATTRIBUTE, holding)
             self._decided[name] = self._alike[alike]
         return self._decided[name]
 
@@ -167,15 +167,15 @@ def _ranks(rules: Iterable[Rule], known: Attributes) -> Ranks:
 
 
 def _verdicts(
-    keys: Iterable[str], held: Iterable[tuple[Matched, int | None]]
+    keys: Iterable[str], holding: Iterable[tuple[Matched, int | None]]
 ) -> dict[str, Verdict]:
     """Decide each setting between the rules that have it.
 
-    ``held``: the rules that hold, with how specific each is in the attribute, None where it is
+    ``holding``: the rules that hold, with how specific each is in the attribute, None where it is
     about others.
     """
     claims: dict[str, list[Contender]] = {}
-    for (place, rule, recipient, query), rank in held:
+    for (place, rule, recipient, query), rank in holding:
         for key, value in rule.settings.items() if rank is not None else ():
             setting, reach = SETTINGS[key], Reach(recipient, rank or ANY, query)
             strictness = setting.strictness(value) if setting.order else float(place)
@@ -271,9 +271,9 @@ class Rulebook:
         words = spoken(query)
         matched = []
         for rule, rank in reached:
-            found = [each.rank for each in rule.queries if each.matches(words)]
-            if (found or not rule.queries) and not rule.is_over(today):
-                matched.append(Matched(self._places[rule], rule, rank, max(found, default=ANY)))
+            ranks = [each.rank for each in rule.queries if each.matches(words)]
+            if (ranks or not rule.queries) and not rule.is_over(today):
+                matched.append(Matched(self._places[rule], rule, rank, max(ranks, default=ANY)))
         return Ruling(host, pool, *self._verdicts(tuple(sorted(matched))), self._known)
 
     def _decided(self, matched: tuple[Matched, ...]) -> tuple[Verdicts, Mapping[str, Verdicts]]:

@@ -240,7 +240,7 @@ def misspelt(policy: Policy, names: Sequence[str]) -> tuple[Remark, ...]:
 
 
 def called(rule: Rule, lines: Mapping[Key, int], key: str = "") -> str:
-    """Return what to call a rule, with the line of a setting in it if it is of the file.
+    """Name a rule, with the line of a setting in it if it is of the file.
 
     ``lines``: of that file, as `policy.toml_text.lines_of` returns them.
     """

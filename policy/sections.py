@@ -47,7 +47,7 @@ class SectionReader:
         self._mistakes: list[tuple[KeyPath, str, str]] = []
 
     def problems(self, text: str) -> list[Problem]:
-        """Return what is wrong, with its lines in the text of the file."""
+        """List the mistakes, with their lines in the text of the file."""
         lines = lines_of(text) if self._mistakes else {}
         problems = [
             Problem(line_of(lines, path), dotted(path), what, hint)
@@ -72,7 +72,7 @@ class SectionReader:
     def attempt(
         self, path: KeyPath, parse: Callable[[Any], Parsed], given: object
     ) -> Parsed | None:
-        """Return what ``parse`` makes of a value; None, with its UsageError noted, if it fails."""
+        """Parse a value; None, with its UsageError noted, if that fails."""
         try:
             return parse(given)
         except UsageError as error:
@@ -82,7 +82,7 @@ class SectionReader:
     def each(
         self, path: KeyPath, given: object, parse: Callable[[str], Parsed]
     ) -> tuple[Parsed, ...]:
-        """Return what ``parse`` makes of a text, or of each text of a list."""
+        """Parse a text, or each text of a list."""
         read = [self.attempt(path, parse, text) for text in self.attempt(path, _texts, given) or ()]
         return tuple(one for one in read if one is not None)
 
@@ -350,7 +350,7 @@ def _some(parse: Callable[[str], object]) -> Kind:
 
 
 def _fitting(fits: Callable[[Any], object], what: str, hint: str) -> Callable[[Any], Any]:
-    """Return what reads a value as it is; its UsageError where this does not fit."""
+    """Make a function that checks a value; its UsageError where the value does not fit."""
 
     def parse(given: object) -> object:
         if not fits(given):

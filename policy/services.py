@@ -66,7 +66,7 @@ class SearchEngine(Struct, frozen=True, forbid_unknown_fields=True):
     parameters: tuple[Parameter, ...]
 
     def needs(self, names: Collection[str]) -> frozenset[str]:
-        """Return what of these attributes its parameters can be made of, whatever the values."""
+        """List those of the attributes that its parameters can be made of, whatever the values."""
         whole = (each.of for each in self.parameters if {*each.of} <= {*names})
         return frozenset(name for of in whole for name in of)
 

@@ -90,12 +90,12 @@ def restore(
             if bring_over is not None:
                 bring_over(trial, secret)
             unlock(trial, secret).close()
-        kept = _keep(at.vault, old) if there else None
+        replaced = _set_apart(at.vault, old) if there else None
         install(trial, at, over=there)
         if backup.resolve() in {each.resolve() for each in vault_files.vaults_set_aside(at)}:
             with suppress(OSError):
                 backup.unlink()
-    return kept
+    return replaced
 
 
 def check_backup(backup: Path, secret: Secret, bring_over: BringOver | None = None) -> int:
@@ -160,23 +160,23 @@ def _opened(path: Path) -> Database | None:
         return None
 
 
-def _keep(path: Path, old: Database | None) -> Path:
+def _set_apart(path: Path, old: Database | None) -> Path:
     """Give the old vault a second name, move its log along, and return that name."""
     if old is not None:
         old.retire()
-    kept = next(vault_files.free_names(path))
+    replaced = next(vault_files.free_names(path))
     log = path.with_name(path.name + vault_files.LOG)
     with translated(path):
         try:
-            os.link(path, kept)
+            os.link(path, replaced)
         except OSError as error:
             if error.errno not in NO_LINKS:
                 raise
-            path.replace(kept)  # a file has one name here
+            path.replace(replaced)  # a file has one name here
         if log.exists():  # left only where the old vault could not be opened
-            log.replace(kept.with_name(kept.name + vault_files.LOG))
+            log.replace(replaced.with_name(replaced.name + vault_files.LOG))
         fsync(path.parent)
-    return kept
+    return replaced
 
 
 def bring_over(

@@ -108,10 +108,10 @@ class OpenedEntry(NamedTuple):
 def sealed_entry(seals: seal.Seals, before: VaultState, site: str, payload: bytes) -> EntryRow:
     """Return the row of the next entry, as the next transaction writes it."""
     number, generation = before.entries + 1, before.generation + 1
-    found_by = seals.lookup("site", site)
+    site_id = seals.lookup("site", site)
     plain = before.head + seal.prefix_name(site, payload)
     return EntryRow(
-        number, found_by, generation, seals.seal(plain, "entry", number, found_by, generation)
+        number, site_id, generation, seals.seal(plain, "entry", number, site_id, generation)
     )
 
 

@@ -238,9 +238,8 @@ class DisclosureIndex:
             for site in record.sites:
                 self._take(LedgerStep(number, record.at, site, None, None))
             return
-        left, query = record.people_left, record.query
-        step = LedgerStep(number, record.at, record.site, left, query, record.meant, news)
-        self._take(step)
+        reading = record.query, record.meant
+        self._take(LedgerStep(number, record.at, record.site, record.people_left, *reading, news))
 
     def pool(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Holdings[str]:
         """Return the values a pool holds; ``pool_of``: the pool of a host, the same for its site.

@@ -96,12 +96,12 @@ def values_in(values: Values, model: Model) -> dict[str, str]:
 
     "unspecified" where the model lacks the user's value.
     """
-    own = {}
+    values_by_name = {}
     for each in model.attributes[: model.persons]:
         value = next((values[kind] for kind in _kinds_of(each, model) if kind in values), None)
         if value is not None:
-            own[each.name] = _listed(value, each, model)
-    return own
+            values_by_name[each.name] = _listed(value, each, model)
+    return values_by_name
 
 
 def _kinds_of(attribute: Attribute, model: Model) -> dict[str, None]:
@@ -287,13 +287,13 @@ class Corrections:
         self._keep(self.kept.difference(self.of(text)).union(by))
 
     def _keep(self, corrections: Iterable[Correction]) -> None:
-        kept = frozenset(corrections)
-        payload = msgspec.json.encode(sorted(kept))
-        if len(kept) > MOST_CORRECTIONS or len(payload) > MAX_ITEM_BYTES:
+        changed = frozenset(corrections)
+        payload = msgspec.json.encode(sorted(changed))
+        if len(changed) > MOST_CORRECTIONS or len(payload) > MAX_ITEM_BYTES:
             what = f"there is no room for more than {len(self.kept):,} texts read wrongly"
             raise UsageError(what, "take some back: `reticent requests not-that TEXT --undo`")
-        if kept:
+        if changed:
             self._items.put(CORRECTIONS, payload)
         else:
             self._items.delete(CORRECTIONS)
-        self.kept = kept
+        self.kept = changed

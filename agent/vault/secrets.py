@@ -109,7 +109,7 @@ def _checksum(code: bytes) -> int:
     return int.from_bytes(sha256(b"reticent recovery code 1" + code).digest()[:3], "big") >> 4
 
 
-_Found = TypeVar("_Found")
+_Answer = TypeVar("_Answer")
 
 
 def installed() -> bool:
@@ -120,15 +120,15 @@ def installed() -> bool:
 def backend() -> str | None:
     """Return the name of the keyring of this session; None if it cannot store a key."""
 
-    def named() -> str | None:
+    def name() -> str | None:
         import keyring
         from keyring.backends import fail, null
 
-        found = keyring.get_keyring()
-        return None if isinstance(found, fail.Keyring | null.Keyring) else str(found.name)
+        ring = keyring.get_keyring()
+        return None if isinstance(ring, fail.Keyring | null.Keyring) else str(ring.name)
 
     try:
-        return _answered(_asked(named, _SILENT))
+        return _result(_ask(name, _SILENT))
     except VaultError:
         return None
 
@@ -136,11 +136,11 @@ def backend() -> str | None:
 def keep(account: str, secret: bytes) -> None:
     """Store the key of an account in the keyring, and check it. Raises VaultError."""
 
-    def kept() -> bool:
+    def stored() -> bool:
         _call("set_password", account, secret.hex())
         return bool(_call("get_password", account) == secret.hex())
 
-    if not _answered(_asked(kept, _REFUSED)):
+    if not _result(_ask(stored, _REFUSED)):
         forget(account)
         raise VaultError(_REFUSED, _HINT)
 
@@ -151,17 +151,17 @@ def fetching(accounts: Sequence[str]) -> Future[dict[str, bytes]]:
     Without accounts the keyring is not asked. Wait at most SECONDS for the result.
     """
 
-    def fetched() -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
+    def keys() -> dict[str, bytes]:
+        secrets: dict[str, bytes] = {}
         for account in accounts:
             text = _call("get_password", account)
             with suppress(ValueError):  # not one of ours
                 secret = bytes.fromhex(text) if isinstance(text, str) else b""
-                found |= {account: secret} if len(secret) == SECRET_BYTES else {}
-        return found
+                secrets |= {account: secret} if len(secret) == SECRET_BYTES else {}
+        return secrets
 
     if accounts:
-        return _asked(fetched, _SILENT)
+        return _ask(keys, _SILENT)
     nothing: Future[dict[str, bytes]] = Future()
     nothing.set_result({})
     return nothing
@@ -169,18 +169,18 @@ def fetching(accounts: Sequence[str]) -> Future[dict[str, bytes]]:
 
 def fetched(accounts: Sequence[str]) -> dict[str, bytes]:
     """Return the keys that the keyring has of these accounts. Raises VaultError."""
-    return _answered(fetching(accounts))
+    return _result(fetching(accounts))
 
 
 def forget(account: str) -> bool:
     """Remove an account from the keyring; return whether it worked."""
 
-    def forgotten() -> bool:
+    def removed() -> bool:
         _call("delete_password", account)
         return True
 
     try:
-        return _answered(_asked(forgotten, "the keyring did not delete the key"))
+        return _result(_ask(removed, "the keyring did not delete the key"))
     except VaultError:
         return False
 
@@ -191,30 +191,30 @@ def timed_out() -> VaultError:
     return VaultError(what, "answer what it asks, or unlock with the passphrase")
 
 
-def _asked(call: Callable[[], _Found], what: str) -> Future[_Found]:
+def _ask(call: Callable[[], _Answer], what: str) -> Future[_Answer]:
     """Ask the keyring in a daemon thread; ``what``: the error to raise if it fails."""
     if not installed():
         raise VaultError("the extra `keyring` is not installed", install_hint("keyring"))
-    future: Future[_Found] = Future()
+    future: Future[_Answer] = Future()
     future.set_running_or_notify_cancel()  # so that it is never cancelled below its thread
 
     def failed(_kind: object, error: BaseException | None, _trace: object) -> bool:
         if error is not None:
-            told = VaultError(what, _HINT)
-            told.__cause__ = error
-            future.set_exception(told)
+            failure = VaultError(what, _HINT)
+            failure.__cause__ = error
+            future.set_exception(failure)
         return True
 
-    def ask() -> None:
+    def run() -> None:
         with ExitStack() as stack:
             stack.push(failed)
             future.set_result(call())
 
-    Thread(target=ask, name="keyring", daemon=True).start()
+    Thread(target=run, name="keyring", daemon=True).start()
     return future
 
 
-def _answered(future: Future[_Found]) -> _Found:
+def _result(future: Future[_Answer]) -> _Answer:
     """Return the answer of the keyring. Raises VaultError, also on a timeout."""
     try:
         return future.result(SECONDS)
@@ -226,5 +226,5 @@ def _call(name: str, *arguments: str) -> object:
     """Call a function of the library about our service."""
     import keyring
 
-    found: object = getattr(keyring, name)(SERVICE, *arguments)
-    return found
+    answer: object = getattr(keyring, name)(SERVICE, *arguments)
+    return answer

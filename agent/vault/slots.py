@@ -170,15 +170,15 @@ def data_keys(
     rows: Sequence[SlotRow], secret: Secret, vault_id: bytes
 ) -> Iterator[tuple[SlotRow, seal.Key]]:
     """Yield every slot that a secret opens, with the data key in it. Raises as `data_key`."""
-    text, kept = secret.text or "", secret.kept or {}
+    text, keys = secret.text or "", secret.kept or {}
     typed = {"passphrase": normalised, "recovery": code_bytes}
     material = typed[secret.kind](text) if secret.kind in typed else None
     for row in rows:
         slot = row.slot
         if slot is None or slot.kind != secret.kind:
             continue
-        own = material if slot.account is UNSET else kept.get(slot.account)
-        key = None if own is None else unwrap(slot, slot_key(slot, own), vault_id, row.id)
+        by = material if slot.account is UNSET else keys.get(slot.account)
+        key = None if by is None else unwrap(slot, slot_key(slot, by), vault_id, row.id)
         if key is not None:
             yield row, key
 
@@ -204,12 +204,12 @@ def read_slots(database: Database) -> list[SlotRow]:
         raise damaged("it has no key slots, or too many", database.path)
     if rows[0][0] <= 0:  # in the order of the ids, which SQLite has up to 2^63 - 1
         raise damaged("a key slot has an invalid number", database.path)
-    found = []
+    slots = []
     for number, body, digest in rows:
         sound = isinstance(body, bytes) and digest == _digest(vault_id, number, body)
         slot = seal.from_json(body, SLOT) if sound else None
-        found.append(SlotRow(number, digest if isinstance(digest, bytes) else b"", slot))
-    return found
+        slots.append(SlotRow(number, digest if isinstance(digest, bytes) else b"", slot))
+    return slots
 
 
 def inserted(row: SlotRow) -> Statement:

@@ -36,9 +36,9 @@ class ItemRow(NamedTuple):
 
 def sealed_item(seals: Seals, name: str, payload: bytes, generation: int) -> ItemRow:
     """Return the row of an item."""
-    found_by = seals.lookup("item", name)
-    sealed = seals.seal(prefix_name(name, payload), "item", found_by, generation)
-    return ItemRow(found_by, generation, sealed)
+    row_id = seals.lookup("item", name)
+    sealed = seals.seal(prefix_name(name, payload), "item", row_id, generation)
+    return ItemRow(row_id, generation, sealed)
 
 
 def opened_item(seals: Seals, item: ItemRow) -> tuple[str, bytes]:
@@ -162,7 +162,7 @@ class Store:
     def replace(
         self,
         put: Mapping[str, bytes],
-        gone: Iterable[str] = (),
+        removed: Iterable[str] = (),
         more: Iterable[Statement] = (),
         *,
         durable: bool = True,
@@ -170,7 +170,7 @@ class Store:
         """Put and remove items, and run more statements, in one transaction. Raises VaultError."""
         generation = self.state.generation + 1
         new = {name: sealed_item(self.seals, name, each, generation) for name, each in put.items()}
-        old = {name: self.items[name] for name in gone if name in self.items}
+        old = {name: self.items[name] for name in removed if name in self.items}
         items = {name: item for name, item in (self.items | new).items() if name not in old}
         statements = [("DELETE FROM item WHERE id = ?", (item.id,)) for item in old.values()]
         statements += [*map(put_item, new.values()), *more]

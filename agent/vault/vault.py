@@ -80,8 +80,8 @@ class Vault:
         the keyring refuses the key; UsageError for an invalid passphrase.
         """
         rows, secret = self.keys(), Secret(kind, passphrase)
-        own = self._key, self._store.seals.vault_id, self._chance
-        row, code = slots.make_slot(slots.free_id(rows), secret, *own, derivation)
+        keys = self._key, self._store.seals.vault_id, self._chance
+        row, code = slots.make_slot(slots.free_id(rows), secret, *keys, derivation)
         try:
             self._store.change_slots([*rows, row], slots.inserted(row))
         except VaultError:
@@ -93,9 +93,9 @@ class Vault:
         """Remove a key slot; VaultError if it is the last one that opens on every machine."""
         rows = self.keys()
         rest = slots.without_slot(rows, number)
-        [gone] = [row for row in rows if row not in rest]
+        [removed] = [row for row in rows if row not in rest]
         self._store.change_slots(rest, ("DELETE FROM slot WHERE id = ?", (number,)))
-        slots.forget([gone])
+        slots.forget([removed])
 
     def rotate(self, passphrase: str) -> str | None:
         """Replace the data key and seal everything again; return the new recovery code, if any.

@@ -74,7 +74,7 @@ STANDING = {
     "agent/lab": Size(3_236, 22),
     "agent/model": Size(1_331, 9),
     "agent/tradeoff": Size(2_450, 13),
-    "agent/vault": Size(2_251, 13),
+    "agent/vault": Size(2_243, 13),
     "agent/wire": Size(814, 7),
     "agent/words": Size(869, 6),
     "examples": Size(1_858, 37),
