@@ -70,7 +70,7 @@ STANDING = {
     "agent/build": Size(1_990, 13),
     "agent/cli": Size(4_444, 28),
     "agent/daemon": Size(5_495, 30),
-    "agent/decision": Size(1_934, 13),
+    "agent/decision": Size(1_931, 13),
     "agent/lab": Size(3_236, 22),
     "agent/model": Size(1_331, 9),
     "agent/tradeoff": Size(2_450, 13),
