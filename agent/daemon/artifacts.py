@@ -82,7 +82,7 @@ class Artifact:
     mode: int = PUBLIC
 
     def read(self) -> str | None:
-        """Return the text that is installed, None without one; UsageError if unreadable."""
+        """Read the text that is installed, None without one; UsageError if unreadable."""
         if not os.path.lexists(self.path):
             return None
         return read_bytes(self.path, LARGEST).decode("utf-8", "replace")
@@ -103,7 +103,7 @@ class Artifact:
         return "elsewhere" if self.mark in text else "foreign"
 
     def missing_program(self) -> str | None:
-        """Return the program that is to be started, if it cannot be; None if it can."""
+        """Name the program to start if it is missing, else None."""
         program = self.starts(self.read() or "")
         return program if program is not None and not os.access(program, os.X_OK) else None
 
@@ -211,7 +211,7 @@ class UnpackedFolder(Artifact):
     source: Path = Path()
 
     def read(self) -> str | None:
-        """Return the digests of what the folder holds, None without one."""
+        """List the digests of what the folder holds, None without one."""
         if not os.path.lexists(self.path):
             return None
         if self.path.is_symlink() or not self.path.is_dir():
@@ -272,7 +272,7 @@ def content_of(path: Path) -> bytes:
 
 
 def as_text(value: object) -> str:
-    """Return a value in JSON, indented as a member of an object in a file."""
+    """Write a value in JSON, indented as a member of an object in a file."""
     return json.dumps(value, indent=2).replace("\n", "\n    ")
 
 

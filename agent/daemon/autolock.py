@@ -30,12 +30,12 @@ NAP = 1.0  # seconds of sleep between two looks: a machine that stays awake has 
 
 
 def watcher() -> str | None:
-    """Return the program that tells what logind says, None where it cannot be asked."""
+    """Find the program that reports the events of logind, None where there is no bus."""
     return shutil.which("gdbus") if BUS.exists() else None
 
 
 def locks(line: str, sessions: Path = SESSIONS) -> bool:
-    """Return whether a line reports sleep, or that this user's screen was locked."""
+    """Say whether a line reports sleep, or that this user's screen was locked."""
     if _SLEEPS.search(line):
         return True
     if (found := _LOCKS.match(line)) is None:
@@ -87,7 +87,7 @@ class Time(NamedTuple):
 
 
 def clocks() -> Time:
-    """Return the time, asleep or not, as far as the system counts sleep."""
+    """Read the clocks, asleep or not, as far as the system counts sleep."""
     if hasattr(time, "CLOCK_BOOTTIME"):  # Linux
         passed, awake = time.CLOCK_BOOTTIME, time.CLOCK_MONOTONIC
     else:  # macOS
@@ -111,7 +111,7 @@ class Autolock:
         lock: Callable[[], object],
         clock: Callable[[], Time] = clocks,
     ) -> None:
-        """Take what there is to ask, and to do.
+        """Store the idle limit, the test for a lock, and the lock itself.
 
         ``minutes``: how many, asked at each look, 0 for as long as it may be; ``lock``: closes the
         vault, and is no error where it is closed; ``locked``: says whether it is.

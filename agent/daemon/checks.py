@@ -32,17 +32,17 @@ LITTLE, LEAST = 100 << 20, 5 << 20  # bytes that are free
 
 
 def ok(name: str, what: str) -> Finding:
-    """Return a finding of something that is in order."""
+    """Report something that is in order."""
     return Finding(name, "ok", what)
 
 
 def warn(name: str, what: str, fix: str) -> Finding:
-    """Return a finding of something that could be better."""
+    """Report something that could be better."""
     return Finding(name, "warn", what, fix)
 
 
 def bad(name: str, what: str, fix: str) -> Finding:
-    """Return a finding of something that does not work, or is not safe."""
+    """Report something that does not work, or is not safe."""
     return Finding(name, "bad", what, fix)
 
 
@@ -69,7 +69,7 @@ def check_sockets(here: Machine) -> Iterator[Finding]:
 
 
 def listens(path: Path) -> bool:
-    """Return whether somebody listens at a Unix socket; nobody can where its path is too long."""
+    """Say whether somebody listens at a Unix socket; nobody can if its path is too long."""
     try:
         address = check_address(path)
     except UsageError:

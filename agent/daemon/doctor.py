@@ -72,7 +72,7 @@ WRONG = {  # by the state of an artifact
 
 
 def _rules(here: Machine) -> Rules:
-    """Return the user's policy, or what is wrong with it; None without one."""
+    """Read the user's policy, or what is wrong with it; None without one."""
     if not os.path.lexists(here.paths.policy):
         return None
     try:
@@ -250,7 +250,7 @@ def _problem(name: str, part: Artifact, again: str) -> Iterator[Finding]:
 
 
 def sandboxed(browser: programs.Browser, sandbox: str) -> tuple[str, str]:
-    """Return what it means that a browser is in a sandbox, and what to do."""
+    """Explain that a browser is in a sandbox, and what to do."""
     what = f"{browser.title} is a {sandbox}, and cannot start the relay outside its sandbox"
     return what, f"install {browser.title} from the system's packages or from its maker"
 
@@ -292,7 +292,7 @@ CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
 
 
 def examine(here: Machine) -> tuple[Finding, ...]:
-    """Return the findings of each check; what the system keeps it from seeing is bad."""
+    """Run each check; what the system keeps it from seeing is bad."""
     rules, registry = _rules(here), ModelRegistry(here.paths.models)
     every: dict[str, Callable[[], Iterator[Finding]]] = {
         check.__name__: partial(check, here) for check in CHECKS

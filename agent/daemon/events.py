@@ -41,7 +41,7 @@ class Reader:
         self._ended = False
 
     async def next(self, seconds: float) -> Event | None:
-        """Return the next event, None after ``seconds`` without one.
+        """Wait for the next event; None after ``seconds`` without one.
 
         Raises EndedError, once, when every event that was kept has been read.
         """
@@ -124,7 +124,7 @@ _LINE = "%(asctime)s %(levelname)s %(message)s"
 
 
 def kind_and_place(error: BaseException) -> str:
-    """Return the class of an error, and where it was raised."""
+    """Name the class of an error, and where it was raised."""
     frames = extract_tb(error.__traceback__)
     at = f" in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}{at}"

@@ -47,7 +47,7 @@ class Accounts:
 
 
 def installed_files(paths: Paths) -> InstalledFiles:
-    """Return the files that would be removed, and those that would stay."""
+    """List the files that would be removed, and those that would stay."""
     patterns = {
         paths.data: VAULT + BROWSERS,
         paths.state: STATE,
@@ -90,7 +90,7 @@ def remove(found: InstalledFiles) -> list[Path]:
 
 
 def accounts(found: InstalledFiles) -> Accounts:
-    """Return the accounts of every vault: that in use, replaced ones, unfinished ones.
+    """List the accounts of every vault: that in use, replaced ones, unfinished ones.
 
     Raises BusyVaultError if one is open.
     """
@@ -129,6 +129,6 @@ def _entries(folder: Path) -> Iterator[Path]:
 
 
 def _fits(path: Path, names: Sequence[str], folders: Sequence[str] = ()) -> bool:
-    """Return whether something is ours by its name and kind; ``folders``: what ours are called."""
+    """Say whether something is ours by its name and kind; ``folders``: names of our folders."""
     patterns = folders if stat.S_ISDIR(os.lstat(path).st_mode) else names
     return any(fnmatchcase(path.name, name) for name in patterns)

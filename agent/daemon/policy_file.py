@@ -48,7 +48,7 @@ UNREAD = Fingerprint(-1, -1, -1, -1, -1)  # no file has it
 
 
 def fingerprint_of(path: Path) -> Fingerprint | None:
-    """Return the fingerprint of a file, None if there is none, UNREADABLE if it cannot be read."""
+    """Take the fingerprint of a file: None if there is none, UNREADABLE if it cannot be read."""
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError, ValueError):  # the last for a name with a NUL
@@ -61,7 +61,7 @@ def fingerprint_of(path: Path) -> Fingerprint | None:
 
 
 def settling(stamp: Fingerprint | None, now: datetime) -> bool:
-    """Return whether a file was written to a moment ago, and so may be half of what will be there.
+    """Say whether a file was written to a moment ago, and so may be incomplete.
 
     One whose times both lie in the future was not: the clock was set back since.
     """
@@ -185,7 +185,7 @@ class ActivePolicy:
         return None if self.policy is None else Rulebook(self.policy, {})
 
     def book(self, model: Model) -> Rulebook | None:
-        """Return the rules, ready for the attributes of a model; None where there are no rules."""
+        """Prepare the rules for the attributes of a model; None without rules."""
         key = (model.id, model.digest)
         book = self._books.get(key)
         if book is None and self.policy is not None:
@@ -193,7 +193,7 @@ class ActivePolicy:
         return book
 
     def model(self, recipient: str, query: str, today: date) -> str | None:
-        """Return the name of the model that a request is decided with, None for the shipped one.
+        """Name the model that decides a request, None for the shipped one.
 
         UsageError if the recipient is not a host.
         """
@@ -203,7 +203,7 @@ class ActivePolicy:
         return None if verdict is None else str(verdict.value)
 
     def adds_parameters(self, recipient: str, query: str, today: date) -> bool:
-        """Return whether a recipient gets parameters in its address, and nothing else."""
+        """Say whether a recipient gets parameters in its address, and nothing else."""
         if self.recipients is None or not self._adds:
             return False
         return self.recipients.match(recipient, query, today).carry == "parameters"
@@ -216,7 +216,7 @@ class ActivePolicy:
         today: date,
         available: frozenset[str] | None = None,
     ) -> Terms | None:
-        """Return the terms for a request, with the ruling they are of; None without rules.
+        """Derive the terms of a request, with their ruling; None without rules.
 
         ``available``: as in `Terms`. UsageError if the recipient is not a host.
         """
@@ -233,7 +233,7 @@ class ActivePolicy:
         return self._terms[key]
 
     def pool(self, recipient: str) -> str:
-        """Return the pool of a host or address, or of @ and the name of a group.
+        """Find the pool of a host or address, or of @ and the name of a group.
 
         UsageError where it is neither.
         """
@@ -245,13 +245,13 @@ class ActivePolicy:
         return recipient
 
     def hosts_of(self, pool: str) -> list[str]:
-        """Return hosts of a pool, for the rules about it: its domain, or one of each member."""
+        """List hosts of a pool, for the rules about it: its domain, or one of each member."""
         if self.policy is None or not pool.startswith(SIGN):
             return [pool]
         return [member.host for member in self.policy.groups[pool.removeprefix(SIGN)]]
 
     def misspelt(self, models: Sequence[Model]) -> tuple[str, ...]:
-        """Return a remark on each name in the rules that is probably meant for an attribute's."""
+        """Remark on each name in the rules that is probably a misspelt attribute."""
         names = tuple(sorted({each.name for model in models for each in model.attributes}))
         if names not in self._remarks:
             problems = () if self.policy is None else misspelt(self.policy, names)
@@ -315,7 +315,7 @@ class PolicyFile:
         self.usage.clear()
 
     def status(self) -> PolicyStatus:
-        """Return how the file is, and whether there are rules in force."""
+        """Describe the file, and whether there are rules in force."""
         rules = () if self.policy is None else self.policy.rules
         return PolicyStatus(
             path=str(self.path),
@@ -365,7 +365,7 @@ class PolicyFile:
 
 
 def _load(path: Path, stamp: Fingerprint | None) -> _Content:
-    """Return the policy in a file, or why there is none."""
+    """Read the policy in a file, or why there is none."""
     if stamp is None:
         return None
     try:

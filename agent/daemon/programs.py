@@ -61,7 +61,7 @@ _LAUNCHER = f"#!/bin/sh\n# {WRITTEN}\nexec {{command}}\n"
 
 
 def chromium_id(key: str) -> str:
-    """Return the id of the extension whose manifest has this key: DER in base64."""
+    """Derive the id of the extension whose manifest has this key: DER in base64."""
     digest = hashlib.sha256(b64decode(key, validate=True)).digest()[:_BYTES]
     return "".join(_LETTERS[byte >> 4] + _LETTERS[byte & 15] for byte in digest)
 
@@ -104,13 +104,13 @@ ENDINGS = ("", "-browser", "-stable", "-esr")  # of a program's name
 
 
 def manifest_path(browser: Browser, machine: Machine) -> Path:
-    """Return where a browser looks for the manifest of our relay."""
+    """Locate the manifest of our relay for a browser."""
     lower = browser.kind == "firefox" and machine.manager != "launchd"
     return _folder(browser, machine) / (_FIREFOX_HOSTS if lower else _HOSTS) / f"{HOST}.json"
 
 
 def is_here(browser: Browser, machine: Machine) -> bool:
-    """Return whether a browser was run here, or can be, outside of a sandbox."""
+    """Say whether a browser was run here, or can be, outside of a sandbox."""
     path = machine.environment.get("PATH", "")
     programs = [shutil.which(browser.program + ending, path=path) for ending in ENDINGS]
     folder, hosts = _folder(browser, machine), {_HOSTS, _FIREFOX_HOSTS}
@@ -143,7 +143,7 @@ def confined(machine: Machine) -> Iterator[tuple[Browser, Literal["snap", "flatp
 
 
 def _folder(browser: Browser, machine: Machine) -> Path:
-    """Return the folder in which a browser keeps what is the user's."""
+    """Locate the folder in which a browser keeps the user's files."""
     if machine.manager == "launchd":
         return machine.home / "Library" / "Application Support" / browser.mac
     if browser.kind == "firefox":
@@ -152,7 +152,7 @@ def _folder(browser: Browser, machine: Machine) -> Path:
 
 
 def manifest(browser: Browser, machine: Machine) -> Artifact:
-    """Return the manifest by which a browser finds our relay; ours if it names our launcher."""
+    """Write the manifest by which a browser finds our relay; ours if it names our launcher."""
     allowed = {
         "firefox": {"allowed_extensions": [FIREFOX_ID]},
         "chromium": {"allowed_origins": [f"chrome-extension://{chromium_id(KEY)}/"]},
@@ -172,7 +172,7 @@ def manifest(browser: Browser, machine: Machine) -> Artifact:
 
 
 def launcher(paths: Paths, interpreter: str) -> Artifact:
-    """Return what browsers start; UsageError where our socket's path is too long."""
+    """Write the script that browsers start; UsageError where our socket's path is too long."""
     socket = check_address(paths.query)
     command = shlex.join([interpreter, "-I", "-S", str(RELAY), socket])
     text = _LAUNCHER.format(command=command)
@@ -182,7 +182,7 @@ def launcher(paths: Paths, interpreter: str) -> Artifact:
 
 
 def program_of(text: str) -> str | None:
-    """Return the interpreter that a launcher starts, None if it names none."""
+    """Read the interpreter that a launcher starts, None if it names none."""
     try:
         words = shlex.split((text.splitlines() or [""])[-1])
     except ValueError:
@@ -191,7 +191,7 @@ def program_of(text: str) -> str | None:
 
 
 def extension(paths: Paths) -> UnpackedFolder:
-    """Return the extension, unpacked where a browser can load it; UsageError without ours."""
+    """Describe the extension, unpacked where a browser can load it; UsageError without ours."""
     text = digests(EXTENSION)
     return UnpackedFolder(paths.extension, text, lambda _: True, "", source=EXTENSION)
 
@@ -222,12 +222,12 @@ class Installation:
 
 
 def usual_manager() -> Manager:
-    """Return the manager of services that this system has."""
+    """Name the manager of services of this system."""
     return "launchd" if sys.platform == "darwin" else "systemd"
 
 
 def this_machine() -> Machine:
-    """Return the machine and the user that run this process, at this time."""
+    """Describe the machine and the user that run this process, at this time."""
     now = datetime.now().astimezone()
     return Machine(paths(), os.environ, now, usual_manager(), sys.executable)
 
@@ -259,7 +259,7 @@ def assistant_installations(
 
 
 def installations(machine: Machine) -> list[Installation]:
-    """Return all that can be connected, but for a kind whose files cannot be written."""
+    """List all that can be connected, but for a kind whose files cannot be written."""
     connectable: list[Installation] = []
     for kind in (system_service, browser_installations, assistant_installations):
         with suppress(UsageError):
@@ -310,7 +310,7 @@ class HostProgram(NamedTuple):
     recipient: str
 
     def path(self, machine: Machine) -> Path:
-        """Return where its file is, whether or not it exists."""
+        """Locate its file, whether or not it exists."""
         variables = machine.environment
         own = variables.get("CLAUDE_CONFIG_DIR", "") if self.name == "claude-code" else ""
         if self.place.startswith("."):
@@ -343,7 +343,7 @@ HOST_PROGRAMS = (
 
 
 def entry(host: HostProgram, machine: Machine, recipient: str | None = None) -> ConfigurationEntry:
-    """Return our server as a host's file is to have it.
+    """Write our server as a host's file is to have it.
 
     ``recipient``: who gets the facts, by default the one it has now, else the host's. What others
     have added to our server stays, but for what would keep the host from starting it.
@@ -371,14 +371,14 @@ def entry(host: HostProgram, machine: Machine, recipient: str | None = None) -> 
 
 
 def recipient_of(server: Members) -> str:
-    """Return who gets the facts by a server's arguments, nothing if they name nobody."""
+    """Read from a server's arguments who gets the facts; empty if they name nobody."""
     arguments = server.get("args")
     words = [*map(str, arguments)] if isinstance(arguments, list) else []
     return words[words.index("--recipient") + 1] if "--recipient" in words[:-1] else ""
 
 
 def program_in(text: str) -> str:
-    """Return the program that a server names, nothing if it names none."""
+    """Read the program that a server names; empty if it names none."""
     return str((json.loads(text) if text else {}).get("command", ""))
 
 

@@ -85,7 +85,7 @@ class Reply:
 
 
 def request(command: str, text: str = "") -> bytes:
-    """Return a command as a line, its text escaped and cut to what a line holds.
+    """Write a command as a line, its text escaped and cut to what a line holds.
 
     It is cut between characters, never within one or its escape.
     """
@@ -137,7 +137,7 @@ class Response:
 
 
 def find() -> Path | None:
-    """Return the first program of the usual ones that is there, and that may be used."""
+    """Find the first of the usual programs that is installed and may be used."""
     for folder in FOLDERS:
         for name in NAMES:
             path = Path(folder, f"pinentry-{name}")
@@ -147,7 +147,7 @@ def find() -> Path | None:
 
 
 def checked(path: Path) -> Path:
-    """Return the path of a program that only root and we can change. PinentryError, UnsafeError."""
+    """Check that only root and we can change a program. PinentryError, UnsafeError."""
     try:
         check_ours(path)
         usable = path.is_file() and os.access(path, os.X_OK)
@@ -159,7 +159,7 @@ def checked(path: Path) -> Path:
 
 
 def shows(environment: Mapping[str, str]) -> bool:
-    """Return whether an environment names a display; elsewhere no dialog is ever opened."""
+    """Say whether an environment names a display; elsewhere no dialog is ever opened."""
     return any(environment.get(name) for name in DISPLAYS) or os.uname().sysname == "Darwin"
 
 
@@ -357,7 +357,7 @@ class Prompts:
         self._task = asyncio.get_running_loop().create_task(run())
 
     def _program(self) -> Path:
-        """Return the program of the policy, or the usual one. PinentryError."""
+        """Find the program of the policy, or the usual one. PinentryError."""
         chosen = self._agent.settings.pinentry
         program = Path(chosen) if chosen else find()
         if program is None:

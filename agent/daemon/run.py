@@ -72,7 +72,7 @@ class Lifetime:
 
 @contextmanager
 def lifetime() -> Iterator[Lifetime]:
-    """Return what notes the signals, from here on: none of them interrupts what is being done.
+    """Record signals in flags from here on, so that none interrupts a request.
 
     asyncio's own handlers would leave the time before and after its loop to chance.
     """
@@ -93,7 +93,7 @@ def lifetime() -> Iterator[Lifetime]:
 
 
 def assembled(paths: Paths) -> Api:
-    """Return the API of this machine, with the vault locked; nothing is read but the policy."""
+    """Assemble the API of this machine, with the vault locked; nothing is read but the policy."""
     from agent.daemon.agent import assemble, now
     from agent.daemon.api import Api
 

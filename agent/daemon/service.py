@@ -32,7 +32,7 @@ _PROGRAM = re.compile(r'^ExecStart="((?:[^"\\]|\\.)*)"', re.MULTILINE)
 
 
 def units(machine: Machine) -> tuple[Artifact, ...]:
-    """Return the files that start the daemon; what says where our folders are is passed on.
+    """Write the files that start the daemon, with the variables that locate our folders.
 
     Raises UsageError for a path or a variable that such a file cannot hold.
     """
@@ -61,7 +61,7 @@ def _artifact(path: Path, text: str) -> Artifact:
 
 
 def place(machine: Machine) -> Path:
-    """Return the folder of a user's own services."""
+    """Locate the folder of a user's own services."""
     if machine.manager == "launchd":
         return machine.home / "Library" / "LaunchAgents"
     return machine.configuration / "systemd" / "user"
@@ -90,7 +90,7 @@ def _units(command: list[str], variables: Mapping[str, str]) -> Iterator[tuple[s
 
 
 def _plist(command: list[str], variables: Mapping[str, str]) -> str:
-    """Return the text of launchd's property list, marked as untried."""
+    """Write launchd's property list, marked as untried."""
     document = {
         "Label": PLIST.removesuffix(".plist"),
         "ProgramArguments": command,
@@ -123,7 +123,7 @@ def _escaped(text: str) -> str:
 
 
 def program_of(text: str) -> str | None:
-    """Return the interpreter that a unit or a property list starts, None if it names none."""
+    """Read the interpreter that a unit or a property list starts, None if it names none."""
     if text.startswith("<?xml"):
         arguments = _document(text).get("ProgramArguments")
         return str(arguments[0]) if isinstance(arguments, list) and arguments else None
@@ -132,7 +132,7 @@ def program_of(text: str) -> str | None:
 
 
 def _folders(text: str) -> object:
-    """Return what a file says of where our folders are."""
+    """Read from a file where our folders are."""
     if text.startswith("<?xml"):
         return _document(text).get("EnvironmentVariables")
     return [line for line in text.splitlines() if line.startswith(_PLACES)]
@@ -147,12 +147,12 @@ def _document(text: str) -> dict[str, object]:
 
 
 def reachable(manager: Manager) -> bool:
-    """Return whether the user's manager of services answers."""
+    """Say whether the user's manager of services answers."""
     return _succeeds(["launchctl", "list"] if manager == "launchd" else [*_CTL, "show-environment"])
 
 
 def listening(manager: Manager) -> bool:
-    """Return whether the manager of services listens for the daemon, and so starts it at a call."""
+    """Say whether the manager of services listens for the daemon, and so starts it at a call."""
     if manager == "launchd":
         return _succeeds(["launchctl", "list", PLIST.removesuffix(".plist")])
     return _succeeds([*_CTL, "is-active", "--quiet", SOCKETS["control"]])
@@ -163,21 +163,21 @@ def _succeeds(command: list[str]) -> bool:
 
 
 def starting(machine: Machine) -> Commands:
-    """Return the commands that make written files known, and start to listen."""
+    """List the commands that load the files, and start to listen."""
     if machine.manager == "launchd":
         return [["launchctl", "load", "-w", str(place(machine) / PLIST)]]
     return [[*_CTL, "daemon-reload"], [*_CTL, "enable", "--now", *SOCKETS.values()]]
 
 
 def stopping(machine: Machine) -> Commands:
-    """Return the commands to run before the files go."""
+    """List the commands to run before the files are removed."""
     if machine.manager == "launchd":
         return [["launchctl", "unload", "-w", str(place(machine) / PLIST)]]
     return [[*_CTL, "disable", "--now", *SOCKETS.values(), SERVICE]]
 
 
 def forgetting(manager: Manager) -> Commands:
-    """Return the commands to run after the files went."""
+    """List the commands to run after the files are removed."""
     return [] if manager == "launchd" else [[*_CTL, "daemon-reload"]]
 
 

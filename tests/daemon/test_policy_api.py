@@ -1,27 +1,23 @@
 """The policy as the API shows and changes it."""
 
 import os
+import re
 import tomllib
 from datetime import date
-from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.policy_api import NO_POLICY, attributes, edit_policy, rules
-from agent.daemon.policy_file import PolicyFile
+from agent.daemon.policy_api import NO_POLICY, attributes, rules
 from agent.errors import LockedError, ModelError, PolicyError, UsageError
 from agent.wire.decide import Ask
-from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, RuleStatus, TryPolicy
-from policy.amend import RuleScope, places
+from agent.wire.policy import AttributeStatus, PolicyEdit, RuleStatus, TryPolicy
 from policy.hosts import ANYBODY
 from policy.match import GUARDED, Rulebook, known
-from policy.read import audit, is_empty_policy, load
-from policy.rules import Layer, Policy
-from policy.settings import Value
-from tests.policy.strategies import HOSTS, changes, documents, rendered
+from policy.read import audit, load
+from policy.rules import Layer
+from tests.policy.strategies import HOSTS, documents, rendered
 from tests.worlds.homes import POLICY, Home
 from tests.worlds.people import MODEL, MONDAY, SHOP, FixedRules, agent_of
 
@@ -205,50 +201,6 @@ def test_a_rule_fires_as_a_request_is_answered(home: Home) -> None:
     assert all(each.fired_at is None for each in home.calls.rules().rules)
 
 
-def write(edit: PolicyEdit, path: Path) -> Edited:
-    """Write an edit into a file."""
-    return edit_policy(edit, MONDAY, agent_of(PolicyFile(path), MODEL, None))
-
-
-def edit_of(where: RuleScope, **more: Any) -> PolicyEdit:  # noqa: ANN401  (of any field)
-    """Return an edit for some requests."""
-    return PolicyEdit(
-        recipient=where.recipient,
-        attribute=where.attribute,
-        query=where.query,
-        expires=where.expires,
-        **more,
-    )
-
-
-@settings(max_examples=40)
-@given(changes())
-def test_an_edit_and_its_undoing_give_the_same_text(
-    tmp_path_factory: pytest.TempPathFactory,
-    change: tuple[Policy, RuleScope, dict[str, Value], Policy],
-) -> None:
-    """As the pure functions have it; where nothing of this was set for exactly these before."""
-    before, where, values, after = change
-    assume(not any({*values} & {*rule.settings} for rule in places(where, before)))
-    assume(not is_empty_policy(before.text))
-    path = tmp_path_factory.mktemp("edit") / "policy.toml"
-    path.write_text(before.text)
-    assert write(edit_of(where, set=values), path).changed
-    assert path.read_text() == after.text
-    assert not write(edit_of(where, set=values), path).changed
-    assert write(edit_of(where, unset=[*values]), path).changed
-    assert said(load(path)) == said(before)
-
-
-def said(policy: Policy) -> list[tuple[object, ...]]:
-    """Return what each rule of a file says that sets something."""
-    return [
-        (rule.path, rule.conditions, dict(rule.settings))
-        for rule in policy.rules
-        if rule.layer is Layer.FILE and rule.settings
-    ]
-
-
 def test_one_setting_takes_the_place_of_another(home: Home) -> None:
     """In the same rule, which stays where it was, under its name."""
     home.calls.edit_policy(PolicyEdit(recipient="shop.example", set={"k": 5}))
@@ -280,36 +232,22 @@ def test_it_holds_at_once_and_what_wins_is_said(home: Home) -> None:
     assert home.calls.edit_policy(PolicyEdit(unset=["lambda"])).wins == []
 
 
-@pytest.mark.parametrize(
-    ("edit", "what", "hint"),
-    [
+def test_what_cannot_be_written_is_refused(home: Home) -> None:
+    """In the words of `reticent policy set`, and the file stays as it was."""
+    over = date(2020, 1, 1)
+    for edit, what, hint in (
         (PolicyEdit(), "this edit changes nothing", "name a setting"),
         (PolicyEdit(set={"k": 3}, unset=["k"]), "'k' is both set and unset", "one of"),
         (PolicyEdit(set={"lamda": 4}), "unknown setting 'lamda'", "did you mean 'lambda'?"),
         (PolicyEdit(unset=["preset"]), "'preset' is not a setting of requests", "by hand"),
-        (PolicyEdit(set={"k": 2.5}), "k: 2.5 is not a whole number from 1", "k is a whole"),
-        (PolicyEdit(set={"k": "5"}), "k: '5' is not a whole number from 1", "5 without quotes"),
-        (PolicyEdit(set={"k": True}), "k: true is not a whole number from 1", None),
-        (
-            PolicyEdit(set={"mode": "fast"}),
-            "mode: 'fast' is not one of dynamic, standing, planned",
-            None,
-        ),
         (PolicyEdit(set={"k": 3}, recipient="advert"), "unknown group 'advert'", "'adverts'?"),
-        (PolicyEdit(set={"k": 3}, expires=date(2020, 1, 1)), "2020-01-01 is over", "later day"),
+        (PolicyEdit(set={"k": 3}, expires=over), "2020-01-01 is over", "later day"),
         (PolicyEdit(unset=["k"]), "does not set 'k' for exactly this", "policy show"),
         (PolicyEdit(set={"k": 3}, attribute="age"), "would be no valid policy", "leave out"),
-        (PolicyEdit(set={"k": 3}, attribute="Age"), "'Age' is not an attribute name", None),
-    ],
-)
-def test_what_cannot_be_written_is_refused(
-    home: Home, edit: PolicyEdit, what: str, hint: str | None
-) -> None:
-    """In the words of `reticent policy set`, and the file stays as it was."""
-    with pytest.raises(UsageError) as caught:
-        home.calls.edit_policy(edit)
-    assert what in caught.value.what
-    assert hint is None or hint in caught.value.hint
+    ):
+        with pytest.raises(UsageError, match=re.escape(what)) as caught:
+            home.calls.edit_policy(edit)
+        assert hint in caught.value.hint
     assert home.paths.policy.read_text() == POLICY
     assert home.bus.kinds == []
 
