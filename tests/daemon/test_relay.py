@@ -20,6 +20,8 @@ from agent import __version__
 from agent.daemon import relay
 from agent.daemon.relay import LARGEST, LENGTH, BrokenOffError, asked, framed, frames
 from agent.wire.base import MOST_BYTES, Fault
+from agent.wire.decide import Ask
+from agent.wire.routes import QUERY
 from tests.waiting import PATIENCE
 from tests.wire.fake import short_folder
 from tests.worlds.daemons import Live, home, living, started
@@ -192,8 +194,10 @@ def test_elsewhere_the_owner_is_that_of_the_file(monkeypatch: pytest.MonkeyPatch
 
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
-    """A daemon with an open vault."""
+    """A daemon with an open vault, which has decided once: the first time takes the longest."""
     with living() as live:
+        with live.client(QUERY) as client:
+            client.call("decide", Ask(query="editor", recipient="first.example"))
         yield live
 
 
