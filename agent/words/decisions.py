@@ -43,7 +43,7 @@ UNKNOWN_HELP = "how much it helps is unknown"
 
 def headline(decision: Decision) -> str:
     """Say in one sentence what is sent and who still looks alike, or why nothing is sent."""
-    if not _has_set(decision):
+    if decision.code in NO_SET:
         return f"Send nothing: {WHY_NOTHING[decision.code]}."
     again, titles = decision.again, decision.titles
     new = [name for name in decision.disclosed if name not in again]
@@ -160,10 +160,6 @@ def carried(chosen: Figures, titles: Titles, *, people_left: int, informed: bool
     return f"{what}. By today's rules: {helps}."
 
 
-def _has_set(decision: Decision) -> bool:
-    return decision.code not in NO_SET
-
-
 def _facts(names: Sequence[str], titles: Titles) -> str:
     return f"{counted(len(names), 'fact')} ({listed(titled(names, titles))})"
 
@@ -181,11 +177,8 @@ def _why_nothing(decision: Decision) -> str:
         return "nothing in the set for every request may be sent now"
     limits = [each.limit for each in tried if each.limit and each.net_bits > 0]
     if limits:
-        which = listed(dict.fromkeys(limits))
-        return f"what would help enough would break the limit {which}"
-    if decision.mode == "planned":
-        return "nothing helps enough in the long run"
-    return "nothing helps enough"
+        return f"what would help enough would break the limit {listed(dict.fromkeys(limits))}"
+    return f"nothing helps enough{' in the long run' if decision.mode == 'planned' else ''}"
 
 
 def _read(decision: Decision) -> Iterator[tuple[str, str]]:
@@ -247,7 +240,7 @@ def _some(names: Sequence[str]) -> str:
 
 def _figures(decision: Decision) -> Iterator[tuple[str, str]]:
     figures = decision.figures
-    if not _has_set(decision):
+    if decision.code in NO_SET:
         yield "people", fitting(figures.people, figures.people_left, decision.among)
         return
     yield "objective", _objective(decision)

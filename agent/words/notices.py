@@ -262,21 +262,16 @@ def held(holding: Recipient, titles: Titles = NONE) -> str:
     return f"{holding.pool} knows {facts} about you. {fits}{new}.{learns if unset else ''}"
 
 
-def inferred(found: Inferred) -> str:
+def inferred(fact: Inferred) -> str:
     """Say what a recipient could guess about a guarded attribute."""
-    if not found.best_guess:
-        return f"{found.title}: too few people look like you to tell what it could guess."
-    guess, chance = f"{found.best_guess:.0%}", f"{found.by_chance:.0%}"
-    right = f"its best guess is right for {guess} of people like you, and {chance} by chance"
-    amount = bits(abs(found.bits), decimals=2)
-    if found.bits < 0:
-        return (
-            f"{found.title} (kept secret): {right}; it is {amount} bits less certain than before."
-        )
-    whole = bits(found.bits_in_all, decimals=2)
-    return (
-        f"{found.title} (kept secret): {right}; it has learned {amount} of {whole} bits about it."
-    )
+    if not fact.best_guess:
+        return f"{fact.title}: too few people look like you to tell what it could guess."
+    guess = f"its best guess is right for {fact.best_guess:.0%} of people like you"
+    amount, whole = bits(abs(fact.bits), decimals=2), bits(fact.bits_in_all, decimals=2)
+    learned = f"it has learned {amount} of {whole} bits about it"
+    if fact.bits < 0:
+        learned = f"it is {amount} bits less certain than before"
+    return f"{fact.title} (kept secret): {guess}, and {fact.by_chance:.0%} by chance; {learned}."
 
 
 READ: Mapping[Encoder, str] = {
