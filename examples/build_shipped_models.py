@@ -20,7 +20,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def options_of(name: str, folder: Path) -> BuildOptions:
-    """Return what the model of a name is built from; texts of other topics go to a folder."""
+    """Find what the model of a name is built from; texts of other topics go to a folder."""
     described = read_description(DATA / name / "model.toml")
     tables = TableFiles(*(DATA / name / f"{each}.csv.gz" for each in ("users", "events")))
     background = folder / f"{name}.csv"

@@ -57,7 +57,7 @@ img { position: absolute; top: 46px; right: 24px; width: 360px; border-radius: 8
 
 
 def drafted() -> Draft:
-    """Return what the daemon of the demo's fictional person drafts."""
+    """Make what the daemon of the demo's fictional person drafts."""
     with tempfile.TemporaryDirectory(prefix="r") as folder:
         told = os.environ | {HOME: folder}
         with daemon(told, POLICY), Client(paths(told).query) as client:
@@ -66,7 +66,7 @@ def drafted() -> Draft:
 
 
 def popup(browser: Browser, draft: Draft) -> bytes:
-    """Return a picture of the popup's own page as it shows a draft."""
+    """Take a picture of the popup's own page as it shows a draft."""
     told = {"search": None, "state": "", "fault": None, "offered": None, "refused": None}
     chat = {"origin": f"https://{HOST}", "text": QUESTION, "fault": None}
     whole = {**told, "chat": {**chat, "draft": msgspec.to_builtins(draft)}}
@@ -86,7 +86,7 @@ def popup(browser: Browser, draft: Draft) -> bytes:
 
 
 def draw() -> bytes:
-    """Return the picture, a PNG."""
+    """Draw the picture, a PNG."""
     draft = drafted()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)

@@ -44,7 +44,7 @@ ELSEWHERE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # fonts that would 
 
 
 def picture() -> str:
-    """Return an SVG of the screen as it is now."""
+    """Draw an SVG of the screen as it is now."""
     with tempfile.TemporaryDirectory(prefix="r") as folder:
         told = os.environ | {HOME: folder}
         with daemon(told, POLICY):
@@ -87,7 +87,7 @@ def _wait(client: Client, ready: Callable[[Status], bool]) -> None:
 
 
 async def _looked_at(places: Paths) -> str:
-    """Return what the screen shows, once all of it is there."""
+    """Wait for what the screen shows, once all of it is there."""
 
     def now() -> datetime:
         return datetime.now().astimezone()

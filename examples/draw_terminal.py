@@ -21,7 +21,7 @@ FONTS = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 
 
 def picture() -> str:
-    """Return an SVG of the command and of what it prints now."""
+    """Draw an SVG of the command and of what it prints now."""
     with redirect_stdout(StringIO()) as printed:
         code = outcome(shlex.split(COMMAND)[1:])
     if code:
@@ -34,7 +34,7 @@ def picture() -> str:
 
 
 def drawn(lines: list[str]) -> str:
-    """Return an SVG of lines of text, of which the first stands out."""
+    """Draw an SVG of lines of text, of which the first stands out."""
     columns = max(map(len, lines))
     width, height = round(columns * CHARACTER) + 2 * MARGIN, len(lines) * LINE + 2 * MARGIN
     size = f'width="{width}" height="{height}"'

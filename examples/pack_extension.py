@@ -20,7 +20,7 @@ MODE = 0o100644 << 16
 
 
 def manifest_for(store: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the manifest without what only the other kind of browser knows."""
+    """Copy the manifest without what only the other kind of browser knows."""
     background = dict(manifest["background"])
     found = {**manifest, "background": background}
     if store == "firefox":

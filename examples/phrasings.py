@@ -14,7 +14,7 @@ MODELS = ("atus", "so2017")
 
 
 def phrasings_of(model: str) -> Path:
-    """Return the table of a model's phrasings: query, language, text."""
+    """Find the table of a model's phrasings: query, language, text."""
     return DATA / f"{model}.csv"
 
 

@@ -39,7 +39,7 @@ class Heard:
 
 
 def accepting(names: Iterable[str]) -> str:
-    """Return the header that asks for attributes by name; empty for none."""
+    """Write the header that asks for attributes by name; empty for none."""
     tokens: http_sf.ListType = [http_sf.Token(each) for each in names]
     return http_sf.ser(tokens) if tokens else ""
 
@@ -73,7 +73,7 @@ def heard(lines: Sequence[bytes], asked: Mapping[str, Collection[str]]) -> Heard
 
 
 def _value(may: Collection[str], member: object) -> str | None:
-    """Return the value that a member of the dictionary tells; parameters are ignored.
+    """Read the value that a member of the dictionary tells; parameters are ignored.
 
     Attributes with the values no and yes travel as Booleans, others as Strings.
     """

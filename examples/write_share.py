@@ -31,7 +31,7 @@ ENVIRONMENT = {
 
 
 def shared() -> dict[str, str]:
-    """Return the text of each file by its place below SHARE."""
+    """Write the text of each file by its place below SHARE."""
     texts = {PAGE: page()}
     for shell, place in COMPLETIONS.items():
         script = get_completion_class(shell)
@@ -42,7 +42,7 @@ def shared() -> dict[str, str]:
 
 
 def page() -> str:
-    """Return the man page in the macros of man(7)."""
+    """Write the man page in the macros of man(7)."""
     context = click.Context(program, info_name="reticent", **program.context_settings)
     lines = [
         f'.TH RETICENT 1 "" "reticent {__version__}" "User Commands"',
@@ -93,7 +93,7 @@ def _text(help_: str | None) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    r"""Return a text in which nothing is a command of roff(7), and a hyphen can be copied."""
+    r"""Escape a text so that nothing is a command of roff(7), and a hyphen can be copied."""
     plain = (
         text.replace("\\", r"\e").replace("-", r"\-").replace("'", r"\(aq").replace('"', r"\(dq")
     )

@@ -137,7 +137,7 @@ def model_from(
 def _singles(
     fitted: pa.Table, anonymity_set: AnonymitySet, estimator: Estimator, *, paired: bool
 ) -> Singles:
-    """Return the figures of single attributes, and of pairs if ``paired``."""
+    """Collect the figures of single attributes, and of pairs if ``paired``."""
     everything = range(len(anonymity_set.cards))
     pair_costs = (
         _costs(anonymity_set, singleton(each), everything[each + 1 :]) for each in everything

@@ -36,7 +36,7 @@ class Series:
     def ranked(
         cls, label: str, y: Iterable[float], style: Style = "bars", names: tuple[str, ...] = ()
     ) -> "Series":
-        """Return numbers at x = 0, 1, 2 and so on."""
+        """Place numbers at x = 0, 1, 2 and so on."""
         values = tuple(map(float, y))
         return cls(label, tuple(map(float, range(len(values)))), values, style, names=names)
 
@@ -128,21 +128,21 @@ def criteria_table(criteria: Iterable[Criterion]) -> str:
 
 
 def section(chart: Chart, note: str) -> str:
-    """Return the beginning of a section of a page in Markdown: a chart, and a note on its data."""
+    """Write the beginning of a section of a page in Markdown: a chart, and a note on its data."""
     files = f"[SVG]({chart.name}.svg), [numbers]({chart.name}.csv)"
     picture = f"![{chart.title}]({chart.name}.png)"
     return f"## {chart.title}\n\n{picture}\n\n{note} {files}\n"
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:
-    """Return rows as the text of a CSV file."""
+    """Write rows as the text of a CSV file."""
     text = StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
+    """Write a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     cells = [[each.replace("|", "\\|") for each in line] for line in lines]
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)

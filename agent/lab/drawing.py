@@ -36,7 +36,7 @@ SCALES = {False: "linear", True: "log"}
 
 
 def drawn(chart: Chart) -> dict[str, bytes]:
-    """Return a chart as the content of two files, by their ending: png and svg."""
+    """Draw a chart as the content of two files, by their ending: png and svg."""
     with mpl.rc_context(fname=str(files("agent.lab") / "charts.mplstyle")):
         columns = min(COLUMNS, len(chart.panels))
         rows = ceil(len(chart.panels) / columns)
@@ -90,7 +90,7 @@ def _draw(axes: Axes, panel: Panel) -> None:
 
 
 def _on_its_side(panel: Panel) -> int:
-    """Return how many letters the longest name of a place has if they stand upright, else 0."""
+    """Count the letters of the longest name of a place if names stand upright, else 0."""
     lines = [line for each in panel.ticks for line in _in_lines(each).splitlines()]
     if len(panel.ticks) > LEVEL or max(map(len, lines), default=0) > LONGEST:
         return max(map(len, panel.ticks))
@@ -102,7 +102,7 @@ def _in_lines(name: str) -> str:
 
 
 def numbers(chart: Chart) -> str:
-    """Return the table; ``name``, ``low`` and ``high`` are empty where there are none."""
+    """Write the table; ``name``, ``low`` and ``high`` are empty where there are none."""
     rows: list[Sequence[object]] = [HEADER]
     for panel in chart.panels:
         for each in panel.series:
@@ -115,7 +115,7 @@ def numbers(chart: Chart) -> str:
 
 
 def report(title: str, intro: Sequence[str], findings: Sequence[StudyFinding]) -> str:
-    """Return the page in Markdown; the pictures lie beside it under their charts' names."""
+    """Write the page in Markdown; the pictures lie beside it under their charts' names."""
     lines = [f"# {title}", ""]
     for each in intro:
         lines += [each, ""]

@@ -42,14 +42,14 @@ class Answer(NamedTuple):
 
 
 def decide(query: str, recipient: str, asked: Names | None = None, limit: float = LIMIT) -> Answer:
-    """Return what a request may carry; ``asked``: names the recipient can use, None for any."""
+    """Ask what a request may carry; ``asked``: names the recipient can use, None for any."""
     return asyncio.run(decide_async(query, recipient, asked, limit))
 
 
 async def decide_async(
     query: str, recipient: str, asked: Names | None = None, limit: float = LIMIT
 ) -> Answer:
-    """Return the same as `decide`, while others run."""
+    """Do the same as `decide`, while others run."""
     message = {"query": query, "recipient": recipient, "asked": asked and [*asked]}
     try:
         return _answer(*await _call("decide", message, limit))
@@ -65,7 +65,7 @@ def offer(recipient: str, names: Names, limit: float = LIMIT) -> bool:
 
 
 async def offer_async(recipient: str, names: Names, limit: float = LIMIT) -> bool:
-    """Return the same as `offer`, while others run."""
+    """Do the same as `offer`, while others run."""
     try:
         return (await _call("offer", {"recipient": recipient, "names": [*names]}, limit))[0]
     except _FAILURE:
@@ -73,7 +73,7 @@ async def offer_async(recipient: str, names: Names, limit: float = LIMIT) -> boo
 
 
 def socket_path(variables: Mapping[str, str] = os.environ) -> str:
-    """Return where the daemon listens, on Linux, as these variables of the environment say."""
+    """Find where the daemon listens, on Linux, as these variables of the environment say."""
     if home := variables.get("RETICENT_HOME"):
         return str(Path(home, "run", "query.sock").absolute())
     if (runtime := Path(variables.get("XDG_RUNTIME_DIR", ""))).is_absolute():
@@ -84,7 +84,7 @@ def socket_path(variables: Mapping[str, str] = os.environ) -> str:
 
 
 async def _call(name: str, message: Mapping[str, Any], limit: float) -> tuple[bool, Any]:
-    """Return whether the daemon did it, and the message of its answer, which came whole."""
+    """Say whether the daemon did it, and the message of its answer, which came whole."""
     body = json.dumps(message)
     head = f"POST /v1/{name} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     async with asyncio.timeout(limit):
@@ -100,7 +100,7 @@ async def _call(name: str, message: Mapping[str, Any], limit: float) -> tuple[bo
 
 
 def _answer(done: bool, said: Any) -> Answer:  # noqa: ANN401, FBT001  (any JSON)
-    """Return what an answer says, nothing to attach unless all of it is text as it should be."""
+    """Read what an answer says, nothing to attach unless all of it is text as it should be."""
     if not done:
         return Answer(said=f"the daemon refused: {said['what']}")
     answer = Answer(said["header"], said["attributes"], said["code"])

@@ -52,7 +52,7 @@ def main(folder: Path) -> None:
 
 
 def _walker(number: int, chance: random.Random) -> tuple[str, ...]:
-    """Return one row; some do not say how old they are."""
+    """Draw one row; some do not say how old they are."""
     gender, job = chance.choice(("female", "male")), chance.choice(("student", "baker", ""))
     return f"walker{number:02}", gender, chance.choice(AGES), job, chance.choice(REGIONS)
 

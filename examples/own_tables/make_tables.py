@@ -36,7 +36,7 @@ def main(folder: Path) -> None:
 
 
 def _user(number: int, chance: random.Random) -> tuple[str, ...]:
-    """Return one row; a reader in ten does not say how old they are."""
+    """Draw one row; a reader in ten does not say how old they are."""
     age = chance.choice(AGES) if chance.random() < 0.9 else ""  # noqa: PLR2004  (one in ten says nothing)
     cyclist = chance.choice(("no", "yes"))
     return f"reader{number:03}", chance.choice(REGIONS), age, cyclist

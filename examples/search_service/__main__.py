@@ -58,7 +58,7 @@ async def serve(service: Service, port: int) -> None:
 
 
 def runner_of(made: web.Application) -> web.AppRunner:
-    """Return what runs an application: nothing that it is asked reaches a log."""
+    """Make what runs an application: nothing that it is asked reaches a log."""
     server = logging.getLogger("search_service.http")
     server.addFilter(_TYPES)
     return web.AppRunner(made, access_log=None, logger=server)

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 def asked_of(model: Model) -> tuple[Attribute, ...]:
-    """Return the attributes to ask for: those that `reticent model design` recommends."""
+    """Choose the attributes to ask for: those that `reticent model design` recommends."""
     return tuple(model.attributes[model.index(name)] for name in recommended(model, LAMBDA))
 
 
 def values_of(asked: Sequence[Attribute]) -> dict[str, tuple[str, ...]]:
-    """Return the values by name that a header may tell: all but the first, "not specified"."""
+    """List the values by name that a header may tell: all but the first, "not specified"."""
     return {each.name: tuple(each.values[1:]) for each in asked}
 
 
 def codes_of(told: Mapping[str, str], asked: Sequence[Attribute]) -> dict[str, int]:
-    """Return the codes of values by name, of attributes that were asked for."""
+    """Look up the codes of values by name, of attributes that were asked for."""
     return {each.name: each.values.index(told[each.name]) for each in asked if each.name in told}

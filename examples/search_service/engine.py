@@ -75,7 +75,7 @@ class Engine:
         return Found(None, tuple(self._by_words(text)))
 
     def result(self, number: int) -> tuple[Question, Entry] | None:
-        """Return a result by its number, and the question that it answers; None if none has it."""
+        """Look up a result by its number, and the question that it answers; None if none has it."""
         if not 0 <= number < len(self._entries):
             return None
         query = next(at for at, end in enumerate(self._first[1:]) if number < end)

@@ -89,7 +89,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def evaluated(options: Options, progress: Callable[[str, float], None]) -> Report:
-    """Return what came of a replay; the same options give the same report."""
+    """Replay people's requests; the same options give the same report."""
     with extra("build", "building a model"):
         from agent.lab.attack.halves import material_of
     material = material_of(options.data, progress)

@@ -48,7 +48,7 @@ class Index:
             number += len(question.results)
 
     def question(self, text: str) -> int | None:
-        """Return the question that has every word of a text, itself or in its results, if any.
+        """Find the question that has every word of a text, itself or in its results, if any.
 
         Of several the best by bm25, a word of the question itself counting ten times.
         """
@@ -56,11 +56,11 @@ class Index:
         return found[0] if found else None
 
     def all_words(self, text: str) -> tuple[int, ...]:
-        """Return the results that have every word of a text, by bm25."""
+        """Find the results that have every word of a text, by bm25."""
         return self._rows(_RESULTS, " AND ".join(_terms(text)))
 
     def any_word(self, text: str) -> tuple[int, ...]:
-        """Return the results that have some word of a text, by bm25."""
+        """Find the results that have some word of a text, by bm25."""
         return self._rows(_RESULTS, " OR ".join(_terms(text)))
 
     def close(self) -> None:
@@ -74,7 +74,7 @@ class Index:
 
 
 def _terms(text: str) -> list[str]:
-    """Return the words of a text in the syntax of FTS5, in quotes: none is an operator."""
+    """Write the words of a text in the syntax of FTS5, in quotes: none is an operator."""
     words = re.findall(r"[^\W_]+", text.casefold())
     telling = [word for word in words if not COMMON.fullmatch(word)][:MOST_WORDS]
     return [f'"{word}"*' if len(word) >= PREFIX else f'"{word}"' for word in telling]

@@ -55,7 +55,7 @@ class Journal:
         return name
 
     def query(self, name: str) -> str:
-        """Return what was searched for on a page; empty where it is not remembered."""
+        """Look up what was searched for on a page; empty where it is not remembered."""
         return self._pages[name][0].query if name in self._pages else ""
 
     def chosen(self, name: str, result: int) -> bool:

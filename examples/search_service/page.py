@@ -32,7 +32,7 @@ class View:
 
 
 def home(questions: Sequence[Question], asks: str, source: str) -> str:
-    """Return the first page; ``asks``: what is asked, and why; ``source``: of the data."""
+    """Write the first page; ``asks``: what is asked, and why; ``source``: of the data."""
     body = f"""<p class="lead">This is a small search service that runs on your own machine, over
 {len(questions)} questions. It asks browsers for a few facts about who searches, and puts first what
 people like that chose. Without any it ranks for everyone, and what it is told it forgets with the
@@ -44,12 +44,12 @@ written for this example.</p>
 
 
 def empty(questions: Sequence[Question], asks: str) -> str:
-    """Return the search page before anything is searched for."""
+    """Write the search page before anything is searched for."""
     return _whole(NAME, "", f'{_ask(questions)}\n<p class="note">{escape(asks)}</p>')
 
 
 def results(view: View, questions: Sequence[Question], asks: str) -> str:
-    """Return the page of results; ``questions``: to offer where nothing is found."""
+    """Write the page of results; ``questions``: to offer where nothing is found."""
     found = view.found
     if found.question is None:
         heading, sentence = f"“{view.text}”", "Results with some of these words, the nearest first."
@@ -70,7 +70,7 @@ def results(view: View, questions: Sequence[Question], asks: str) -> str:
 
 
 def result(question: Question, entry: Entry, text: str) -> str:
-    """Return the page of one result; ``text``: what was searched for, if anything."""
+    """Write the page of one result; ``text``: what was searched for, if anything."""
     back = escape(text or question.title)
     body = f"""<h1>{escape(entry.title)}</h1>
 <p class="lead">{escape(entry.text)}</p>
@@ -80,12 +80,12 @@ def result(question: Question, entry: Entry, text: str) -> str:
 
 
 def problem(what: str) -> str:
-    """Return a page that says what is wrong with a request."""
+    """Write a page that says what is wrong with a request."""
     return _whole(NAME, "", f'<h1>{escape(what)}</h1>\n<p><a href="/">To the first page</a></p>')
 
 
 def _ranked_for(view: View) -> str:
-    """Return for whom the results are ranked, and what was told in vain."""
+    """Say for whom the results are ranked, and what was told in vain."""
     used = [_fact(view, name) for name in view.found.used]
     vain = [_fact(view, name) for name in view.told if name not in view.found.used]
     line = f"ranked for: {', '.join(used)}" if used else "ranked for everyone"
@@ -100,7 +100,7 @@ def _fact(view: View, name: str) -> str:
 
 
 def _item(placed: Placed, page: str) -> str:
-    """Return one result, with how likely it is and how far it moved."""
+    """Write one result, with how likely it is and how far it moved."""
     number = placed.number
     link = f'href="/result/{number}?page={escape(page)}" data-page="{escape(page)}"'
     share = "" if placed.probability is None else _share(placed.probability)
@@ -117,7 +117,7 @@ def _share(probability: float) -> str:
 
 
 def _moved(placed: Placed) -> str:
-    """Return how many places a result is above or below the one that it has for everyone."""
+    """Say how many places a result is above or below the one that it has for everyone."""
     places = placed.plain - placed.rank
     if not places:
         return ""

@@ -40,7 +40,7 @@ class Ranking:
     used: tuple[str, ...]
 
     def rank(self, intent: int) -> int:
-        """Return the place of an intent in the order, from 1; ValueError if it is none."""
+        """Find the place of an intent in the order, from 1; ValueError if it is none."""
         return self.order.index(intent) + 1
 
 
@@ -71,7 +71,7 @@ class Ranker:
         return Ranking(tuple(order), probabilities, self._names(mask))
 
     def helping(self, query: int, names: Sequence[str]) -> tuple[str, ...]:
-        """Return those of the names with which a query is best ranked, in the model's order.
+        """Find those of the names with which a query is best ranked, in the model's order.
 
         With many attributes hardly anybody is left to count, so only some are used: taken one by
         one while that raises the leave-one-user-out utility, or all if they together have more.
@@ -80,7 +80,7 @@ class Ranker:
         return self._names(self._chosen(query, mask))
 
     def utility(self, query: int, names: Sequence[str]) -> float:
-        """Return the leave-one-user-out utility of these attributes for a query, in bits."""
+        """Compute the leave-one-user-out utility of these attributes for a query, in bits."""
         mask = union(self._model.index(name) for name in names)
         return self._of(query).utility.value(mask)
 
@@ -88,7 +88,7 @@ class Ranker:
         return self._best(query, given)
 
     def _best_subset(self, query: int, given: int) -> int:
-        """Return the greedy subset of a set, or the set itself where it has more utility."""
+        """Find the greedy subset of a set, or the set itself where it has more utility."""
         utility, chosen, reached, left = self._of(query).utility, 0, 0.0, list(members(given))
         while left:
             values = utility.extensions(chosen, left)
@@ -132,7 +132,7 @@ class _Counts:
         return query_utility(self._rows, self._cards, "louo", self._pull)
 
     def smoothed(self, codes: Mapping[int, int]) -> Floats:
-        """Return P(x|g) = (c(g,x) + beta p0(x)) / (c(g) + beta) by intent; p0 for no codes."""
+        """Compute P(x|g) = (c(g,x) + beta p0(x)) / (c(g) + beta) by intent; p0 for no codes."""
         if not codes:
             return self._prior
         agree = np.logical_and.reduce(

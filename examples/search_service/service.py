@@ -51,7 +51,7 @@ class Service:
 
     @classmethod
     def of(cls, model: Model, journal: Journal) -> Service:
-        """Return the service over a model."""
+        """Make the service over a model."""
         return cls(Engine(model), model.attributes, asked_of(model), journal)
 
     async def home(self, _request: web.Request) -> web.Response:
@@ -115,7 +115,7 @@ class Service:
 
 
 def application(service: Service) -> web.Application:
-    """Return what answers requests for this machine by one of its own names."""
+    """Make what answers requests for this machine by one of its own names."""
     made = web.Application(middlewares=[_own_names], client_max_size=LARGEST)
     made.router.add_get("/", service.home)
     made.router.add_get("/search", service.search)

@@ -35,7 +35,7 @@ class Question:
 
 
 def questions(queries: Iterable[Query]) -> tuple[Question, ...]:
-    """Return the question of each query; one that nothing was written about has no text."""
+    """Look up the question of each query; one that nothing was written about has no text."""
     return tuple(_question(query) for query in queries)
 
 
@@ -47,7 +47,7 @@ def _question(query: Query) -> Question:
 
 
 def plain(name: str) -> str:
-    """Return a name of the model as words, the first letter a capital."""
+    """Write a name of the model as words, the first letter a capital."""
     words = name.replace("_", " ")
     return words[:1].upper() + words[1:]
 

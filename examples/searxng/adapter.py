@@ -30,7 +30,7 @@ REGIONS = {
 
 
 def asked_of(languages: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return what to ask for: the values by name; ``languages``: codes that the engine knows."""
+    """List what to ask for: the values by name; ``languages``: codes that the engine knows."""
     parts = [each.partition("-") for each in languages]
     return {
         "language": (*sorted({*languages, *(tongue for tongue, _, _ in parts)}),),
@@ -42,7 +42,7 @@ def asked_of(languages: Collection[str]) -> dict[str, tuple[str, ...]]:
 
 
 def language_for(told: Mapping[str, str], usual: str, languages: Collection[str]) -> str:
-    """Return the code of the language to search in, with its region if that has one.
+    """Choose the code of the language to search in, with its region if that has one.
 
     ``told``: values by name; ``usual``: the code without them, which stays where the engine knows
     none that fits. A region narrows a language and never changes it.
@@ -60,7 +60,7 @@ def language_for(told: Mapping[str, str], usual: str, languages: Collection[str]
 
 
 def categories_for(told: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the categories that are worth searching beside the general one."""
+    """Choose the categories that are worth searching beside the general one."""
     programs = any(told.get(each) == "yes" for each in INTERESTS)
     studies = STUDIES.get(told.get("student", ""), False)
     return (*(["it"] if programs else []), *(["science"] if studies else []))

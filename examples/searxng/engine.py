@@ -21,7 +21,7 @@ _TOO_SHORT = 2
 
 
 def search(query: str, params: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the topic's pages that share a word with a query.
+    """Find the topic's pages that share a word with a query.
 
     Those in the language and region of the search come first, then those in its language, then
     those with the most words of the query.

@@ -63,7 +63,7 @@ def after(search: Any) -> str:  # noqa: ANN401
 
 
 def _usual(request: Any) -> set[str]:  # noqa: ANN401
-    """Return the languages of a search in which nobody chose one: the engine's, the browser's."""
+    """List the languages of a search in which nobody chose one: the engine's, the browser's."""
     from searx import settings
 
     best = request.accept_languages.best or ""
@@ -71,7 +71,7 @@ def _usual(request: Any) -> set[str]:  # noqa: ANN401
 
 
 def _engines(names: Collection[str], preferences: Any, besides: Collection[Any]) -> list[Any]:  # noqa: ANN401
-    """Return the engines of categories that there are, as far as this user may and would."""
+    """List the engines of categories that there are, as far as this user may and would."""
     from searx.engines import categories
     from searx.webadapter import get_engineref_from_category_list, validate_engineref_list
 

@@ -17,9 +17,9 @@ from agent.lab.paper.assumptions import (
     EXACT,
     SAMPLED,
     Estimates,
-    SampledCost,
-    SampledUtility,
     cost_estimates,
+    sampled_cost,
+    sampled_utility,
     sampling_finding,
     utility_estimates,
 )
@@ -160,7 +160,7 @@ def test_what_violates_is_said_in_a_sentence() -> None:
 def test_many_rows_estimate_utility_within_the_lemma(seed: int, chance: int, mask: int) -> None:
     """At a width that a right estimate leaves once in a billion times."""
     subject = paper_subject(seed, "plugin")
-    sampled = SampledUtility(subject, Options(samples=MANY, seed=chance)).value(mask)
+    sampled = sampled_utility(subject, Options(samples=MANY, seed=chance))(mask)
     width = sampling_error(MANY, SURE, log2(3), two_sided=True)
     assert sampled == pytest.approx(subject.utility_alone().utility(mask), abs=width)
 
@@ -172,22 +172,20 @@ def test_many_people_estimate_cost_within_the_lemma(seed: int, chance: int, mask
     width = sampling_error(MANY, SURE, two_sided=True)
     for metric in ("maxprob", "k-anonymity"):
         exact = Cache().anonymity_set(model).identifiability(mask, metric, options.k)
-        assert SampledCost(model, options).value(mask, metric) == pytest.approx(exact, abs=width)
+        assert sampled_cost(model, options)(mask, metric) == pytest.approx(exact, abs=width)
 
 
 def test_the_same_seed_draws_the_same_sample_of_a_set() -> None:
     """And another seed another one."""
     subject = paper_subject(3, "plugin")
-    values = [
-        SampledUtility(subject, Options(samples=50, seed=each)).value(7) for each in (1, 1, 2)
-    ]
+    values = [sampled_utility(subject, Options(samples=50, seed=each))(7) for each in (1, 1, 2)]
     assert values[0] == values[1] != values[2]
 
 
 def test_only_the_papers_estimator_is_sampled() -> None:
     """Lemma 4.2 says nothing of the other."""
     with pytest.raises(ValueError, match="plugin"):
-        SampledUtility(paper_subject(3, "louo"), Options())
+        sampled_utility(paper_subject(3, "louo"), Options())
 
 
 def test_the_estimates_go_along_the_orders() -> None:

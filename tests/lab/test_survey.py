@@ -120,11 +120,6 @@ def test_an_item_that_nobody_rated() -> None:
     assert {item for items in MAPPED.values() for item in items} <= {*adults().items}
 
 
-def test_nobody_can_change_the_ratings() -> None:
-    """All who ask share them."""
-    assert not adults().levels.flags.writeable
-
-
 TEXT = (files("agent.lab.questions") / "SOURCES.md").read_text()
 DOUBLED = PRICES.index(DOUBLED_BITS) + 1  # who rates so or below shares for twice the speed
 # What the paper asked beside attributes, and the item of the second survey nearest to it.
@@ -159,18 +154,6 @@ def test_the_page_has_every_price() -> None:
     assert told == {
         (BY_LABEL[label].name, label): f"{price.bits:.2f}" for label, price in prices().items()
     }
-
-
-def test_the_page_names_the_source_of_every_price() -> None:
-    """And where the paper has it, its share."""
-    for _, labels, _, source in rows("attribute"):
-        for label in labels.split(", "):
-            stated, rated = prices()[label].source, rated_prices().get(label)
-            if label in WOULD_SHARE:
-                assert source.startswith(f"{stated}, {percent(WOULD_SHARE[label])}")
-                assert rated is None or f"{rated.bits:.2f}" in source
-            else:
-                assert source.startswith("adults_2020, ")
 
 
 def test_the_page_has_the_sets_of_figure_11() -> None:

@@ -17,7 +17,7 @@ from agent.build.observe import Observations, observe
 from agent.build.options import BuildOptions, LogFiles
 from agent.errors import UsageError
 from agent.lab import synth
-from agent.lab.synth import PUBLISHED, apportioned, by_rank, drawn, top_share, within
+from agent.lab.synth import PUBLISHED, top_share
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import singleton
 from agent.tradeoff.utility import Estimator, MeanUtility, query_utility
@@ -25,9 +25,7 @@ from tests.build.worlds import QUIET
 from tests.lab.worlds import quiet
 
 SEED = 3
-WEIGHTS = arrays(np.float64, st.integers(1, 20), elements=st.floats(0.01, 100))
 SCORES = arrays(np.float64, st.integers(1, 60), elements=st.floats(-5, 5))
-SHARES = st.lists(st.floats(0.01, 1), min_size=1, max_size=5)
 SEEDS = st.integers(0, 2**32)
 SMALL, LARGE = 0.1, 100.0  # shrinkages: as little smoothing as fits the paper's; what louo wants
 EVERY = 12  # of the queries are enough
@@ -36,49 +34,15 @@ SEARCH = ["top_level_domain", "workday", "working_hours", "daily"]
 pytestmark = QUIET
 
 
-@given(WEIGHTS, st.integers(0, 500), st.integers(0, 5))
-def test_all_is_apportioned_in_proportion(
-    weights: NDArray[np.float64], spare: int, least: int
-) -> None:
-    """The parts add up, each to within one of its share above the least."""
-    total = spare + least * len(weights)
-    parts = apportioned(weights, total, least)
-    assert parts.sum() == total
-    assert np.all(np.abs(parts - least - weights / weights.sum() * spare) < 1 + 1e-9)
-    assert np.all(parts >= least)
-
-
-@given(SCORES, SHARES, st.floats(0, 1), SEEDS)
-def test_labels_follow_the_scores_and_the_highest_are_chosen(
-    scores: NDArray[np.float64], shares: list[float], share: float, seed: int
-) -> None:
+@given(SCORES, st.floats(0, 1), SEEDS)
+def test_the_highest_are_chosen(scores: NDArray[np.float64], share: float, seed: int) -> None:
     """As many as wanted, as far as there are so many, and none above them is missed."""
-    labels = by_rank(scores, shares)
-    counts = np.bincount(labels, minlength=len(shares))
-    assert np.array_equal(counts, apportioned(shares, len(scores)))
-    for label in range(1, len(shares)):
-        below, above = scores[labels < label], scores[labels >= label]
-        assert below.max(initial=-np.inf) <= above.min(initial=np.inf)
     among = np.random.default_rng(seed).random(len(scores)) < 0.6
     chosen = top_share(scores, share, among)
     assert abs(chosen.sum() - min(share * len(scores), among.sum())) <= 1
     assert not np.any(chosen & ~among)
     missed = scores[among & ~chosen]
     assert scores[chosen].min(initial=np.inf) >= missed.max(initial=-np.inf)
-
-
-@given(SEEDS, st.integers(1, 6), st.lists(st.integers(1, 5), min_size=1, max_size=20))
-def test_only_what_can_be_is_drawn(seed: int, columns: int, items: list[int]) -> None:
-    """A column as often as it weighs; and everybody draws of their own items."""
-    generator = np.random.default_rng(seed)
-    logits = np.tile(np.concatenate([[-np.inf], np.zeros(columns)]), (2_000, 1))
-    counts = np.bincount(drawn(logits, generator), minlength=columns + 1)
-    assert counts[0] == 0
-    assert np.all(np.abs(counts[1:] / 2_000 - 1 / columns) < 0.08)
-    owner = np.repeat(np.arange(len(items)), items)
-    weights = np.exp(generator.normal(scale=5, size=len(owner)))
-    of = generator.integers(len(items), size=200)
-    assert np.array_equal(owner[within(weights, owner, of, generator)], of)
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ class Strategy:
     memory: Memory | None = None
 
     def changed(self, terms: Terms) -> Terms:
-        """Return the preset's terms as this strategy changes them."""
+        """Change a preset's terms as this strategy changes them."""
         limits = terms.limits if self.limits else Limits()
         own = {
             "protect": self.protect,
@@ -71,7 +71,7 @@ CONSTANT = (NOTHING, EVERYTHING, DEMOGRAPHICS, TOPICS, *RANDOM)  # the same with
 
 
 def _presets(like: Strategy) -> tuple[Strategy, ...]:
-    """Return a strategy for each preset: one like this, whose name ends as this one's."""
+    """Make a strategy for each preset: one like this, whose name ends as this one's."""
     return tuple(
         replace(like, name=f"Reticent, {each}{like.name}", preset=each) for each in PRESETS
     )
@@ -85,7 +85,7 @@ UNSET = _presets(replace(_YES, name=f"{_YES.name}, silence unset", unset=True))
 
 
 def _family(like: Strategy, *trade_offs: float) -> tuple[Strategy, ...]:
-    """Return a strategy at several lambdas: no limits, and everything may leave."""
+    """Make a strategy at several lambdas: no limits, and everything may leave."""
     free = replace(like, answered=True, limits=False)
     return tuple(
         replace(free, name=f"{like.name}, λ = {each:g}", trade_off=each) for each in trade_offs

@@ -112,13 +112,19 @@ def interval(some: int, many: int) -> tuple[float, float]:
     return min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half))
 
 
-class SampledUtility:
-    """U by ``plugin``: the mean over drawn rows of the entropy that their answers remove.
+def sampled_utility(subject: Subject, options: Options) -> Callable[[int], float]:
+    """Make an estimate of U by ``plugin``, in bits: the mean of the entropy that answers remove.
 
     A row is drawn by its query's weight, then uniformly; all rows of the query count, so that the
-    expectation is U itself. Each set has a sample of its own, from the seed and the set.
+    expectation is U itself. Each set has a sample of its own, from the seed and the set. ValueError
+    where the estimator is not ``plugin``: no other has a lemma.
     """
+    utilities = [each for each in subject.utilities if isinstance(each, study.PlugIn)]
+    if len(utilities) < len(subject.utilities):
+        raise ValueError(f"the paper samples plugin, not {subject.estimator}")
+    weights = subject.model.tables.query_weights
 
+<<<<<<< HEAD
     def __init__(self, subject: Subject, options: Options) -> None:
         """Take a subject, how many rows a sample has, and the seed.
 
@@ -136,25 +142,31 @@ class SampledUtility:
         """Estimate U(A), in bits."""
         draw = np.random.default_rng([self._options.seed, mask])
         counts = draw.multinomial(self._options.samples, self._weights)
+=======
+    def value(mask: int) -> float:
+        draw = np.random.default_rng([options.seed, mask])
+        counts = draw.multinomial(options.samples, weights / weights.sum())
+>>>>>>> c5e69874 (lab: samples are functions, docstrings say what is done)
         total = 0.0
         for query in np.flatnonzero(counts).tolist():
-            picked = draw.integers(0, self._rows[query], int(counts[query]))
-            total += float(self._utilities[query].removed(mask, picked).sum())
-        return total / self._options.samples
+            picked = draw.integers(0, subject.model.queries[query].rows, int(counts[query]))
+            total += float(utilities[query].removed(mask, picked).sum())
+        return total / options.samples
+
+    return value
 
 
-class SampledCost:
-    """I over person attributes: the mean loss over drawn people, each class counted in full."""
+def sampled_cost(model: Model, options: Options) -> Callable[[int, study.Metric], float]:
+    """Make an estimate of I over person attributes, by maxprob or k-anonymity.
 
-    def __init__(self, model: Model, options: Options) -> None:
-        """Take the people, how many a sample has, the k of k-anonymity, and the seed."""
-        population = model.population
-        self._options = options
-        weights = population.weights
-        self._share = np.full(population.rows, 1.0) if weights is None else weights
-        self._share = self._share / self._share.sum()
-        self._groups = Partitions(Columns(population.columns, model.cards[: model.persons]))
+    That is the mean loss over drawn people, each class counted in full.
+    """
+    population = model.population
+    share = np.full(population.rows, 1.0) if population.weights is None else population.weights
+    share = share / share.sum()
+    groups = Partitions(Columns(population.columns, model.cards[: model.persons]))
 
+<<<<<<< HEAD
     def value(self, mask: int, metric: Metric) -> float:
         """Estimate I(A); ``metric``: maxprob or k-anonymity."""
         draw = np.random.default_rng([self._options.seed, mask])
@@ -164,9 +176,20 @@ class SampledCost:
         peak = np.zeros(groups)
         np.maximum.at(peak, labels, self._share)
         chance = (peak / mass)[labels[picked]]
+=======
+    def value(mask: int, metric: study.Metric) -> float:
+        draw = np.random.default_rng([options.seed, mask])
+        picked = draw.choice(len(share), options.samples, p=share)
+        labels, count = groups.dense[mask]
+        peak = np.zeros(count)
+        np.maximum.at(peak, labels, share)
+        chance = (peak / np.bincount(labels, share, count))[labels[picked]]
+>>>>>>> c5e69874 (lab: samples are functions, docstrings say what is done)
         if metric == "maxprob":
             return float(chance.mean())
-        return float((chance > (1 + 1e-12) / self._options.k).mean())
+        return float((chance > (1 + 1e-12) / options.k).mean())
+
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +216,17 @@ def utility_estimates(subject: Subject, options: Options) -> Estimates:
 
     A fresh sample is drawn for each set. The lemma takes the most intents that a query has.
     """
+<<<<<<< HEAD
     objective, sampled = subject.utility_alone(), SampledUtility(subject, options)
     order, _ = greedy_order(objective)
+=======
+    objective, sampled = subject.utility_alone(), sampled_utility(subject, options)
+    order, _ = study.greedy_order(objective)
+>>>>>>> c5e69874 (lab: samples are functions, docstrings say what is done)
     intents = max(len(each.intents) for each in subject.model.queries)
     return Estimates(
         "utility, bits",
-        along(subject.model, order, {EXACT: objective.utility, SAMPLED: sampled.value}),
+        along(subject.model, order, {EXACT: objective.utility, SAMPLED: sampled}),
         study.sampling_error(options.samples, DELTA, log2(intents), two_sided=True),
     )
 
@@ -210,13 +238,13 @@ def cost_estimates(model: Model, options: Options) -> tuple[Estimates, ...]:
     """
     order, _ = greedy_order(cost_alone(model), eager_pass)
     persons = [each for each in order if each < model.persons]
-    crowd, sampled = people_of(model), SampledCost(model, options)
+    crowd, sampled = people_of(model), sampled_cost(model, options)
     error = study.sampling_error(options.samples, DELTA, two_sided=True)
 
     def estimates(metric: Metric) -> Estimates:
         measures = {
             EXACT: lambda mask: crowd.identifiability(mask, metric, options.k),
-            SAMPLED: lambda mask: sampled.value(mask, metric),
+            SAMPLED: lambda mask: sampled(mask, metric),
         }
         return Estimates(metric, along(model, persons, measures), error)
 

@@ -79,7 +79,7 @@ OUTCOMES = tuple(PublishedSet(**{"labels": TOPICS, **each}) for each in _STATED[
 def made_answers(
     costs: Mapping[str, float], people: int, seed: int, trade_off: float = TRADE_OFF
 ) -> tuple[PersonAnswers, ...]:
-    """Return made-up answers, as people would give them if λ were so; the paper's are not public.
+    """Make up answers as people would give them if λ were so; the paper's are not public.
 
     Whoever shows a result of them says that they are made up. The same seed gives the same.
 
@@ -111,7 +111,7 @@ class Ratings:
     levels: NDArray[np.uint8]
 
     def of(self, items: Sequence[str]) -> NDArray[np.uint8]:
-        """Return for each person the highest level among some items; UsageError for another."""
+        """Find for each person the highest level among some items; UsageError for another."""
         for item in items:
             if item not in self.items:
                 raise UsageError.unknown("item", item, self.items)
@@ -120,19 +120,19 @@ class Ratings:
         return highest
 
     def share(self, items: Sequence[str], level: int) -> float:
-        """Return the share of people who rate the highest of some items at a level or below."""
+        """Compute the share of people who rate the highest of some items at a level or below."""
         return float(np.mean(self.of(items) <= level))
 
 
 @cache
 def adults() -> Ratings:
-    """Return the ratings that come with Reticent."""
+    """Read the ratings that come with Reticent."""
     path = files("agent.lab.questions") / SOURCE / "responses.csv.gz"
     return ratings_in(path.read_bytes())
 
 
 def ratings_in(data: bytes) -> Ratings:
-    """Return the ratings in a csv.gz: a header of items, a row per person.
+    """Read the ratings in a csv.gz: a header of items, a row per person.
 
     UsageError if it is no such file, or where a row or a level is none.
     """
@@ -159,7 +159,7 @@ class Price(NamedTuple):
 
 
 def median_bits(known: Sequence[tuple[float, float]]) -> float | None:
-    """Return for how many bits half of the people share, None if more are wanted than is known.
+    """Find for how many bits half of the people share, None if more are wanted than is known.
 
     ``known``: pairs of bits and the share of people who share for so much, both ascending. Nobody
     shares for 0 bits; between what is known the share grows in a straight line.
@@ -173,14 +173,14 @@ def median_bits(known: Sequence[tuple[float, float]]) -> float | None:
 
 
 def stated_prices() -> Mapping[str, Price]:
-    """Return the prices by label that the paper's shares come to."""
+    """Compute the prices by label that the paper's shares come to."""
     source = f"paper {WILLING}"
     bits = {each: median_bits([(DOUBLED_BITS, share)]) for each, share in WOULD_SHARE.items()}
     return {label: Price(found, source) for label, found in bits.items() if found is not None}
 
 
 def rated_prices() -> Mapping[str, Price]:
-    """Return the prices by label that the second survey comes to, where an item is mapped."""
+    """Compute the prices by label that the second survey comes to, where an item is mapped."""
     found = {}
     for label, items in MAPPED.items():
         shares = [adults().share(items, level) for level, _ in enumerate(PRICES, start=1)]
@@ -192,14 +192,14 @@ def rated_prices() -> Mapping[str, Price]:
 
 @cache
 def prices() -> Mapping[str, Price]:
-    """Return prices by label: the paper's, which asked of that attribute itself, else the other."""
+    """Choose prices by label: the paper's, which asked of that attribute itself, else the other."""
     both = {**rated_prices(), **stated_prices()}
     return {label: both[label] for label in BY_LABEL if label in both}
 
 
 @cache
 def within_outcomes() -> float:
-    """Return the largest scale at which the prices contradict nothing in Fig. 11.
+    """Find the largest scale at which the prices contradict nothing in Fig. 11.
 
     As I is never negative, no set's sensitivity is above its λC = U - F (7.3); and none is above
     that of working hours (6.1), which one of the sets holds.
@@ -213,7 +213,7 @@ def within_outcomes() -> float:
 
 
 def default_sensitivities(names: Iterable[str], scale: float = AS_ANSWERED) -> dict[str, float]:
-    """Return bits by name for those of some attributes that a source speaks of.
+    """Look up the bits by name for those of some attributes that a source speaks of.
 
     ``names``: of a model's attributes; those of Table 1 go by the names that a log gives them.
     ``scale``: by which all prices are multiplied, AS_ANSWERED or `within_outcomes`, as the
@@ -226,7 +226,7 @@ def default_sensitivities(names: Iterable[str], scale: float = AS_ANSWERED) -> d
 
 
 def with_default_sensitivities(model: Model, scale: float = AS_ANSWERED) -> Model:
-    """Return a model that states the defaults, without a digest, until it is written.
+    """Make a model that states the defaults, without a digest, until it is written.
 
     Its options say where they are from, and the scale.
     """

@@ -80,7 +80,7 @@ class Compared:
 
 
 def figures(traces: Mapping[Line, Sequence[Served]], by: Compared) -> dict[Line, Figures]:
-    """Return the figures of each line; the traces are of the same people in the same order.
+    """Compute the figures of each line; the traces are of the same people in the same order.
 
     People are resampled together for all lines, so that the intervals of shares are paired.
     """
@@ -108,6 +108,6 @@ def _many(traces: Sequence[Served]) -> Floats:
 
 
 def _left(traces: Sequence[Served]) -> tuple[tuple[int, ...], ...]:
-    """Return for each population the numbers that at most such shares of the people stay below."""
+    """Find for each population the numbers that at most such shares of the people stay below."""
     last = np.array([each.left[-1] for each in traces])
     return tuple(tuple(int(quantile(line, each)) for each in QUANTILES) for line in last.T)

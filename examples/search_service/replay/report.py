@@ -44,7 +44,7 @@ class Report:
 
 
 def record(report: Report) -> str:
-    """Return a report as one JSON object."""
+    """Write a report as one JSON object."""
     target = {"kept": KEPT, "people": PEOPLE, "share": SHARE}
     return json.dumps(
         {

@@ -59,13 +59,13 @@ class Service:
 
     @classmethod
     def of(cls, model: Model, others: Table) -> Service:
-        """Return the service of a model; it looks for people in the model, and in others."""
+        """Make the service of a model; it looks for people in the model, and in others."""
         names = tuple(attribute.name for attribute in model.attributes)
         rankers = {"best": Ranker(model), "plain": PlainRanker(model)}
         return cls(names, rankers, (model.population.codes, others))
 
     def served(self, line: Line, person: Person, trace: Trace) -> Served:
-        """Return what comes of a person's requests, told as a line says."""
+        """Serve a person's requests, told as a line says."""
         ranker, whole = self.rankers[line.ranking], line.strategy.telling == "everything"
         ranks = []
         for asked, sent in zip(person.requests, trace.sent, strict=True):

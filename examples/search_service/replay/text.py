@@ -37,7 +37,7 @@ ALONE = (
 
 
 def text(report: Report) -> str:
-    """Return a report as it is printed."""
+    """Write a report as it is printed."""
     parts = (
         paragraph(INTRODUCTION.format_map(asdict(report.setting))),
         served_text(report.lines),
@@ -51,7 +51,7 @@ def text(report: Report) -> str:
 
 
 def served_text(found: Mapping[Line, Figures]) -> str:
-    """Return how well each way is served, a line each."""
+    """Tabulate how well each way is served, a line each."""
     columns = (
         Column("told"),
         Column("reciprocal rank", right=True),
@@ -66,7 +66,7 @@ def served_text(found: Mapping[Line, Figures]) -> str:
 
 
 def left_text(found: Mapping[Line, Figures]) -> str:
-    """Return how many people are left of the model's and of the other half's, a line each."""
+    """Tabulate how many people are left of the model's and of the other half's, a line each."""
     shares = [f"{each:.0%}" for each in QUANTILES]
     columns = (
         Column("people left"),
@@ -90,7 +90,7 @@ def left_text(found: Mapping[Line, Figures]) -> str:
 
 
 def frontier_text(found: Mapping[Line, Figures]) -> str:
-    """Return what each lambda brings and costs, a line each."""
+    """Tabulate what each lambda brings and costs, a line each."""
     place = QUANTILES.index(round(1 - SHARE, 2))
     columns = (
         Column("lambda", right=True),
@@ -118,7 +118,7 @@ def frontier_text(found: Mapping[Line, Figures]) -> str:
 
 
 def _verdict(report: Report) -> str:
-    """Return which presets reach the target, and with which lambdas it can be."""
+    """Say which presets reach the target, and with which lambdas it can be."""
     if all(figures.kept is None for figures in report.lines.values()):
         return (
             "With so few people and requests the best ranking may gain nothing, so no share of it "
