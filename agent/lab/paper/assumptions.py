@@ -119,34 +119,14 @@ def sampled_utility(subject: Subject, options: Options) -> Callable[[int], float
     expectation is U itself. Each set has a sample of its own, from the seed and the set. ValueError
     where the estimator is not ``plugin``: no other has a lemma.
     """
-    utilities = [each for each in subject.utilities if isinstance(each, study.PlugIn)]
+    utilities = [each for each in subject.utilities if isinstance(each, PlugIn)]
     if len(utilities) < len(subject.utilities):
         raise ValueError(f"the paper samples plugin, not {subject.estimator}")
     weights = subject.model.tables.query_weights
 
-<<<<<<< HEAD
-    def __init__(self, subject: Subject, options: Options) -> None:
-        """Take a subject, how many rows a sample has, and the seed.
-
-        ValueError where the estimator is not ``plugin``: no other has a lemma.
-        """
-        self._utilities = [each for each in subject.utilities if isinstance(each, PlugIn)]
-        if len(self._utilities) < len(subject.utilities):
-            raise ValueError(f"the paper samples plugin, not {subject.estimator}")
-        self._options, model = options, subject.model
-        weights = model.tables.query_weights
-        self._weights = weights / weights.sum()
-        self._rows = [each.rows for each in model.queries]
-
-    def value(self, mask: int) -> float:
-        """Estimate U(A), in bits."""
-        draw = np.random.default_rng([self._options.seed, mask])
-        counts = draw.multinomial(self._options.samples, self._weights)
-=======
     def value(mask: int) -> float:
         draw = np.random.default_rng([options.seed, mask])
         counts = draw.multinomial(options.samples, weights / weights.sum())
->>>>>>> c5e69874 (lab: samples are functions, docstrings say what is done)
         total = 0.0
         for query in np.flatnonzero(counts).tolist():
             picked = draw.integers(0, subject.model.queries[query].rows, int(counts[query]))
@@ -156,7 +136,7 @@ def sampled_utility(subject: Subject, options: Options) -> Callable[[int], float
     return value
 
 
-def sampled_cost(model: Model, options: Options) -> Callable[[int, study.Metric], float]:
+def sampled_cost(model: Model, options: Options) -> Callable[[int, Metric], float]:
     """Make an estimate of I over person attributes, by maxprob or k-anonymity.
 
     That is the mean loss over drawn people, each class counted in full.
@@ -166,25 +146,13 @@ def sampled_cost(model: Model, options: Options) -> Callable[[int, study.Metric]
     share = share / share.sum()
     groups = Partitions(Columns(population.columns, model.cards[: model.persons]))
 
-<<<<<<< HEAD
-    def value(self, mask: int, metric: Metric) -> float:
-        """Estimate I(A); ``metric``: maxprob or k-anonymity."""
-        draw = np.random.default_rng([self._options.seed, mask])
-        picked = draw.choice(len(self._share), self._options.samples, p=self._share)
-        labels, groups = self._groups.dense[mask]
-        mass = np.bincount(labels, self._share, groups)
-        peak = np.zeros(groups)
-        np.maximum.at(peak, labels, self._share)
-        chance = (peak / mass)[labels[picked]]
-=======
-    def value(mask: int, metric: study.Metric) -> float:
+    def value(mask: int, metric: Metric) -> float:
         draw = np.random.default_rng([options.seed, mask])
         picked = draw.choice(len(share), options.samples, p=share)
         labels, count = groups.dense[mask]
         peak = np.zeros(count)
         np.maximum.at(peak, labels, share)
         chance = (peak / np.bincount(labels, share, count))[labels[picked]]
->>>>>>> c5e69874 (lab: samples are functions, docstrings say what is done)
         if metric == "maxprob":
             return float(chance.mean())
         return float((chance > (1 + 1e-12) / options.k).mean())
@@ -216,13 +184,8 @@ def utility_estimates(subject: Subject, options: Options) -> Estimates:
 
     A fresh sample is drawn for each set. The lemma takes the most intents that a query has.
     """
-<<<<<<< HEAD
-    objective, sampled = subject.utility_alone(), SampledUtility(subject, options)
-    order, _ = greedy_order(objective)
-=======
     objective, sampled = subject.utility_alone(), sampled_utility(subject, options)
-    order, _ = study.greedy_order(objective)
->>>>>>> c5e69874 (lab: samples are functions, docstrings say what is done)
+    order, _ = greedy_order(objective)
     intents = max(len(each.intents) for each in subject.model.queries)
     return Estimates(
         "utility, bits",
