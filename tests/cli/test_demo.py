@@ -9,9 +9,11 @@ import pytest
 
 from agent.cli import demo
 from agent.cli.demo import PROFILE, RECIPIENTS, REQUESTS, TERMS, Story, request_text
+from agent.decision.context import Context
+from agent.decision.decide import decide as decision_of
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Terms
-from agent.decision.values import Request
+from agent.decision.values import Decision, Request
 from agent.model.file import read, shipped_models
 from tests.cli.conftest import Run
 from tests.cli.examples import cli_model
@@ -63,8 +65,8 @@ def test_a_value_is_read_only_once_the_set_is_fixed(monkeypatch: pytest.MonkeyPa
             events.append(name)
             return self.data[name]
 
-    def spy(*given: Any, **named: Any) -> Any:  # noqa: ANN401  (of `decide`)
-        decision = decide(*given, **named)
+    def spy(context: Context) -> Decision:
+        decision = decision_of(context)
         events.append("decided")
         return decision
 
