@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from agent.build.canonical import Observed
 from agent.build.engines import check_path, connected
 from agent.build.fitting import HalfTrial, figures, fit, validate
 from agent.build.log import open_log, source_of
-from agent.build.observe import VALIDATION_KEY, Observations, Observed, observe
+from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.precomputed import precomputed
 from agent.build.stages import IN_ENGINE, Stages

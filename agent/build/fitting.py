@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.build.observe import Observations, Observed, in_half_a
+from agent.build.canonical import Observed
+from agent.build.observe import Observations, in_half_a
 from agent.build.stages import IN_ENGINE, Stages
 from agent.model.model import Figure
 from agent.tradeoff.anonymity_set import AnonymitySet

@@ -166,16 +166,8 @@ def synth(out: Path, seed: int) -> Output:
     is assumed. Needs the extra `build`.
     """
     with extra("build", "writing a log"):
-        from agent.lab.synth import (
-            MARGINALS,
-            MIN_USERS,
-            PEOPLE,
-            QUERIES,
-            SOURCE,
-            TEXTS,
-            measured,
-            write_log,
-        )
+        from agent.lab.synth import SOURCE, measured, write_log
+        from agent.lab.synth_world import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS
     with Progress() as progress:
         files = write_log(out, seed, progress)
         progress("counting what was written", 0.0)

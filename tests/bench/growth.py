@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.build.build import model_from
-from agent.build.observe import Events, Observations, arranged, observed, user_hashes
+from agent.build.canonical import Events, arranged, observed
+from agent.build.observe import Observations, user_hashes
 from agent.build.options import BuildOptions
 from agent.build.precomputed import precomputed
 from agent.decision.context import Context

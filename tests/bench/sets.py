@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.build.canonical import Observed
 from agent.build.fitting import Fitted, fit
-from agent.build.observe import Observations, Observed, observe
+from agent.build.observe import Observations, observe
 from agent.build.options import BuildOptions, Description, TableFiles
 from agent.build.tables import open_tables
 from agent.tradeoff.anonymity_set import AnonymitySet

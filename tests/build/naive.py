@@ -8,9 +8,10 @@ from math import log2
 
 import numpy as np
 
+from agent.build.canonical import Observed
 from agent.build.fitting import FEW, LUCKY
 from agent.build.log_schema import TOPICS
-from agent.build.observe import Observations, Observed
+from agent.build.observe import Observations
 from agent.model.reading import normalise
 from agent.tradeoff.tables import QueryRows
 from tests.build.logs import Page, SmallLog

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.build import observe
+from agent.build import canonical, observe
 from agent.build.build import build_model
 from agent.build.engines import address_of, connected, partitions
 from agent.build.options import BuildOptions
@@ -32,7 +32,8 @@ def built(folder: Path, spark: str | None, most: int, half: str | None) -> bytes
     """Return the model of tables, whose queries keep ``most`` rows, or why there is none."""
     place = options(users=folder / "users", events=folder / "events", spark=spark, half=half)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(observe, "MOST_ROWS", most)
+        for module in (canonical, observe):
+            patch.setattr(module, "MOST_ROWS", most)
         try:
             write(build_model(place, lambda _what, _share: None), folder / "model.safetensors")
         except BuildError as error:
@@ -111,7 +112,7 @@ def test_one_digest_of_a_million_events(tmp_path: Path) -> None:
     ):
         made = build_model(place, lambda _what, _share: None)
         digests.add(write(made, tmp_path / "model.safetensors").digest)
-        assert made.queries[0].events == made.tables.query_weights[0] > observe.MOST_ROWS
+        assert made.queries[0].events == made.tables.query_weights[0] > canonical.MOST_ROWS
     assert len(digests) == 1
 
 

@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.build import fitting
+from agent.build.canonical import Observed
 from agent.build.fitting import SHRINKAGES, HalfTrial, figures, fit, mean, validate
-from agent.build.observe import Observations, Observed
+from agent.build.observe import Observations
 from agent.model.attributes import Attribute
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.counts import heldout_bits

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from agent.build import canonical
 from agent.build import observe as observe_module
 from agent.build.observe import HALF_KEY, Observations, in_half_a, user_hashes
 from agent.build.options import AttributeNote
@@ -27,7 +28,8 @@ def test_a_large_query_keeps_all_rows_of_some_users(world: World, most: int) -> 
     assume(naive.queries(world, 1))
     whole = observed(world, min_users=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(observe_module, "MOST_ROWS", most)
+        for module in (canonical, observe_module):
+            patch.setattr(module, "MOST_ROWS", most)
         seen = [observed(world, min_users=1) for _ in range(2)]
     for query, again, full in zip(*(each.queries for each in (*seen, whole)), strict=True):
         rows = query.rows

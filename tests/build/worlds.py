@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
-from agent.build.observe import Observations, Observed, observe
+from agent.build.canonical import Observed
+from agent.build.observe import Observations, observe
 from agent.build.options import BuildOptions, Description
 from agent.build.tables import Source, tidy
 from agent.model.attributes import Attribute
