@@ -84,7 +84,7 @@ class Attribute:
         return tuple(dict.fromkeys(chain.from_iterable(self.implies.values())))
 
     def code(self, value: str) -> int:
-        """Return the code of a value; UsageError, naming the nearest value, if it is unknown."""
+        """The code of a value; UsageError, naming the nearest value, if it is unknown."""
         if value not in self.values:
             raise UsageError.unknown(f"value of {self.name}", value, self.values)
         return self.values.index(value)
@@ -147,12 +147,12 @@ def wrong_implication(attributes: Sequence[Attribute]) -> str | None:
 
 
 def repeated(texts: Sequence[str]) -> str:
-    """Return the first text that occurs more than once."""
+    """The first text that occurs more than once."""
     counts = Counter(texts)
     return next(text for text in texts if counts[text] > 1)
 
 
 def damaged(what: str) -> DamagedModelError:
-    """Return the error for a file with wrong content; ``what`` is made printable."""
+    """The error for a file with wrong content; ``what`` is made printable."""
     what = "".join(each if each.isprintable() else "\ufffd" for each in what)
     return DamagedModelError(what, "get the file again from where it came, or build it anew")

@@ -22,7 +22,7 @@ class Meaning(NamedTuple):
 
 
 def meaning_of(name: str, value: str, model: Model) -> Meaning:
-    """Return the meaning of a value of a person attribute."""
+    """The meaning of a value of a person attribute."""
     attribute = model.attributes[model.index(name)]
     concept = attribute.value_concepts[attribute.values.index(value)]
     shared = concept is not None and value != UNSPECIFIED
@@ -58,7 +58,7 @@ class Kind(NamedTuple):
         return name == self.concept or any(name in each for each in names)
 
     def meaning(self, value: str, name: str = "") -> Meaning | None:
-        """Return the meaning of a listed value, else None; ``name``: MODEL.NAME prefers a model."""
+        """The meaning of a listed value, else None; ``name``: MODEL.NAME prefers a model."""
         if value == UNSPECIFIED:
             return Meaning(self.concept, UNSPECIFIED)
         for model, each in sorted(
@@ -80,7 +80,7 @@ class Concepts:
         self._by_id = {model.id: model for model in models}
 
     def current(self, fact: Meaning) -> Meaning:
-        """Return a fact by today's concepts.
+        """A fact by today's concepts.
 
         The concept of an attribute may once have been MODEL.NAME, and be shared by now.
         """
@@ -92,7 +92,7 @@ class Concepts:
         return fact
 
     def code(self, fact: Meaning, model: Model) -> tuple[str, int] | None:
-        """Return a model's attribute and code for a fact; None where it cannot express the fact.
+        """A model's attribute and code for a fact; None where it cannot express the fact.
 
         What another model left unspecified is unspecified here too only if that model lists every
         value that this one does: else the person may have a value that the other one lacks.
@@ -120,7 +120,7 @@ class Concepts:
         return held.startswith(f"{source}:") or listed
 
     def label(self, fact: Meaning) -> tuple[str, str]:
-        """Return the name and the value of a fact in the first model that knows its concept.
+        """The name and the value of a fact in the first model that knows its concept.
 
         MODEL.NAME where models use the name for two facts; the concepts themselves where no model
         knows them.
@@ -135,7 +135,7 @@ class Concepts:
         return self.name(owners[0], fact.concept) if owners else fact.concept, value
 
     def name(self, model: Model, concept: str) -> str:
-        """Return a model's name for a concept, MODEL.NAME where models use it for two facts."""
+        """A model's name for a concept, MODEL.NAME where models use it for two facts."""
         name = model.by_concept[concept].name
         ambiguous = any(
             each.name == name and each.concept != concept
@@ -163,7 +163,7 @@ class Concepts:
         }
 
     def called(self, name: str) -> list[Kind]:
-        """Return the kinds that a name may mean, the likeliest first; UsageError for none.
+        """The kinds that a name may mean, the likeliest first; UsageError for none.
 
         That is the kind of exactly this name, then those that models call so, in their order.
         """
@@ -173,7 +173,7 @@ class Concepts:
         return sorted(kinds, key=lambda each: name not in (each.concept, each.name))
 
     def fact(self, name: str, value: str) -> Meaning:
-        """Return the meaning of a value, of the likeliest kind of this name that lists it.
+        """The meaning of a value, of the likeliest kind of this name that lists it.
 
         UsageError where nothing has the name, or none of those that have it lists the value.
         """

@@ -120,7 +120,7 @@ class Content:
         return {name: (each.dtype, each.shape) for name, each in self._entries.items()}
 
     def tensor(self, name: str) -> NDArray[Any]:
-        """Return a tensor, read-only, of a type in TYPES; its numbers are not verified yet."""
+        """A tensor, read-only, of a type in TYPES; its numbers are not verified yet."""
         entry = self._entries[name]
         part = np.frombuffer(self._bytes, dtype=np.uint8)[slice(*entry.data_offsets)]
         return part.view(TYPES[entry.dtype]).reshape(entry.shape)
@@ -140,7 +140,7 @@ class Content:
 
 
 def written(tensors: Tensors, metadata: Mapping[str, object]) -> bytes:
-    """Return the bytes of a model file; the same content gives the same bytes.
+    """The bytes of a model file; the same content gives the same bytes.
 
     ``metadata``: all fields of `Metadata` but the digest, the format and the blocks. Raises
     ValueError if it does not fit the format (msgspec.ValidationError is one), or has a number that
@@ -197,7 +197,7 @@ def _check_outline(outline: _Outline, sections: frozenset[str]) -> None:
 
 
 def _checked(entries: dict[str, _TensorEntry], size: int) -> dict[str, _TensorEntry]:
-    """Return the entries; DamagedModelError unless each byte of the data belongs to one tensor."""
+    """The entries; DamagedModelError unless each byte of the data belongs to one tensor."""
     end = 0
     for entry in sorted(entries.values(), key=lambda each: each.data_offsets):
         each = np.dtype(TYPES[entry.dtype]).itemsize if entry.dtype in TYPES else 0
@@ -212,12 +212,12 @@ def _checked(entries: dict[str, _TensorEntry], size: int) -> dict[str, _TensorEn
 
 
 def header(data: bytes) -> bytes:
-    """Return the JSON header of a model file."""
+    """The JSON header of a model file."""
     return data[_LENGTH : _LENGTH + _header_length(data)]
 
 
 def stamped(data: bytes) -> bytes:
-    """Return a model file with its digest, and with the hashes of its blocks if they have room."""
+    """A model file with its digest, and with the hashes of its blocks if they have room."""
     start = min(_LENGTH + _header_length(data), len(data))
     tensors = memoryview(data)[start:]
     hashes = "".join(_hash(tensors, block) for block in range(-(-len(tensors) // BLOCK))).encode()
@@ -232,7 +232,7 @@ def _hash(tensors: memoryview, block: int) -> str:
 
 
 def _digest(data: bytes | mmap) -> str:
-    """Return the SHA-256 of the header, its length included, with BLANK in place of the digest."""
+    """The SHA-256 of the header, its length included, with BLANK in place of the digest."""
     sha = hashlib.sha256(data[:_START])
     sha.update(BLANK.encode())
     sha.update(data[_END : _LENGTH + _header_length(data)])

@@ -61,6 +61,7 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
     "weights": {"population.weights": (("F64",), "N")},
 }
 _SECTIONS = frozenset(_FORMS) - {""}
+_IN_METADATA = [each.name for each in fields(Model) if each.name not in ("tables", "digest")]
 _OF_ROWS = {f"rows.{each}" for each in OF_ROWS}
 _TOPICS = "topics"  # the use of the encoder whose vectors the classifier takes
 ENCODERS = {_TOPICS: Encoder(ENCODER, ENCODER_VERSION)}
@@ -73,16 +74,14 @@ SUFFIX = ".safetensors"
 
 
 def encode(model: Model) -> bytes:
-    """Return the bytes of a model's file; the same model gives the same bytes.
+    """The bytes of a model's file; the same model gives the same bytes.
 
     Raises ValueError if the metadata does not fit the format. Whether the parts fit together is
     checked by `decode`.
     """
     tensors = {name: smallest(tensor) for name, tensor in model.tables.tensors().items()}
     sections = (each for each in _FORMS if each and tensors.keys() & _FORMS[each].keys())
-    plain = {each.name: getattr(model, each.name) for each in fields(model)}
-    del plain["tables"], plain["digest"]
-    plain |= {
+    plain = {name: getattr(model, name) for name in _IN_METADATA} | {
         "sections": tuple(sections),
         "people": model.population.rows,
         "encoders": {} if model.tables.classifier is None else ENCODERS,
@@ -93,7 +92,7 @@ def encode(model: Model) -> bytes:
 
 
 def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
-    """Return the model in the bytes of a file.
+    """The model in the bytes of a file.
 
     ``whole``: whether to verify the rows of every query of a file of more than WHOLE bytes, and
     the spellings of phrasings. Raises DamagedModelError or VersionError, in the order of "Opening"
@@ -112,19 +111,8 @@ def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
     if lazy:
         rows = replace(tables.rows, verify=partial(_verify_rows, content))
         tables = replace(tables, rows=rows)
-    model = Model(
-        id=metadata.id,
-        source=metadata.source,
-        licence=metadata.licence,
-        stands_for=metadata.stands_for,
-        estimator=metadata.estimator,
-        attributes=metadata.attributes,
-        queries=metadata.queries,
-        tables=tables,
-        options=metadata.options,
-        validation=metadata.validation,
-        digest=content.digest,
-    )
+    plain = {name: getattr(metadata, name) for name in _IN_METADATA}
+    model = Model(**plain, tables=tables, digest=content.digest)
     for query in () if lazy else range(len(model.queries)):
         model.check_rows(query)
     return model
@@ -151,7 +139,7 @@ def _check_encoders(metadata: Metadata) -> None:
 
 
 def _tensors(content: Content, unverified: Collection[str]) -> dict[str, NDArray[Any]]:
-    """Return the tensors of a model file by name, read-only, of the right types and shapes.
+    """The tensors of a model file by name, read-only, of the right types and shapes.
 
     Raises DamagedModelError if one is missing, unknown, not of its type or shape, or altered.
     """
@@ -178,7 +166,7 @@ def _tensors(content: Content, unverified: Collection[str]) -> dict[str, NDArray
 
 
 def _sizes(metadata: Metadata) -> dict[str, int]:
-    """Return the sizes in _FORMS that follow from the metadata."""
+    """The sizes in _FORMS that follow from the metadata."""
     count = len(metadata.attributes)
     persons = sum(each.scope == "person" for each in metadata.attributes)
     return {
@@ -240,17 +228,17 @@ def _check_ranges(tensors: Tensors) -> None:
 
 
 def shipped_model(name: str = SHIPPED[0]) -> Path:
-    """Return the path of a shipped model (shipped/NOTICE.md)."""
+    """The path of a shipped model (shipped/NOTICE.md)."""
     return Path(str(files("agent.model") / "shipped")) / f"{name}{SUFFIX}"
 
 
 def shipped_models() -> tuple[Path, ...]:
-    """Return the paths of the shipped models, that of the default one first."""
+    """The paths of the shipped models, that of the default one first."""
     return tuple(map(shipped_model, SHIPPED))
 
 
 def read(path: Path, *, whole: bool = False) -> Model:
-    """Return the model in a file, its arrays read-only.
+    """The model in a file, its arrays read-only.
 
     A file of more than WHOLE bytes is mapped, and the rows of a query are verified when they are
     needed; with ``whole``, all now.

@@ -59,7 +59,7 @@ class Query:
             raise ValueError(f"query {self.text!r} does not have a spelling per phrasing")
 
     def phrased(self, phrasings: tuple[str, ...]) -> "Query":
-        """Return the query with these phrasings."""
+        """The query with these phrasings."""
         return replace(self, phrasings=phrasings, spellings=())
 
 
@@ -169,18 +169,18 @@ class Model:
         }
 
     def index(self, name: str) -> int:
-        """Return the index of an attribute; UsageError, naming the nearest, if there is none."""
+        """The index of an attribute; UsageError, naming the nearest, if there is none."""
         names = [attribute.name for attribute in self.attributes]
         if name not in names:
             raise UsageError.unknown("attribute", name, names)
         return names.index(name)
 
     def match(self, text: str) -> int | None:
-        """Return the index of the query with this name or phrasing, None where there is none."""
+        """The index of the query with this name or phrasing, None where there is none."""
         return self._texts.find(text)
 
     def named(self, text: str) -> int | None:
-        """Return the index of the query with this name, None where there is none."""
+        """The index of the query with this name, None where there is none."""
         return self._texts.named(text)
 
     @cached_property
@@ -191,11 +191,11 @@ class Model:
         )
 
     def read(self, text: str) -> Interpretation:
-        """Return which known queries a text means, and how probably; raises as `read_all`."""
+        """Which known queries a text means, and how probably; raises as `read_all`."""
         return self.read_all([text])[0]
 
     def read_all(self, texts: Sequence[str]) -> list[Interpretation]:
-        """Return the reading of each text, half a millisecond each.
+        """The reading of each text, half a millisecond each.
 
         The encoder is loaded for a text that is neither a name nor a phrasing; VersionError if
         another version than the model's is installed.
@@ -210,7 +210,7 @@ class Model:
         return readings
 
     def corrected(self, reading: Interpretation, names: Collection[str]) -> Interpretation:
-        """Return a reading less the queries of these names, which the text does not mean."""
+        """A reading less the queries of these names, which the text does not mean."""
         return reading.without([at for at, each in enumerate(self.queries) if each.text in names])
 
     @property
@@ -219,7 +219,7 @@ class Model:
         return self.tables.classifier is not None
 
     def rows(self, query: int) -> QueryRows:
-        """Return the rows of a query, made anew; DamagedModelError as `check_rows`."""
+        """The rows of a query, made anew; DamagedModelError as `check_rows`."""
         self.check_rows(query)
         tables, (rows, users) = self.tables.rows, self._places[query]
         sizes = tables.users[users]
@@ -259,7 +259,7 @@ class Model:
 
 
 def _hanging(attributes: Sequence[Attribute]) -> dict[int, tuple[int, frozenset[int]]]:
-    """Return for each attribute that hangs on another one what a population says of both."""
+    """For each attribute that hangs on another one what a population says of both."""
     place = {each.name: at for at, each in enumerate(attributes)}
     return {
         place[name]: (
@@ -276,7 +276,7 @@ def _hanging(attributes: Sequence[Attribute]) -> dict[int, tuple[int, frozenset[
 
 
 def unknown_person(name: str, models: Sequence[Model]) -> UsageError:
-    """Return the error for a name that no model has as an attribute of the person."""
+    """The error for a name that no model has as an attribute of the person."""
     if any(name == each.name for model in models for each in model.attributes):
         hint = "leave it out: a profile holds only facts that stay the same"
         return UsageError(f"{name} changes with every request", hint)
@@ -287,7 +287,7 @@ def unknown_person(name: str, models: Sequence[Model]) -> UsageError:
 def surest(
     text: str, models: Sequence[Model], read: Callable[[Model, str], Interpretation]
 ) -> tuple[Model, Interpretation]:
-    """Return the model whose reading of a text is the surest, with that reading.
+    """The model whose reading of a text is the surest, with that reading.
 
     Of equals the first; the first of all where none is sure. A text that is the name of a query of
     one model, or else a phrasing, is not read by the others. ``read``: reads a text by a model.

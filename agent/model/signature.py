@@ -84,7 +84,7 @@ def sign(model: Path, key: Path) -> Path:
 
 
 def verify(model: Path, signature: Path | None = None, expected: str | None = None) -> str:
-    """Return the public key, ``ed25519:`` and 64 hexadecimal digits, that signed a model.
+    """The public key, ``ed25519:`` and 64 hexadecimal digits, that signed a model.
 
     ``signature``: by default NAME.sig beside the model; ``expected``: the only key that will do.
     Raises SignatureError if it is missing, damaged, of another file or id or by another key;
@@ -99,7 +99,7 @@ def verify(model: Path, signature: Path | None = None, expected: str | None = No
 
 
 def maker(model: Path, opened: Model, signature: Path | None = None) -> str:
-    """Return the public key that signed a model; ``opened``: the model in the file.
+    """The public key that signed a model; ``opened``: the model in the file.
 
     ``signature``: by default NAME.sig beside the model. Raises SignatureError if it is missing,
     damaged or of another file, or if the file has another name than the id that was signed;
@@ -121,7 +121,7 @@ def maker(model: Path, opened: Model, signature: Path | None = None) -> str:
 
 
 def trusted(model: Path, keys: Collection[str], *, whole: bool = False) -> Model:
-    """Return the model in a file, if one of these keys signed it, where any is given.
+    """The model in a file, if one of these keys signed it, where any is given.
 
     ``whole``: whether to verify all of a large file now, and not its rows when they are needed.
 
@@ -138,7 +138,7 @@ def trusted(model: Path, keys: Collection[str], *, whole: bool = False) -> Model
 
 
 def check_key(text: str) -> str:
-    """Return the text of a public key unchanged.
+    """The text of a public key unchanged.
 
     Raises UsageError if it is not ``ed25519:`` and 64 hexadecimal digits, or anybody could sign for
     it.
@@ -153,7 +153,7 @@ def check_key(text: str) -> str:
 
 
 def signer(model: Model, signature: bytes) -> str:
-    """Return the public key that signed a model, from the content of a signature file.
+    """The public key that signed a model, from the content of a signature file.
 
     Raises SignatureError if the content is damaged or was made for another model, or for a key
     that anybody could sign for.
@@ -198,7 +198,7 @@ def is_sound(point: bytes) -> bool:
 
 
 def signature_path(model: Path) -> Path:
-    """Return the path of the signature that belongs to a model."""
+    """The path of the signature that belongs to a model."""
     return model.with_suffix(".sig")
 
 

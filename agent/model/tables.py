@@ -56,7 +56,7 @@ class Singles:
         return rows_of(bits, of_pairs)
 
     def mean_of(self, weights: Floats) -> "Singles":
-        """Return the same figures of the mean query alone; ``weights``: float64, shape (Q,).
+        """The same figures of the mean query alone; ``weights``: float64, shape (Q,).
 
         It has no prices: of all rows together, luck is little.
         """
@@ -86,18 +86,18 @@ class Near:
     costs: Floats
 
     def utilities_of(self, query: int) -> dict[int, Floats]:
-        """Return the figures of a query by set."""
+        """The figures of a query by set."""
         own = slice(*np.searchsorted(self.queries, (query, query + 1)))
         return dict(zip(_sets(self.sets[own]), self.utilities[own], strict=True))
 
     def by_measure(self) -> dict[Measure, dict[int, Floats]]:
-        """Return the costs by measure and set."""
+        """The costs by measure and set."""
         sets, lines = _sets(self.priced), zip(NEAR_MEASURES, self.costs, strict=False)
         return {measure: dict(zip(sets, each, strict=True)) for measure, each in lines}
 
 
 def _sets(rows: NDArray[np.uint8]) -> list[int]:
-    """Return sets of attributes, a row each, as masks."""
+    """Sets of attributes, a row each, as masks."""
     data, size = rows.tobytes(), rows.shape[1]
     return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
 
@@ -157,7 +157,7 @@ class Tables:
         return stored
 
     def tensors(self) -> dict[str, NDArray[Any]]:
-        """Return every tensor by its name in the file."""
+        """Every tensor by its name in the file."""
         people, kinds = self.population, self.population.requests
         none = np.zeros(0, np.uint8)
         of_rows = np.vstack([np.zeros((0, people.rows), np.uint8), *(k.of_row for k in kinds)])
@@ -183,7 +183,7 @@ class Tables:
 
     @classmethod
     def of_tensors(cls, tensors: Tensors, cards: Sequence[int]) -> "Tables":
-        """Return the tables from tensors by name, all of the right shapes; inverse of ``tensors``.
+        """The tables from tensors by name, all of the right shapes; inverse of ``tensors``.
 
         ``cards``: how many values each attribute has, those of the person first. Raises
         DamagedModelError where the counts of request attributes do not fit these.
@@ -226,7 +226,7 @@ def _parts(tensors: Tensors, prefix: str, of: type[Rows | Singles | Near]) -> di
 def gather(
     population: Population, queries: Sequence[QueryRows], weights: Floats, singles: Singles
 ) -> Tables:
-    """Return the tables of a new model.
+    """The tables of a new model.
 
     ``queries``: the rows of each query, at least one, in order of their users, who are all in the
     population; ``weights``: float64, shape (Q,), relative frequency of each. The arrays are shared
@@ -262,7 +262,7 @@ def gather(
 
 
 def keys_of(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
-    """Return a number for each row of codes, the same for the same; differing ones rarely meet."""
+    """A number for each row of codes, the same for the same; differing ones rarely meet."""
     keys = np.zeros(len(codes), dtype=np.uint64)
     for column in codes.T:
         keys = keys * _FACTOR + column
@@ -270,14 +270,14 @@ def keys_of(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view of an array through which it cannot be changed."""
+    """A view of an array through which it cannot be changed."""
     view = array.view()
     view.setflags(write=False)
     return view
 
 
 def smallest(tensor: NDArray[Any]) -> NDArray[Any]:
-    """Return a tensor in C order, its integers of the smallest unsigned type that holds them.
+    """A tensor in C order, its integers of the smallest unsigned type that holds them.
 
     Raises ValueError for an integer below 0.
     """

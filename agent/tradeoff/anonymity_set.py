@@ -107,12 +107,12 @@ class AnonymitySet:
         return not self._counted
 
     def combinations(self, mask: int) -> int:
-        """Return how many combinations of request values a set has."""
+        """How many combinations of request values a set has."""
         requested = mask & ~self.persons
         return prod(self.cards[attribute] for attribute in members(requested)) if requested else 1
 
     def monotone(self, metric: Measure, mask: int) -> bool:
-        """Say whether I never falls when a set within ``mask`` grows.
+        """Whether I never falls when a set within ``mask`` grows.
 
         The expected success of a guess and the information never do; a loss with a threshold does
         not where all people who look alike are equally likely. Where people are estimated, every
@@ -190,13 +190,13 @@ class AnonymitySet:
             each.add(base, new, losses)
 
     def people_left(self, mask: int) -> float:
-        """Return how many people are expected to agree with d and with the answer to A."""
+        """How many people are expected to agree with d and with the answer to A."""
         if not len(self._rows):
             return 0.0
         return self._of(("people", 0), self._people_left).value(mask & ~self.known & self.persons)
 
     def own_class(self, mask: int, own: Mapping[int, int]) -> OwnClass:
-        """Return those who agree with d and with ``own`` on the person attributes of A.
+        """Those who agree with d and with ``own`` on the person attributes of A.
 
         ``own``: code by person attribute, 0 where it is missing. Values that contradict what is
         known leave nobody, at success 1, and so do fewer than 3 rows of a sample. It is not
@@ -216,27 +216,27 @@ class AnonymitySet:
         return OwnClass(1 / success, success)
 
     def guard_bits(self, guarded: int, mask: int) -> float:
-        """Return G_v(A|d): bits that A tells about person attribute v (``guarded``)."""
+        """G_v(A|d): bits that A tells about person attribute v (``guarded``)."""
         return self._of(("guard", guarded), self.guard(guarded).bits).value(mask & ~self.known)
 
     def guard(self, guarded: int) -> Guard:
-        """Return what those who know d, and an answer, know of person attribute v (``guarded``)."""
+        """What those who know d, and an answer, know of person attribute v (``guarded``)."""
         if guarded not in self._guards:
             self._guards[guarded] = Guard(self._columns, self.cards, guarded, self._joint)
         return self._guards[guarded]
 
     def _sizes(self, mask: int) -> Indexes:
-        """Return how many people each class of attributes of the person has, in any order."""
+        """How many people each class of attributes of the person has, in any order."""
         if mask != self._sized[0]:
             self._sized = mask, np.bincount(self._partitions.classes(mask)[0])
         return self._sized[1]
 
     def _measure(self, metric: Measure) -> Measure:
-        """Return the measure that a limit is about; where rows are people it is the metric."""
+        """The measure that a limit is about; where rows are people it is the metric."""
         return metric_of(metric) if self._counted else metric
 
     def _measured(self, metric: Measure, k: int) -> SetFigures:
-        """Return I of sets by a measure."""
+        """I of sets by a measure."""
         metric = self._measure(metric)
         k = k if metric in ("k-anonymity", "k") else 0
         # What is stored holds where the recipient knows nothing.
@@ -246,7 +246,7 @@ class AnonymitySet:
     def _of(
         self, key: tuple[str, int], one: Callable[[int], float], stored: Rows | None = None
     ) -> SetFigures:
-        """Return the figures of sets that have this key; ``one``: computes that of a set."""
+        """The figures of sets that have this key; ``one``: computes that of a set."""
         if key not in self._figures:
 
             def beside(mask: int, attributes: Sequence[int]) -> list[float]:
@@ -257,7 +257,7 @@ class AnonymitySet:
         return self._figures[key]
 
     def _weights(self) -> Floats:
-        """Return how many people each row stands for that agrees with d, float64."""
+        """How many people each row stands for that agrees with d, float64."""
         weights = self._population.summable
         return np.ones(len(self._rows)) if weights is None else weights[self._rows]
 
@@ -307,7 +307,7 @@ class AnonymitySet:
     def _estimated_beside(
         self, mask: int, attributes: Sequence[int], measures: Measures
     ) -> list[list[float]]:
-        """Return the expected losses for ``mask``, of the person, with each of these added."""
+        """The expected losses for ``mask``, of the person, with each of these added."""
         labels, size = self._partitions.dense[mask]
         weights = self._weights()
         base = self._expected_in(mask, first_of_each(labels, size))
@@ -327,7 +327,7 @@ class AnonymitySet:
         return [[*each] for each in zip(*losses, strict=True)]
 
     def _expected_in(self, mask: int, sample: Indexes) -> Floats:
-        """Return how many people each group would have if attributes were independent, as log2.
+        """How many people each group would have if attributes were independent, as log2.
 
         ``sample``: one row of each group, of those that agree with d.
         """
@@ -337,7 +337,7 @@ class AnonymitySet:
         return found
 
     def _share_bits(self, attribute: int) -> Floats:
-        """Return log2 of the share of each value among those whom silence did not rule out."""
+        """Log2 of the share of each value among those whom silence did not rule out."""
         return self._population.share_bits(attribute) - self._narrowed.get(attribute, 0.0)
 
     def _estimated(self, mask: int, measure: Measure, k: int) -> float:

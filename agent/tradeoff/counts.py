@@ -14,7 +14,6 @@ from agent.tradeoff.tables import Floats, Indexes, QueryRows, members
 KEYS = 1 << 40
 BATCH = 1 << 13  # cells, times attributes, counted in one go: what a cache holds
 CELLS_KEPT = 8  # divisions remembered, 8 bytes a row each
-SPARSE = 9  # times as many places as rows: then it is quicker to sort the rows
 COUNTS_KEPT = 1 << 22  # counts remembered where several shrinkages share a layout, 32 bytes each
 
 
@@ -35,7 +34,7 @@ class RowKinds:
 
 
 def kinds_of(rows: QueryRows, request: int) -> RowKinds:
-    """Return the kinds when groups are told apart by the request attributes in ``request``.
+    """The kinds when groups are told apart by the request attributes in ``request``.
 
     A user's rows agree on every person attribute, so what leaving the user out takes from a
     group is what the user has with the same values of these request attributes.
@@ -104,10 +103,6 @@ class Counts(NamedTuple):
 
 def count(cells: Cells, columns: Sequence[grouping.CodeColumn]) -> Counts:
     """Count the rows for every value of each of several attributes, one after the other."""
-    if sum(each.card for each in columns) * len(cells.kind) > SPARSE * len(columns) * len(
-        cells.row
-    ):
-        return _count_few(cells, columns)
     [tables] = grouping.tally(cells.row, len(cells.kind), columns)
     table = np.concatenate(tables, dtype=np.float64)
     used, (values, size) = table != 0, table.shape
@@ -130,31 +125,15 @@ def count(cells: Cells, columns: Sequence[grouping.CodeColumn]) -> Counts:
     )
 
 
-def _count_few(cells: Cells, columns: Sequence[grouping.CodeColumn]) -> Counts:
-    """Do the same where most values occur in few cells: entries are sorted, not looked for."""
-    size, entries, found = len(cells.kind), list[Indexes](), list[Floats]()
-    least = np.cumsum([0, *(each.card for each in columns)])  # the first value of each attribute
-    for first, (codes, _) in zip(least.tolist(), columns, strict=False):
-        each, rows_of_each = _runs((codes + np.intp(first)) * size + cells.row)
-        entries.append(each)
-        found.append(rows_of_each)
-    rows = np.concatenate(found)
-    value, cell = np.divmod(np.concatenate(entries), size)
-    new_pair = np.diff(value * len(cells.pairs) + cells.pair.take(cell), prepend=-1) != 0
-    new_group = np.diff(value * len(cells.groups) + cells.group.take(cell), prepend=-1) != 0
-    ends = np.cumsum([0, *map(len, entries[:-1])])
-    return Counts(rows, _sums(rows, new_pair), _sums(rows, new_group), cells.kind.take(cell), ends)
-
-
 def _runs(keys: Indexes) -> tuple[Indexes, Floats]:
-    """Return the different keys, ascending, and how often each occurs."""
+    """The different keys, ascending, and how often each occurs."""
     ordered = np.sort(keys)
     starts = np.flatnonzero(np.diff(ordered, prepend=-1))
     return ordered[starts], np.diff(starts, append=len(keys)).astype(np.float64)
 
 
 def _sums(rows: Floats, new: NDArray[np.bool_]) -> Floats:
-    """Return for each entry the rows of its run; ``new``: whether a run begins with it."""
+    """For each entry the rows of its run; ``new``: whether a run begins with it."""
     sums: Floats = np.add.reduceat(rows, np.flatnonzero(new)).take(np.cumsum(new) - 1)
     return sums
 
@@ -220,7 +199,7 @@ class Layout:
             yield found
 
     def alone(self, attribute: int, some: Indexes) -> Counts:
-        """Return the counts of some rows, an entry each, when one attribute divides all rows.
+        """The counts of some rows, an entry each, when one attribute divides all rows.
 
         They are remembered by attribute, so ``some`` is to be the same every time.
         """

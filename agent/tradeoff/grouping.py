@@ -50,7 +50,7 @@ def multiplicity(keys: Indexes, size: int) -> Indexes:
 
 
 def stable_order(numbers: Indexes) -> Indexes:
-    """Return the stable ascending order; NumPy sorts 16-bit integers in linear time."""
+    """The stable ascending order; NumPy sorts 16-bit integers in linear time."""
     small = numbers.max(initial=0) <= np.iinfo(np.uint16).max
     return np.argsort(numbers.astype(np.uint16) if small else numbers, kind="stable")
 
@@ -61,19 +61,19 @@ def ordered_sum(terms: Floats) -> float:
 
 
 def plogp(probabilities: Floats) -> Floats:
-    """Return p log2 p for each p >= 0, in bits, with 0 for p = 0."""
+    """P log2 p for each p >= 0, in bits, with 0 for p = 0."""
     logs = np.log2(probabilities, out=np.zeros_like(probabilities), where=probabilities > 0)
     return probabilities * logs
 
 
 def mass_of(labels: Indexes, masses: Floats, groups: int) -> Floats:
-    """Return the mass of each group, float64, shape (groups,), added in the order of items."""
+    """The mass of each group, float64, shape (groups,), added in the order of items."""
     totals = np.bincount(labels, weights=masses, minlength=groups)
     return totals.astype(np.float64, copy=False)
 
 
 def first_of_each(labels: Indexes, groups: int) -> Indexes:
-    """Return the first item of each group, intp, shape (groups,)."""
+    """The first item of each group, intp, shape (groups,)."""
     sample = np.empty(groups, dtype=np.intp)
     sample[labels[::-1]] = np.arange(len(labels))[::-1]
     return sample
@@ -158,7 +158,7 @@ def tally(
 
 
 def joint(bundle: Sequence[CodeColumn]) -> CodeColumn:
-    """Return several attributes as one, whose value is the combination of theirs."""
+    """Several attributes as one, whose value is the combination of theirs."""
     codes, card = bundle[0]
     for column in bundle[1:]:
         codes = np.multiply(codes, column.card, dtype=np.uint8) + column.codes
@@ -167,7 +167,7 @@ def joint(bundle: Sequence[CodeColumn]) -> CodeColumn:
 
 
 def keys(labels: Labels, size: int, codes: Codes) -> Labels:
-    """Return code * size + label for each item, in the type of the labels."""
+    """Code * size + label for each item, in the type of the labels."""
     combined = np.multiply(codes, size, dtype=labels.dtype)
     combined += labels
     return combined
@@ -277,7 +277,7 @@ class Partitions:
         self._presence: Presence | None = None
 
     def classes(self, mask: int) -> tuple[NDArray[Any], int]:
-        """Return the class of each item, unsigned or intp, and how many classes there may be.
+        """The class of each item, unsigned or intp, and how many classes there may be.
 
         A few attributes of few values tell apart in 16 bits, a quarter of the memory to go through.
         """
@@ -303,7 +303,7 @@ class Partitions:
         return tally(labels, size, [self._columns.each[each] for each in attributes], weights)
 
     def classes_beside(self, mask: int) -> list[int]:
-        """Return how many groups there are with each attribute added to ``mask``."""
+        """How many groups there are with each attribute added to ``mask``."""
         if self._presence is None:
             self._presence = Presence(self._columns.each)
         return self._presence.classes(self.dense[mask])

@@ -21,14 +21,14 @@ METRICS: tuple[Metric, ...] = get_args(Metric)
 
 
 def metric_of(measure: Measure) -> Metric:
-    """Return the metric that a measure is, but for samples of few rows."""
+    """The metric that a measure is, but for samples of few rows."""
     if measure == "risk" or measure == "worst":  # noqa: PLR1714  (what is left is a metric)
         return "maxprob"
     return "k-anonymity" if measure == "k" else measure
 
 
 def certainty(metric: Metric, population: float, k: int) -> float:
-    """Return the loss when one person is left, of ``population`` people."""
+    """The loss when one person is left, of ``population`` people."""
     if metric == "k-anonymity":
         return float(k > 1)
     if metric == "log-maxprob":
@@ -37,7 +37,7 @@ def certainty(metric: Metric, population: float, k: int) -> float:
 
 
 def counted(metric: Metric, sizes: Indexes, population: int, k: int) -> float:
-    """Return the expected loss where all people are equally likely.
+    """The expected loss where all people are equally likely.
 
     ``sizes``: intp, how many people each class has, zeros allowed, in any order; ``population``:
     N of the whole table; ``k``: of k-anonymity. DESIGN.md 2.2, right column of the table.
@@ -56,7 +56,7 @@ def counted(metric: Metric, sizes: Indexes, population: int, k: int) -> float:
 
 
 def losses(metric: Metric, mass: Floats, success: Floats, population: float, k: int) -> Floats:
-    """Return what each of these classes adds to the expected loss, but for ``entropy``.
+    """What each of these classes adds to the expected loss, but for ``entropy``.
 
     ``mass``: P(a), float64, one per class, 0 where an answer never occurs; ``success``: of the best
     guess at one person in it, likewise. DESIGN.md 2.2, left column of the table.
@@ -106,7 +106,7 @@ class Alike(NamedTuple):
 
 
 def risk(alike: Alike, share: float) -> Floats:
-    """Return E[1/F], the expected success of a guess at one person in each group, float64.
+    """E[1/F], the expected success of a guess at one person in each group, float64.
 
     ``share``: rho, the probability with which each of the others agrees with what the recipient
     holds beyond these attributes, 0 to 1. With p = f/W and s = (p + alpha/mu) / (1 + alpha/mu) it
@@ -134,7 +134,7 @@ def risk(alike: Alike, share: float) -> Floats:
 def terms_of(
     alike: Alike, measures: Measures, share: float, people: float, everybody: float
 ) -> list[Floats]:
-    """Return what each group adds to each expected loss; of ``worst`` its own success.
+    """What each group adds to each expected loss; of ``worst`` its own success.
 
     ``share``: as for `risk`; ``people``: who agree with what is known, of ``everybody``.
     Source: DESIGN.md 2.7.
@@ -159,7 +159,7 @@ def total(measure: Measure, terms: Floats) -> float:
 
 
 def _looked_up(table: Floats, rows: Floats, rate: Floats) -> Floats:
-    """Return the risk between the entries of a table; ``rate``: ln s."""
+    """The risk between the entries of a table; ``rate``: ln s."""
     most, start = STEPS - 1, np.log(SHAPE)
     across = (np.log(rows - 1 + SHAPE) - start) * (most / (MOST_ROWS - start))
     up = (rate - LEAST_RATE) * (most / -LEAST_RATE)
@@ -176,7 +176,7 @@ def _looked_up(table: Floats, rows: Floats, rate: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def _table(share: float) -> Floats:
-    """Return ln of the risk by ln(f - 1 + alpha) and ln s, float64, shape (STEPS, STEPS).
+    """Ln of the risk by ln(f - 1 + alpha) and ln s, float64, shape (STEPS, STEPS).
 
     With t = y / (s + (1-s) y) and y = e^-x the integrand is s e^(-f x) (s + (1-s) e^-x)^(alpha-1):
     steep up to x = 1/f, and bent at x = -ln s.
@@ -239,25 +239,25 @@ class Guard:
         self._persons = (1 << len(columns)) - 1
 
     def bits(self, mask: int) -> float:
-        """Return G_v(A|d) in bits; 0 where fewer than 30 people say anything about v."""
+        """G_v(A|d) in bits; 0 where fewer than 30 people say anything about v."""
         if len(self._people) < FEWEST:
             return 0.0
         before = self._entropy(0)
         return before - self._entropy(mask)
 
     def best_guess(self, mask: int) -> float:
-        """Return the expected success of the best guess about v, 0 to 1; 0 where none is known."""
+        """The expected success of the best guess about v, 0 to 1; 0 where none is known."""
         if len(self._people) == 0:
             return 0.0
         return sum(ordered_sum(table.max(axis=1)) for table in self._tables(mask))
 
     def uncertainty(self) -> GuardUncertainty:
-        """Return what is open about v before any answer."""
+        """What is open about v before any answer."""
         people = len(self._people)
         return GuardUncertainty(people, self._entropy(0) if people else 0.0, self.best_guess(0))
 
     def _entropy(self, mask: int) -> float:
-        """Return H(V_v|A u D,d) in bits."""
+        """H(V_v|A u D,d) in bits."""
         return sum(
             ordered_sum(plogp(table.sum(axis=1))) - ordered_sum(plogp(table).ravel())
             for table in self._tables(mask)

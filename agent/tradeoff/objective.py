@@ -67,7 +67,7 @@ class Settings:
 
 
 def checked(price: float) -> float:
-    """Return the price; UsageError where it is negative, or not a number."""
+    """The price; UsageError where it is negative, or not a number."""
     if not price >= 0:
         raise UsageError(f"a price cannot be {price}", "use a number from 0 up")
     return price
@@ -120,7 +120,7 @@ class Objective(SetFunction):
         self._ground = cost(0)
 
     def at(self, trade_off: float) -> "Objective":
-        """Return the same at another lambda; utilities computed are shared."""
+        """The same at another lambda; utilities computed are shared."""
         most, submodular = self._most, self.claims_submodularity
         other = Objective(self._utility, self._loss, 0, trade_off, most=most, submodular=submodular)
         other.candidates = self.candidates
@@ -132,33 +132,33 @@ class Objective(SetFunction):
         return self._utility.monotone
 
     def value(self, mask: int) -> float:
-        """Return F(A) in bits."""
+        """F(A) in bits."""
         return self.utility(mask) - self.cost(mask)
 
     def utility(self, mask: int) -> float:
-        """Return U(A) in bits."""
+        """U(A) in bits."""
         return self._utility.value(mask)
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return F(A u {V}) in bits for each V in ``attributes``; minus infinity if infeasible."""
+        """F(A u {V}) in bits for each V in ``attributes``; minus infinity if infeasible."""
         sets = {each: mask | singleton(each) for each in attributes}
         allowed = [each for each in attributes if self.feasible(sets[each])]
         bits = dict(zip(allowed, self._utility.extensions(mask, allowed), strict=True))
         return [bits[e] - self.cost(sets[e]) if e in bits else -inf for e in attributes]
 
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return for each V in ``attributes`` a bound, in bits, on F of every set with A u {V}."""
+        """For each V in ``attributes`` a bound, in bits, on F of every set with A u {V}."""
         bounds = self._utility.potentials(mask, attributes)
         costs = (self.cost_floor(mask | singleton(each)) for each in attributes)
         return [bits - cost for bits, cost in zip(bounds, costs, strict=True)]
 
     def cost_floor(self, mask: int) -> float:
-        """Return a bound, in bits, that lambda C of no superset of A goes below."""
+        """A bound, in bits, that lambda C of no superset of A goes below."""
         del mask
         return -inf
 
     def cost(self, mask: int) -> float:
-        """Return what F takes off U(A), in bits: lambda C(A), and what a disclosure adds to it."""
+        """What F takes off U(A), in bits: lambda C(A), and what a disclosure adds to it."""
         found = self._costs.get(mask)
         if found is None:
             found = self.trade_off * self.identifiability_cost(mask)
@@ -167,21 +167,21 @@ class Objective(SetFunction):
         return found
 
     def identifiability_cost(self, mask: int) -> float:
-        """Return C(A), the part of F that lambda weighs, in its own unit."""
+        """C(A), the part of F that lambda weighs, in its own unit."""
         return self._loss(mask) - self._ground
 
     def guard(self, mask: int) -> float:
-        """Return what a disclosure tells about guarded attributes, in bits; 0 otherwise."""
+        """What a disclosure tells about guarded attributes, in bits; 0 otherwise."""
         del mask
         return 0.0
 
     def sensitivity(self, mask: int) -> float:
-        """Return the user's own dislike of a disclosure, in bits; 0 otherwise."""
+        """The user's own dislike of a disclosure, in bits; 0 otherwise."""
         del mask
         return 0.0
 
     def parts(self, mask: int) -> Parts:
-        """Return the terms of F(A)."""
+        """The terms of F(A)."""
         return Parts(
             self.utility(mask),
             self.identifiability_cost(mask),
@@ -244,15 +244,15 @@ class DisclosureObjective(Objective):
         self._dislike = np.where(self._new, settings.sensitivity, 0.0)
 
     def given(self, people: AnonymitySet, settings: Settings) -> "DisclosureObjective":
-        """Return the objective for other people and demands; utilities computed are shared."""
+        """The objective for other people and demands; utilities computed are shared."""
         return DisclosureObjective(self._utility, people, settings)
 
     def at(self, trade_off: float) -> "DisclosureObjective":
-        """Return the same at another lambda; utilities computed are shared."""
+        """The same at another lambda; utilities computed are shared."""
         return self.given(self._people, replace(self._settings, trade_off=trade_off))
 
     def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
-        """Return F(A u {V}) for each V, where U is stored and the costs are, or are soon counted.
+        """F(A u {V}) for each V, where U is stored and the costs are, or are soon counted.
 
         Minus infinity for a V outside A that may not be chosen beside it. Only where all candidates
         are attributes of the person, and nothing is guarded.
@@ -279,7 +279,7 @@ class DisclosureObjective(Objective):
         return dict(zip(known, levels, strict=True))
 
     def _rows(self, mask: int) -> list[Floats] | None:
-        """Return U and each measured cost of A u {V} by V; None where one is not at hand."""
+        """U and each measured cost of A u {V} by V; None where one is not at hand."""
         bits = self._utility.stored.get(mask)
         if bits is None or not self._by_rows or mask & ~self._people.persons:
             return None
@@ -291,7 +291,7 @@ class DisclosureObjective(Objective):
         return known
 
     def pairs_at_hand(self) -> Floats | None:
-        """Return F of every two attributes where U of pairs is stored, at a cost that is estimated.
+        """F of every two attributes where U of pairs is stored, at a cost that is estimated.
 
         Of a recipient that knows something the cost of two is not stored: as if independent of each
         other, they divide the people as often as one times as often as the other.
@@ -311,7 +311,7 @@ class DisclosureObjective(Objective):
         return levels
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return F(A u {V}) in bits for each V in ``attributes``; minus infinity if infeasible."""
+        """F(A u {V}) in bits for each V in ``attributes``; minus infinity if infeasible."""
         self._people.survey(mask, self.candidates, self._measures)
         return super().extensions(mask, attributes)
 
@@ -322,7 +322,7 @@ class DisclosureObjective(Objective):
         self._utility.extensions(mask, new)
 
     def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
-        """Return what F takes off U(A u {V}) at the least, in bits, for each V, none in A.
+        """What F takes off U(A u {V}) at the least, in bits, for each V, none in A.
 
         It is that but for what V tells of guarded attributes, which A tells something of already.
         """
@@ -334,18 +334,18 @@ class DisclosureObjective(Objective):
         return costs + self.sensitivity(mask) + self.guard(mask)
 
     def cost_floor(self, mask: int) -> float:
-        """Return a bound, in bits, that lambda C of no candidate superset of A goes below."""
+        """A bound, in bits, that lambda C of no candidate superset of A goes below."""
         if self._people.monotone(self._settings.metric, self.candidates):
             return self.cost(mask)
         return self.sensitivity(mask) - self._settings.trade_off * self._ground
 
     def guard(self, mask: int) -> float:
-        """Return the sum of w_v G_v(A|d) in bits."""
+        """The sum of w_v G_v(A|d) in bits."""
         guards = self._settings.guards
         return sum(w * self._people.guard_bits(v, mask) for v, w in guards) if guards else 0.0
 
     def sensitivity(self, mask: int) -> float:
-        """Return S(A|d) in bits: what the recipient already holds costs nothing."""
+        """S(A|d) in bits: what the recipient already holds costs nothing."""
         new = mask & self._sensitive
         return sum(self._settings.sensitivity[each] for each in members(new)) if new else 0.0
 
@@ -359,13 +359,13 @@ class DisclosureObjective(Objective):
         return not self._closed(mask) and self.broken(mask, for_good=larger) is None
 
     def _closed(self, mask: int) -> bool:
-        """Say whether A adds something new where nothing can be, or has too many combinations."""
+        """Whether A adds something new where nothing can be, or has too many combinations."""
         return bool(mask & ~self._people.known) and (
             self._people.closed or self._people.combinations(mask) > COMBINATIONS
         )
 
     def broken(self, mask: int, *, for_good: bool = False) -> Limit | None:
-        """Return the first hard limit that A breaks; None where it keeps all that there are.
+        """The first hard limit that A breaks; None where it keeps all that there are.
 
         ``for_good``: only limits that every set with A breaks too.
         """
@@ -386,7 +386,7 @@ class DisclosureObjective(Objective):
         return None if mine else "own"
 
     def may_exceed(self, mask: int, level: float) -> bool:
-        """Say whether F(A) can be above ``level``, mostly without evaluating C, or U."""
+        """Whether F(A) can be above ``level``, mostly without evaluating C, or U."""
         if mask.bit_count() < MANY or self._people.combinations(mask) > COMBINATIONS:
             return True
         # The finest first: a few of these tell many people apart.
@@ -403,7 +403,7 @@ class DisclosureObjective(Objective):
         return not too_low(self.utility(mask), few)
 
     def _keeps_own(self, mask: int, own: Mapping[int, int], *, for_good: bool) -> bool:
-        """Say whether k and the risk hold for the people like the user; nobody is certainty.
+        """Whether k and the risk hold for the people like the user; nobody is certainty.
 
         With ``for_good``, whether they might for a larger set. Of a set with request attributes
         only the person part counts.
@@ -419,7 +419,7 @@ class DisclosureObjective(Objective):
 
 
 def forced(objective: SetFunction, attributes: Iterable[int]) -> int:
-    """Return what of ``attributes`` can be in the set without breaking a limit, as a mask.
+    """What of ``attributes`` can be in the set without breaking a limit, as a mask.
 
     Each is added where the set with it is feasible, as the first mask always is: the one with the
     largest F of its own first, of equals the smaller.

@@ -44,12 +44,12 @@ class Pairwise(Utility):
         self.limit = float(np.maximum(singles, most).sum())
 
     def value(self, mask: int) -> float:
-        """Return U(A) in bits."""
+        """U(A) in bits."""
         inside = self._ordered(mask)
         return fsum(self._added(inside, self._least(inside)).tolist())
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        """U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
         inside, new = self._ordered(mask), np.array(attributes, dtype=np.intp)
         before = self._rank[new] < self._rank[inside][:, None]
         beside_new = np.where(before, self._beside[inside][:, new], np.inf)
@@ -59,19 +59,19 @@ class Pairwise(Utility):
         return [fsum(each) for each in np.vstack([rest, own]).T.tolist()]
 
     def _ordered(self, mask: int) -> Indexes:
-        """Return the attributes of a set in the order in which they count, intp."""
+        """The attributes of a set in the order in which they count, intp."""
         inside = np.array([*members(mask)], dtype=np.intp)
         return inside[np.argsort(self._rank[inside])]
 
     def _least(self, inside: Indexes) -> Floats:
-        """Return what those before leave of each attribute, infinite where there is none."""
+        """What those before leave of each attribute, infinite where there is none."""
         beside = self._beside[inside][:, inside]
         before = np.tri(len(inside), k=-1, dtype=bool)
         least: Floats = np.where(before, beside, np.inf).min(axis=1, initial=np.inf)
         return least
 
     def _added(self, attributes: Indexes, least: Floats) -> Floats:
-        """Return what attributes add: all that they have where nothing before leaves them less."""
+        """What attributes add: all that they have where nothing before leaves them less."""
         return np.where(np.isfinite(least), least, self._singles[attributes])
 
 
@@ -90,7 +90,7 @@ class Scope(NamedTuple):
     least: float = ROUNDING
 
     def has_room(self, mask: int) -> bool:
-        """Say whether an answer may have all of these."""
+        """Whether an answer may have all of these."""
         return self.most is None or mask.bit_count() <= self.most
 
 
@@ -98,15 +98,15 @@ class Prices(Protocol):
     """What a plan costs, in bits, and whether it keeps the limits."""
 
     def cost(self, mask: int) -> float:
-        """Return C(P)."""
+        """C(P)."""
         ...
 
     def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
-        """Return what C(P u {V}) is at the least, for each V of an array of intp, none in P."""
+        """What C(P u {V}) is at the least, for each V of an array of intp, none in P."""
         ...
 
     def feasible(self, mask: int) -> bool:
-        """Say whether P keeps the limits."""
+        """Whether P keeps the limits."""
         ...
 
 
@@ -150,13 +150,13 @@ class QueryPlanner(SetFigures, Utility):
         return self.utility().monotone if self._monotone is None else self._monotone
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        """U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
         self._focus = mask
         row = self.beside(mask, union(attributes))
         return [float(row[each]) for each in attributes]
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
+        """For each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
         return self._counting().potentials(mask, attributes)
 
     def forget(self) -> None:
@@ -168,7 +168,7 @@ class QueryPlanner(SetFigures, Utility):
     def best(
         self, start: int, options: int, allowed: Callable[[int], bool], least: float = ROUNDING
     ) -> tuple[int, ...]:
-        """Return what to add to a set, the best first, until nothing allowed adds much.
+        """What to add to a set, the best first, until nothing allowed adds much.
 
         What added no more than ``least`` bits beside less is tried again only where nothing else
         adds more, as U need not be submodular.
@@ -189,7 +189,7 @@ class QueryPlanner(SetFigures, Utility):
                 return tuple(order)
 
     def first(self, scope: Scope) -> int:
-        """Return what is used where nothing is added: the fixed, and what helps of what is held."""
+        """What is used where nothing is added: the fixed, and what helps of what is held."""
         fixed, held = scope.fixed, scope.held & ~scope.fixed
         key = scope._replace(held=held, free=0)
         if key not in self._firsts:
@@ -199,7 +199,7 @@ class QueryPlanner(SetFigures, Utility):
         return self._firsts[key]
 
     def _counting(self) -> Utility:
-        """Return the utility, to count with."""
+        """The utility, to count with."""
         utility, self._counts = self.utility(), True
         utility.extensions(self._focus, ())
         return utility
@@ -246,7 +246,7 @@ def plan(
     scope: Scope,
     starts: Sequence[int] = (),
 ) -> Portfolio:
-    """Return a portfolio P with a large value: the mean of U_q over what q uses of P, less C(P).
+    """A portfolio P with a large value: the mean of U_q over what q uses of P, less C(P).
 
     ``weights``: of each query, the share of all requests that are expected to be this one.
     It is grown from what is held, and from each of ``starts``, sets of what is free, where that is

@@ -87,7 +87,7 @@ def random_pairs(
 
 
 def _growth(function: Callable[[int], float], pair: Pair) -> float:
-    """Return how much more V adds to the larger set than to the smaller."""
+    """How much more V adds to the larger set than to the smaller."""
     added = singleton(pair.attribute)
     to_larger = function(pair.larger | added) - function(pair.larger)
     return to_larger - (function(pair.smaller | added) - function(pair.smaller))
@@ -100,7 +100,7 @@ def _violations(excesses: Sequence[float]) -> Violations:
 
 
 def online_bound(objective: Objective, mask: int) -> float:
-    """Return the bound of Thm 4.5 at the set A' = ``mask``, in bits.
+    """The bound of Thm 4.5 at the set A' = ``mask``, in bits.
 
     max F <= U(A') + sum of max(0, U(A' + V) - U(A') - lambda C({V})) over all V, where U is
     monotone and submodular and C supermodular; within A' only a negative cost adds something.
@@ -119,7 +119,7 @@ def online_bound(objective: Objective, mask: int) -> float:
 def sampling_error(
     samples: int, delta: float, spread: float = 1.0, *, two_sided: bool = False
 ) -> float:
-    """Return how far off ``samples`` estimate a mean loss, with confidence 1 - ``delta``.
+    """How far off ``samples`` estimate a mean loss, with confidence 1 - ``delta``.
 
     ``spread``: how far losses are apart at the most: 1 for I(A), a probability, and people as
     samples (Lemma 4.3); log2 K bits for U(A), K the intents of a query, and rows (Lemma 4.2).
@@ -134,7 +134,7 @@ def sampling_error(
 
 
 def sample_size(error: float, delta: float, spread: float = 1.0, *, two_sided: bool = False) -> int:
-    """Return how many samples leave at most ``error``: the inverse of `sampling_error`.
+    """How many samples leave at most ``error``: the inverse of `sampling_error`.
 
     ValueError also where the number is too large for a float.
     """
@@ -170,7 +170,7 @@ class Fit:
 
 
 def wanted_bits(levels: Indexes, improvements: Floats) -> Floats:
-    """Return the bits that each thing must bring: the median over those who said it.
+    """The bits that each thing must bring: the median over those who said it.
 
     ``levels``: intp (people, things), 1 to LEVELS or UNANSWERED; ``improvements``: float64
     (people, LEVELS), the factor of speed that each wants for each level, 1 or more, NEVER, or NaN
@@ -186,7 +186,7 @@ def wanted_bits(levels: Indexes, improvements: Floats) -> Floats:
 
 
 def fit(costs: Floats, bits: Floats) -> Fit | None:
-    """Return the λ for which λ times the costs is nearest to the bits, in least squares.
+    """The λ for which λ times the costs is nearest to the bits, in least squares.
 
     ``costs``: float64, identifiability, 0 or more; ``bits``: float64, wanted for it. None where
     no pair with a cost has finite bits. The paper (7.2) aligns the curves "for a value of λ", a

@@ -14,12 +14,12 @@ ROWS_KEPT, VALUES_KEPT = 2_000, 50_000  # of a figure; 8 bytes for each attribut
 
 
 def singleton(attribute: int) -> int:
-    """Return the set of this attribute alone."""
+    """The set of this attribute alone."""
     return 1 << attribute
 
 
 def union(attributes: Iterable[int]) -> int:
-    """Return the set of these attributes."""
+    """The set of these attributes."""
     mask = EMPTY
     for attribute in attributes:
         mask |= 1 << attribute
@@ -35,13 +35,13 @@ def members(mask: int) -> Iterator[int]:
 
 
 def mask_array(mask: int, count: int) -> NDArray[np.bool_]:
-    """Return which of ``count`` attributes are in a set, bool, shape (count,)."""
+    """Which of ``count`` attributes are in a set, bool, shape (count,)."""
     found: NDArray[np.bool_] = mask_arrays([mask], count)[0]
     return found
 
 
 def mask_arrays(masks: Iterable[int], count: int) -> NDArray[np.bool_]:
-    """Return which of ``count`` attributes are in each of these sets, bool, shape (sets, count)."""
+    """Which of ``count`` attributes are in each of these sets, bool, shape (sets, count)."""
     size, every = (count + 7) // 8, (1 << count) - 1
     data = b"".join([(mask & every).to_bytes(size, "little") for mask in masks])
     bits = np.frombuffer(data, np.uint8).reshape(-1, size)
@@ -49,7 +49,7 @@ def mask_arrays(masks: Iterable[int], count: int) -> NDArray[np.bool_]:
 
 
 def pairs(count: int) -> list[int]:
-    """Return the sets of two of ``count`` attributes: {0, 1}, {0, 2}, ..., {1, 2} and so on."""
+    """The sets of two of ``count`` attributes: {0, 1}, {0, 2}, ..., {1, 2} and so on."""
     return [1 << one | 1 << other for one in range(count) for other in range(one + 1, count)]
 
 
@@ -108,7 +108,7 @@ class Kinds(NamedTuple):
 
     @classmethod
     def of(cls, counts: Codes) -> "Kinds":
-        """Return the kinds of people, in ascending order; ``counts``: shape (N, values)."""
+        """The kinds of people, in ascending order; ``counts``: shape (N, values)."""
         found, of_row = np.unique(counts, axis=0, return_inverse=True)
         return cls(found, of_row.ravel().astype(np.min_scalar_type(max(len(found) - 1, 0))))
 
@@ -170,7 +170,7 @@ class Population:
         return np.ascontiguousarray(self.codes.T)
 
     def share_bits(self, attribute: int) -> Floats:
-        """Return log2 of the share of the people who have each value of a person attribute.
+        """Log2 of the share of the people who have each value of a person attribute.
 
         Float64, shape (256,), minus infinity for codes that nobody has; rounded to LOG_BITS
         binary places, so that sums of them are exact.
@@ -206,7 +206,7 @@ class Population:
         return agree
 
     def bits_of(self, attribute: int, codes: frozenset[int]) -> float:
-        """Return log2 of the share of the people who have one of these, as `share_bits` does."""
+        """Log2 of the share of the people who have one of these, as `share_bits` does."""
         bits = self.share_bits(attribute)[[*codes]]
         if len(codes) == 1:
             return float(bits[0])
@@ -214,11 +214,11 @@ class Population:
             return float(np.round(np.log2(np.exp2(bits).sum()) * 2**LOG_BITS) / 2**LOG_BITS)
 
     def _has_unspecified(self, attribute: int) -> bool:
-        """Say whether somebody in the data has not said it."""
+        """Whether somebody in the data has not said it."""
         return bool(self.share_bits(attribute)[UNSPECIFIED] > -np.inf)
 
     def likely(self, request: int) -> Floats:
-        """Return P_j(v|y) for each value of request attribute j, and for each kind of people.
+        """P_j(v|y) for each value of request attribute j, and for each kind of people.
 
         (n_yv + 5 P_j(v)) / (n_y + 5), float64, shape (values, kinds).
         """

@@ -38,7 +38,7 @@ class Point:
 
 
 def grid(present: float) -> tuple[float, ...]:
-    """Return 0, powers of 2 in even steps, and the present lambda, in ascending order."""
+    """0, powers of 2 in even steps, and the present lambda, in ascending order."""
     steps = range(OCTAVES.start * PER_OCTAVE, (OCTAVES.stop - 1) * PER_OCTAVE + 1)
     return tuple(sorted({0.0, present, *(2.0 ** (step / PER_OCTAVE) for step in steps)}))
 
@@ -46,7 +46,7 @@ def grid(present: float) -> tuple[float, ...]:
 def curve(
     objective: Objective, trade_offs: Iterable[float] | None = None, algorithm: Algorithm = "lls"
 ) -> tuple[Point, ...]:
-    """Return the set that a search chooses at each lambda; equal sets are one point.
+    """The set that a search chooses at each lambda; equal sets are one point.
 
     ``trade_offs``: lambdas in ascending order, by default a grid that has the objective's own.
     """
@@ -59,7 +59,7 @@ def curve(
 
 
 def merged(chosen: Iterable[Point]) -> tuple[Point, ...]:
-    """Return the points of a curve: what was chosen at each lambda, equal sets as one.
+    """The points of a curve: what was chosen at each lambda, equal sets as one.
 
     ``chosen``: in ascending order of lambda. Where each is the best feasible set, cost and worth
     fall, if weakly, from point to point: of two sets each is the best at its own lambda, and both
@@ -87,7 +87,7 @@ def beaten(points: Sequence[Point]) -> tuple[bool, ...]:
 
 
 def knee(points: Sequence[Point]) -> int | None:
-    """Return the index of the point farthest above the chord of the normalised curve.
+    """The index of the point farthest above the chord of the normalised curve.
 
     Cost and worth of the points that no other beats are scaled to [0, 1]; the chord joins the
     cheapest to the dearest. The cheaper of equals; None where no point stands above the chord.

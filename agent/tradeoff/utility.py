@@ -38,18 +38,18 @@ class Utility(Protocol):
     """Whether a superset never has less (then Thm 4.5 holds at every set)."""
 
     def value(self, mask: int) -> float:
-        """Return U(A) in bits."""
+        """U(A) in bits."""
         ...
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A.
+        """U(A u {V}) in bits for each V in ``attributes``, none of them in A.
 
         Also of no attributes, it makes the neighbours of A quick to evaluate.
         """
         return [self.value(mask | singleton(each)) for each in attributes]
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}.
+        """For each V in ``attributes`` a bound, in bits, on U of every set with A u {V}.
 
         It needs no submodularity.
         """
@@ -69,7 +69,7 @@ class Function(Utility):
         self._function = function
 
     def value(self, mask: int) -> float:
-        """Return U(A) in bits."""
+        """U(A) in bits."""
         return self._function(mask)
 
 
@@ -96,16 +96,16 @@ class Scoring:
         """Bits that no utility exceeds: the entropy of the prior, -mean log2 p0-u(x)."""
 
     def value(self, mask: int) -> float:
-        """Return the mean score in bits when a set that is not empty divides the rows."""
+        """The mean score in bits when a set that is not empty divides the rows."""
         return self._means(self.layout.by(mask))[0]
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return the mean score in bits for ``mask`` with each of these attributes added."""
+        """The mean score in bits for ``mask`` with each of these attributes added."""
         batches = self.layout.beside(mask, attributes)
         return [score for counts in batches for score in self._means(counts)]
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return a bound on the mean score, in bits, of every set that adds to ``mask`` and each.
+        """A bound on the mean score, in bits, of every set that adds to ``mask`` and each.
 
         At best a set parts the others who share a row's group and intent from all else, and all k
         of them stay together: P-u(x|g) is at most (k + beta p) / (k + beta), which grows with k.
@@ -120,18 +120,18 @@ class Scoring:
         return bounds
 
     def alone(self, attribute: int, some: Indexes) -> Floats:
-        """Return the scores of some rows, in bits, when one attribute divides all rows."""
+        """The scores of some rows, in bits, when one attribute divides all rows."""
         return self._scores(self.layout.alone(attribute, some))
 
     def _means(self, counts: Counts) -> list[float]:
-        """Return the mean score in bits for each attribute that was counted."""
+        """The mean score in bits for each attribute that was counted."""
         scores = self._scores(counts)
         scores *= counts.rows
         means: list[float] = (np.add.reduceat(scores, counts.first) / self._total).tolist()
         return means
 
     def _scores(self, counts: Counts) -> Floats:
-        """Return the score of each entry's rows, in bits; a new array."""
+        """The score of each entry's rows, in bits; a new array."""
         scores = counts.pair + self._pair_pull.take(counts.kind)
         others = counts.group + self._group_pull.take(counts.kind)
         others *= self.layout.prior.take(counts.kind)
@@ -169,15 +169,15 @@ class LeaveOneUserOut(Utility):
         self.limit = self._scoring(0).limit
 
     def at(self, shrinkage: float) -> "LeaveOneUserOut":
-        """Return the same rows' utility at another shrinkage; what is counted is shared."""
+        """The same rows' utility at another shrinkage; what is counted is shared."""
         return LeaveOneUserOut(self._rows, self._columns, shrinkage, self._layouts)
 
     def value(self, mask: int) -> float:
-        """Return U(A) in bits."""
+        """U(A) in bits."""
         return self._scoring(mask).value(mask) if mask else 0.0
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        """U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
         persons = [each for each in attributes if each < self._rows.persons]
         values = dict(zip(persons, self._scoring(mask).extensions(mask, persons), strict=True))
         return [
@@ -186,7 +186,7 @@ class LeaveOneUserOut(Utility):
         ]
 
     def deviations(self) -> Floats:
-        """Return how much the scores of rows vary when an attribute alone divides them.
+        """How much the scores of rows vary when an attribute alone divides them.
 
         float64, one per attribute, bits: the standard error of U times the square root of the rows.
         A user's rows vary together. Every user counts in about SCORED rows, of more every k-th.
@@ -201,7 +201,7 @@ class LeaveOneUserOut(Utility):
         return np.array(found, dtype=np.float64)
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
+        """For each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
         persons = [each for each in attributes if each < self._rows.persons]
         found = dict(zip(persons, self._scoring(mask).potentials(mask, persons), strict=True))
         return [min(self.limit, found.get(each, self.limit)) for each in attributes]
@@ -212,7 +212,7 @@ class LeaveOneUserOut(Utility):
             layout.forget()
 
     def _scoring(self, mask: int) -> Scoring:
-        """Return the scores under the request attributes in ``mask``."""
+        """The scores under the request attributes in ``mask``."""
         request = mask >> self._rows.persons << self._rows.persons
         found = self._scorings.get(request)
         if found is None:
@@ -248,11 +248,11 @@ class PlugIn(Utility):
         self.limit = float(_entropies((counts + self._pull)[np.newaxis, :])[0])
 
     def at(self, shrinkage: float) -> "PlugIn":
-        """Return the same rows' utility at another shrinkage; the partitions are shared."""
+        """The same rows' utility at another shrinkage; the partitions are shared."""
         return PlugIn(self._rows, self._groups, shrinkage)
 
     def value(self, mask: int) -> float:
-        """Return U(A) in bits."""
+        """U(A) in bits."""
         if not mask:
             return 0.0
         counts = self._counts(mask)[0]
@@ -260,7 +260,7 @@ class PlugIn(Utility):
         return self.limit - ordered_sum(left) / len(self._rows.intent)
 
     def removed(self, mask: int, rows: Indexes) -> Floats:
-        """Return the bits that the answer to A removes for each of these rows; U is their mean.
+        """The bits that the answer to A removes for each of these rows; U is their mean.
 
         A row is scored against the counts of all rows: so may a sample be (paper 4.2, 7.1).
         """
@@ -268,7 +268,7 @@ class PlugIn(Utility):
         return self.limit - _entropies(counts + self._pull)[labels[rows]]
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}.
+        """For each V in ``attributes`` a bound, in bits, on U of every set with A u {V}.
 
         Smoothing mixes a group's distribution with the prior, the more the smaller the group, and
         entropy is concave: H(P(.|g)) is at least beta / (c + beta) of the prior's, c its rows.
@@ -288,7 +288,7 @@ class PlugIn(Utility):
         self._groups.dense.forget()
 
     def _counts(self, mask: int) -> tuple[Indexes, Indexes]:
-        """Return c(g, x), shape (groups, K), and each row's group."""
+        """C(g, x), shape (groups, K), and each row's group."""
         labels, groups = self._groups.dense[mask]
         cells = labels * self._rows.intents + self._rows.intent
         counts = np.bincount(cells, minlength=groups * self._rows.intents)
@@ -296,7 +296,7 @@ class PlugIn(Utility):
 
 
 def _entropies(masses: NDArray[np.number]) -> Floats:
-    """Return the entropy, in bits, of each row of masses once it is divided by its sum."""
+    """The entropy, in bits, of each row of masses once it is divided by its sum."""
     share = masses / masses.sum(axis=1, keepdims=True)
     entropies: Floats = -plogp(share).sum(axis=1)
     return entropies
@@ -308,7 +308,7 @@ QueryUtility = LeaveOneUserOut | PlugIn
 def query_utility(
     rows: QueryRows, cards: Sequence[int], estimator: Estimator, shrinkage: float
 ) -> QueryUtility:
-    """Return the utility for one query.
+    """The utility for one query.
 
     ``cards``: how many values each attribute has; ``shrinkage``: the weight beta >= 0 of the
     prior, in rows (above 0 for ``louo``). Source: paper 2.1 and 7.1; DESIGN.md 2.1.
@@ -320,7 +320,7 @@ def query_utility(
 
 
 def exact(prices: Floats) -> Floats:
-    """Return prices in bits, rounded so that the sum of any of them is exact in any order."""
+    """Prices in bits, rounded so that the sum of any of them is exact in any order."""
     rounded: Floats = np.rint(prices / PRICE_STEP) * PRICE_STEP
     return rounded
 
@@ -339,28 +339,29 @@ class Priced(Utility):
         self.monotone = utility.monotone and not self._prices.any()
 
     def value(self, mask: int) -> float:
-        """Return U(A) less the prices of A, in bits."""
+        """U(A) less the prices of A, in bits."""
         return self._utility.value(mask) - self.price(mask)
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return the same for A u {V}, for each V in ``attributes``, none of them in A."""
-        bits = np.array(self._utility.extensions(mask, attributes), dtype=np.float64)
-        left: list[float] = (bits - (self.price(mask) + self._prices[[*attributes]])).tolist()
-        return left
-
-    def price(self, mask: int) -> float:
-        """Return the sum of the prices of a set, in bits."""
-        return float(self._prices[[*members(mask)]].sum())
+        """The same for A u {V}, for each V in ``attributes``, none of them in A."""
+        return self._less(self._utility.extensions(mask, attributes), mask, attributes)
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
-        bits = np.array(self._utility.potentials(mask, attributes), dtype=np.float64)
-        left: list[float] = (bits - (self.price(mask) + self._prices[[*attributes]])).tolist()
-        return left
+        """For each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
+        return self._less(self._utility.potentials(mask, attributes), mask, attributes)
+
+    def price(self, mask: int) -> float:
+        """The sum of the prices of a set, in bits."""
+        return float(self._prices[[*members(mask)]].sum())
 
     def forget(self) -> None:
         """Drop remembered partitions; the answers stay the same."""
         self._utility.forget()
+
+    def _less(self, bits: Sequence[float], mask: int, attributes: Sequence[int]) -> list[float]:
+        prices = self.price(mask) + self._prices[[*attributes]]
+        less: list[float] = (np.array(bits, dtype=np.float64) - prices).tolist()
+        return less
 
 
 class Mixture(Utility):
@@ -373,18 +374,18 @@ class Mixture(Utility):
         self.monotone = all(each.monotone for each in self._utilities)
 
     def value(self, mask: int) -> float:
-        """Return the weighted sum of U(A), in bits."""
+        """The weighted sum of U(A), in bits."""
         return self._sum([each.value(mask) for each in self._utilities])
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return the sum of U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
+        """The sum of U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
         each_query = [each.extensions(mask, attributes) for each in self._utilities]
-        return [self._sum([each[i] for each in each_query]) for i in range(len(attributes))]
+        return [*map(self._sum, zip(*each_query, strict=True))] or [0.0] * len(attributes)
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return for each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
+        """For each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
         each_query = [each.potentials(mask, attributes) for each in self._utilities]
-        return [self._sum([each[i] for each in each_query]) for i in range(len(attributes))]
+        return [*map(self._sum, zip(*each_query, strict=True))] or [0.0] * len(attributes)
 
     def forget(self) -> None:
         """Drop remembered partitions; the answers stay the same."""
@@ -392,12 +393,7 @@ class Mixture(Utility):
             each.forget()
 
     def _sum(self, values: Sequence[float]) -> float:
-        return weighted_sum(self._weights, values)
-
-
-def weighted_sum(weights: Sequence[float], values: Sequence[float]) -> float:
-    """Return the sum of values times weights, added up in their order."""
-    return float(sum(w * v for w, v in zip(weights, values, strict=True)))
+        return float(sum(w * v for w, v in zip(self._weights, values, strict=True)))
 
 
 class MeanUtility(Mixture):

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agent.decision.cache import Cache
 from agent.decision.context import Context
@@ -17,11 +16,7 @@ from agent.decision.values import Request
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
 from agent.model.reading import Candidate, Interpretation
-from agent.tradeoff.local_search import SetFunction, eager_pass, lazy_pass
-from agent.tradeoff.objective import DisclosureObjective, Settings
-from agent.tradeoff.plan import QueryPlanner
-from agent.tradeoff.search import ALGORITHMS, EPSILON, greedy_order, maximise
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.search import EPSILON
 from tests.bench import at, timed
 from tests.decision.made import decide
 
@@ -30,7 +25,6 @@ PLANNING = 20  # people who plan
 TOUCHED = 9_000_000  # bytes that a decision used to go through: what the memory bus allows
 EARLIER = 10  # queries that a recipient was asked before
 RULED = 5  # facts that always leave
-Indexes = NDArray[np.intp]
 
 
 def figures() -> Iterator[str]:
@@ -45,8 +39,6 @@ def figures() -> Iterator[str]:
     for name in ("so2017", "atus"):
         yield from _off_the_path(name, bus)
     yield from _planned(model)
-    yield from _lazy(model)
-    yield _plain(model)
 
 
 def _fresh(model: Model, bus: float) -> Iterator[str]:
@@ -166,59 +158,6 @@ def _planned(model: Model) -> Iterator[str]:
     yield f"a plan for one more request: p50 {at(again, 50)} ms, p99 {at(again, 99)} (bar: p50 0.5)"
 
 
-def _lazy(model: Model) -> Iterator[str]:
-    """Count the sets that eager and lazy searches evaluate."""
-    cache, settings = Cache(), _everything(model)
-    people = cache.anonymity_set(model)
-    lazy, eager = (
-        greedy_order(DisclosureObjective(cache.mean_utility(model), people, settings), one_pass)[1]
-        for one_pass in (lazy_pass, eager_pass)
-    )
-    yield (
-        f"the full greedy order, a-priori objective: {eager} evaluations eager, {lazy} lazy, "
-        f"{eager / lazy:.2f} times fewer (bar: 2.3)"
-    )
-    objectives = [
-        DisclosureObjective(cache.utility(model, query), people, settings)
-        for query in range(len(model.queries))
-    ]
-    lls, ls = (
-        np.mean([maximise(each, algorithm, restarts=0).evaluations for each in objectives])
-        for algorithm in ALGORITHMS[:2]
-    )
-    yield (
-        f"one request, mean: {ls:.1f} evaluations eager, {lls:.1f} lazy, {ls / lls:.2f} times fewer"
-    )
-
-
-def _plain(model: Model) -> str:
-    """Time the same search with an objective that evaluates every set from its columns."""
-    settings, quick, slow, same = _everything(model), list[float](), list[float](), 0
-    for query in range(len(model.queries)):
-        plain = PlainObjective(
-            model.rows(query), model.queries[query].shrinkage, model.population, settings
-        )
-        cache = Cache()
-        stored = model.tables.singles.utilities_of(query)
-        uses = QueryPlanner(partial(cache.utility, model, query), len(model.attributes), stored)
-        incremental = DisclosureObjective(uses, cache.anonymity_set(model), settings)
-        search = partial(maximise, restarts=0)  # of which plain evaluation has no pairs for
-        quick.append(timed(partial(search, incremental)))
-        slow.append(timed(partial(search, plain)))
-        same += search(incremental).mask == search(plain).mask
-    ratio = float(np.median(np.array(slow) / np.array(quick)))
-    return (
-        f"incremental against plain evaluation, the same search: {ratio:.0f} times faster "
-        f"(median of {len(quick)} queries, bar: 20), the same set for {same} of them"
-    )
-
-
-def _everything(model: Model) -> Settings:
-    """Let every attribute be chosen, at the default trade-off."""
-    count = len(model.attributes)
-    return Settings(candidates=(1 << count) - 1, sensitivity=(0.0,) * count)
-
-
 def _against(times: list[float], bus: float) -> str:
     """Return percentiles, and the median as a multiple of what the memory bus takes."""
     multiple = float(np.median(times)) / bus
@@ -232,66 +171,3 @@ def _brief(context: Context) -> None:
 def _decide(text: str, model: Model, terms: Terms = TERMS, cache: Cache | None = None) -> None:
     cache = cache or Cache()
     decide_context(Context(Request(text), terms, Knowledge(), model, cache=cache), brief=True)
-
-
-class PlainObjective(SetFunction):
-    """F = U - lambda (I(A) - I(0)) with `louo` and `maxprob`, no knowledge, person attributes.
-
-    The formulas of DESIGN.md 2.1 and 2.2 in plain NumPy: what a set is worth is computed from
-    all of its columns each time.
-    """
-
-    claims_submodularity = True
-
-    def __init__(
-        self, rows: QueryRows, shrinkage: float, population: Population, settings: Settings
-    ) -> None:
-        self._population, self._settings, self._shrinkage = population, settings, shrinkage
-        self._rows, self._columns = rows, rows.person[rows.user]
-        self.candidates = settings.candidates
-        self._own = np.bincount(rows.user)[rows.user]
-        self._same = _sizes(rows.user * rows.intents + rows.intent)
-        others = np.bincount(rows.intent)[rows.intent] - self._same
-        self._prior = (others + 0.5) / (len(rows.user) - self._own + rows.intents / 2)
-
-    def value(self, mask: int) -> float:
-        """Return F(A) in bits."""
-        return self._utility(mask) - self.cost(mask) if mask else 0.0
-
-    def cost(self, mask: int) -> float:
-        """Return lambda (I(A) - I(0)) in bits."""
-        classes = int(_groups(self._population.codes, mask).max()) + 1
-        return self._settings.trade_off * (classes - 1) / self._population.rows
-
-    def may_exceed(self, mask: int, level: float) -> bool:
-        """Say whether the bound on U alone leaves F(A) a chance."""
-        return self.utility_limit - self.cost(mask) > level
-
-    def _utility(self, mask: int) -> float:
-        group = _groups(self._columns, mask)
-        pair = _sizes(group * self._rows.intents + self._rows.intent)
-        share = (pair - self._same + self._shrinkage * self._prior) / (
-            _sizes(group) - self._own + self._shrinkage
-        )
-        return float(np.mean(np.log2(share) - np.log2(self._prior)))
-
-    @property
-    def utility_limit(self) -> float:
-        """Return a bound on U of every set."""
-        return -float(np.log2(self._prior).mean())
-
-
-def _groups(codes: NDArray[np.unsignedinteger], mask: int) -> Indexes:
-    """Number the groups of equal rows in the columns that `mask` names."""
-    columns = [index for index in range(codes.shape[1]) if mask >> index & 1]
-    keys = np.zeros(len(codes), dtype=np.intp)
-    for column in columns:
-        span = int(codes[:, column].max()) + 1
-        keys = np.unique(keys * span + codes[:, column], return_inverse=True)[1]
-    return keys
-
-
-def _sizes(keys: Indexes) -> Indexes:
-    """Return, for each item, how many have its key."""
-    _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    return counts[inverse]

@@ -72,15 +72,14 @@ STANDING = {
     "agent/daemon": Size(5_495, 30),
     "agent/decision": Size(1_931, 13),
     "agent/lab": Size(3_254, 23),
-    "agent/model": Size(1_331, 9),
-    "agent/tradeoff": Size(2_450, 13),
+    "agent/model": Size(1_318, 9),
+    "agent/tradeoff": Size(2_430, 13),
     "agent/vault": Size(2_243, 13),
     "agent/wire": Size(814, 7),
     "agent/words": Size(860, 6),
     "examples": Size(1_856, 35),
     "policy": Size(1_872, 11),
     "tests": Size(62_604, 352),
-    "tests/bench": Size(1_022, 9),
     "product": Size(33_198, 211),
 }
 COUNTS = {

@@ -342,19 +342,6 @@ def test_every_known_text_finds_the_first_that_is_the_same(texts: list[str]) -> 
         assert index.find(f" {text}\t") == expected
 
 
-@given(st.lists(WORDS, max_size=6), WORDS)
-def test_a_text_means_the_one_query_that_is_the_same(texts: list[str], text: str) -> None:
-    """The definition: as it is written, else without punctuation, else in the singular."""
-    known = list(dict.fromkeys(map(normalise, texts)))
-    found = TextIndex(known).find(text)
-    for way in (normalise, separated, singular):
-        same = [at for at, each in enumerate(known) if way(each) == way(text)]
-        if same and way(text):
-            assert found == (same[0] if len(same) == 1 else None)
-            return
-    assert found is None
-
-
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=4), max_size=4), WORDS)
 def test_a_phrasing_means_its_query_unless_it_is_anothers(
     texts: list[list[str]], text: str

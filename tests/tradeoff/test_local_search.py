@@ -20,10 +20,10 @@ from agent.tradeoff.local_search import (
     follow,
     lazy_pass,
 )
-from agent.tradeoff.measures import METRICS
+from agent.tradeoff.measures import METRICS, Measure
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import QueryPlanner
-from agent.tradeoff.search import ALGORITHMS, EPSILON, Algorithm, maximise
+from agent.tradeoff.search import ALGORITHMS, maximise
 from agent.tradeoff.tables import Floats, members, singleton, subsets, union
 from agent.tradeoff.utility import Estimator, MeanUtility, Utility, query_utility
 from tests.tradeoff.worlds import (
@@ -40,6 +40,7 @@ from tests.tradeoff.worlds import (
     tabulate,
 )
 
+MEASURES: tuple[Measure, ...] = (*METRICS, "risk", "k")
 Pass = Callable[[LocalSearch, int], bool]
 PASSES = pytest.mark.parametrize("one_pass", [lazy_pass, eager_pass])
 Step = tuple[Literal["value", "potentials", "extensions", "forget"], int]
@@ -208,10 +209,10 @@ def test_identifiability_is_the_same_by_every_path(world: World, data: st.DataOb
     used = world.anonymity_set(what)
     for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=20)):
         near = data.draw(st.integers(0, world.everything))
-        measures = data.draw(st.sampled_from([METRICS, METRICS[:1]]))
+        measures = data.draw(st.sampled_from([MEASURES, MEASURES[:1]]))
         used.survey(near, world.everything & ~near, [(m, 3) for m in measures])
         fresh = world.anonymity_set(what)
-        for metric in METRICS:
+        for metric in MEASURES:
             expected = fresh.identifiability(mask, metric, 3)
             assert used.identifiability(mask, metric, 3) == expected
         assert used.people_left(mask) == fresh.people_left(mask)
@@ -334,16 +335,6 @@ def test_no_bound_is_looser_than_the_function_s(
         assert memo.possible(mask) == larger
         bounds = [each - value for each in objective.bounds(both, rest)]
         assert memo.bounds(mask, rest) == pytest.approx(bounds, abs=ROUNDING)
-
-
-@given(st.one_of(objectives(), arbitrary()), ALGORITHM, NODES)
-def test_between_nothing_and_all_it_is_the_search_itself(
-    function: SetFunction, algorithm: Algorithm, nodes: int
-) -> None:
-    """The same set, order, value, evaluations, violations, proof and bound, to the last bit."""
-    alone = maximise(function, algorithm, EPSILON, nodes)
-    between = 0, function.candidates
-    assert maximise(function, algorithm, EPSILON, nodes, between=between) == alone
 
 
 @given(submodular() | arbitrary(), st.data())

@@ -8,7 +8,7 @@ from scipy.integrate import IntegrationWarning
 
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import METRICS, Measure
-from agent.tradeoff.tables import Population, members, singleton, subsets
+from agent.tradeoff.tables import Population, singleton, subsets
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import World, known, rich_worlds
 
@@ -200,22 +200,6 @@ def test_who_agrees_with_nothing_is_outside(measure: Measure) -> None:
     assert crowd.closed
     assert crowd.people_left(0) == 0
     assert crowd.identifiability(0, measure, 3) >= (measure != "entropy")
-
-
-@given(rich_worlds())
-def test_a_group_is_independent_of_the_way_to_it(world: World) -> None:
-    """Equal, not nearly equal, whether surveyed from a subset or computed at once."""
-    persons = (1 << world.persons) - 1
-    weights = np.linspace(1, 40, world.population.rows)
-    people = Population(world.population.codes, weights)
-    for mask in subsets(persons):
-        at_once = AnonymitySet(people, world.cards[: world.persons])
-        for each in members(mask):
-            used = AnonymitySet(people, world.cards[: world.persons])
-            used.survey(mask & ~singleton(each), singleton(each), [(m, 3) for m in MEASURES])
-            for measure in MEASURES:
-                found = used.identifiability(mask, measure, 3)
-                assert found == at_once.identifiability(mask, measure, 3)
 
 
 def test_who_nobody_expects_is_recognised() -> None:

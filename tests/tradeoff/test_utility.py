@@ -9,13 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from agent.tradeoff.objective import Objective
-from agent.tradeoff.search import maximise
-from agent.tradeoff.tables import Kinds, Population, QueryRows, members, singleton, subsets, union
+from agent.tradeoff.tables import Kinds, Population, QueryRows, members, singleton, subsets
 from agent.tradeoff.utility import (
     MOST_PRICE,
     Estimator,
-    Function,
     MeanUtility,
     PlugIn,
     Priced,
@@ -348,23 +345,3 @@ def test_a_set_is_worth_the_same_however_it_is_reached(world: World, data: st.Da
         new = data.draw(st.permutations([*members(world.everything & ~mask)]))
         values = [utility.value(mask | singleton(each)) for each in new]
         assert utility.extensions(mask, new) == values
-
-
-@given(st.data())
-def test_lazy_and_eager_search_agree(data: st.DataObject) -> None:
-    """Of what covers most at a price, which is submodular: the same set in the same order."""
-    covers = data.draw(st.lists(st.sets(st.integers(0, 7)), min_size=1, max_size=6))
-    prices = data.draw(st.lists(PRICES, min_size=len(covers), max_size=len(covers)))
-
-    def covered(mask: int) -> float:
-        return float(len(set[int]().union(*(covers[each] for each in members(mask)))))
-
-    utility = Priced(Function(covered), np.array(prices))
-
-    def searched(algorithm: str) -> tuple[int, float]:
-        objective = Objective(utility, float, len(covers), 0.0, submodular=True)
-        found = maximise(objective, algorithm)  # type: ignore[arg-type]  # one of three
-        assert union(found.order) == found.mask
-        return found.mask, found.value
-
-    assert searched("lls") == searched("ls")
