@@ -323,13 +323,13 @@ def purge(*, yes: bool) -> Output:
 def _removed(at: Paths) -> list[str]:
     """Remove the keys in the keyring and all files; return these. The daemon is ended before."""
     with ended(at), uninterrupted():
-        keys = accounts(installed_files(at))
-        kept = forget(keys.names)
+        names, unread = accounts(installed_files(at))
+        kept = forget(names)
         removed = [str(each) for each in remove_files(installed_files(at))]
     if kept:
         what = "the keyring did not release the vault's key, which opens nothing any more"
         note(f"{what}; its service is called reticent")
-    for each in keys.unread:
+    for each in unread:
         what = f"{each} could not be read, so the keyring may still have a key for it"
         note(f"{what}; its service is called reticent")
     return removed

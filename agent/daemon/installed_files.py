@@ -38,14 +38,6 @@ class InstalledFiles:
     folders: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Accounts:
-    """Accounts in the keyring by their names, and the vaults that did not say which they have."""
-
-    names: tuple[str, ...]
-    unread: tuple[Path, ...]
-
-
 def installed_files(paths: Paths) -> InstalledFiles:
     """List the files that would be removed, and those that would stay."""
     patterns = {
@@ -89,13 +81,13 @@ def remove(found: InstalledFiles) -> list[Path]:
     return removed
 
 
-def accounts(found: InstalledFiles) -> Accounts:
-    """List the accounts of every vault: that in use, replaced ones, unfinished ones.
+def accounts(found: InstalledFiles) -> tuple[list[str], list[Path]]:
+    """List the accounts of every vault in the keyring: that in use, replaced, unfinished ones.
 
-    Raises BusyVaultError if one is open.
+    Also lists the vaults that did not say which they have. Raises BusyVaultError if one is open.
     """
     names: dict[str, None] = {}
-    unread = []
+    unread = list[Path]()
     for path in found.ours:
         beside = any(fnmatchcase(path.name, name) for name in BESIDE)
         if beside or path.is_symlink() or not _fits(path, VAULTS):
@@ -106,7 +98,7 @@ def accounts(found: InstalledFiles) -> Accounts:
             raise
         except VaultError:
             unread.append(path)
-    return Accounts(tuple(names), tuple(unread))
+    return [*names], unread
 
 
 def forget(names: Sequence[str]) -> list[str]:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from agent.daemon import events
 from agent.daemon.consent import Consent
-from agent.daemon.installed_files import Accounts, accounts, forget, installed_files, remove
+from agent.daemon.installed_files import accounts, forget, installed_files, remove
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.policy_file import ActivePolicy
 from agent.daemon.sockets import TOKEN, alone, doors, token_of
@@ -161,7 +161,7 @@ def memory() -> Iterator[Memory]:
 
 def keyed(home: Paths, name: str) -> str:
     """Make a vault of a name, with a key in the keyring; return the account of that."""
-    before = {*accounts(installed_files(home)).names}
+    before = {*accounts(installed_files(home))[0]}
     elsewhere = home.data.with_name("elsewhere")
     place = Location(elsewhere / "vault.db", elsewhere / "witness.json")
     vault, _ = create(place, PASSPHRASE, FAST)
@@ -170,23 +170,23 @@ def keyed(home: Paths, name: str) -> str:
     private_folder(home.data)
     place.vault.replace(home.data / name)
     place.witness.unlink()
-    [account] = {*accounts(installed_files(home)).names} - before
+    [account] = {*accounts(installed_files(home))[0]} - before
     return account
 
 
 def test_the_accounts_of_every_vault_are_found(memory: Memory) -> None:
     """Of replaced and unfinished ones too; each once, and none of a vault that has none."""
     with short_home() as home:
-        assert accounts(installed_files(home)) == Accounts((), ())
+        assert accounts(installed_files(home)) == ([], [])
         names = ("vault.db.replaced-1", "vault.db.replaced-20", ".vault.db.0a1b2c3d.part")
         made = {keyed(home, name) for name in names}
         (home.data / "vault.db").write_bytes((home.data / names[0]).read_bytes())
-        found = accounts(installed_files(home))
-        assert (sorted(found.names), found.unread) == (sorted(made), ())
+        found, unread = accounts(installed_files(home))
+        assert (sorted(found), unread) == (sorted(made), [])
         assert {account for _, account in memory.kept} == made
-        assert forget(found.names) == []
+        assert forget(found) == []
         assert memory.kept == {}
-        assert forget(found.names) == [], "what is not there any more is no failure"
+        assert forget(found) == [], "what is not there any more is no failure"
 
 
 def test_a_vault_that_cannot_be_read_is_named(memory: Memory) -> None:
@@ -196,7 +196,7 @@ def test_a_vault_that_cannot_be_read_is_named(memory: Memory) -> None:
         for name in ("vault.db.replaced-1", "vault.db.replaced-1-wal", ".vault.db.0a.part.witness"):
             (home.data / name).write_bytes(b"rubbish")
         found = accounts(installed_files(home))
-        assert found == Accounts((account,), (home.data / "vault.db.replaced-1",))
+        assert found == ([account], [home.data / "vault.db.replaced-1"])
     assert len(memory.kept) == 1
 
 
@@ -206,7 +206,7 @@ def test_a_vault_behind_a_link_keeps_its_key(memory: Memory, tmp_path: Path) -> 
         keyed(home, "vault.db")
         (home.data / "vault.db").rename(tmp_path / "vault.db")
         (home.data / "vault.db").symlink_to(tmp_path / "vault.db")
-        assert accounts(installed_files(home)) == Accounts((), ())
+        assert accounts(installed_files(home)) == ([], [])
     assert len(memory.kept) == 1
 
 
