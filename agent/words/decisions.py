@@ -25,7 +25,6 @@ FIGURES = "gain and cost: bits that a fact adds to the rest of the set, or would
 BRIEF = ("read as", "hint")  # lines that are shown beside the verdict alone
 MORE = "Add --explain to see what each fact would gain and cost."
 NEAREST = 3  # facts that are shown of those that are not sent
-HOW_TO_COVER = "`reticent model info` lists the known queries of a model"
 FEW = 12  # attributes that are named one by one
 NAMED = 3  # queries that are named, of those that an attribute is planned for
 NOT_TRIED = {  # why nothing could be sent, by a reason that some attribute has
@@ -104,9 +103,8 @@ def proven(decision: Decision) -> str:
     """
     quality = _quality(decision)
     if decision.mode == "standing":
-        if quality is None:
-            return f"not known for this request: the set was chosen {BEFOREHAND}"
-        return f"{BEFOREHAND}: {quality}"
+        unknown = f"not known for this request: the set was chosen {BEFOREHAND}"
+        return unknown if quality is None else f"{BEFOREHAND}: {quality}"
     if decision.mode == "planned":
         return "a good plan, grown fact by fact; a better one may exist"
     return f"a better set may exist: {_why_unproven(decision)}" if quality is None else quality
@@ -187,7 +185,7 @@ def _read(decision: Decision) -> Iterator[tuple[str, str]]:
     if decision.read_as is not None or query:
         yield "read as", read_as(decision.read_as)
     if decision.read_as is None and query and decision.code != "blocked":
-        yield "hint", HOW_TO_COVER
+        yield "hint", "`reticent model info` lists the known queries of a model"
 
 
 def _helps(decision: Decision) -> Iterator[tuple[str, str]]:
@@ -247,10 +245,10 @@ def _figures(decision: Decision) -> Iterator[tuple[str, str]]:
     yield "identifiability", guessing(decision)
     yield "people", fitting(figures.people, figures.people_left, decision.among)
     for each in decision.guarded:
-        learns = f"the answer reveals {bits(each.bits)} bits about it"
+        guess = f"the best guess is right for {each.best_guess:.0%}"
         yield (
             f"secret: {each.title}",
-            f"{learns}; the best guess is right for {each.best_guess:.0%}",
+            f"the answer reveals {bits(each.bits)} bits about it; {guess}",
         )
     sets = counted(decision.evaluations, "set")
     yield "search", f"{decision.algorithm}, {sets}; {settled(decision)}"

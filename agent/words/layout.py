@@ -7,8 +7,7 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 WIDTH = 80
-INDENT = "  "
-GAP = "  "
+INDENT = GAP = "  "
 _COMMAND = re.compile(r"`[^`]*`")
 _TOGETHER = "\ue000"  # for a space where no line ends; of private use, so that no text has it
 

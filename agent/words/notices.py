@@ -38,7 +38,6 @@ MOST_NAMED = 6  # recipients, or attributes, in one sentence
 UNSAID = "Others may learn that you did not say, until you answer."
 GONE = "Data already sent cannot be recalled."
 FORGOTTEN = "marked as having forgotten everything"
-NO_VAULT = "No vault yet: `reticent init` creates one."
 
 
 def whom(subject: Review | Entry) -> str:
@@ -297,7 +296,7 @@ def running(status: Status) -> str:
     if status.notice is not None and (status.locked or not status.vault):
         return f"Locked: {status.notice}."
     if not status.vault:
-        return NO_VAULT
+        return "No vault yet: `reticent init` creates one."
     if status.locked:
         return "Locked: nothing is attached to requests until you run `reticent unlock`."
     if not status.policy.in_use:

@@ -18,7 +18,6 @@ from agent.decision.values import Code, Reading
 Titles = Mapping[str, str]  # of attributes, by name
 NONE: Titles = MappingProxyType({})
 UNSPECIFIED = "unspecified"
-UNREAD = "nothing that the models know"
 CONCERNS = {"so2017": "Do you write software, in a job or as a hobby?"}  # by the id of a model
 _RANGE = re.compile(r"(?P<under>lt_)?(?P<low>\d+)(?:_(?P<high>\d+|up))?")
 _ONE = {"years": "year", "people": "person", "hours": "hour", "days": "day", "children": "child"}
@@ -31,7 +30,6 @@ _STEERING = re.compile(
     "[<>\\[\\]{}`|\\\\\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0"
     "\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
-PRESET = '`preset = "balanced"`'  # the one line that a policy needs
 
 WHY_NOTHING: Mapping[Code, str] = {
     "answered": "no fact helps enough to be worth sharing",
@@ -122,7 +120,7 @@ def breaks(limit: str) -> str:
 
 def write_policy(path: object) -> str:
     """Say what to do where there is no policy; ``path``: of the file, or what stands for it."""
-    return f"write {PRESET} into {path}"
+    return f'write `preset = "balanced"` into {path}'
 
 
 @cache
@@ -165,9 +163,8 @@ def question(title: str, values: Iterable[str] = ()) -> str:
         rest = rest.replace("as ", "as a ", 1)
     if first in ("works", "programs", "feels"):
         return f"Do you {first.removesuffix('s')} {rest}?"
-    return (
-        f"{title[:1].upper()}{title[1:]}{'' if {*values} == {'no', 'yes'} else ': which fits you'}?"
-    )
+    choice = "" if {*values} == {"no", "yes"} else ": which fits you"
+    return f"{title[:1].upper()}{title[1:]}{choice}?"
 
 
 def fact(title: str, value: str) -> str:
@@ -188,7 +185,7 @@ def quoted(query: str) -> str:
 def read_as(reading: Reading | None) -> str:
     """Say what a text was read as, how surely where there is a doubt, or that it was not."""
     if reading is None:
-        return UNREAD
+        return "nothing that the models know"
     doubt = "" if reading.probability >= 1 else f" ({surely(reading.probability)} sure)"
     return f"{quoted(reading.title)}{doubt}"
 
