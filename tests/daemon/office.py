@@ -8,7 +8,7 @@ from typing import Any
 from agent.daemon.consent import Consent
 from agent.daemon.policy_file import ActivePolicy
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Terms, rulebook, terms_under
+from agent.decision.terms import Terms, terms_under
 from agent.decision.values import Decision, Request
 from agent.model.model import Model
 from agent.wire.decide import Ask
@@ -16,7 +16,7 @@ from agent.wire.policy import Review, Word
 from policy.match import Ruling
 from policy.read import load
 from policy.rules import Policy
-from tests.decision.made import decide, made_model
+from tests.decision.made import CACHE, decide, made_model
 
 MODEL = made_model(1)
 START = datetime(2026, 3, 2, 9, tzinfo=timezone(timedelta(hours=1)))
@@ -35,21 +35,22 @@ class Office:
     consent: Consent = field(init=False)
     now: datetime = START
     _active: ActivePolicy = field(default_factory=lambda: ActivePolicy(None), init=False)
+    _content: bytes | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.consent = Consent(self.path, self.active)
 
     def active(self) -> ActivePolicy:
         """Return the rules in use, the same while the file and the models stay."""
-        policy, before = self.policy(), self._active.policy
-        texts = {None if each is None else each.text for each in (policy, before)}
-        if len(texts) > 1 or self.models != self._active.models:
-            self._active = ActivePolicy(policy, self.models)
+        content = self.path.read_bytes() if self.path.exists() else None
+        if content != self._content or self.models != self._active.models:
+            policy = None if content is None else load(self.path)
+            self._active, self._content = ActivePolicy(policy, self.models), content
         return self._active
 
     def policy(self) -> Policy | None:
-        """Return the rules in use, read anew each time."""
-        return load(self.path) if self.path.exists() else None
+        """Return the policy in use, None without one."""
+        return self.active().policy
 
     def request(
         self, host: str, query: str = "python today", model: Model = MODEL
@@ -65,11 +66,12 @@ class Office:
         self, host: str, query: str = "python today", model: Model = MODEL
     ) -> tuple[Decision, Terms, Ruling]:
         """Return what would be decided, by which terms, and what is ruled; nothing is noted."""
-        policy = self.policy()
-        assert policy is not None
-        ruling = rulebook(policy, model, self.models).match(host, query, self.now.date())
+        book = self.active().book(model)
+        assert book is not None
+        ruling = book.match(host, query, self.now.date())
         terms = self.consent.overlay(terms_under(ruling, model))
-        return decide(Request(query, ruling.host), terms, Knowledge(), model), terms, ruling
+        decision = decide(Request(query, ruling.host), terms, Knowledge(), model, cache=CACHE)
+        return decision, terms, ruling
 
     def review(self, host: str) -> Review:
         """Return what waits once a host has asked."""
