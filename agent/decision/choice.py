@@ -152,7 +152,7 @@ def _planned(prepared: Prepared, query: int) -> SelectedSet:
     used[[*plan.shares].index(query)] = mask
     answered = plan._replace(portfolio=replace(plan.portfolio, uses=tuple(used)))
     evaluations = plan.portfolio.evaluations
-    result = Result(objective.value(mask), evaluations, mask=mask, order=order)
+    result = Result(mask, order, objective.value(mask), evaluations)
     return SelectedSet(result, objective, "planned", pending, answered)
 
 

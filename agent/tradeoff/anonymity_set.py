@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, product
 from math import prod
-from typing import NamedTuple
 
 import numpy as np
 
@@ -47,13 +46,6 @@ BATCH = 1 << 13  # groups whose losses are estimated at once: what a cache holds
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
 
 
-class OwnClass(NamedTuple):
-    """The people who look like the user: how many, and the success of a guess at one of them."""
-
-    people: float
-    success: float
-
-
 class AnonymitySet:
     """The people who agree with knowledge D = d, and what a set A tells apart among them.
 
@@ -82,7 +74,6 @@ class AnonymitySet:
         """The set of all person attributes."""
         self._partitions = Partitions(Columns(self._columns, self.cards))
         self._guards: dict[int, Guard] = {}
-        self._shares: dict[int, Floats] = {}
         self._figures: dict[tuple[str, int], SetFigures] = {}
         self._stored: dict[Measure, Rows] = {}
         self._sized: tuple[int, Indexes] = (-1, np.zeros(0, np.intp))
@@ -195,8 +186,8 @@ class AnonymitySet:
             return 0.0
         return self._of(("people", 0), self._people_left).value(mask & ~self.known & self.persons)
 
-    def own_class(self, mask: int, own: Mapping[int, int]) -> OwnClass:
-        """Those who agree with d and with ``own`` on the person attributes of A.
+    def own_class(self, mask: int, own: Mapping[int, int]) -> tuple[float, float]:
+        """How many agree with d and ``own`` on the person attributes of A, and a guess's success.
 
         ``own``: code by person attribute, 0 where it is missing. Values that contradict what is
         known leave nobody, at success 1, and so do fewer than 3 rows of a sample. It is not
@@ -208,12 +199,12 @@ class AnonymitySet:
             agree &= self._columns[each] == code
         rows = int(np.count_nonzero(agree))
         if self._counted or not rows:
-            return OwnClass(rows, 1 / max(rows, 1))
+            return rows, 1 / max(rows, 1)
         expected = np.exp2(self._expected_in(mask & self.persons, np.flatnonzero(agree)[:1]))
         people = self._weights()[agree].sum(keepdims=True)
         alike = Alike(np.ones(1), np.full(1, float(rows)), people, expected)
         success = 1.0 if alike.few()[0] else float(risk(alike, self._share)[0])
-        return OwnClass(1 / success, success)
+        return 1 / success, success
 
     def guard_bits(self, guarded: int, mask: int) -> float:
         """G_v(A|d): bits that A tells about person attribute v (``guarded``)."""

@@ -23,29 +23,25 @@ BYTES = 8  # of a word
 KEPT = 24  # partitions remembered, 8 bytes an item each
 
 
-class Numbering(NamedTuple):
-    """``numbers``: for each item, the number of its key; ``keys``: the keys, ascending."""
+def number(keys: Indexes, size: int) -> tuple[Indexes, Indexes]:
+    """Number keys, intp, shape (items,), all from 0 to below ``size``, in ascending order.
 
-    numbers: Indexes
-    keys: Indexes
-
-
-def number(keys: Indexes, size: int) -> Numbering:
-    """Number keys, intp, shape (items,), all from 0 to below ``size``, in ascending order."""
+    The number of each item's key, and the keys in use.
+    """
     if size > SPARSE * len(keys) + SPARSE:
         used, numbers = np.unique(keys, return_inverse=True)
-        return Numbering(numbers, used)
+        return numbers, used
     present = np.zeros(size, dtype=bool)
     present[keys] = True
     used = np.flatnonzero(present)
     numbers = np.empty(size, dtype=np.intp)
     numbers[used] = np.arange(len(used))
-    return Numbering(numbers[keys], used)
+    return numbers[keys], used
 
 
 def multiplicity(keys: Indexes, size: int) -> Indexes:
     """Return, for each item, how many items have its key; arguments as for ``number``."""
-    numbers = number(keys, size).numbers
+    numbers, _ = number(keys, size)
     return np.bincount(numbers)[numbers]
 
 
@@ -105,7 +101,7 @@ class Columns:
     def groups(self, items: Indexes, mask: int) -> Indexes:
         """Number the groups by ``mask`` that these items are in, 0, 1, 2 and so on."""
         undivided = Grouping(np.zeros(len(items), dtype=np.intp), 1)
-        return number(*self.refined(undivided, mask, items)).numbers
+        return number(*self.refined(undivided, mask, items))[0]
 
     def refined(self, groups: Grouping, mask: int, items: Indexes | slice = EVERY) -> Grouping:
         """Divide groups of these items by more attributes; many labels may be out of use."""

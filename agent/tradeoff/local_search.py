@@ -155,12 +155,12 @@ class Memo:
             found = self._feasible[mask] = self.function.feasible(self.base | mask)
         return found
 
-    def possible(self, mask: int = 0) -> list[int]:
-        """The candidates, beside A, that a feasible set may contain together with A."""
+    def possible(self, mask: int = 0, among: int = -1) -> list[int]:
+        """The candidates of ``among``, beside A, that a feasible set may contain with A."""
         both = self.base | mask
         return [
             each
-            for each in members(self.candidates & ~mask)
+            for each in members(self.candidates & among & ~mask)
             if self.function.feasible(both | singleton(each), larger=True)
         ]
 

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from agent.errors import UsageError
-from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet, OwnClass
+from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.measures import METRICS, Measure, Metric
 from agent.tradeoff.plan import QueryPlanner
@@ -233,7 +233,7 @@ class DisclosureObjective(Objective):
             least = (1 + 1e-12) / settings.k
             self._most_losses.append(least if strict else settings.max_violations)
         self._own = None if settings.own is None else dict(settings.own)
-        self._own_classes: dict[int, OwnClass] = {}
+        self._own_classes: dict[int, tuple[float, float]] = {}
         special = people.closed or settings.guards or (self._own is not None and self._limits)
         self._by_rows = not special and not settings.candidates & ~people.persons
         self._sensitive = union(np.flatnonzero(settings.sensitivity).tolist()) & ~people.known

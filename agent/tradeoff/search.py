@@ -77,7 +77,7 @@ def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> tup
         if visited == nodes:
             return max([bound, *(each for each, _, _ in stack)]), True
         visited += 1
-        rest = [each for each in memo.possible(chosen) if open_ >> each & 1]
+        rest = memo.possible(chosen, open_)
         memo.extend(chosen, rest)
         base = memo.value(chosen)
         gains = [memo.gain(chosen, each) for each in rest]
@@ -98,16 +98,19 @@ def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> tup
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """What a search knows of the set that it returns.
+class Result:
+    """The set that a search returns, and what it knows of it.
 
-    ``value``: F of the set, in bits; ``evaluations``: different sets at which F was computed;
+    ``order``: its attributes in the order chosen, the base first; ``value``: F of the set, in
+    bits; ``evaluations``: different sets at which F was computed;
     ``violations``: how often a gain grew with the set on the way; ``bound``: the least upper bound
     on the optimum found, in bits, under the assumption that ``proof`` names, None for "none";
     ``node_limit_hit``: branch and bound stopped early.
     """
 
-    value: float = 0.0
+    mask: int
+    order: tuple[int, ...]
+    value: float
     evaluations: int = 0
     violations: int = 0
     proof: Proof = "none"
@@ -128,14 +131,6 @@ class Evidence:
         if self.bound is None or self.value < 0:
             return None
         return min(1.0, self.value / self.bound) if self.bound > 0 else 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result(Evidence):
-    """The set that a search returns, and its attributes in the order chosen, the base first."""
-
-    mask: int
-    order: tuple[int, ...]
 
 
 def maximise(
@@ -309,12 +304,12 @@ def _heuristic(state: LocalSearch, bound: float = inf, *, hit: bool = False) -> 
 def _result(state: LocalSearch, proof: Proof, bound: float | None, *, hit: bool = False) -> Result:
     memo, mask = state.memo, state.memo.base | state.mask
     return Result(
+        mask,
+        (*members(memo.base), *state.order),
         memo.function.value(mask) if memo.base else state.value,
         memo.evaluations,
         state.violations,
         proof,
         None if bound is None else bound + memo.ground,
         hit,
-        mask=mask,
-        order=(*members(memo.base), *state.order),
     )

@@ -73,7 +73,7 @@ STANDING = {
     "agent/decision": Size(1_931, 13),
     "agent/lab": Size(3_254, 23),
     "agent/model": Size(1_318, 9),
-    "agent/tradeoff": Size(2_430, 13),
+    "agent/tradeoff": Size(2_420, 13),
     "agent/vault": Size(2_243, 13),
     "agent/wire": Size(814, 7),
     "examples": Size(1_856, 35),

@@ -17,7 +17,6 @@ from agent.tradeoff.search import (
     ALGORITHMS,
     EPSILON,
     Algorithm,
-    Evidence,
     Result,
     additive_bound,
     greedy_order,
@@ -410,7 +409,7 @@ def test_attributes_that_no_feasible_set_contains_are_left_out(function: Tabulat
 )
 def test_the_certified_share(value: float, bound: float | None, share: float | None) -> None:
     """F over its bound, and nothing where that would mean nothing."""
-    assert Evidence(value, bound=bound).certified == share
+    assert Result(0, (), value, bound=bound).certified == share
 
 
 @given(st.integers(1, 10_000), ERRORS, DELTAS)
