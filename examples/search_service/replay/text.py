@@ -71,19 +71,13 @@ def left_text(found: Mapping[Line, Figures]) -> str:
     columns = (
         Column("people left"),
         *(
-            Column(f"model {each}" if place == 0 else each, right=True)
-            for place, each in enumerate(shares)
-        ),
-        *(
-            Column(f"others {each}" if place == 0 else each, right=True)
+            Column(f"{whose} {each}" if place == 0 else each, right=True)
+            for whose in ("model", "others")
             for place, each in enumerate(shares)
         ),
     )
     rows = [
-        [
-            line.name,
-            *(f"{number:,}" for numbers in each.left for number in numbers),
-        ]
+        [line.name, *(f"{number:,}" for numbers in each.left for number in numbers)]
         for line, each in found.items()
     ]
     return table(columns, rows)
