@@ -138,12 +138,9 @@ def value_of(key: str, text: str) -> Value:
     """Return the value that a text stands for, of the kind that a setting has; else UsageError."""
     with suppress(UsageError):
         return fitting(SETTINGS[checked_key(key)], text)
-    value: Value = text
-    if text in ("true", "false"):
-        value = text == "true"
-    else:
-        with suppress(ValueError):  # int() also refuses thousands of digits
-            value = int(text) if _NUMBER.fullmatch(text) else float(text)
+    value: Value = text == "true" if text in ("true", "false") else text
+    with suppress(ValueError):  # int() also refuses thousands of digits
+        value = int(text) if _NUMBER.fullmatch(text) else float(text)
     return checked_value(key, value)
 
 

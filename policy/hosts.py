@@ -140,12 +140,15 @@ def site_of(host: str) -> str:
     An address, a single label and a public suffix stand for themselves.
     Source: publicsuffix.org, its private section included.
     """
-    return host if _is_alone(host) else _registrable()(host) or host
+    return host if _is_alone(host) else load_suffixes()(host) or host
 
 
-def load_suffixes() -> None:
-    """Load the list of public suffixes, which takes 40 ms, before anybody waits for it."""
-    _registrable()
+@functools.cache
+def load_suffixes() -> Callable[[str], str | None]:
+    """Load the list of public suffixes, once, which takes 40 ms."""
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList().privatesuffix
 
 
 def suffixes(host: str) -> tuple[str, ...]:
@@ -253,11 +256,3 @@ def _is_alone(host: str) -> bool:
 def _labels(key: str) -> int:
     """Return how many labels a domain has; more than any domain has for an address."""
     return NAME_LENGTH if _is_alone(key) else key.count(".") + 1
-
-
-@functools.cache
-def _registrable() -> Callable[[str], str | None]:
-    """Load the list of public suffixes, once."""
-    from publicsuffixlist import PublicSuffixList
-
-    return PublicSuffixList().privatesuffix

@@ -70,11 +70,6 @@ class Verdict(NamedTuple):
     rule: Rule
     claims: tuple[Contender, ...] = ()
 
-    @property
-    def lost(self) -> tuple[Rule, ...]:
-        """The rules that lost to the one that decided."""
-        return tuple(claim.rule for claim in self.claims if claim.rule is not self.rule)
-
 
 Verdicts = Mapping[str, Verdict]
 
@@ -134,7 +129,9 @@ class _Attributes(Mapping[str, Verdicts]):
             if alike not in self._alike:
                 holding = [*zip(self._rules, ranks, strict=True)]
                 if several:  # of equals the rule decides that has the name that is asked about
-                    holding.sort(key=lambda pair: not _names(pair[0].rule, name))
+                    holding.sort(
+                        key=lambda pair: not any(p.matches(name) for p in pair[0].rule.attributes)
+                    )
                 self._alike[alike] = _verdicts(PER_ATTRIBUTE, holding)
             self._decided[name] = self._alike[alike]
         return self._decided[name]
@@ -144,10 +141,6 @@ class _Attributes(Mapping[str, Verdicts]):
 
     def __len__(self) -> int:
         return len(self._known)
-
-
-def _names(rule: Rule, name: str) -> bool:
-    return any(pattern.matches(name) for pattern in rule.attributes)
 
 
 def _ranks(rules: Iterable[Rule], known: Attributes) -> Ranks:

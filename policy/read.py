@@ -10,10 +10,11 @@ from datetime import date
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from agent.errors import PolicyError, Problem, UsageError, nearest, reason
-from policy.rules import DEFAULT_RULE, KeyPath, Layer, NamePattern, Policy, Rule, frozen
+from policy.rules import DEFAULT_RULE, KeyPath, Layer, NamePattern, Policy, Rule
 from policy.sections import TOP_KINDS, SectionReader, check_carry, dotted, shown
 from policy.services import Search, engine_at, engines
 from policy.settings import SETTINGS, DaemonSettings
@@ -28,16 +29,14 @@ WAYS_OUT = {  # by what tomllib says
     "expected newline": "write one value: 5.12 with a point, 0.05 for 5 %, 2027-03-01 for a day",
     "expected '='": 'write a key with *, dots or other signs in "quotes"',
     "invalid statement": 'write a key with *, dots or other signs in "quotes"',
-    "twice": "put all of a table under one [header]",
-    "overwrite": "a key stands twice, or is a table as well: keep one of them",
-    "nul": "save the file as plain text",
+    "cannot": "a key stands twice, or is a table as well: keep one of them",
 }
 _PART = r"""(?: [\w-]++ | "[^"\n]*+" | '[^'\n]*+' )"""
 _DEEP = re.compile(rf"(?<![\w-]) (?: {_PART} [ \t]*+ \. [ \t]*+ ){{{MOST_PARTS}}}", re.VERBOSE)
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 EMPTY_POLICY = Problem(1, "", "the file sets nothing", 'write preset = "balanced" into it')
-_NEVER = frozen({"disclose": "never"})
+_NEVER = MappingProxyType({"disclose": "never"})
 Check = Callable[[Path, os.stat_result], None]
 
 
@@ -285,8 +284,6 @@ class _Auditor:
             if intended := near(pattern, names):
                 until = " until you correct it, it is not sent" if keeps(rule, self._policy) else ""
                 hint = f"{MEANT} {intended!r}?{until}"
-            elif intended := closest(pattern.text.replace("*", ""), tuple(names)):
-                hint = f"the nearest is {intended!r}"
             what = f"the model has no attribute {shown(pattern.text)}"
             key = () if rule.path[0] == "attributes" else ("attribute",)
             remarks.append(self._remark(rule, key, what, hint, () if matching else rule.settings))
@@ -332,7 +329,8 @@ class _Auditor:
 
 def _guards_all(guard: Rule, rule: Rule) -> bool:
     """Say whether a guard always holds, for all that a rule is about."""
-    covered = all(any(own.covers(its) for own in guard.attributes) for its in rule.attributes)
+    # A * of the rule's own pattern fits under a * only.
+    covered = all(any(own.matches(its.text) for own in guard.attributes) for its in rule.attributes)
     return guard.lasting and (not guard.attributes or (bool(rule.attributes) and covered))
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import IntEnum
 from fnmatch import fnmatchcase
-from types import MappingProxyType
 from typing import NamedTuple
 
 from agent.errors import UsageError
@@ -57,10 +56,6 @@ class NamePattern:
     def matches(self, name: str) -> bool:
         """Say whether it is this attribute's name, or stands for it. Linear in the name."""
         return fnmatchcase(name, self.text)
-
-    def covers(self, other: "NamePattern") -> bool:
-        """Say whether this matches whatever the other matches."""
-        return fnmatchcase(other.text, self.text)  # a * of the other fits under a * only
 
 
 def normal(text: str) -> str:
@@ -274,11 +269,6 @@ class Policy:
 
 
 DEFAULT_RULE = Rule("the defaults", DEFAULTS, Layer.DEFAULTS, "reticent")
-
-
-def frozen(settings: Mapping[str, Value]) -> Mapping[str, Value]:
-    """Return settings that cannot be changed."""
-    return MappingProxyType(dict(settings))
 
 
 class Pools:

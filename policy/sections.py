@@ -5,13 +5,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import msgspec
 
 from agent.errors import Problem, UsageError, nearest
 from policy.hosts import LOCAL, HostPattern, host_of, site_of, suffixes
-from policy.rules import Groups, KeyPath, Layer, NamePattern, Rule, Words, frozen, is_group
+from policy.rules import Groups, KeyPath, Layer, NamePattern, Rule, Words, is_group
 from policy.settings import DAEMON, SETTINGS, DaemonSettings, Risk, Setting, Share, Value
 from policy.toml_text import line_of, lines_of
 
@@ -21,7 +22,6 @@ MOST_LISTED = 1000  # recipients, attributes or words in one list
 MOST_FOUND = 1000  # mistakes of one file
 LONGEST_NAME = 200
 LONGEST, CUT = 60, "..."  # characters of a value in a sentence
-LARGE = 1e9
 PER_CENT = 100
 HUGE = 4000  # bits: Python refuses to write larger numbers in decimal
 PLACES = {"search", "address"}  # settings that are addresses of the recipients of their rule
@@ -121,7 +121,7 @@ class SectionReader:
         recipients = values.get("recipient", ())
         return Rule(
             name,
-            frozen(
+            MappingProxyType(
                 {key: each for key, each in values.items() if key in SETTINGS and each is not None}
             ),
             self.layer,
@@ -177,7 +177,7 @@ def _way_out(of: Setting, given: object) -> str:
     if isinstance(given, str) and given.strip().replace(".", "", 1).isdigit():
         return f"write {given.strip()} without quotes"
     counts = "whole" in of.demand
-    if counts and isinstance(given, float) and given.is_integer() and 0 <= given < LARGE:
+    if counts and isinstance(given, float) and given.is_integer() and given >= 0:
         return f"write {int(given)} without decimals"
     of_share = of.kind in (Share, Risk) and not isinstance(given, bool)
     if of_share and isinstance(given, float | int) and 1 <= given <= PER_CENT:

@@ -90,15 +90,9 @@ def engine_at(host: str) -> str | None:
 
 def codes(name: str) -> tuple[str, ...]:
     """Return the values of an attribute that any engine documents, in their order."""
-    values = {
-        value
-        for engine in engines().values()
-        for each in engine.parameters
-        if name in each.of
-        for key in each.values
-        for value in [key.split(BETWEEN)[each.of.index(name)]]
-    }
-    return tuple(sorted(values))
+    parameters = [each for engine in engines().values() for each in engine.parameters]
+    naming = [(each.of.index(name), each.values) for each in parameters if name in each.of]
+    return tuple(sorted({key.split(BETWEEN)[place] for place, values in naming for key in values}))
 
 
 @cache

@@ -102,8 +102,8 @@ def parsed(text: str) -> Document:
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        reason = str(error)[:1].lower() + str(error)[1:]
-        raise UsageError(f"the policy is not TOML: {reason}", "fix it by hand first") from None
+        hint = "`reticent policy check` says where: fix it by hand first"
+        raise UsageError("the policy is not TOML", hint) from error
 
 
 def toml(value: object) -> str:

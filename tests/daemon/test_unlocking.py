@@ -342,7 +342,7 @@ def known() -> int:
 
 def test_the_first_request_does_not_wait_for_the_public_suffixes(tmp_path: Path) -> None:
     """They are there once the vault is open."""
-    loaded = hosts._registrable  # noqa: SLF001  (nothing else shows it)
+    loaded = hosts.load_suffixes
     with Home(tmp_path) as home:
         loaded.cache_clear()
         home.unlock(OPEN)

@@ -76,7 +76,6 @@ STANDING = {
     "agent/tradeoff": Size(2_420, 13),
     "agent/vault": Size(2_243, 13),
     "agent/wire": Size(814, 7),
-    "policy": Size(1_872, 11),
     "tests": Size(62_604, 352),
     "product": Size(33_198, 211),
 }

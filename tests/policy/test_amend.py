@@ -46,7 +46,7 @@ def test_a_rule_of_a_scope_is_found_and_holds_for_a_request_that_is_meant(
     names = where.names(known(*NAMES))
     ruling = Rulebook(after, names).match(where.host(after), where.words(), TODAY)
     for verdicts in ruling.attributes.values():
-        assert new in (verdicts["disclose"].rule, *verdicts["disclose"].lost)
+        assert new in [claim.rule for claim in verdicts["disclose"].claims]
     for day in (TODAY, TODAY + timedelta(days=3)):
         assert new.is_over(day) == (where.expires is not None and where.expires < day)
 
@@ -126,7 +126,7 @@ def test_what_is_set_holds_there_or_what_wins_is_named(
     about = ruling.attributes if SETTINGS[key].about == "attribute" else {"": ruling.settings}
     for name, verdicts in about.items():
         verdict = verdicts[key]
-        assert {*ours} & {verdict.rule, *verdict.lost}
+        assert {*ours} & {claim.rule for claim in verdict.claims}
         winners = [win for win in named if win.names == () or name in win.names]
         guarded = [win.key for win in winners] == ["guard"]
         assert guarded or (verdict.value == value) == (not winners)

@@ -1,6 +1,7 @@
 """What is said of rules that do nothing: it is so, and the plain cases are found."""
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from policy.match import Rulebook, Ruling, known, may
 from policy.read import EMPTY_POLICY, Remark, audit, misspelt, preset, read, with_typo_guard
-from policy.rules import Policy, Rule, frozen
+from policy.rules import Policy, Rule
 from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
 
 REQUESTS = st.lists(requests(), min_size=4, max_size=12)
@@ -51,7 +52,7 @@ def without(policy: Policy, found: list[Remark]) -> Policy:
     for rule in policy.rules:
         left = {key: rule.settings[key] for key in rule.settings.keys() - dead.get(rule, set())}
         if left or rule not in dead:
-            rules.append(replace(rule, settings=frozen(left)))
+            rules.append(replace(rule, settings=MappingProxyType(left)))
     return replace(policy, rules=tuple(rules))
 
 
@@ -152,8 +153,7 @@ def test_the_nearest_attribute_is_named() -> None:
     text = '[attributes]\n"gendr" = "never"\n"devs_*" = "ask"\nxyz = "ask"\n'
     hints = [each.hint for each in remarks(text)]
     assert hints[0] == "did you mean 'gender'? until you correct it, it is not sent"
-    assert hints[1].startswith("the nearest is 'dev_")
-    assert hints[2] == "`reticent model info` lists its attributes"
+    assert {*hints[1:]} == {"`reticent model info` lists its attributes"}
     assert audit(policy_of(text), None, TODAY) == ()
 
 
