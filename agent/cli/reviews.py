@@ -17,7 +17,7 @@ from agent.cli.printing import facts, note, page, paragraph
 from agent.errors import LockedError, UsageError
 from agent.wire.base import MOST_DAYS, Undone
 from agent.wire.client import Client
-from agent.wire.policy import Override, Review, Ruled, Word
+from agent.wire.policy import Review, Ruled, Word
 from agent.words.figures import counted, listed, moment
 from agent.words.notices import asks, overridden, settled, took_effect
 
@@ -112,7 +112,7 @@ def word_options(command: F) -> F:
         if always and days:
             raise UsageError("--days does not go with --always", "choose one of them")
         word = Word(
-            decided="approve",
+            disclose="auto",
             lasting="always" if always else "days" if days else "once",
             about="everyone" if everyone else "recipient",
             names=[*dict.fromkeys(each for listed in names for each in names_in(listed))] or None,
@@ -146,7 +146,7 @@ def deny(which: str, word: Word) -> Output:
     itself gets nothing from then on, for good or for --days, by a rule that is written into the
     policy. `reticent requests undo` reverts it.
     """
-    return _decided(which, changed(word, decided="deny"))
+    return _decided(which, changed(word, disclose="never"))
 
 
 def _decided(which: str, word: Word) -> Output:
@@ -160,7 +160,7 @@ def _decided(which: str, word: Word) -> Output:
         for review in reviews:
             _check(review, word)
             # On what it has now, so that it is no answer to what it has later.
-            shown = changed(word, names=word.names or review.names or None, pool=review.pool)
+            shown = changed(word, names=word.names or review.names or None, recipient=review.pool)
             given.append((review, shown, client.call("verdict", shown, id=review.id)))
         written = any(ruled.written is not None for *_, ruled in given)
         place = client.call("policy").path if written else None
@@ -201,15 +201,8 @@ def _meant(
 
 def _override(host: str, word: Word, client: Client) -> Output:
     """Decide about facts that do not wait for a recipient."""
-    override = Override(
-        recipient=host,
-        names=word.names or [],
-        disclose=word.disclose,
-        lasting=word.lasting,
-        about=word.about,
-        days=word.days,
-    )
-    ruled: Ruled = client.call("override", override)
+    word = changed(word, recipient=host)
+    ruled: Ruled = client.call("override", word)
     place = None if ruled.written is None else client.call("policy").path
     titles = titles_of(client)
     with suppress(LockedError):
@@ -217,7 +210,7 @@ def _override(host: str, word: Word, client: Client) -> Output:
         near = get_close_matches(host, sites, 1, ALIKE)
         if near and not any(f".{host}".endswith(f".{site}") for site in sites):
             note(f"nothing was sent to {host} so far; did you mean {near[0]}?")
-    lines = [overridden(override, titles), *took_effect(ruled, place, titles)]
+    lines = [overridden(word, titles), *took_effect(ruled, place, titles)]
     return Output(ruled, "\n".join(map(paragraph, lines)))
 
 
@@ -230,7 +223,7 @@ def _check(review: Review, word: Word) -> None:
     for name in word.names or ():
         if name not in review.names:
             raise UsageError.unknown("attribute of the review", name, review.names)
-    if review.kind == "offer" and word.decided == "deny" and word.names:
+    if review.kind == "offer" and word.disclose == "never" and word.names:
         use = f"reticent approve {review.id} NAME..."
         hint = f"`{use}` names what its recipient may use"
         raise UsageError("an offer is denied as a whole", hint)

@@ -21,7 +21,7 @@ from agent.decision.values import Decision
 from agent.errors import LockedError, RefusedError, UsageError
 from agent.vault.store import Items
 from agent.wire.decide import Ask
-from agent.wire.policy import Override, Review, Ruled, Word
+from agent.wire.policy import Review, Ruled, Word
 from agent.wire.state import Site
 from agent.words.figures import listed
 from policy.amend import with_assistant, without_refusals
@@ -229,18 +229,21 @@ class Consent:
         else:
             ruled, revert = self._apply(wanted, word.lasting, scope, now)
             self._waiting = reviews.settled(self._waiting, number, frozenset(names))
-        verb = "Approved" if word.decided == "approve" else "Denied"
+        verb = "Approved" if word.disclose == "auto" else "Denied"
         what = review.address or f"{listed(names)} for {scope or 'everyone'}"
         self._can_undo(f"{verb} {what}", *before, revert)
         return ruled
 
-    def override(self, word: Override, now: datetime) -> Ruled:
+    def override(self, word: Word, now: datetime) -> Ruled:
         """Apply the user's word on attributes of a model; it may change the policy file.
 
-        UsageError where no rules are in use, where one of them is guarded or the recipient gets
-        nothing, where a rule decides that none of ours can beat, or the policy cannot be written.
+        UsageError where it names no attribute or no recipient, no rules are in use, one of them is
+        guarded or the recipient gets nothing, where a rule decides that none of ours can beat, or
+        the policy cannot be written.
         """
-        names = tuple(dict.fromkeys(word.names))
+        names = tuple(dict.fromkeys(word.names or ()))
+        if not names or word.recipient is None:
+            raise UsageError("the word is about nothing", "name attributes and a recipient")
         wanted = instructions.instruction(
             word, host_of(word.recipient), self._attributes(names), now.date()
         )

@@ -17,7 +17,7 @@ from typing import get_args
 from agent.decision.terms import Terms
 from agent.decision.values import Decision
 from agent.errors import UsageError
-from agent.wire.policy import Disclose, Override, Ruled, Word
+from agent.wire.policy import Disclose, Ruled, Word
 from policy.amend import SHORT, Entry, RuleScope, free_name, with_settings
 from policy.hosts import HostPattern, site_of
 from policy.match import GUARDED, Attributes, Rulebook, Ruling, Verdict, may
@@ -72,9 +72,9 @@ class Instruction:
 
 
 def instruction(
-    word: Word | Override, host: str, names: Attributes, today: date, query: str = ""
+    word: Word, host: str, names: Attributes, today: date, query: str | None = None
 ) -> Instruction:
-    """Read a word about a canonical host.
+    """Read a word about a canonical host; ``query``: of the review that it answers, if it does.
 
     UsageError where the number of days is missing, or given without need.
     """
@@ -84,10 +84,10 @@ def instruction(
         host,
         word.disclose,
         names,
-        query,
+        query or "",
         everyone=word.about == "everyone",
         until=None if word.days is None else today + timedelta(days=word.days),
-        answers=isinstance(word, Word),
+        answers=query is not None,
     )
 
 

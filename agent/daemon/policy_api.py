@@ -258,13 +258,13 @@ def verdict(body: wire.Word, now: datetime, agent: Agent, *, id: int) -> wire.Ru
     return agent.consent.answer(id, body, now)
 
 
-def override(body: wire.Override, now: datetime, agent: Agent) -> wire.Ruled:
+def override(body: wire.Word, now: datetime, agent: Agent) -> wire.Ruled:
     """Say whether attributes may leave.
 
     UsageError for one that no model has.
     """
     names = names_in(agent, now)
-    for name in body.names:
+    for name in body.names or ():
         if name not in names:
             raise UsageError.unknown("attribute", name, names)
     return agent.consent.override(body, now)

@@ -275,9 +275,9 @@ APART = 3600.0  # seconds between two about the same pool
 PAUSE = 1.0  # seconds until a second dialog: its buttons stand where a double click was begun
 TRIES = 3
 TITLE, LATER = "Reticent", "Decide later"
-ONCE = Word(decided="approve", lasting="once")
-ALWAYS = Word(decided="approve", lasting="always")
-NOT_ONCE = Word(decided="deny", lasting="once")
+ONCE = Word(disclose="auto", lasting="once")
+ALWAYS = Word(disclose="auto", lasting="always")
+NOT_ONCE = Word(disclose="never", lasting="once")
 
 
 class Prompts:
@@ -403,4 +403,4 @@ class Prompts:
                 verdict = {0: ONCE, DECLINED: ALWAYS}.get(reply.error)
             if verdict is not None and not dialog.over:
                 names = review.names[: notices.DIALOG_NAMES]
-                self._settle(replace(verdict, names=names, pool=review.pool), review.id)
+                self._settle(replace(verdict, names=names, recipient=review.pool), review.id)

@@ -172,7 +172,9 @@ def check_answer(review: Review, word: Word, pool: str) -> None:
             raise conflict(f"{name!r} is not pending under {review.id}")
     if word.names is not None and not word.names:
         raise UsageError("the answer names no attribute", "leave out names for all of them")
-    if pool != review.pool or word.pool not in (None, pool):
+    if word.disclose not in ("auto", "never"):
+        raise UsageError("what waits is approved or denied", "use auto or never")
+    if pool != review.pool or word.recipient not in (None, pool):
         raise conflict(f"who {review.recipient} pools with has changed")
 
 

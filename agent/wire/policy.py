@@ -8,7 +8,6 @@ from msgspec import Meta, field
 from agent.decision.values import ReplayedRequest
 from agent.wire.base import MOST_DAYS, MOST_NAMES, Host, Message, Name, Names, Query
 
-Decided = Literal["approve", "deny"]
 Lasting = Literal["once", "days", "always"]
 About = Literal["recipient", "everyone"]
 Disclose = Literal["never", "ask", "auto", "always"]
@@ -164,23 +163,20 @@ class Review(Message, frozen=True, kw_only=True):
 
 
 class Word(Message, frozen=True, kw_only=True):
-    """What the user says of a review: from the next request on, and for how long.
+    """What the user says of attributes, those of a review or any: from the next request on.
 
-    ``names``: null for all of the review; ``pool``: as it was shown, null not to say: a verdict is
-    refused if the review is about another; ``days``: for a verdict that expires.
+    ``disclose``: as a policy has it; of what waits "auto" or "never"; ``names``: null for all of a
+    review; ``recipient``: for whom, with those that it pools with, ignored if ``about`` is
+    everyone; of a review the pool as it was shown, null not to say: the word is refused if the
+    review is about another; ``days``: for a word that expires.
     """
 
-    decided: Decided
+    disclose: Disclose
     lasting: Lasting = "once"
     about: About = "recipient"
     names: Names | None = None
-    pool: Host | None = None
+    recipient: Host | None = None
     days: Annotated[int, Meta(ge=1, le=MOST_DAYS)] | None = None
-
-    @property
-    def disclose(self) -> Disclose:
-        """What a policy that says the same has for the attributes."""
-        return "auto" if self.decided == "approve" else "never"
 
 
 class Ruled(Message, frozen=True, kw_only=True):
@@ -193,18 +189,3 @@ class Ruled(Message, frozen=True, kw_only=True):
     written: str | None
     without_effect: list[str]
     decided_by: list[str] = field(default_factory=list)
-
-
-class Override(Message, frozen=True, kw_only=True):
-    """The user's word on attributes that need not wait: from the next request on.
-
-    ``disclose``: as a policy has it; ``recipient``: for whom, with those that it pools with, and
-    ignored if ``about`` is everyone; ``days``: for a word that expires.
-    """
-
-    recipient: Host
-    names: Annotated[list[Name], Meta(min_length=1, max_length=MOST_NAMES)]
-    disclose: Disclose
-    lasting: Lasting = "once"
-    about: About = "recipient"
-    days: Annotated[int, Meta(ge=1, le=MOST_DAYS)] | None = None

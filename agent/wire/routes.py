@@ -42,7 +42,6 @@ from agent.wire.decide import (
 from agent.wire.policy import (
     AttributeStatus,
     Edited,
-    Override,
     PolicyEdit,
     Review,
     Ruled,
@@ -145,7 +144,7 @@ ROUTES = (
     _route("reviews: GET /reviews", None, list[Review]),
     _route("verdict: POST /reviews/{id}", Word, Ruled, _ID),
     _route("dismiss: DELETE /reviews/{id}", None, Done, _ID),
-    _route("override: POST /overrides", Override, Ruled),
+    _route("override: POST /overrides", Word, Ruled),
     _route("undo: POST /undo", None, Undone),
     _route("ledger: GET /ledger", None, list[Entry], _TO, _AFTER, _MOST),
     _route("knowledge: GET /knowledge/{recipient}", None, Recipient, _WHOM),

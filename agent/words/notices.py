@@ -9,7 +9,7 @@ from itertools import zip_longest
 from msgspec.structs import replace
 
 from agent.decision.values import CountedAmong, Inferred
-from agent.wire.policy import Edited, Lasting, Override, Review, Ruled, Word
+from agent.wire.policy import Edited, Lasting, Review, Ruled, Word
 from agent.wire.state import (
     Changed,
     Corrected,
@@ -137,7 +137,7 @@ def settled(review: Review, verdict: Word, titles: Titles = NONE) -> str:
     """Say what the user decided about a review, for whom and for how long."""
     named = verdict.names or review.names
     names = listed(titled(named, titles_in(review.model, titles)))
-    long, approved = how_long(verdict.lasting, verdict.days), verdict.decided == "approve"
+    long, approved = how_long(verdict.lasting, verdict.days), verdict.disclose == "auto"
     if review.kind == "offer" and not verdict.days:
         long = "from now on"
     if review.address is not None:
@@ -155,12 +155,12 @@ def settled(review: Review, verdict: Word, titles: Titles = NONE) -> str:
     return f"{names} {'may be' if approved else 'will not be'} sent to {to} {long}."
 
 
-def overridden(word: Override, titles: Titles = NONE, to: str = "") -> str:
+def overridden(word: Word, titles: Titles = NONE, to: str = "") -> str:
     """Say what the user decided about attributes that did not wait, and for how long.
 
     ``to``: the recipient, with its group if it has one, where the caller knows that.
     """
-    names, long = listed(titled(word.names, titles)), how_long(word.lasting, word.days)
+    names, long = listed(titled(word.names or (), titles)), how_long(word.lasting, word.days)
     to = to or f"{word.recipient} (and its group, if any)"
     if word.about == "everyone":
         to = "anyone" if word.disclose == "never" else "everyone"

@@ -27,7 +27,7 @@ QUESTION = "version control"
 PUT = "const put = document.querySelector('#put'); "
 READY = f"{PUT} return Boolean(put?.checkVisibility())"
 SHOWN = "return document.querySelector(%r).checkVisibility()"
-ALL = Word(decided="approve", lasting="always")
+ALL = Word(disclose="auto", lasting="always")
 WATCHED = """
 window.seen = [];
 const note = (what) => seen.push(what);

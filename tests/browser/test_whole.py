@@ -41,7 +41,7 @@ NAMES = ["dev_web", "int_javascript", "int_python", "region"]
 GIT = "version control"
 ENGINE = "searx.localhost"
 ADAPTED = 'Adapted to what you shared: category "it" added'
-ALWAYS = Word(decided="approve", lasting="always")
+ALWAYS = Word(disclose="auto", lasting="always")
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent.wire.policy import Override, Review, Word
+from agent.wire.policy import Review, Word
 from agent.words.notices import overridden
 from tests.cli.conftest import Run
 from tests.cli.daemon import HELD, OFFER, REVIEW, RULED, changed
@@ -60,8 +60,9 @@ def test_every_word_reaches_the_daemon(
 ) -> None:
     """For as long, and about whom and what, as it is said."""
     said = page(run, decided, "3", *options.split())
-    shown = {"names": REVIEW.names, "pool": REVIEW.pool}
-    expected = msgspec.convert({"decided": decided, **shown, **fields}, Word)
+    shown = {"names": REVIEW.names, "recipient": REVIEW.pool}
+    disclose = "auto" if decided == "approve" else "never"
+    expected = msgspec.convert({"disclose": disclose, **shown, **fields}, Word)
     told = ("verdict", {"body": expected, "id": 3})
     assert fake.calls == [("reviews", {}), told, ("attributes", {})]
     names = " and ".join(fields.get("names", REVIEW.names))
@@ -87,7 +88,7 @@ def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon)
     theirs = changed(OFFER, id=8, pool="weather.example")
     fake.handlers["reviews"] = says([REVIEW, OFFER, theirs, other])
     said = page(run, "deny", "www.weather.example", "--days", "2")
-    word = Word(decided="deny", lasting="days", days=2, pool="weather.example")
+    word = Word(disclose="never", lasting="days", days=2, recipient="weather.example")
     assert fake.calls == [
         ("knowledge", {"recipient": "www.weather.example"}),
         ("reviews", {}),
@@ -123,7 +124,7 @@ def test_facts_that_do_not_wait_are_decided_about_in_advance(
             "disclose": "auto" if decided == "approve" else "never",
             **fields,
         },
-        Override,
+        Word,
     )
     assert ("override", {"body": word}) in fake.calls
     assert said.startswith(overridden(word))

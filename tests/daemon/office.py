@@ -88,7 +88,8 @@ class Office:
 
     def say(self, review: Review, decided: str, lasting: str = "once", **more: Any) -> Any:  # noqa: ANN401  (of any field)
         """Give a verdict."""
-        verdict: Any = {"decided": decided, "lasting": lasting, **more}
+        disclose = "auto" if decided == "approve" else "never"
+        verdict: Any = {"disclose": disclose, "lasting": lasting, **more}
         return self.consent.answer(review.id, Word(**verdict), self.now)
 
 

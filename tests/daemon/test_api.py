@@ -16,13 +16,13 @@ from agent.model.file import SHIPPED, write
 from agent.vault.ledger import Ledger
 from agent.wire.base import RecipientName, Undone
 from agent.wire.decide import Allowed, Answer, Ask, Clicked, Offer
-from agent.wire.policy import Decided, Lasting, Override, PolicyEdit, Word
+from agent.wire.policy import Disclose, Lasting, PolicyEdit, Word
 from agent.wire.routes import ROUTES
 from agent.wire.state import Place, ProfileChange
 from tests.worlds.homes import POLICY, Home
 from tests.worlds.people import MODEL, SHOP
 
-APPROVE = Word(decided="approve", lasting="always")
+APPROVE = Word(disclose="auto", lasting="always")
 CLICK = Clicked(query="q", host="a.example")
 
 
@@ -91,16 +91,16 @@ def test_to_forget_is_for_the_whole_pool_and_said_once(opened: Home) -> None:
 
 
 @pytest.mark.parametrize("lasting", ["once", "always"])
-@pytest.mark.parametrize("decided", ["approve", "deny"])
+@pytest.mark.parametrize("disclose", ["auto", "never"])
 def test_a_policy_is_told_of_where_one_was_written(
-    opened: Home, decided: Decided, lasting: Lasting
+    opened: Home, disclose: Disclose, lasting: Lasting
 ) -> None:
     """A word that is kept in memory changes no file, and so does one that is said already."""
     opened.rule(POLICY.replace('region = "ask"', 'age = "ask"'))
     opened.calls.decide(SHOP)
     opened.bus.kinds.clear()
     [review] = opened.calls.reviews()
-    opened.calls.verdict(Word(decided=decided, lasting=lasting), id=review.id)
+    opened.calls.verdict(Word(disclose=disclose, lasting=lasting), id=review.id)
     assert opened.bus.kinds == [*(["policy"] if lasting == "always" else []), "review"]
     for _ in range(2):
         opened.calls.refuse(RecipientName(recipient="shop.example"))
@@ -291,10 +291,10 @@ def test_why_an_answer_cannot_be_recorded_is_noted(
     assert opened.calls.status().notes == []
 
 
-def word(disclose: str, lasting: str = "once", **more: Any) -> Override:  # noqa: ANN401  (of any field)
+def word(disclose: str, lasting: str = "once", **more: Any) -> Word:  # noqa: ANN401  (of any field)
     """Return a word on an attribute that the policy lets leave."""
     fields: Any = {"recipient": "shop.example", "names": ["age"], "lasting": lasting, **more}
-    return Override(disclose=disclose, **fields)  # type: ignore[arg-type]  # any of them
+    return Word(disclose=disclose, **fields)  # type: ignore[arg-type]  # any of them
 
 
 def carried(home: Home) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.daemon.policy_file import ActivePolicy
 from agent.errors import RefusedError, ReticentError, UsageError
-from agent.wire.policy import Disclose, Override, Word
+from agent.wire.policy import Disclose, Word
 from policy.read import preset, read
 from tests.daemon.office import MODEL, TEXT, Office, open_office
 from tests.decision.made import NAMES, OTHER_NAMES, elsewhere
@@ -35,7 +35,7 @@ LOOSE = 'lambda = 0.01\n[groups]\nshops = ["s1.example", "s2.example"]\n'
 VALUES = get_args(Disclose)
 FATES = {"never": "stays", "ask": "waits", "auto": "leaves", "always": "leaves"}
 OVERRIDES = st.builds(
-    Override,
+    Word,
     recipient=st.sampled_from(["a.example", "s1.example"]),
     names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=2, unique=True),
     disclose=st.sampled_from(["never", "ask", "auto"]),
@@ -156,12 +156,12 @@ def test_a_verdict_that_makes_no_sense_is_refused(office: Office) -> None:
     """And the review still waits."""
     review = office.review("a.example")
     for number, verdict, said in (
-        (review.id, Word(decided="deny", names=["no_such"]), "no_such"),
-        (review.id, Word(decided="deny", names=[]), "no attribute"),
-        (review.id, Word(decided="deny", pool="b.example"), "pools with"),
-        (review.id, Word(decided="deny", lasting="days"), "days"),
-        (review.id, Word(decided="deny", lasting="always", days=3), "days"),
-        (99, Word(decided="deny"), "number 99"),
+        (review.id, Word(disclose="never", names=["no_such"]), "no_such"),
+        (review.id, Word(disclose="never", names=[]), "no attribute"),
+        (review.id, Word(disclose="never", recipient="b.example"), "pools with"),
+        (review.id, Word(disclose="never", lasting="days"), "days"),
+        (review.id, Word(disclose="never", lasting="always", days=3), "days"),
+        (99, Word(disclose="never"), "number 99"),
     ):
         with pytest.raises(ReticentError, match=said):
             office.consent.answer(number, verdict, office.now)
@@ -182,7 +182,7 @@ def test_a_word_is_for_those_that_the_user_was_shown(
     (review,) = office.consent.reviews(office.now)
     office.path.write_text(grown := TEXT.replace("[groups]", "[groups]\nads = ['a.example']"))
     with pytest.raises(RefusedError, match="pools with has changed") as raised:
-        office.say(review, "approve", lasting, about=about, pool=review.pool)
+        office.say(review, "approve", lasting, about=about, recipient=review.pool)
     assert raised.value.code == "conflict"
     assert office.path.read_text() == grown
     assert office.consent.reviews(office.now) == [review]
@@ -250,13 +250,13 @@ def test_a_yes_to_who_gets_nothing_is_refused(office: Office, lasting: str) -> N
     )
 )
 def test_what_waits_follows_the_rules_in_force(
-    tmp_path_factory: pytest.TempPathFactory, steps: list[str | Override]
+    tmp_path_factory: pytest.TempPathFactory, steps: list[str | Word]
 ) -> None:
     """Whatever is edited, said and taken back: what is listed would be asked for now."""
     office = open_office(tmp_path_factory.mktemp("consent"))
     for step in ["a.example", *steps]:
         with suppress(UsageError):
-            if isinstance(step, Override):
+            if isinstance(step, Word):
                 office.consent.override(step, office.now)
             elif step == "undo":
                 office.consent.undo(office.now)
@@ -311,7 +311,7 @@ def test_what_is_said_through_one_model_holds_in_the_other(
 def override(loose: Office, names: list[str], disclose: str, **more: Any) -> Any:  # noqa: ANN401  (of any field)
     """Set one, of a.example where nothing else is said."""
     fields: Any = {"recipient": "a.example", "names": names, "disclose": disclose, **more}
-    return loose.consent.override(Override(**fields), loose.now)
+    return loose.consent.override(Word(**fields), loose.now)
 
 
 def fate(loose: Office, host: str, name: str) -> str:

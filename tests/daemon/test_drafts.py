@@ -16,7 +16,7 @@ from agent.daemon.records import requests
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError, VaultError
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Ask, Draft, Tell, Told
-from agent.wire.policy import Override, Word
+from agent.wire.policy import Word
 from agent.words.titles import about, phrase
 from policy.read import preset, read
 from tests.decision.histories import Rules, policies
@@ -195,7 +195,7 @@ STALE: Mapping[str, Step] = {
     ),
     "a limit is lower": lambda _, agent, __: ruled(agent, f"{OPEN}attributes_per_request = 0\n"),
     "the user says never": lambda _, agent, __: agent.consent.override(
-        Override(names=[*NAMES], recipient="shop.example", disclose="never", lasting="once"),
+        Word(names=[*NAMES], recipient="shop.example", disclose="never", lasting="once"),
         MONDAY,
     ),
 }
@@ -349,7 +349,7 @@ def test_what_waits_is_queued_and_named_but_not_told() -> None:
     assert "age" not in [each.name for each in drafted.facts]
     [review] = agent.consent.reviews(MONDAY)
     assert review.names == ["age"]
-    agent.consent.answer(review.id, Word(decided="approve", lasting="once"), MONDAY)
+    agent.consent.answer(review.id, Word(disclose="auto", lasting="once"), MONDAY)
     for name in ("gender", "age"):
         for _ in range(2):
             drafted = drafts.draft(CHAT, MONDAY)

@@ -413,7 +413,7 @@ def test_a_full_disk_attaches_nothing() -> None:
     agent, vault = living(f'{OPEN}[attributes]\nage = "ask"\n')
     handle(SHOP, MONDAY, agent)
     [review] = agent.consent.reviews(MONDAY)
-    agent.consent.answer(review.id, Word(decided="approve", about="everyone"), MONDAY)
+    agent.consent.answer(review.id, Word(disclose="auto", about="everyone"), MONDAY)
     before, vault.records.full = vault.ledger.count, True
     for _ in range(2):
         with pytest.raises(VaultError):

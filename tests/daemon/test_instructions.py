@@ -18,7 +18,7 @@ from agent.daemon.instructions import (
     with_instruction,
 )
 from agent.errors import UsageError
-from agent.wire.policy import Decided, Disclose, Ruled
+from agent.wire.policy import Disclose, Ruled
 from policy.amend import RuleScope, with_settings, without_refusals
 from policy.hosts import host_of
 from policy.match import Known, Rulebook, known
@@ -49,8 +49,6 @@ REMARKS = (
     "# enough",
     "# who pools",
 )
-DECISIONS: tuple[Decided, Decided] = ("approve", "deny")
-WANTED: dict[Decided, Disclose] = {"approve": "auto", "deny": "never"}
 SALARY = Known(frozenset({"salary"}), frozenset({"salary", "pay"}))
 ENTRY_BASES = (
     'disclose = "ask"\n',
@@ -89,7 +87,7 @@ class Step:
 
     host: str
     names: tuple[str, ...]
-    decided: Decided | None
+    disclose: Disclose | None
     everyone: bool
     days: int | None
     later: int
@@ -101,7 +99,7 @@ STEPS = st.lists(
         Step,
         host=st.sampled_from(HOSTS),
         names=st.lists(st.sampled_from(NAMES), min_size=1, unique=True).map(tuple),
-        decided=st.sampled_from(["approve", "approve", "deny", "deny", None]),
+        disclose=st.sampled_from(["auto", "auto", "never", "never", None]),
         everyone=st.integers(0, 3).map(lambda number: number == 0),
         days=st.sampled_from([None, None, 1, 3]),
         later=st.sampled_from([0, 0, 1, 2]),
@@ -173,14 +171,14 @@ def test_the_last_verdict_is_what_the_policy_rules(base: str, steps: list[Step])
     pools = Pools(policy_of(text).groups)
     for number, step in enumerate(steps):
         today += step.later * DAY
-        if step.decided is None:
+        if step.disclose is None:
             remarks.append(f"#{number}")
             text = commented(text, step.line, remarks[-1])
             continue
         until = None if step.days is None else today + step.days * DAY
         wanted = Instruction(
             step.host,
-            WANTED[step.decided],
+            step.disclose,
             known(*step.names),
             everyone=step.everyone,
             until=until,
@@ -191,8 +189,8 @@ def test_the_last_verdict_is_what_the_policy_rules(base: str, steps: list[Step])
         for name in step.names:
             base_value = value_of(original, step.host, name, today)
             asked = oracle.entries.get(name, base_value) == "ask"
-            written = asked or step.decided == "deny"
-            oracle.say(pool, name, WANTED[step.decided] if written else None, until)
+            written = asked or step.disclose == "never"
+            oracle.say(pool, name, step.disclose if written else None, until)
         assert_as_said(text, original, oracle, pools, today)
     assert theirs(text) == theirs(original)
     assert all(remark in text.splitlines() for remark in remarks)

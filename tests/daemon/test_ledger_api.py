@@ -16,7 +16,7 @@ from agent.model.concepts import Meaning
 from agent.model.model import Model
 from agent.wire.base import LATEST_ENTRIES
 from agent.wire.decide import Ask
-from agent.wire.policy import Decided, Word
+from agent.wire.policy import Disclose, Word
 from agent.wire.state import Moment, ProfileChange
 from agent.words.notices import outcome_of
 from tests.decision.transcripts import HOSTS, POLICIES, QUERIES
@@ -65,8 +65,8 @@ def names(found: list[Inferred]) -> list[str]:
     return [each.name for each in found]
 
 
-@pytest.mark.parametrize("decided", ["approve", "deny"])
-def test_what_is_settled_is_not_said_to_wait(decided: Decided) -> None:
+@pytest.mark.parametrize("disclose", ["auto", "never"])
+def test_what_is_settled_is_not_said_to_wait(disclose: Disclose) -> None:
     """One by one, of the recipient that it is about alone, until it is undone."""
     agent, _ = living('preset = "generous"\ndisclose = "ask"\nlambda = 0.0\n')
     calls = calls_of(agent)
@@ -79,10 +79,10 @@ def test_what_is_settled_is_not_said_to_wait(decided: Decided) -> None:
 
     many = len(review.names)
     assert settled() == [(many, 0), (len(other.names), 0)]
-    calls.verdict(Word(decided=decided, lasting="once", names=review.names[:1]), id=review.id)
+    calls.verdict(Word(disclose=disclose, lasting="once", names=review.names[:1]), id=review.id)
     assert settled()[0] == (many, 1)
     [rest] = [each for each in calls.reviews() if each.pool == review.pool]
-    calls.verdict(Word(decided=decided, lasting="once"), id=rest.id)
+    calls.verdict(Word(disclose=disclose, lasting="once"), id=rest.id)
     assert settled() == [(many, many), (len(other.names), 0)]
     calls.undo()
     assert settled()[0] == (many, 1)

@@ -121,7 +121,7 @@ def test_what_waits_leaves_after_the_users_word() -> None:
     assert answer.summary is not None
     assert (answer.parameters, answer.summary.pending) == ({}, ["language"])
     [review] = calls.reviews()
-    calls.verdict(Word(decided="approve", lasting="once"), id=review.id)
+    calls.verdict(Word(disclose="auto", lasting="once"), id=review.id)
     assert calls.decide(SEARCH).parameters == {"kl": "at-de"}
     assert calls.decide(SEARCH).parameters == {"kl": "at-de"}
     assert calls.reviews() == []

@@ -122,7 +122,7 @@ def test_no_name_is_approved_that_was_not_shown(office: Office) -> None:
         office.say(shown, "approve")
     assert consent.offered("a.example", office.now) is None
     assert consent.reviews(office.now) == [later]
-    office.say(later, "approve", names=["age"], pool="a.example")
+    office.say(later, "approve", names=["age"], recipient="a.example")
     assert consent.offered("a.example", office.now) == AGE
 
 

@@ -15,7 +15,7 @@ from agent.errors import UsageError
 from agent.model.model import Model
 from agent.wire.base import RecipientName
 from agent.wire.decide import Ask, Offer
-from agent.wire.policy import About, Decided, Disclose, Lasting, Override, Word
+from agent.wire.policy import About, Disclose, Lasting, Word
 from policy.hosts import host_of
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
@@ -48,7 +48,7 @@ class Event:
     at: datetime
     ask: Ask
     verdict: Word | None = None
-    overrides: tuple[tuple[Override, bool], ...] = ()
+    overrides: tuple[tuple[Word, bool], ...] = ()
     offered: tuple[str, ...] = ()
     forgets: bool = False
     locked: bool = False
@@ -90,16 +90,16 @@ def edits() -> st.SearchStrategy[tuple[tuple[str, bool], ...]]:
 
 def verdicts() -> st.SearchStrategy[Word]:
     """Draw a word that is not written down."""
-    decided: st.SearchStrategy[Decided] = st.sampled_from(["approve", "approve", "deny"])
+    disclose: st.SearchStrategy[Disclose] = st.sampled_from(["auto", "auto", "never"])
     lasting: st.SearchStrategy[Lasting] = st.just("once")
-    return st.builds(Word, decided=decided, lasting=lasting)
+    return st.builds(Word, disclose=disclose, lasting=lasting)
 
 
-def overrides() -> st.SearchStrategy[tuple[Override, bool]]:
+def overrides() -> st.SearchStrategy[tuple[Word, bool]]:
     """Draw a word on attributes that is not written down, and whether it is taken back."""
     lasting: st.SearchStrategy[Lasting] = st.just("once")
     word = st.builds(
-        Override,
+        Word,
         recipient=st.sampled_from(HOSTS),
         names=st.lists(st.sampled_from(NAMES), min_size=1, max_size=3),
         disclose=st.sampled_from(get_args(Disclose)),
@@ -167,7 +167,7 @@ class Life:
             if review.pool != pool:
                 continue
             if review.kind == "offer":
-                self.calls.verdict(Word(decided="approve", lasting="always"), id=review.id)
+                self.calls.verdict(Word(disclose="auto", lasting="always"), id=review.id)
             elif event.verdict is not None:
                 self.calls.verdict(event.verdict, id=review.id)
         for word, taken_back in event.overrides:
@@ -255,7 +255,7 @@ EVERY_DAY = tuple(
     Event(
         START + timedelta(days=8 * day),
         Ask(query=QUERIES[1 + day], recipient=host),
-        Word(decided="approve", lasting="once"),
+        Word(disclose="auto", lasting="once"),
     )
     for day in range(2)
     for host in ("shop.example", "a.ads.test", "shop.example")
@@ -278,7 +278,7 @@ def test_something_is_said_under_each(policy: str) -> None:
 def test_a_word_is_followed_by_everybody(disclose: Disclose) -> None:
     """The theorem is not about words that change nothing: what is said of an attribute holds."""
     model, name = the_model(1), "gender"
-    word = Override(recipient="shop.example", names=[name], disclose=disclose)
+    word = Word(recipient="shop.example", names=[name], disclose=disclose)
     stream = [replace(EVERY_DAY[0], verdict=None, overrides=((word, False),)), *EVERY_DAY[1:]]
     for person in {tuple(row) for row in model.population.codes.tolist()}:
         life = Life(person, 'disclose = "never"\nlambda = 0.0\n', model)

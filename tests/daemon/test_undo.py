@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.errors import ReticentError, UsageError, VaultError
-from agent.wire.policy import Disclose, Lasting, Override, Word
+from agent.wire.policy import Disclose, Lasting, Word
 from agent.words.figures import listed
 from tests.daemon.office import TEXT, Office, open_office
 from tests.decision.made import NAMES
@@ -42,7 +42,7 @@ class Spoken:
         try:
             if self.said in get_args(Disclose):
                 said: Any = self.said
-                word = Override(recipient=self.host, names=[*self.names], disclose=said, **more)
+                word = Word(recipient=self.host, names=[*self.names], disclose=said, **more)
                 office.consent.override(word, office.now)
                 return True
             review = office.consent.reviews(office.now)[-1]
@@ -202,7 +202,7 @@ def test_lock_forgets_the_step_and_a_failure_does_not(office: Office) -> None:
     review = office.review("a.example")
     office.say(review, "deny", "always")
     with pytest.raises(ReticentError):
-        office.consent.answer(99, Word(decided="deny"), office.now)
+        office.consent.answer(99, Word(disclose="never"), office.now)
     said = f"Denied {listed(review.names)} for a.example: undone. {ALREADY_SENT}"
     assert office.consent.undo(office.now) == said
     assert office.consent.reviews(office.now) == [review]

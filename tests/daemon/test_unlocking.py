@@ -371,7 +371,7 @@ def test_what_waits_is_not_said(opened: Home) -> None:
     """Until the vault is open again."""
     opened.calls.offer(Offer(recipient="a.example", names=["age"]))
     opened.calls.lock()
-    deny = Word(decided="deny")
+    deny = Word(disclose="never")
     for call in (opened.calls.reviews, lambda: opened.calls.verdict(deny, id=1)):
         with pytest.raises(LockedError):
             call()

@@ -186,7 +186,7 @@ def test_an_entry_keeps_what_its_recipient_asked_for() -> None:
         handle(Ask(query=SHOP.query, recipient="shop.example", asked=asked), MONDAY, agent)
     offer = agent.consent.offer("shop.example", "shop.example", ["gender"], MONDAY)
     assert offer is not None
-    agent.consent.answer(offer.id, Word(decided="approve", lasting="always"), MONDAY)
+    agent.consent.answer(offer.id, Word(disclose="auto", lasting="always"), MONDAY)
     one, any_ = (weighed(WhatIf(entry=each), MONDAY, agent) for each in (1, 2))
     assert {each.name for each in one.rows if each.reason == "not asked for"} == {*NAMES} - {
         "gender"
@@ -341,7 +341,7 @@ def test_without_a_recipient_it_is_for_everybody(opened: Home) -> None:
     assert curve(opened, CurveAsk(query=SHOP.query)) == plain
     assert "age" not in at(plain, 0.0)
     review = opened.calls.reviews()[0]
-    opened.calls.verdict(Word(decided="approve", lasting="once", about="everyone"), id=review.id)
+    opened.calls.verdict(Word(disclose="auto", lasting="once", about="everyone"), id=review.id)
     assert "age" in at(curve(opened, CurveAsk(query=SHOP.query)), 0.0)
 
 

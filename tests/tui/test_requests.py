@@ -9,7 +9,7 @@ from textual.widgets import Input, OptionList
 from agent.errors import UsageError
 from agent.tui.dialogs import Choice
 from agent.tui.screens.requests_detail import MATTER, Footnote
-from agent.wire.policy import Override, Review, Word
+from agent.wire.policy import Review, Word
 from agent.wire.state import Entry
 from tests.tui.double import (
     LARGE,
@@ -238,17 +238,17 @@ async def test_what_is_tried_holds_for_as_long_as_is_chosen(found: Many) -> None
             await shown.pilot.press(*([] if wanted is week else [key]))
             await shown.until(lambda: told(shown, "will be sent to shop.example"))
             await shown.until(lambda: "[+]" not in shown.text())
-            made = Override(recipient="shop.example", names=["gender"], disclose="always", **wanted)
+            made = Word(recipient="shop.example", names=["gender"], disclose="always", **wanted)
             assert found.decided()[count:] == [made]
 
 
 async def test_a_decision_on_what_waits_holds_as_its_key_says(found: Many) -> None:
     """For good or once, yes or no, or none; the cursor goes on to what comes after."""
     wanted: dict[str, dict[str, Any]] = {
-        "a": {"decided": "approve", "lasting": "always"},
-        "o": {"decided": "approve"},
-        "d": {"decided": "deny", "lasting": "always"},
-        "n": {"decided": "deny"},
+        "a": {"disclose": "auto", "lasting": "always"},
+        "o": {"disclose": "auto"},
+        "d": {"disclose": "never", "lasting": "always"},
+        "n": {"disclose": "never"},
         "x": {},
     }
     found.past = [handled(1)]
@@ -263,7 +263,8 @@ async def test_a_decision_on_what_waits_holds_as_its_key_says(found: Many) -> No
             await shown.pilot.press("down", key)
             await shown.until(lambda: len(found.waits) == 1 == len(reviews(shown)))
             assert isinstance(page(shown).listing.under, Entry)
-    made = [Word(names=["gender"], pool="shop.example", **each) for each in wanted.values() if each]
+    chosen = filter(None, wanted.values())
+    made = [Word(names=["gender"], recipient="shop.example", **each) for each in chosen]
     assert found.decided() == made
 
 
@@ -324,7 +325,7 @@ async def test_an_assistant_is_listed_or_not(found: Many) -> None:
         await shown.pilot.press("a")
         await shown.until(lambda: told(shown, "works in the chat box"))
     [made] = found.decided()
-    assert (made.decided, made.lasting, made.names) == ("approve", "always", None)
+    assert (made.disclose, made.lasting, made.names) == ("auto", "always", None)
 
 
 async def test_an_offer_is_settled_for_good_or_for_days(found: Many) -> None:
@@ -343,4 +344,4 @@ async def test_an_offer_is_settled_for_good_or_for_days(found: Many) -> None:
         assert "shop.example asks for the gender" in words(shown)
         await shown.pilot.press("d")
         await shown.until(lambda: told(shown, "shop.example gets nothing from now on."))
-    assert [(each.decided, each.lasting) for each in found.decided()] == [("deny", "always")]
+    assert [(e.disclose, e.lasting) for e in found.decided()] == [("never", "always")]

@@ -217,12 +217,12 @@ def test_what_is_added_goes_along_and_what_is_dropped_stays(
 ) -> None:
     """Each name in one message; what waits in a review is not among them."""
     words = overrides(Trial(handled(), Change(add, drop)), span)
-    said = {each.disclose: frozenset(each.names) for each in words}
+    said = {each.disclose: frozenset(each.names or ()) for each in words}
     assert said == {key: names for key, names in (("always", add), ("never", drop)) if names}
     wanted = (span.lasting, span.about, span.days)
     assert all((each.lasting, each.about, each.days) == wanted for each in words)
     asked = Trial(review(names=["a", "b"]), Change(add))
-    found = [name for each in overrides(asked, span) for name in each.names]
+    found = [name for each in overrides(asked, span) for name in each.names or ()]
     assert found == sorted(add - {"a", "b"})
 
 

@@ -26,7 +26,7 @@ from agent.decision.values import (
     Request,
 )
 from agent.tradeoff.measures import METRICS
-from agent.wire.policy import Disclose, Edited, Override, Review, Ruled, Win, Word
+from agent.wire.policy import Disclose, Edited, Review, Ruled, Win, Word
 from agent.wire.state import (
     Changed,
     Entry,
@@ -283,14 +283,14 @@ def events() -> Iterator[str]:
     yield notices.asks(replace(REVIEW, more_bits=0.5, people_left=20.0))
     yield notices.asks(OFFER)
     for subject, word in (
-        (REVIEW, Word(decided="approve")),
-        (REVIEW, Word(decided="deny", lasting="always", about="everyone")),
-        (OFFER, Word(decided="approve", lasting="days", days=2)),
-        (OFFER, Word(decided="deny")),
+        (REVIEW, Word(disclose="auto")),
+        (REVIEW, Word(disclose="never", lasting="always", about="everyone")),
+        (OFFER, Word(disclose="auto", lasting="days", days=2)),
+        (OFFER, Word(disclose="never")),
     ):
         yield notices.settled(subject, word)
     for disclose in get_args(Disclose):
-        override = Override(recipient="a.example", names=["region"], disclose=disclose)
+        override = Word(recipient="a.example", names=["region"], disclose=disclose)
         yield notices.overridden(override)
         yield notices.overridden(replace(override, lasting="days", days=2), to="b.example")
         yield notices.overridden(replace(override, about="everyone", lasting="always"))

@@ -36,7 +36,7 @@ from agent.tui.screens.requests_view import (
 )
 from agent.tui.virtual_list import Look
 from agent.wire.base import MOST_ENTRIES
-from agent.wire.policy import Decided, Lasting, Review, Ruled, Word
+from agent.wire.policy import Lasting, Review, Ruled, Word
 from agent.wire.state import Corrected, Entry, EventKind
 from agent.words.figures import listed
 from agent.words.notices import corrected, overridden, settled, took_effect, whom
@@ -271,9 +271,9 @@ class RequestsScreen(ListPage[Item], where="requests"):
     # the user's decisions
 
     @for_item
-    async def action_decide(self, subject: Subject, decided: Decided, lasting: Lasting) -> None:
+    async def action_decide(self, subject: Subject, decided: str, lasting: Lasting) -> None:
         """Approve or deny what waits, for good or once; in the detail, apply what is tried."""
-        verdict = Word(decided=decided, lasting=lasting)
+        verdict = Word(disclose="auto" if decided == "approve" else "never", lasting=lasting)
         if decided == "deny" or (isinstance(subject, Review) and not self.inside()):
             await self._rule(verdict, subject)
         else:
@@ -329,7 +329,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
 
     async def _settle(self, verdict: Word, review: Review, names: Sequence[str]) -> None:
         """Decide about a review as it was shown, or about some names of it."""
-        message = replace(verdict, names=[*names] or None, pool=review.pool)
+        message = replace(verdict, names=[*names] or None, recipient=review.pool)
         ruled: Ruled = await self.ask("verdict", message, id=review.id)
         self._tell(settled(review, message, self._titles), ruled)
 

@@ -11,7 +11,7 @@ from agent.errors import UsageError
 from agent.tui.plain import fitted
 from agent.tui.virtual_list import Kind, Line, Part
 from agent.wire.decide import Weighed, WhatIf
-from agent.wire.policy import About, Decided, Disclose, Override, Review, Word
+from agent.wire.policy import About, Disclose, Review, Word
 from agent.wire.state import Entry, NotThat
 from agent.words import decisions
 from agent.words.figures import alike, listed
@@ -33,9 +33,9 @@ SIGNS: Mapping[str, tuple[str, Kind]] = {
     "nothing": ("·", "muted"),
     "forgotten": ("~", "accent"),
 }
-ONCE = Word(decided="approve")
-ALWAYS = Word(decided="approve", lasting="always")
-FOR_A_WEEK = Word(decided="approve", lasting="days", days=7)
+ONCE = Word(disclose="auto")
+ALWAYS = Word(disclose="auto", lasting="always")
+FOR_A_WEEK = Word(disclose="auto", lasting="days", days=7)
 SPANS = (ONCE, FOR_A_WEEK, ALWAYS)
 
 
@@ -362,15 +362,15 @@ def choices(subject: Subject) -> list[tuple[str, Word]]:
         return [(text[0].upper() + text[1:], each) for text, each in spans]
     if subject.kind == "offer":
         spans = [(how_long(each.lasting, each.days), each) for each in (ALWAYS, FOR_A_WEEK)]
-    answers: tuple[tuple[Decided, str], ...] = (("approve", "Yes"), ("deny", "No"))
+    answers: tuple[tuple[Disclose, str], ...] = (("auto", "Yes"), ("never", "No"))
     return [
-        (f"{answer}, {text}", replace(each, decided=decided))
-        for decided, answer in answers
+        (f"{answer}, {text}", replace(each, disclose=disclose))
+        for disclose, answer in answers
         for text, each in spans
     ]
 
 
-def overrides(trial: Trial, verdict: Word) -> list[Override]:
+def overrides(trial: Trial, verdict: Word) -> list[Word]:
     """Make the messages that apply a change; what waits in a review is decided apart."""
     waits = frozenset(trial.subject.names) if isinstance(trial.subject, Review) else frozenset()
     parts: tuple[tuple[frozenset[str], Disclose], ...] = (
@@ -378,14 +378,7 @@ def overrides(trial: Trial, verdict: Word) -> list[Override]:
         (trial.change.drop, "never"),
     )
     return [
-        Override(
-            recipient=trial.subject.recipient,
-            names=sorted(names),
-            disclose=disclose,
-            lasting=verdict.lasting,
-            about=verdict.about,
-            days=verdict.days,
-        )
+        replace(verdict, recipient=trial.subject.recipient, names=sorted(names), disclose=disclose)
         for names, disclose in parts
         if names
     ]
