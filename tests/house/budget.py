@@ -75,7 +75,7 @@ STANDING = {
     "agent/model": Size(1_318, 9),
     "agent/tradeoff": Size(2_420, 13),
     "agent/vault": Size(2_243, 13),
-    "agent/wire": Size(814, 7),
+    "agent/wire": Size(802, 7),
     "tests": Size(62_604, 352),
     "product": Size(33_198, 211),
 }
