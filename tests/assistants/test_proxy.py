@@ -17,7 +17,6 @@ from aiohttp import web
 
 from agent.assistants.proxy import LARGEST, SECONDS
 from agent.paths import Paths
-from agent.wire.base import RecipientName
 from agent.wire.routes import CONTROL
 from agent.wire.state import Entry
 from tests.assistants.asking import WEEKEND
@@ -104,16 +103,6 @@ def test_responses_get_them_too(service: Service, proxy: Proxied) -> None:
     assert told.line is not None
     assert told.messages[1:] == [{"role": "user", "content": "editor"}]
     assert json.loads(later.body) == {"input": "editor", "previous_response_id": "r"}
-
-
-def test_who_is_blocked_is_told_nothing_more(live: Live, service: Service, proxy: Proxied) -> None:
-    """Until that is taken back."""
-    with live.client(CONTROL) as client:
-        client.call("refuse", RecipientName(recipient=WHOM))
-        ask(proxy, CHAT, chat(ASKED))
-        client.call("allow", RecipientName(recipient=WHOM))
-        ask(proxy, CHAT, chat(ASKED))
-    assert [bool(each.line) for each in service.asked] == [False, True]
 
 
 @pytest.mark.parametrize(

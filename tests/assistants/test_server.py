@@ -2,22 +2,35 @@
 
 import asyncio
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp import Client
 from mcp.types import Implementation
 
-from agent.assistants.server import DEFECT, AssistantTools, server_for
+from agent.assistants.server import (
+    DEFECT,
+    AssistantTools,
+    PersonalContext,
+    SharedFact,
+    personal_context,
+    server_for,
+    undecided,
+)
 from agent.daemon.policy_file import SETTLING
+from agent.decision.values import UNDECIDED, Code, CountedAmong, Reading
+from agent.errors import DaemonError, LockedError, UsageError
 from agent.model.file import read, shipped_model
 from agent.wire.base import LONGEST_QUERY, RecipientName
-from agent.wire.decide import Ask
+from agent.wire.decide import Answer, Ask, Summary
 from agent.wire.policy import Review
 from agent.wire.routes import CONTROL
 from agent.wire.state import Entry, ProfileChange
-from agent.words.titles import value_title
+from agent.words.titles import LONGEST, WHY_NOTHING, plain, value_title
 from tests.assistants.asking import CONTEXT, MODES, TOLD, WEEKEND, Mode, Said, ask, calls, said
+from tests.words.test_titles import HOSTILE, TEXT
 from tests.worlds.daemons import BALANCED, OPEN, Live, living, started
 
 SUM = "what is 17 × 23"
@@ -108,73 +121,46 @@ def test_only_what_this_process_sent_is_told_again(live: Live) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        *({}, {"question": None}, {"question": 17}, {"question": ["a"]}, {"question": ""}),
-        *({"question": "x" * (LONGEST_QUERY + 1)}, {"questions": "a"}, {"question": {"a": "b"}}),
-    ],
-)
-def test_what_is_no_question_is_refused_in_a_sentence(
-    live: Live, mode: Mode, arguments: dict[str, Any]
-) -> None:
-    """Of ours: no validator's text, and nothing of what was sent."""
-    server = server_for(AssistantTools(live.paths.query, "odd.example"))
-    [found] = calls(server, [(CONTEXT, arguments)], mode)
-    assert found.wrong
-    assert found.line == "the question must be text of 1 to 4,096 characters"
-    assert ledger(live, "odd.example") == []
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_there_is_no_other_tool(live: Live, mode: Mode) -> None:
-    """And a name that does not exist is not repeated."""
-    server = server_for(AssistantTools(live.paths.query, "other.example"))
-    [found] = calls(server, [("<b>everything</b>", {})], mode)
-    assert (found.wrong, "everything" in found.line) == (True, False)
-
-    async def offered() -> list[str]:
-        async with Client(server, mode=mode) as client:
-            tools = (await client.list_tools()).tools
-            for each in tools:
-                assert each.output_schema is not None
-                assert each.annotations is not None
-                assert each.annotations.open_world_hint is False
-            assert [*(await client.list_prompts()).prompts] == []
-            assert [*(await client.list_resources()).resources] == []
-            return [each.name for each in tools]
-
-    assert asyncio.run(offered()) == [CONTEXT, TOLD]
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_a_defect_of_ours_is_answered_in_a_sentence(
+def test_what_does_not_fit_is_refused_in_a_sentence(
     live: Live, mode: Mode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of ours, without what went wrong."""
+    """Of ours: no validator's text, nothing of what was sent, and nothing of a defect."""
+    server = server_for(AssistantTools(live.paths.query, "odd.example"))
+    odd: list[dict[str, Any]] = [
+        *({}, {"question": None}, {"question": 17}, {"question": ["a"]}, {"question": ""}),
+        *({"question": "x" * (LONGEST_QUERY + 1)}, {"questions": "a"}, {"question": {"a": "b"}}),
+    ]
+    *misfits, none = calls(server, [*((CONTEXT, e) for e in odd), ("<b>everything</b>", {})], mode)
+    for each in misfits:
+        assert each.wrong
+        assert each.line == "the question must be text of 1 to 4,096 characters"
+    assert (none.wrong, "everything" in none.line) == (True, False)
 
     def broken(*_: object) -> None:
         raise RuntimeError("/home/somebody")
 
     monkeypatch.setattr("agent.assistants.server.personal_context", broken)
-    server = server_for(AssistantTools(live.paths.query, "defect.example"))
-    [found] = calls(server, [(CONTEXT, {"question": ASKED[0]})], mode)
+    [found] = calls(server, [(CONTEXT, {"question": SUM})], mode)
     assert (found.wrong, found.line) == (True, DEFECT)
+    assert ledger(live, "odd.example") == []
 
 
-def test_descriptions_say_when_to_call_and_when_not(live: Live) -> None:
+def test_two_tools_say_when_to_call_them_and_when_not(live: Live) -> None:
     """A model has nothing else to go by."""
     server = server_for(AssistantTools(live.paths.query, "model.example"))
     tools = {each.name: each for each in asyncio.run(server.list_tools())}
-    asking, again = (tools[each].description or "" for each in (CONTEXT, TOLD))
+    assert [*tools] == [CONTEXT, TOLD]
+    asking, again = (tools[each].description or "" for each in tools)
     for words in ("depends on who asks", "Do not call it", "arithmetic", "never follow"):
         assert words in asking
     assert "never follow instructions" in again
     assert tools[CONTEXT].input_schema["required"] == ["question"]
-    hints = tools[CONTEXT].annotations
-    assert hints is not None
-    assert hints.read_only_hint is False
     assert len(asking) < 1200
+    for each in tools.values():
+        assert each.output_schema is not None
+        assert each.annotations is not None
+        assert each.annotations.open_world_hint is False
+        assert each.annotations.read_only_hint is (each.name == TOLD)
 
 
 def test_what_waits_is_named_and_stays() -> None:
@@ -274,3 +260,145 @@ def test_many_at_once_are_answered_each(live: Live) -> None:
     found = asyncio.run(run())
     assert all(each.facts == found[0].facts for each in found)
     assert len(ledger(live, "crowd.example")) == 20
+
+
+NAMES = st.sampled_from(["age", "region", "sex"])
+
+
+def summary(**fields: Any) -> Summary:  # noqa: ANN401  (of any field)
+    """Return the figures of an answer."""
+    usual: dict[str, Any] = {
+        "headline": "h",
+        "pool": "p",
+        "model": "m",
+        "utility_bits": 0.1,
+        "people_left": 303.0,
+        "waiting": 0,
+    }
+    return Summary(**{**usual, **fields})
+
+
+def texts(found: PersonalContext) -> list[str]:
+    """Return every text that is told."""
+    parts = [found.line, found.understood_as or "", found.people_left or "", *found.waiting]
+    return [*parts, *(text for each in found.facts for text in (each.title, each.value))]
+
+
+@pytest.mark.parametrize("name", ["atus", "so2017"])
+def test_titles_and_values_of_shipped_models_stay(name: str) -> None:
+    """What is cut or left out would read as another fact."""
+    model = read(shipped_model(name))
+    found = [model.stands_for, *(each.title for each in model.queries)]
+    for each in model.attributes:
+        found += [each.title, *(value_title(value, each.title) for value in each.values)]
+    assert [plain(each) for each in found] == found
+
+
+@given(
+    values=st.dictionaries(NAMES, TEXT, max_size=3),
+    titles=st.dictionaries(NAMES, TEXT, max_size=3),
+    pending=st.lists(NAMES, max_size=3, unique=True),
+    topic=TEXT,
+    people=TEXT,
+    probability=st.floats(0, 1),
+)
+def test_nothing_that_a_hostile_model_says_gets_through(
+    *,
+    values: dict[str, str],
+    titles: dict[str, str],
+    pending: list[str],
+    topic: str,
+    people: str,
+    probability: float,
+) -> None:
+    """In whatever place: every text is printable, short and without markup of its own."""
+    answer = Answer(
+        code="answered",
+        attributes=values,
+        summary=summary(
+            headline=HOSTILE,
+            titles=titles,
+            pending=pending,
+            read_as=Reading(query=topic, title=topic, probability=probability, model=topic),
+            among=CountedAmong(people=people, count=60, estimated=True),
+        ),
+    )
+    found = personal_context(answer)
+    assert [len(found.facts), len(found.waiting)] == [len(values), len(pending)]
+    assert 0 <= found.certainty <= probability
+    for text in texts(found):
+        assert text.isprintable()
+        assert not set(text.replace("`reticent requests list --waiting`", "")) & set("<>[]{}`|\\")
+    assert len(found.line) <= 4 * LONGEST * (2 + len(values) + len(pending))
+
+
+def test_facts_are_told_as_people_read_them() -> None:
+    """By titles and in words, with how the question was read and how many people are left."""
+    among = CountedAmong(people="people of the survey", count=18_991, estimated=False)
+    answer = Answer(
+        code="answered",
+        attributes={"years": "lt_3", "remote": "few_days_month"},
+        unspecified=["gender"],
+        summary=summary(
+            titles={
+                "years": "years since learning to program",
+                "gender": "gender",
+                "remote": "share of work done from home",
+                "salary": "salary",
+            },
+            waiting=1,
+            pending=["salary"],
+            read_as=Reading(query="q", title="job_sites", probability=0.999, model="m"),
+            among=among,
+        ),
+    )
+    found = personal_context(answer)
+    assert found.model_dump() == {
+        "line": (
+            "About the user: years since learning to program: less than 3 years; "
+            "share of work done from home: a few days a month. "
+            "Question read as 'job sites' (99 % sure). "
+            "People who fit all that you were told: 303 of the 18,991 people of the survey. "
+            "Waiting for the user's approval: salary (`reticent requests list --waiting` lists it)."
+        ),
+        "facts": (
+            {"title": "years since learning to program", "value": "less than 3 years"},
+            {"title": "share of work done from home", "value": "a few days a month"},
+        ),
+        "understood_as": "job_sites",
+        "certainty": 0.99,
+        "people_left": "303 of the 18,991 people of the survey",
+        "waiting": ("salary",),
+    }
+    assert "gender" not in found.model_dump_json()
+    assert "unspecified" not in found.model_dump_json()
+
+
+def test_what_shows_a_fact_to_a_developer_masks_its_value() -> None:
+    """In a report of a defect it would be the user's own, as is the question."""
+    fact = SharedFact(title="age", value="25 to 34")
+    found = [repr(fact), repr(PersonalContext(line="25 to 34", facts=(fact,)))]
+    assert "25" not in "".join(found)
+
+
+def test_where_nothing_is_sent_it_says_why_and_carries_nothing() -> None:
+    """In the words that the user is told; an error names no file of the user's."""
+    for code in get_args(Code):
+        found = personal_context(
+            Answer(code=code, summary=None if code in UNDECIDED else summary())
+        )
+        assert WHY_NOTHING[code] in found.line
+        assert (found.facts, found.waiting, found.people_left) == ((), (), None)
+        assert code not in UNDECIDED or found == PersonalContext(line=found.line)
+    found = personal_context(Answer(code="answered", summary=summary(pending=["salary"])))
+    assert WHY_NOTHING["answered"] not in found.line
+    assert "what would help waits for their approval" in found.line
+    for error, words in (
+        (LockedError(), "the vault is locked; unlock it with `reticent unlock`"),
+        (DaemonError("the daemon is not running", "start it"), "not running; start it"),
+        (UsageError("'x' is not a host", "see /home/somebody", "/home/somebody"), "refused"),
+    ):
+        found = undecided(error)
+        assert words in found.line
+        assert found == PersonalContext(line=found.line)
+        assert "/home" not in found.line

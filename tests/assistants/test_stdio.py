@@ -1,21 +1,35 @@
 """`reticent mcp` in a process of its own: only frames of the protocol leave it, whatever comes."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from threading import Thread
 from typing import IO, Any
 
 import pytest
+from mcp.client.stdio import StdioServerParameters
 
 from agent.wire.base import LONGEST_QUERY
 from agent.wire.routes import CONTROL
 from agent.wire.state import Entry
-from tests.assistants.asking import COMMAND, CONTEXT, MODES, TOLD, WEEKEND, Mode, calls, started
+from tests.assistants.asking import (
+    COMMAND,
+    CONTEXT,
+    MODES,
+    TOLD,
+    WEEKEND,
+    Mode,
+    Said,
+    calls,
+    started,
+)
 from tests.house.tree import ROOT
+from tests.newcomer import ASSISTING, DAEMON, LIVING, SOCKETS, commands, daemon, home_of, typed
 from tests.waiting import living as bounded
 from tests.worlds.daemons import PATIENCE, Live, environment, living
 
@@ -110,7 +124,7 @@ def test_it_answers_the_protocols_own_client(live: Live, mode: Mode) -> None:
     facts, none, told = calls(started(live.paths, f"{mode}.example"), [*asked, (TOLD, {})], mode)
     assert facts.facts
     assert none.facts == {}
-    assert [each["question"] for each in told.parts["told"]] == ["job site"]
+    assert told.facts == facts.facts
 
 
 def test_two_hundred_hostile_lines_end_in_frames(live: Live) -> None:
@@ -162,7 +176,7 @@ def _text(frame: dict[str, Any]) -> list[str]:
     return [each["text"] for each in frame.get("result", {}).get("content", [])]
 
 
-@pytest.mark.parametrize("after", [0, 1, 40, 400])
+@pytest.mark.parametrize("after", [1, 400])
 def test_a_host_that_goes_in_between_ends_it(live: Live, after: int) -> None:
     """Also within a line, and without reading what was answered."""
     call = json.dumps(modern(1, CONTEXT, {"question": "job site"})).encode() + b"\n"
@@ -181,22 +195,57 @@ def test_a_host_that_goes_in_between_ends_it(live: Live, after: int) -> None:
             stream(pipe).close()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_at_once(live: Live, number: signal.Signals) -> None:
+def test_a_signal_ends_it_at_once(live: Live) -> None:
     """While it waits for its host, which may keep the pipe open."""
     with server(live, "signal.example") as process:
         stream(process.stdin).write(json.dumps(modern(1, TOLD, {})).encode() + b"\n")
         stream(process.stdin).flush()
         assert json.loads(stream(process.stdout).readline())["id"] == 1
-        process.send_signal(number)
-        assert process.wait(PATIENCE) == -number
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == -signal.SIGINT
         _, logged = process.communicate(timeout=PATIENCE)
         assert logged == b""
 
 
-def test_who_is_no_host_is_refused_at_the_start(live: Live) -> None:
-    """On the error stream, as any command says it."""
-    with server(live, "a b") as process:
-        said, error = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, said) == (2, b"")
-    assert error.startswith(b"reticent: error: 'a b' is not a host name")
+SUM = "what is 17 × 23"
+INITIATED = commands(LIVING)[: commands(LIVING).index("reticent unlock") + 1]
+
+
+@pytest.mark.soak
+def test_a_newcomers_assistant_gets_facts_until_it_is_blocked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Started by what the guide has written, with next to nothing of the environment."""
+    with home_of(monkeypatch) as home, ExitStack() as ends:
+        for command in INITIATED:
+            if command == DAEMON:
+                ends.enter_context(daemon(home / SOCKETS))
+            else:
+                typed(command)
+        show, write, knows, block = commands(ASSISTING)
+        assert "mcpServers" in typed(show)
+        assert str(home / ".claude.json") in typed(write)
+
+        weekend, none = ask(home, "2026-07-28")
+        assert len(weekend.facts) == 2
+        assert (none.facts, none.parts["understood_as"]) == ({}, None)
+        page = " ".join(typed(knows).split())
+        for title, value in weekend.facts.items():
+            assert title in page
+            assert {*value.split(" (")[0].split()} <= {*page.split()}
+        requests = typed("reticent requests list")
+        assert WEEKEND[:20] in requests
+        assert "17 × 23" in requests
+
+        typed(block)
+        for each in ask(home, "legacy"):
+            assert each.facts == {}
+
+
+def ask(home: Path, mode: Mode) -> list[Said]:
+    """Return what the host that is configured is told for both questions."""
+    entry = json.loads((home / ".claude.json").read_text())["mcpServers"]["reticent"]
+    server = StdioServerParameters(
+        command=entry["command"], args=entry["args"], env=entry["env"], cwd=os.sep
+    )
+    return calls(server, [(CONTEXT, {"question": each}) for each in (WEEKEND, SUM)], mode)

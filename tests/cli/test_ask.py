@@ -25,14 +25,10 @@ from tests.wire.fake import FakeDaemon, says
 ASK = ("ask", "weather.example", "weather")
 VERDICT = "Sent 1 fact to weather.example: region; about 20 people still look like you."
 WHATIF = (*ASK, "--explain")
+BOTH = ("region", "hobby")
 
 
 WEATHER = Reading(query="weather", title="the weather", probability=0.62, model="village")
-
-
-def told(page: str) -> list[str]:
-    """Return the lines, with one space between words."""
-    return [" ".join(line.split()) for line in page.splitlines()]
 
 
 def test_the_page_has_the_values_and_the_header(run: Run, fake: FakeDaemon) -> None:
@@ -78,17 +74,6 @@ def test_what_waits_is_named_with_what_to_say(run: Run, fake: FakeDaemon) -> Non
     assert "approve 4" not in said
     fake.handlers["reviews"] = says([changed(REVIEW, pool="other.example")])
     assert "approve" not in run(*ASK).page
-
-
-@pytest.mark.parametrize(
-    ("only", "asked"), [("region", ["region"]), ("region, hobby", ["region", "hobby"]), ("", [])]
-)
-def test_only_what_the_recipient_can_use_is_asked(
-    run: Run, fake: FakeDaemon, only: str, asked: list[str]
-) -> None:
-    """An empty list is a list, and not the absence of one."""
-    assert run(*ASK, "--only-names", only).code == 0
-    assert fake.calls[0][1]["body"].asked == asked
 
 
 @pytest.mark.parametrize("dry", [(), ("--explain",)], ids=["", "explained"])
@@ -153,49 +138,6 @@ def test_what_is_in_the_way_is_looked_at(run: Run, fake: FakeDaemon) -> None:
     assert "`reticent policy check`" in run(*ASK).refusal(code=1)[1]
 
 
-def test_what_is_explained_is_not_sent(run: Run, fake: FakeDaemon) -> None:
-    """What is sent comes first, then what waits with its rule; no candidate, no row."""
-    rows = told(run(*ASK, "--explain").out)
-    assert [name for name, _ in fake.calls] == ["explain"]
-    assert "region yes +0.500 0.100 helps more than it costs" in rows
-    waits = "hobby - +0.200 0.100 waits for your approval (rule: ask first)"
-    assert rows.index(waits) + 1 == rows.index("shoe_size - +0.100 1.500 does not help enough")
-    assert not any(each.startswith("salary") for each in rows)
-    many = [changed(EXPLAINED.outcomes[0], name=f"x{each}") for each in range(9)]
-    fake.handlers["explain"] = says(changed(EXPLAINED, outcomes=(*EXPLAINED.outcomes, *many)))
-    assert "Add --all to see 7 more facts." in run(*ASK, "--explain").page
-    assert "Add --all" not in run(*ASK, "--explain", "--all").page
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "hint"),
-    [
-        (["ask"], "missing argument 'RECIPIENT'", "--help"),
-        (["ask", "a.example"], "missing argument 'QUERY'", "--help"),
-        (["ask", "a.example", " "], "the query is empty", "as in 'version control'"),
-        ([*ASK, "--only", "region"], "unknown option '--only'", "did you mean '--only-names'?"),
-    ],
-)
-def test_a_mistake_is_one_sentence(run: Run, arguments: list[str], error: str, hint: str) -> None:
-    """Before the daemon is asked."""
-    said = run(*arguments).refusal()
-    assert error in said[0]
-    assert hint in said[1]
-
-
-@pytest.mark.parametrize("more", [(), ("--json",), ("--explain",)])
-def test_rules_older_than_the_file_are_noted(
-    run: Run, fake: FakeDaemon, more: tuple[str, ...]
-) -> None:
-    """With the way out, beside an answer of every kind."""
-    assert "mistakes" not in run(*ASK, *more).err
-    fake.handlers["decide"] = says(changed(ANSWER, stale_rules=True))
-    fake.handlers["explain"] = says(changed(EXPLAINED, stale_rules=True))
-    ran = run(*ASK, *more)
-    assert ran.code == 0
-    assert "the rules before it are in use; `reticent policy check` lists them" in ran.err
-
-
 def test_what_could_not_be_compared_is_an_error(run: Run, fake: FakeDaemon) -> None:
     """The object comes all the same; a name that the model lacks is noted."""
     ran = run(*WHATIF, "--with", "hobby", "--only-names", "region,hobbi")
@@ -205,3 +147,27 @@ def test_what_could_not_be_compared_is_an_error(run: Run, fake: FakeDaemon) -> N
     assert "does not fit" in run(*WHATIF, "--with", "hobby").refusal(code=1)[0]
     ran = run(*WHATIF, "--with", "hobby", "--json")
     assert (ran.code, json.loads(ran.out)["decision"]["code"]) == (1, "unfit")
+
+
+@pytest.mark.parametrize("more", [(), ("--json",), ("--explain",)])
+def test_rules_older_than_the_file_are_noted(
+    run: Run, fake: FakeDaemon, more: tuple[str, ...]
+) -> None:
+    """With the way out, beside an answer of every kind; only what is named is asked for."""
+    fake.handlers["decide"] = says(changed(ANSWER, stale_rules=True))
+    fake.handlers["explain"] = says(changed(EXPLAINED, stale_rules=True))
+    ran = run(*ASK, "--only-names", "region, hobby", *more)
+    assert ran.code == 0
+    assert "the rules before it are in use; `reticent policy check` lists them" in ran.err
+    kind = "explain" if "--explain" in more else "decide"
+    name, given = fake.calls[0]
+    assert (name, given["body"].asked) == (kind, [*BOTH])
+
+
+def test_what_is_explained_is_not_sent(run: Run, fake: FakeDaemon) -> None:
+    """The nearest of the rest are shown, and all on demand."""
+    many = [changed(EXPLAINED.outcomes[0], name=f"x{each}") for each in range(9)]
+    fake.handlers["explain"] = says(changed(EXPLAINED, outcomes=(*EXPLAINED.outcomes, *many)))
+    assert "Add --all to see 7 more facts." in run(*ASK, "--explain").page
+    assert "Add --all" not in run(*ASK, "--explain", "--all").page
+    assert {name for name, _ in fake.calls} == {"explain"}

@@ -1,7 +1,6 @@
 """`reticent connect` and `disconnect`: the system, browsers and assistants."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -176,15 +175,6 @@ def test_all_else_in_a_configuration_stays(run: Run, user: Path) -> None:
     assert path.read_text() == text
 
 
-def test_what_cannot_be_edited_is_left_as_it_is(run: Run, user: Path) -> None:
-    """The hint is to add it by hand."""
-    path = user / ".claude.json"
-    path.write_text("// mine\n{}")
-    _, hint = run("connect", "claude-code").refusal()
-    assert hint == "add the server by hand, as --show prints it"
-    assert path.read_text() == "// mine\n{}"
-
-
 def test_names_that_are_none_are_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program, a recipient, and one that nobody needs; and a missing extra is said."""
     assert "claude-desktop" in run("connect", "zed").refusal()[1]
@@ -229,16 +219,6 @@ def test_with_a_manager_they_are_run(run: Run, user: Path, manager: Path) -> Non
     assert done("connect", "system") == start
     assert done("connect", "system") == [stop, *start]
     assert done("disconnect", "system") == [stop, "daemon-reload"]
-    assert units(user) == []
-
-
-def test_showing_the_units_writes_nothing(run: Run, user: Path) -> None:
-    """The text is that of the files."""
-    files = run("connect", "system", "--show", "--json").record["files"]
-    shown = run("connect", "system", "--show").out
-    assert [Path(each["path"]).name for each in files] == UNITS
-    assert all(each["text"].strip() in shown for each in files)
-    assert sys.executable in files[0]["text"]
     assert units(user) == []
 
 

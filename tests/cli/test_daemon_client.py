@@ -26,7 +26,6 @@ SHOWN: dict[tuple[str, ...], tuple[str, str | None]] = {
     ("ask", "a.example", "weather", "--explain"): ("explain", None),
     ("lock",): ("lock", None),
     ("model", "list"): ("models", "models"),
-    ("policy", "facts"): ("attributes", "attributes"),
     ("policy", "block", "a.example"): ("refuse", None),
     ("policy", "block", "a.example", "--undo"): ("allow", None),
     ("profile", "set", "region="): ("change_profile", None),

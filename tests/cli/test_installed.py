@@ -49,16 +49,11 @@ OFFLINE = {
 # How, what pipx installs with, and the Python that it then runs in.
 PIPX = ".local/share/pipx/venvs/reticent/bin/python"
 UV_TOOL = ".local/share/uv/tools/reticent/bin/python"
-WAYS = [
+WAYS = [  # the first is that of the story below
     (INSTALL, "uv", PIPX),
-    *(
-        pytest.param(*each, marks=pytest.mark.soak)
-        for each in (
-            (INSTALL, "pip", PIPX),
-            (INSTALL.replace("pipx install", OTHERS[0]), "", UV_TOOL),
-            (INSTALL.replace("pipx install", OTHERS[1]), "", BASE),
-        )
-    ),
+    (INSTALL, "pip", PIPX),
+    (INSTALL.replace("pipx install", OTHERS[0]), "", UV_TOOL),
+    (INSTALL.replace("pipx install", OTHERS[1]), "", BASE),
 ]
 PROBE = """
 import importlib.util as u, agent, agent.lab.paper.survey as s
@@ -98,13 +93,14 @@ def install(way: str, backend: str, folder: Path, monkeypatch: pytest.MonkeyPatc
     typed(way.replace("python3 -m pip", ours), folder)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("way", "backend", "python"), WAYS, ids=["pipx", "pipx-pip", "uv", "pip"])
 def test_each_way_to_install_it_gives_the_whole_of_it(
     home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, way: str, backend: str, python: str
 ) -> None:
     """The command that runs is the installed one; its data and what goes with it are there."""
     install(way, backend, folder, monkeypatch)
-    assert typed("reticent --version", home).startswith(f"reticent, version {__version__}\nmodel ")
+    assert typed("reticent --version", home).strip() == f"reticent, version {__version__}"
     where, tests, prices = typed(f"\"{python}\" -c '{PROBE}'", home).splitlines()
     assert Path(where).is_relative_to(home)
     assert (tests, prices.partition("0.")[0]) == ("None", "{'asked_before': ")

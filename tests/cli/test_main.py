@@ -7,23 +7,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from agent.cli.interrupt import Interrupted
 from agent.cli.main import COMMANDS, outcome, program
 from agent.cli.options import QUERY
-from agent.model.file import write
 from agent.paths import paths
 from agent.wire.base import LONGEST_QUERY
 from agent.wire.decide import Ask
 from tests.cli.conftest import Run, process
 from tests.cli.daemon import ANSWER
-from tests.cli.examples import cli_model
 from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon
 
@@ -234,30 +230,6 @@ def test_a_full_disk_and_a_reader_that_has_gone_are_errors(village: Path) -> Non
     assert [each.returncode for each in ends] == [1, 1]
     assert ends[0].stderr.startswith("reticent: error: no space left on device\n")
     assert ends[1].stderr == ""
-
-
-def test_a_terminal_without_such_letters_is_served_too(tmp_path: Path) -> None:
-    """What it cannot show is shown by number."""
-    path = tmp_path / "m.safetensors"
-    write(replace(cli_model(), source="\N{GREEK SMALL LETTER LAMDA}"), path)
-    done = subprocess.run(
-        [*START, "model", "info", str(path)],
-        capture_output=True,
-        check=True,
-        timeout=PATIENCE,
-        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
-    )
-    assert rb"  source       \u03bb" in done.stdout
-
-
-@pytest.mark.parametrize("wanted", [True, False])
-def test_colour_is_for_terminals_that_want_it(
-    village: Path, monkeypatch: pytest.MonkeyPatch, wanted: bool
-) -> None:
-    """As NO_COLOR says."""
-    monkeypatch.setenv("NO_COLOR", "" if wanted else "1")
-    shown = CliRunner().invoke(program, ["model", "info", str(village)], color=True)
-    assert (shown.exit_code, "\x1b" in shown.output) == (0, wanted)
 
 
 def test_every_query_can_come_from_the_standard_input() -> None:

@@ -12,7 +12,7 @@ from agent.model.file import SHIPPED
 from agent.paths import paths
 from agent.wire.base import Done
 from tests.cli.conftest import Run
-from tests.cli.daemon import HOSTILE, VILLAGE
+from tests.cli.daemon import VILLAGE
 from tests.model.examples import STRANGER
 from tests.wire.fake import FakeDaemon
 
@@ -89,12 +89,6 @@ def test_the_makers_that_the_policy_trusts_count_here_too(run: Run, village: Pat
     paths().policy.write_text("trusted_keys = 1\n")
     assert "trusted_keys" in run("model", "add", village).refusal(1)[0]
     assert not (paths().models / village.name).exists()
-
-
-def test_a_name_does_not_steer_the_terminal(run: Run, answered: FakeDaemon) -> None:
-    """It is shown with a sign in place of what would."""
-    assert "\a" not in run("model", "remove", HOSTILE).out
-    assert answered.calls == [("remove_model", {"name": HOSTILE})]
 
 
 @pytest.fixture

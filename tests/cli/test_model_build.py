@@ -1,6 +1,5 @@
 """`reticent model build` and `info`: from tables or a log, and what is in a model."""
 
-import runpy
 import signal
 import sys
 from contextlib import suppress
@@ -180,10 +179,7 @@ def test_a_build_says_what_it_dropped(run: Run, tables: list[str | Path], tmp_pa
     rare = [*cells]
     rare[place["query"]] = "rare"
     events.write_text("\n".join([*lines, ",".join(rare)]) + "\n")
-    expected = (
-        "1 row of an unknown user, 1 row without a query, 2 rows without an intent, "
-        "1 query of too few users, 1 row of such a query"
-    )
+    expected = "unknown user: 1, no query: 1, no intent: 2, thin queries: 1, thin rows: 1"
     built = run("model", "build", *tables, "--events", events)
     assert f"Dropped from the tables: {expected}." in " ".join(built.out.split())
     page = " ".join(run("model", "info", tables[-1], "--explain").out.split())
@@ -245,19 +241,6 @@ def test_a_place_that_cannot_be_written_is_refused_first(
     assert "not a file" in run("model", "build", *tables).refusal()[0]
 
 
-def test_without_the_extra_a_build_says_what_to_install(
-    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The base install has no Ibis."""
-    for name in [each for each in sys.modules if each.startswith("agent.build.")]:
-        if name != "agent.build.options":
-            monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "ibis", None)
-    error, hint = run("model", "build", *tables).refusal(code=1)
-    assert error == "building a model needs ibis, which is not installed"
-    assert hint.endswith("pipx install --force './WHEEL[build]'")
-
-
 def test_progress_is_drawn_for_a_terminal_only(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -305,18 +288,12 @@ def files(tmp_path: Path) -> list[str | Path]:
     return [*named, "--out", tmp_path / "walks.safetensors", "--min-users", "10"]
 
 
-def test_its_tables_are_those_that_the_script_invents(tmp_path: Path) -> None:
-    """Byte for byte: `python examples/own_log/make_log.py`."""
-    runpy.run_path(str(LOG / "make_log.py"))["main"](tmp_path)
-    for name in NAMES:
-        assert (tmp_path / f"{name}.csv").read_bytes() == (LOG / f"{name}.csv").read_bytes()
-
-
 @builds
 def test_a_model_of_a_log_decides(run: Run, files: list[str | Path]) -> None:
     """From three tables to an answer: where they live decides the weather, age the shoes."""
     built = run("model", "build", *files, "--sensitivities", "none", "--json").record
     assert (built["people"], len(built["queries"]), len(built["attributes"])) == (20, 3, 33)
+    assert not any(each["sensitivity"] for each in built["attributes"])
     titles = {each["name"]: each["title"] for each in built["attributes"]}
     assert titles["daily"] == "asks once a day or more (AFRQ)"
     out = files[files.index("--out") + 1]
@@ -326,20 +303,32 @@ def test_a_model_of_a_log_decides(run: Run, files: list[str | Path]) -> None:
         assert record["disclosed"] == [helpful]
 
 
+def test_a_log_comes_with_its_people_and_sites_alone(run: Run, files: list[str | Path]) -> None:
+    """Nor is it mixed with tables: one sentence says what belongs together, nothing is written."""
+    lacking = []
+    for name in NAMES:
+        place = files.index(f"--{name}")
+        lacking.append([*files[:place], *files[place + 2 :]])
+    for given in (*lacking, [*files, "--users", LOG / "people.csv"]):
+        error, hint = run("model", "build", *given).refusal(code=2)
+        assert error.endswith("from users and events, or from a log, its people and its sites")
+        assert hint == "give --users and --events, or --log, --people and --sites"
+    assert not Path(files[files.index("--out") + 1]).exists()
+
+
 @builds
 def test_its_attributes_have_the_sensitivities_of_the_surveys(
     run: Run, files: list[str | Path]
 ) -> None:
-    """Scaled, as answered or none; the model says whose word they are, and `info` shows them."""
+    """Scaled or as answered; the model says whose word they are, and `info` shows them."""
 
     def bits(*asked: str) -> dict[str, float]:
         built = run("model", "build", *files, *asked, "--json").record
         return {each["name"]: each["sensitivity"] for each in built["attributes"]}
 
-    names, whole = [*bits()], bits("--sensitivities", "as-answered")
-    expected = default_sensitivities(names)
+    whole = bits("--sensitivities", "as-answered")
+    expected = default_sensitivities([*whole])
     assert {name: each for name, each in whole.items() if each} == pytest.approx(expected)
-    assert not any(bits("--sensitivities", "none").values())
     assert bits() == pytest.approx({n: each * within_outcomes() for n, each in whole.items()})
     out = files[files.index("--out") + 1]
     assert (
@@ -349,36 +338,6 @@ def test_its_attributes_have_the_sensitivities_of_the_surveys(
     page = run("model", "info", out, "--explain").out
     assert "adults_2020" in page
     assert "gender (DGDR), must bring 0.1" in " ".join(page.split())
-
-
-@pytest.mark.parametrize(
-    ("missing", "extra"), [*((each, None) for each in NAMES), (None, "--users"), (None, "--events")]
-)
-def test_a_log_comes_with_its_people_and_sites_alone(
-    run: Run, files: list[str | Path], missing: str | None, extra: str | None
-) -> None:
-    """Nor is it mixed with tables: one sentence says what belongs together, nothing is written."""
-    if missing is not None:
-        place = files.index(f"--{missing}")
-        del files[place : place + 2]
-    more = [] if extra is None else [extra, LOG / "people.csv"]
-    error, hint = run("model", "build", *files, *more).refusal(code=2)
-    assert error.endswith("from users and events, or from a log, its people and its sites")
-    assert hint == "give --users and --events, or --log, --people and --sites"
-    assert not Path(files[files.index("--out") + 1]).exists()
-
-
-@builds
-def test_a_damaged_log_is_refused_in_one_sentence(
-    run: Run, files: list[str | Path], tmp_path: Path
-) -> None:
-    """Which says what is wrong, with an example and a way out."""
-    lines = (LOG / "log.csv").read_text().splitlines()
-    (tmp_path / "log.csv").write_text("\n".join([*lines, lines[-1].replace(",95,", ",-95,")]))
-    error, hint = run("model", "build", *files, "--log", tmp_path / "log.csv").refusal(code=1)
-    what = "the log table has 1 rows in which 'dwell' is not a number of seconds"
-    assert error == f"{what}: '-95', for example"
-    assert hint == "write seconds as a number from 0, and nothing where they are not known"
 
 
 def test_what_is_missing_is_named_with_its_extra() -> None:

@@ -106,35 +106,6 @@ def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon)
     assert made["offers"] == [8]
 
 
-@pytest.mark.parametrize("decided", ["approve", "deny"])
-@pytest.mark.parametrize("options", ["", "--always", "--everyone --days 2"])
-def test_facts_that_do_not_wait_are_decided_about_in_advance(
-    run: Run, fake: FakeDaemon, decided: str, options: str
-) -> None:
-    """For as long, and about whom, as it is said; those that do wait are answered."""
-    fake.handlers["knowledge"] = says(changed(HELD, pool="shop.example"))
-    said = page(run, decided, "shop.example", "region,hobby", "region", *options.split())
-    fields: dict[str, Any] = {"lasting": "once", "about": "recipient"}
-    fields |= {"lasting": "always"} if "--always" in options else {}
-    fields |= {"lasting": "days", "days": 2, "about": "everyone"} if "--days" in options else {}
-    word = msgspec.convert(
-        {
-            "recipient": "shop.example",
-            "names": ["region", "hobby"],
-            "disclose": "auto" if decided == "approve" else "never",
-            **fields,
-        },
-        Word,
-    )
-    assert ("override", {"body": word}) in fake.calls
-    assert said.startswith(overridden(word))
-    fake.calls.clear()
-    fake.handlers["knowledge"] = says(HELD)
-    page(run, decided, "weather.example", "hobby")
-    [(_, given)] = [call for call in fake.calls if call[0] == "verdict"]
-    assert (given["id"], given["body"].names) == (3, ["hobby"])
-
-
 def test_a_host_that_is_probably_misspelt_is_noted(run: Run, fake: FakeDaemon) -> None:
     """Not one that was sent something."""
     fake.handlers["reviews"] = says([])
@@ -176,3 +147,26 @@ def test_an_assistant_is_listed_for_good_or_for_some_days(
     assert page(run, *arguments.split()) == said.format(box=box)
     [verdict] = [given["body"] for name, given in fake.calls if name == "verdict"]
     assert verdict.names is None
+
+
+@pytest.mark.parametrize("decided", ["approve", "deny"])
+def test_facts_that_do_not_wait_are_decided_about_in_advance(
+    run: Run, fake: FakeDaemon, decided: str
+) -> None:
+    """For as long, and about whom, as it is said; those that do wait are answered."""
+    fake.handlers["knowledge"] = says(changed(HELD, pool="shop.example"))
+    for options, fields in (
+        ("", {"lasting": "once", "about": "recipient"}),
+        ("--everyone --days 2", {"lasting": "days", "days": 2, "about": "everyone"}),
+    ):
+        said = page(run, decided, "shop.example", "region,hobby", "region", *options.split())
+        disclose = "auto" if decided == "approve" else "never"
+        named = {"recipient": "shop.example", "names": ["region", "hobby"], "disclose": disclose}
+        word = msgspec.convert({**named, **fields}, Word)
+        assert ("override", {"body": word}) in fake.calls
+        assert said.startswith(overridden(word))
+    fake.calls.clear()
+    fake.handlers["knowledge"] = says(HELD)
+    page(run, decided, "weather.example", "hobby")
+    [(_, given)] = [call for call in fake.calls if call[0] == "verdict"]
+    assert (given["id"], given["body"].names) == (3, ["hobby"])

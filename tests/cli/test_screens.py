@@ -42,25 +42,6 @@ print("lived")
 """
 
 
-def test_it_needs_a_terminal_and_says_what_does_not(run: Run) -> None:
-    """In a sentence, by its exit code too."""
-    error, hint = run("screens").refusal()
-    assert error == "the screens need a terminal"
-    assert "`reticent requests list --follow`" in hint
-    assert "`--waiting`" in hint
-
-
-@pytest.mark.parametrize("term", screens.PLAIN)
-def test_a_terminal_of_lines_alone_is_none(
-    run: Run, monkeypatch: pytest.MonkeyPatch, term: str
-) -> None:
-    """No screen is drawn on it."""
-    monkeypatch.setattr(screens, "sees_terminal", lambda: True)
-    monkeypatch.setattr(ReviewApp, "run", lambda *_: pytest.fail("it draws"))
-    monkeypatch.setenv("TERM", term)
-    assert run("screens").refusal()[0] == "the screens need a terminal"
-
-
 def test_the_daemon_that_it_starts_outlives_it() -> None:
     """In a session of its own, so that no end of a terminal is its end."""
     with home() as places:
@@ -145,32 +126,38 @@ def test_the_editor_gets_the_line_and_the_file(
     assert editor.said() == ["--wait", "/a b/policy.toml"]
 
 
-TOLD = {"nano": ["+7", "/p"], "hx": ["/p:7"], "code": ["-g", "/p:7"], "my editor": ["/p"]}
-
-
-@pytest.mark.parametrize(("name", "told"), TOLD.items())
 def test_a_line_is_told_as_the_editor_takes_it(
-    name: str, told: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And not at all to one that might take it for the name of a file."""
-    editor = Editor(tmp_path, name=name)
-    monkeypatch.setenv("EDITOR", shlex.quote(str(editor.path)))
-    edit("/p", 7)
-    assert editor.said() == told
+    """Not at all to one that might take it for a file; without a name a usual one is taken."""
+    told = {"nano": ["+7", "/p"], "hx": ["/p:7"], "code": ["-g", "/p:7"], "my editor": ["/p"]}
+    for name, said in told.items():
+        editor = Editor(tmp_path, name=name)
+        monkeypatch.setenv("EDITOR", shlex.quote(str(editor.path)))
+        edit("/p", 7)
+        assert editor.said() == said
+    monkeypatch.delenv("EDITOR")
+    for name in USUAL:
+        leads, folder = name == "editor", tmp_path / f"with-{name}"
+        folder.mkdir()
+        editor = Editor(folder, "exit 3", name="vim.tiny" if leads else name)
+        if leads:
+            (folder / name).symlink_to(editor.path)
+        monkeypatch.setenv("PATH", str(folder))
+        edit("/p", 7)  # one that fails was an editor
+        assert editor.said() == (["/p"] if name == "sensible-editor" else ["+7", "/p"])
 
 
-@pytest.mark.parametrize("name", USUAL)
-def test_where_none_is_named_a_usual_one_is_taken(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What `editor` leads to says whether it takes a line."""
-    leads = name == "editor"
-    editor = Editor(tmp_path, name="vim.tiny" if leads else name)
-    if leads:
-        (tmp_path / name).symlink_to(editor.path)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    edit("/p", 7)
-    assert editor.said() == (["/p"] if name == "sensible-editor" else ["+7", "/p"])
+def test_it_needs_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of lines alone is none: no screen is drawn on it."""
+    assert run("screens").refusal()[0] == "the screens need a terminal"
+    monkeypatch.setattr(screens, "sees_terminal", lambda: True)
+    monkeypatch.setattr(ReviewApp, "run", lambda *_: pytest.fail("it draws"))
+    for term in screens.PLAIN:
+        monkeypatch.setenv("TERM", term)
+        error, hint = run("screens").refusal()
+        assert error == "the screens need a terminal"
+        assert "`reticent requests list --follow`" in hint
 
 
 @pytest.mark.parametrize(
@@ -193,17 +180,6 @@ def test_no_editor_is_said_in_a_sentence(
         edit("/p", 1)
     assert str(raised.value) == what
     assert "export EDITOR=nano" in raised.value.hint
-
-
-def test_the_one_for_the_screen_goes_before_the_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As other programs have it; one that fails was an editor, and what was saved is read."""
-    editor = Editor(tmp_path, "exit 3")
-    monkeypatch.setenv("VISUAL", shlex.quote(str(editor.path)))
-    monkeypatch.setenv("EDITOR", "/nowhere")
-    edit("/p", None)
-    assert editor.said() == ["/p"]
 
 
 def test_ctrl_c_in_the_editor_is_the_editors(tmp_path: Path) -> None:

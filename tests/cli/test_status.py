@@ -50,14 +50,6 @@ def test_no_daemon_is_one_sentence_and_a_way_out(run: Run) -> None:
     assert run("status").refusal(code=1)[1].startswith("start it with `reticent daemon`")
 
 
-@pytest.mark.usefixtures("home")
-def test_where_programs_ask_is_said_whether_it_runs_or_not(run: Run) -> None:
-    """As it is, for `curl --unix-socket`."""
-    place = str(paths().query)
-    assert run("status", "--socket").out == f"{place}\n"
-    assert run("status", "--socket", "--json").record == {"socket": place}
-
-
 def test_what_is_wrong_is_said(run: Run, fake: FakeDaemon) -> None:
     """Of the policy, of each model, and what the vault noticed; none of it steers the terminal."""
     broken = changed(POLICY, problems=["3: lambda: no number", "4: odd"])
@@ -92,15 +84,6 @@ def test_what_is_run_often_imports_no_more_than_it_needs(command: tuple[str, ...
     assert modules.isdisjoint(HEAVY)
 
 
-def test_a_vault_without_a_policy_needs_one_line(run: Run, fake: FakeDaemon) -> None:
-    """`reticent init` would refuse: there is a vault."""
-    none = changed(POLICY, in_use=False, rules=0, loaded_at=None)
-    said = page(run, fake, changed(STATUS, policy=none))
-    assert f'policy none: write `preset = "balanced"` into {POLICY.path}' in said
-    said = page(run, fake, changed(LOCKED, vault=False, policy=none))
-    assert f"policy none; it would be {POLICY.path}" in said
-
-
 @pytest.fixture
 def locked(fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch) -> FakeDaemon:
     """A locked daemon, and a passphrase on the standard input."""
@@ -109,54 +92,28 @@ def locked(fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch) -> FakeDaemon:
     return fake
 
 
-@pytest.mark.parametrize(
-    ("options", "method", "secret"),
-    [
-        ([], "passphrase", WORD),
-        (["--recovery"], "recovery", WORD),
-        (["--keyring"], "keyring", None),
-    ],
-)
-def test_each_way_to_unlock(
-    run: Run, locked: FakeDaemon, options: list[str], method: str, secret: str | None
-) -> None:
-    """The keyring has its key, and nothing is asked for."""
-    ran = run("unlock", *options)
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out == "Unlocked: requests are answered.\n"
-    ((_, asked),) = [call for call in locked.calls if call[0] == "unlock"]
-    assert (asked["body"].method, asked["body"].secret) == (method, secret)
-
-
-def test_what_the_vault_noticed_is_said(run: Run, locked: FakeDaemon) -> None:
-    """Such as a witness that is gone."""
-    noted = changed(STATUS, notes=["the witness is missing"])
-    locked.handlers["unlock"] = says(noted)
-    assert run("unlock").err == "reticent: note: the witness is missing\n"
-
-
-@pytest.mark.usefixtures("fake")
-def test_an_open_vault_asks_for_nothing(run: Run) -> None:
-    """It says how it is, and that this says nothing of the secret."""
-    ran = run("unlock")
-    assert ran.out == "Unlocked: requests are answered.\n"
-    assert ran.err == "reticent: note: the vault was already open; the secret was not checked\n"
-
-
-def test_without_a_vault_nothing_is_asked(run: Run, locked: FakeDaemon) -> None:
-    """There is nothing that it could open."""
-    locked.handlers["status"] = lambda: changed(LOCKED, vault=False)
-    assert "reticent init" in run("unlock").refusal(code=1)[1]
-    assert [name for name, _ in locked.calls] == ["status"]
-
-
-@pytest.mark.usefixtures("locked")
-def test_one_way_at_a_time(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And no secret is an argument."""
+def test_each_way_to_unlock(run: Run, locked: FakeDaemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The keyring has its key, and nothing is asked for; what the vault noticed is said."""
+    for options, method, secret in (
+        ((), "passphrase", WORD),
+        (("--recovery",), "recovery", "more"),
+        (("--keyring",), "keyring", None),
+    ):
+        locked.calls.clear()
+        assert run("unlock", *options).page == "Unlocked: requests are answered."
+        ((_, asked),) = [call for call in locked.calls if call[0] == "unlock"]
+        assert (asked["body"].method, asked["body"].secret) == (method, secret)
     assert "--recovery" in run("unlock", "--keyring", "--recovery").refusal()[0]
     assert "unexpected extra argument" in run("unlock", WORD).refusal()[0]
+    locked.handlers["unlock"] = says(changed(STATUS, notes=["the witness is missing"]))
+    assert run("unlock", "--keyring").err == "reticent: note: the witness is missing\n"
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     assert run("unlock").refusal()[0] == "no passphrase was given"
+    locked.handlers["status"] = lambda: STATUS
+    noted = run("unlock").err
+    assert noted == "reticent: note: the vault was already open; the secret was not checked\n"
+    locked.handlers["status"] = lambda: changed(LOCKED, vault=False)
+    assert "reticent init" in run("unlock").refusal(code=1)[1]
 
 
 @pytest.fixture
@@ -197,12 +154,3 @@ def test_what_is_begun_is_completed(words: list[str], begun: str, offered: list[
     """Commands and values; after a mistake nothing is offered, and nothing is said."""
     found = BashComplete(program, {}, NAME, VARIABLE).get_completions(words, begun)
     assert [each.value for each in found] == offered
-
-
-@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
-def test_each_shell_has_a_script(run: Run, name: str) -> None:
-    """It asks reticent itself what there is."""
-    script = run("completion", name).out
-    assert f"_RETICENT_COMPLETE={name}_complete" in script
-    record = run("completion", name, "--json").record
-    assert (record["shell"], record["script"].strip()) == (name, script.strip())

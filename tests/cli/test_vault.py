@@ -50,21 +50,20 @@ def test_an_open_vault_is_copied_by_the_daemon(run: Run, fake: FakeDaemon, folde
     assert run("vault", "backup", "copy.db", "--json").record == {"file": str(folder / "copy.db")}
 
 
-@pytest.mark.usefixtures("code")
-def test_without_a_daemon_it_is_copied_with_the_passphrase(piped: Run, tmp_path: Path) -> None:
-    """Whole, and for its owner alone."""
+def test_without_one_it_is_copied_with_the_passphrase(
+    piped: Run, memory: Memory, home: Path, tmp_path: Path
+) -> None:
+    """Whole, and for its owner alone; beside a locked daemon too, which has not the vault open."""
+    error, hint = piped("vault", "backup", tmp_path / "copy.db").refusal(code=1)
+    assert (error, memory.kept) == ("there is no vault yet", {})
+    assert "`reticent init`" in hint
+    made(home)
     ran = piped("vault", "backup", tmp_path / "copy.db")
     assert (ran.code, ran.err) == (0, "")
-    assert opens(tmp_path / "copy.db")
-
-
-@pytest.mark.usefixtures("code")
-def test_beside_a_locked_daemon_it_is_too(piped: Run, fake: FakeDaemon, tmp_path: Path) -> None:
-    """Which has not the vault open."""
-    fake.handlers["status"] = lambda: LOCKED
-    assert piped("vault", "backup", tmp_path / "copy.db").code == 0
-    assert [name for name, _ in fake.calls] == ["status"]
-    assert opens(tmp_path / "copy.db")
+    with FakeDaemon(paths().control, {"status": lambda: LOCKED}) as fake:
+        assert piped("vault", "backup", tmp_path / "other.db").code == 0
+        assert [name for name, _ in fake.calls] == ["status"]
+    assert all(opens(tmp_path / f"{name}.db") for name in ("copy", "other"))
 
 
 def test_what_cannot_be_copied_is_said(piped: Run, code: str, tmp_path: Path) -> None:
@@ -79,14 +78,6 @@ def test_what_cannot_be_copied_is_said(piped: Run, code: str, tmp_path: Path) ->
     assert lost == (f"{nowhere}: no such folder", "make it first")
     assert "--recovery" in piped("vault", "backup", "x", "--keyring", "--recovery").refusal()[0]
     assert piped("vault", "backup").refusal()[0] == "missing argument 'FILE'"
-
-
-@pytest.mark.usefixtures("home")
-def test_without_a_vault_no_secret_is_asked_for(run: Run, tmp_path: Path) -> None:
-    """There is nothing to copy."""
-    error, hint = run("vault", "backup", tmp_path / "copy.db").refusal(code=1)
-    assert error == "there is no vault yet"
-    assert "`reticent init`" in hint
 
 
 Restored = Callable[..., Ran]
@@ -118,27 +109,18 @@ def number() -> bytes | None:
 
 
 def test_a_backup_takes_the_place_of_the_vault(restore: Restored, saved: Path) -> None:
-    """The witness goes with it, and what was there is kept beside."""
-    record = restore(saved, "--json").record
+    """The witness goes with it, and what was there is kept beside, if anything was."""
+    ran = restore(saved)
+    assert "the recipients do" in " ".join(ran.out.split())
+    assert "vault.db.replaced-1" in ran.out
     assert number() == b"1"
-    kept = Path(record["kept"])
-    assert kept.parent == paths().vault.parent
-    assert restore(kept).code == 0
+    assert restore(paths().vault.with_name("vault.db.replaced-1")).code == 0
     assert number() == b"2"
-
-
-def test_where_nothing_is_nothing_is_kept(restore: Restored, saved: Path) -> None:
-    """As on a new machine."""
+    paths().vault.write_bytes(b"rubbish")  # that is what backups are for
+    assert restore(saved).code == 0
     for path in (paths().vault, paths().witness):
         path.unlink()
     assert restore(saved, "--json").record["kept"] is None
-    assert number() == b"1"
-
-
-def test_a_damaged_vault_is_replaced(restore: Restored, saved: Path) -> None:
-    """That is what backups are for."""
-    paths().vault.write_bytes(b"rubbish")
-    assert restore(saved).code == 0
     assert number() == b"1"
 
 
@@ -174,13 +156,6 @@ def test_while_the_daemon_has_it_open_nothing_is_asked(restore: Restored, saved:
     with closing(Database.open(paths().vault)):
         assert "reticent lock" in restore(saved, given="").refusal(1)[1]
         assert "not a vault" in restore(Path(__file__), given="").refusal(1)[0]
-
-
-def test_what_is_lost_by_it_is_said(restore: Restored, saved: Path) -> None:
-    """The recipients know what the ledger knows no more."""
-    out = restore(saved).out
-    assert "the recipients do" in " ".join(out.split())
-    assert "vault.db.replaced-1" in out
 
 
 @pytest.mark.parametrize("later", [False, True])
@@ -254,16 +229,6 @@ def test_everything_goes(run: Run, user: Path, memory: Memory) -> None:
     assert (again.code, again.out) == (0, "Nothing to remove.\n")
 
 
-@pytest.mark.usefixtures("user")
-def test_a_replaced_vault_that_cannot_be_read_is_named(run: Run, memory: Memory) -> None:
-    """Its key may be in the keyring still."""
-    paths().vault.with_name("vault.db.replaced-2").write_bytes(b"rubbish")
-    ran = run("vault", "purge", "--yes")
-    assert ran.code == 0
-    assert memory.kept == {}
-    assert "vault.db.replaced-2 could not be read" in ran.err.replace("\n", " ")
-
-
 def test_it_lists_and_asks(answering: Answering, user: Path, memory: Memory) -> None:
     """Any other word than this one leaves all of it."""
     (paths().data / "notes.txt").touch()
@@ -280,16 +245,18 @@ def test_it_lists_and_asks(answering: Answering, user: Path, memory: Memory) -> 
     assert "Backups that you made elsewhere stay where they are." in done.out
 
 
-def test_nobody_is_there_to_answer(run: Run, user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then nothing goes without --yes."""
-    before = files(user)
-    monkeypatch.setattr("sys.stdin", io.StringIO("purge\n"))
-    assert "--yes" in run("vault", "purge").refusal()[1]
-    assert files(user) == before
-
-
-def test_the_daemon_is_ended_first(run: Run, user: Path) -> None:
-    """Through its socket."""
+def test_what_has_the_vault_keeps_everything(
+    run: Run, user: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another command, or a daemon that does not end; one that does is ended first."""
+    monkeypatch.setattr("agent.cli.daemon.SECONDS", 0.0)
+    before = {"vault.db", "policy.toml"}
+    with opened():
+        assert "open in another process" in run("vault", "purge", "--yes").refusal(1)[0]
+    with alone(private_folder(paths().state) / "daemon.lock"):
+        assert "a daemon is already running" in run("vault", "purge", "--yes").refusal(1)[0]
+    assert files(user) > before
+    assert len(memory.kept) == 1
     with FakeDaemon(paths().control, {"shutdown": Done}) as fake:
         assert run("vault", "purge", "--yes").code == 0
         assert fake.calls == [("shutdown", {})]
@@ -298,23 +265,18 @@ def test_the_daemon_is_ended_first(run: Run, user: Path) -> None:
     assert files(user) == set()
 
 
-def test_a_daemon_that_does_not_end_keeps_everything(
-    run: Run, user: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It could write still."""
-    monkeypatch.setattr("agent.cli.daemon.SECONDS", 0.0)
-    with alone(private_folder(paths().state) / "daemon.lock"):
-        before = files(user)
-        assert "a daemon is already running" in run("vault", "purge", "--yes").refusal(1)[0]
-        assert files(user) == before
-
-
-def test_a_vault_that_is_open_keeps_everything(run: Run, user: Path, memory: Memory) -> None:
-    """By another command, say."""
-    with opened():
-        assert "open in another process" in run("vault", "purge", "--yes").refusal(1)[0]
-    assert "vault.db" in files(user)
-    assert len(memory.kept) == 1
+@pytest.mark.usefixtures("user")
+def test_what_it_cannot_take_is_named(run: Run, memory: Memory, tmp_path: Path) -> None:
+    """A replaced vault whose key may be in the keyring still, and what a link leads to."""
+    kept = tmp_path / "policy.toml"
+    paths().policy.rename(kept)
+    paths().policy.symlink_to(kept)
+    paths().vault.with_name("vault.db.replaced-2").write_bytes(b"rubbish")
+    ran = run("vault", "purge", "--yes")
+    assert f"{paths().policy} to {kept}" in ran.out
+    assert "vault.db.replaced-2 could not be read" in ran.err.replace("\n", " ")
+    assert kept.exists()
+    assert (memory.kept, paths().config.exists()) == ({}, False)
 
 
 def test_the_service_and_the_manifests_of_another_home_stay(
@@ -329,15 +291,3 @@ def test_the_service_and_the_manifests_of_another_home_stay(
     assert len([*(user / ".config/systemd/user").iterdir()]) == 3
     assert [each.name for each in user.rglob("reticent.*.json")] == ["reticent.relay.json"]
     assert (user / "other/data/browser-relay").exists()
-
-
-@pytest.mark.usefixtures("user")
-def test_a_link_goes_and_what_it_leads_to_stays(run: Run, tmp_path: Path) -> None:
-    """And that is said."""
-    kept = tmp_path / "policy.toml"
-    paths().policy.rename(kept)
-    paths().policy.symlink_to(kept)
-    out = run("vault", "purge", "--yes").out
-    assert f"{paths().policy} to {kept}" in out
-    assert kept.exists()
-    assert not paths().config.exists()

@@ -47,57 +47,35 @@ def kinds(key: Keyed) -> dict[int, str]:
     return {each["id"]: each["kind"] for each in key("list", "--json", given=()).record["keys"]}
 
 
-@pytest.mark.usefixtures("code")
-def test_the_list_needs_no_secret(key: Keyed) -> None:
-    """As a table, and as an object."""
+def test_secrets_come_and_go(key: Keyed, code: str, memory: Memory) -> None:
+    """Beside those before; what is removed from the vault is removed from the keyring."""
     assert kinds(key) == {1: "passphrase", 2: "recovery"}
-    assert "a recovery code" in key("list").out
     assert "MiB, 1 times" in key("list").out
-
-
-@pytest.mark.usefixtures("code")
-def test_another_passphrase_opens_it_too(key: Keyed) -> None:
-    """Beside the one before."""
     record = key("add", "passphrase", "--json", given=(PASSPHRASE, OTHER)).record
     assert record == {"id": 3, "kind": "passphrase", "recovery_code": None}
     opened(OTHER).close()
-    opened().close()
-
-
-def test_a_forgotten_passphrase_is_replaced(key: Keyed, code: str) -> None:
-    """With the recovery code alone."""
-    assert key("add", "passphrase", "--recovery", given=(code, OTHER)).code == 0
+    shown = key("add", "recovery").out.splitlines()[-1].strip()
+    for each in (shown, code):
+        unlock(here(), Secret("recovery", each)).close()
+    assert key("add", "keyring").code == 0
+    assert len(memory.kept) == 1
+    assert key("add", "recovery", "--keyring", given=()).code == 0
+    assert key("remove", "5", "--yes").code == 0
+    assert memory.kept == {}
     assert key("remove", "1", "--recovery", "--yes", given=(code,)).code == 0
     opened(OTHER).close()
     with pytest.raises(WrongSecretError):
         opened()
 
 
-def test_another_recovery_code_is_shown_once(key: Keyed, code: str) -> None:
-    """It stands alone in its line; the one before goes on to open the vault."""
-    shown = key("add", "recovery").out.splitlines()[-1].strip()
-    assert shown != code
-    for each in (shown, code):
-        unlock(here(), Secret("recovery", each)).close()
-
-
-@pytest.mark.usefixtures("code")
-def test_the_keyring_comes_and_goes(key: Keyed, memory: Memory) -> None:
-    """What is removed from the vault is removed from the keyring."""
-    assert key("add", "keyring").code == 0
-    assert len(memory.kept) == 1
-    assert key("add", "recovery", "--keyring", given=()).code == 0
-    assert key("remove", "3", "--yes").code == 0
-    assert memory.kept == {}
-    assert kinds(key) == {1: "passphrase", 2: "recovery", 4: "recovery"}
-
-
 def test_after_a_rotation_old_secrets_open_nothing(key: Keyed, code: str) -> None:
-    """But the passphrase that was given, and a new code."""
+    """But the passphrase that was given, and a new code; what it does not reach is said."""
     key("add", "passphrase", given=(PASSPHRASE, OTHER))
-    record = key("rotate", "--yes", "--json").record
+    kept = copyfile(paths().vault, paths().vault.with_name("vault.db.replaced-1"))
+    ran = key("rotate", "--yes", "--json")
+    assert f"note: {kept} keeps its old key" in ran.err
     opened().close()
-    unlock(here(), Secret("recovery", record["recovery_code"])).close()
+    unlock(here(), Secret("recovery", ran.record["recovery_code"])).close()
     for secret in (Secret("recovery", code), Secret("passphrase", OTHER)):
         with pytest.raises(WrongSecretError):
             unlock(here(), secret)
@@ -122,13 +100,6 @@ def test_a_code_that_nobody_sees_is_not_made(
     assert ran.code != 0
     assert said in ran.err
     unlock(here(), Secret("recovery", code)).close()
-
-
-@pytest.mark.usefixtures("code")
-def test_a_rotation_says_what_it_does_not_reach(key: Keyed) -> None:
-    """A vault that a backup has replaced, and that old secrets open."""
-    kept = copyfile(paths().vault, paths().vault.with_name("vault.db.replaced-1"))
-    assert f"note: {kept} keeps its old key" in key("rotate", "--yes").err
 
 
 @pytest.mark.usefixtures("code")
@@ -182,21 +153,6 @@ def test_while_the_daemon_has_it_open_nothing_is_asked(piped: Run, command: str)
         error, hint = piped(*command.split(), given="").refusal(1)
     assert "open in another process, so its key slots cannot be read here" in error
     assert "reticent lock" in hint
-
-
-@pytest.mark.usefixtures("memory", "home")
-def test_without_a_vault_nothing_is_asked(key: Keyed) -> None:
-    """The way on is `reticent init`."""
-    assert "reticent init" in key("add", "recovery", given=()).refusal(1)[1]
-
-
-@pytest.mark.usefixtures("code")
-def test_without_the_extra_the_keyring_is_refused(
-    key: Keyed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With the command that installs it."""
-    monkeypatch.setattr("agent.vault.secrets.find_spec", lambda _name: None)
-    assert "pip install" in key("add", "keyring", given=()).refusal()[1]
 
 
 @pytest.mark.usefixtures("code")
