@@ -15,9 +15,7 @@ from agent.cli.main import outcome
 from agent.model.file import write
 from agent.paths import HOME, paths
 from tests.cli.daemon import ANSWERS
-from tests.cli.examples import cli_model, no_constant
-from tests.cli.policies import DEAD, RIGHT, WRONG
-from tests.cli.vaults import FAST, PASSPHRASE
+from tests.cli.examples import DEAD, FAST, PASSPHRASE, RIGHT, WRONG, cli_model, no_constant
 from tests.vault.doubles import Memory
 from tests.waiting import living
 from tests.wire.fake import FakeDaemon, says, short_folder

@@ -1,7 +1,7 @@
 """What a daemon says, for commands to show, and a way to say something else."""
 
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import msgspec
@@ -10,7 +10,15 @@ from agent import __version__
 from agent.decision.values import CountedAmong, Decision, Figures, Outcome, Reason, Request
 from agent.wire.base import Done, Undone
 from agent.wire.decide import Allowed, Answer, Line, Summary, Weighed
-from agent.wire.policy import Review, Ruled
+from agent.wire.policy import (
+    AttributeStatus,
+    Review,
+    Ruled,
+    RuleRemark,
+    RulesStatus,
+    RuleStatus,
+    SettingStatus,
+)
 from agent.wire.state import (
     Changed,
     Entry,
@@ -257,3 +265,69 @@ def steering(message: Any, text: str = HOSTILE) -> Any:  # noqa: ANN401 - any me
         with suppress(msgspec.ValidationError):  # as of a code
             message = msgspec.convert(msgspec.to_builtins(odd), type(message))
     return message
+
+
+PATH = "/home/u/policy.toml"
+SHADOWED = RuleRemark(line=9, key="rule[1].k", what="never decides: 'books' wins", hint="delete it")
+BOOKS = RuleStatus(
+    name="books",
+    source=PATH,
+    line=5,
+    conditions={"recipient": "books.example", "query": "novel*"},
+    settings={"lambda": "3.0", "disclose": '"auto"'},
+    fired_at=AT,
+)
+OLD = RuleStatus(
+    name="rule 2",
+    source=PATH,
+    line=9,
+    conditions={"expires": "2020-01-01"},
+    settings={"k": "4"},
+    expires=date(2020, 1, 1),
+    expired=True,
+    remarks=[SHADOWED],
+)
+STRICT = RuleStatus(
+    name="preset strict",
+    source="preset strict",
+    line=None,
+    conditions={},
+    settings={"risk": "0.02"},
+)
+RULES = RulesStatus(
+    path=PATH,
+    in_use=True,
+    since=AT,
+    problems=[],
+    effective=[SettingStatus(key="risk", value="0.02", rule="preset strict", line=None)],
+    rules=[STRICT, BOOKS, OLD],
+)
+WRONG = RuleRemark(line=2, key="lamda", what="unknown key 'lamda'", hint="did you mean 'lambda'?")
+BROKEN = changed(RULES, problems=[WRONG])
+NONE = changed(RULES, in_use=False, rules=[], effective=[])
+REGION = AttributeStatus(
+    name="region",
+    kind="region",
+    title="Region",
+    scope="person",
+    values=["unspecified", "coast"],
+    refines="country",
+    model="village",
+    disclose="guarded",
+    sensitivity_bits=0.25,
+    guard=2.0,
+    rule="attributes.region",
+    line=4,
+)
+HOURS = changed(
+    REGION,
+    name="hours",
+    title="Within hours",
+    scope="request",
+    refines=None,
+    disclose="auto",
+    sensitivity_bits=0.0,
+    guard=0.0,
+    rule="preset strict, attributes.hours",
+    line=None,
+)

@@ -1,5 +1,6 @@
-"""A model of 60 people in which it is plain what helps: made by arithmetic, without chance."""
+"""A model of 60 people, made by arithmetic; policy files; vaults that are fast to open."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,15 @@ from numpy.typing import NDArray
 from agent.model.attributes import Attribute
 from agent.model.model import Model, Query
 from agent.model.tables import COST_METRICS, Singles, gather
+from agent.paths import paths
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Kinds, Population, QueryRows, singleton
 from agent.tradeoff.utility import query_utility
+from agent.vault.seal import Derivation
+from agent.vault.secrets import Secret
+from agent.vault.vault import Vault, unlock
+from agent.vault.vault_files import Location
+from tests.vault.worlds import create
 
 PEOPLE = 60
 SHRINKAGE = 5.0
@@ -81,3 +88,82 @@ def _query(named: tuple[str, tuple[str, ...]], rows: QueryRows, heldout: float |
 def no_constant(text: str) -> Any:  # noqa: ANN401 - as json wants it
     """Refuse NaN and the infinities, which are not JSON."""
     raise ValueError(f"{text} is not JSON")
+
+
+WRONG = """\
+preset = "balnaced"
+lamda = 5
+
+[[rule]]
+recipient = "books.example"
+attribute = "gender"
+disclose = "nevr"
+k = 5
+"""
+RIGHT = """\
+preset = "strict"
+lambda = 25
+
+[groups]
+adverts = ["ads.example"]
+
+[queries]
+block = ["debt"]
+
+[attributes]
+region = "auto"
+hobby = { disclose = "ask", sensitivity = 0.25 }
+shoe_size = { guard = 1 }
+
+[[rule]]
+name = "books"
+recipient = "books.example"
+lambda = 3
+disclose = "auto"
+
+[[rule]]
+query = "novel*"
+lambda = 30
+
+[[rule]]
+recipient = "adverts"
+nothing = true
+"""
+DEAD = """\
+[attributes]
+regoin = "ask"
+
+[[rule]]
+lambda = 3
+expires = 2020-01-01
+
+[[rule]]
+recipient = "books.example"
+k = 4
+
+[[rule]]
+recipient = "books.example"
+k = 5
+"""
+
+
+PASSPHRASE = "four random words here"  # noqa: S105  (that of an empty vault)
+FAST = Derivation(memory_kib=64, iterations=1, lanes=1)  # far below what the command line makes
+
+
+def made(home: Path) -> str:
+    """Make an empty vault in the home of a test; return its recovery code."""
+    assert home.is_dir()
+    vault, code = create(here(), PASSPHRASE, FAST)
+    vault.close()
+    return code
+
+
+def here() -> Location:
+    """Return where the vault lies."""
+    return Location.of(paths())
+
+
+def opened(text: str = PASSPHRASE) -> Vault:
+    """Open the vault by a passphrase."""
+    return unlock(here(), Secret("passphrase", text))

@@ -1,23 +1,32 @@
-"""`reticent daemon`: a whole life of one, its end, and `doctor`."""
+"""`reticent daemon` and `proxy`, the way to a daemon, and what commands make of its answers."""
 
+import fcntl
 import json
 import signal
+import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from agent.cli.assistants import PORT, checked
 from agent.cli.daemon import ended
+from agent.cli.daemon_client import running
 from agent.daemon.sockets import alone
+from agent.errors import UsageError
 from agent.files import private_folder
 from agent.paths import Paths, paths
 from agent.wire.base import Done
 from agent.wire.client import Client
+from agent.wire.decide import Allowed
+from agent.wire.routes import SEE
 from tests.cli.conftest import Run, process
+from tests.cli.daemon import ANSWERS, HOSTILE, LONG, REGION, steering
 from tests.waiting import PATIENCE
-from tests.wire.fake import FakeDaemon
+from tests.wire.fake import FakeDaemon, says
 
 START = [sys.executable, "-m", "agent.cli", "daemon", "--json"]
 
@@ -122,3 +131,187 @@ def test_what_is_bad_has_an_exit_code(run: Run, user: Path) -> None:
     found = json.loads(record.out)["findings"]
     assert {"name", "state", "what", "fix"} == {*found[0]}
     assert [each["name"] for each in found if each["state"] == "bad"] == ["policy"]
+
+
+WAITING = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
+
+# Commands, the route whose answer each shows, and the key it has in the object, where not alone.
+SHOWN: dict[tuple[str, ...], tuple[str, str | None]] = {
+    ("ask", "a.example", "weather"): ("decide", None),
+    ("ask", "a.example", "weather", "--explain"): ("explain", None),
+    ("lock",): ("lock", None),
+    ("model", "list"): ("models", "models"),
+    ("policy", "block", "a.example"): ("refuse", None),
+    ("policy", "block", "a.example", "--undo"): ("allow", None),
+    ("profile", "set", "region="): ("change_profile", None),
+    ("approve", "3"): ("verdict", None),
+    ("requests", "forget", "weather.example", "--yes"): ("forget", None),
+    ("requests", "recipients", "a.example"): ("knowledge", None),
+    ("requests", "list"): ("requests", "requests"),
+    ("requests", "list", "--waiting"): ("reviews", "waiting"),
+    ("requests", "recipients"): ("recipients", "recipients"),
+    ("requests", "undo"): ("undo", None),
+    ("status",): ("status", None),
+    ("unlock",): ("status", None),
+}
+SAID = {**ANSWERS, "allow": Allowed(rule="mine"), "attributes": [REGION]}
+WITH = ("ask", "a.example", "weather", "--explain", "--with", "hobby")
+PAGES = [
+    *SHOWN,
+    ("profile", "show", "--reveal"),
+    ("requests", "ledger"),
+    ("requests", "list", "--explain"),
+    WITH,
+]
+
+
+@pytest.fixture
+def lock(home: Path) -> Path:
+    """The daemon's lock, which is not there yet."""
+    assert home.is_dir()
+    paths().daemon_lock.parent.mkdir(parents=True)
+    return paths().daemon_lock
+
+
+@pytest.fixture(params=["daemon", "editor"])
+def waiting(request: pytest.FixtureRequest) -> Iterator[tuple[str, int]]:
+    """A process that waits, and what it is called."""
+    with process(*WAITING, request.param) as started:
+        assert started.stdout is not None
+        started.stdout.readline()  # before, it may have no words yet
+        yield request.param, started.pid
+
+
+def test_a_daemon_that_listens_elsewhere_is_named(
+    run: Run, lock: Path, waiting: tuple[str, int]
+) -> None:
+    """Where the id is another program's meanwhile, no daemon runs."""
+    name, number = waiting
+    lock.write_text(f"{number}\n")
+    error, hint = run("status").refusal(code=1)
+    if name == "daemon" or not Path("/proc/self/cmdline").exists():
+        place = paths().control
+        assert error == f"the daemon runs as process {number}, but does not listen at {place}"
+        assert "XDG_RUNTIME_DIR" in hint
+        assert f"`kill {number}`" in hint
+    else:
+        assert error == "the daemon is not running"
+
+
+@pytest.mark.parametrize("text", ["", "\n", "0", "-1", "x", "1" * 30, "9" * 18])
+def test_a_lock_that_names_nobody_is_passed_over(lock: Path, text: str) -> None:
+    """As one that is not there."""
+    assert running(lock) is None
+    lock.write_text(text)
+    assert running(lock) is None
+
+
+def test_looking_does_not_take_the_lock(lock: Path, waiting: tuple[str, int]) -> None:
+    """Whoever holds it holds it still, and whoever comes next can take it."""
+    lock.write_text(f"{waiting[1]}\n")
+    with lock.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        found = running(lock)
+    with lock.open() as taken:
+        assert running(lock) == found
+        fcntl.flock(taken, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_what_the_daemon_says_is_passed_on(run: Run, lock: Path, fake: FakeDaemon) -> None:
+    """A lock with an id in it changes nothing where the daemon answers."""
+    lock.write_text("1\n")
+    assert run("status").code == 0
+    del fake.handlers["status"]
+    assert run("status").refusal()[0] == "there is no such call"
+
+
+def test_a_person_is_not_sent_to_the_document_for_programs(run: Run, fake: FakeDaemon) -> None:
+    """What is wrong is said by the daemon, and the command says what it takes."""
+
+    def refuse(**_given: object) -> None:
+        raise UsageError("recipient has over 2,048 characters", SEE)
+
+    fake.handlers["knowledge"] = refuse
+    error, hint = run("requests", "recipients", "a.example").refusal()
+    assert error == "recipient has over 2,048 characters"
+    assert hint == "see what the command takes, with --help"
+
+
+def test_the_object_is_the_message(run: Run, fake: FakeDaemon) -> None:
+    """As openapi.json describes it."""
+    fake.handlers |= {route: says(SAID[route]) for route, _ in SHOWN.values()}
+    for command, (route, key) in SHOWN.items():
+        message = msgspec.json.decode(msgspec.json.encode(SAID[route]))
+        shown = run(*command, "--json").record
+        assert shown == (message if key is None else {key: message}), command
+
+
+def test_nothing_that_the_daemon_says_steers_the_terminal(run: Run, fake: FakeDaemon) -> None:
+    """Names of sites, queries and rules may come from anywhere; a long one fits in 80 columns."""
+    for text in (HOSTILE, LONG[:40]):
+        fake.handlers |= {name: says(steering(message, text)) for name, message in SAID.items()}
+        for command in PAGES:
+            ran = run(*command)
+            assert (ran.out + ran.err).replace("\n", "").isprintable(), command
+            assert max(map(len, ran.out.splitlines())) <= 80, command
+
+
+SERVICE = "https://api.openai.com/v1"
+WHOM = ("--recipient", "openai.com")
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        (SERVICE, SERVICE),
+        (f"{SERVICE}/", SERVICE),
+        ("https://api.openai.com", "https://api.openai.com"),
+        ("https://[2001:db8::1]:8443/a%20b", "https://[2001:db8::1]:8443/a%20b"),
+        *((each, each) for each in ("http://localhost:11434/v1", "http://127.0.0.1:8000/v1")),
+        ("http://[::1]:1/v1", "http://[::1]:1/v1"),
+    ],
+)
+def test_https_or_this_machine(given: str, used: str) -> None:
+    """What stands before /chat/completions is all that is asked for."""
+    assert checked(given) == used
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *("api.openai.com/v1", "ftp://api.openai.com", "https://", "https:///v1", "", "x"),
+        *("https://me:key@api.openai.com/v1", f"{SERVICE}?a=b", f"{SERVICE}#a", "https://a b/v1"),
+        *(f"{SERVICE}\r\nHost: evil", "https://[::1/v1", "https://é.example/é", f"{SERVICE}\0"),
+    ],
+)
+def test_what_is_no_base_url_is_refused(given: str) -> None:
+    """With an example of one."""
+    with pytest.raises(UsageError, match="is not a base URL") as error:
+        checked(given)
+    assert error.value.hint == f"write it as in {SERVICE}"
+
+
+@pytest.mark.parametrize("host", ["api.openai.com", "localhost.evil.example", "10.0.0.1"])
+def test_http_is_for_this_machine_alone(run: Run, host: str) -> None:
+    """The network reads the key and the facts."""
+    ran = run("proxy", "--upstream", f"http://{host}/v1", *WHOM)
+    error, hint = ran.refusal()
+    assert "the network could read what is sent to this service" in error
+    assert "use its https address" in hint
+
+
+def test_who_gets_the_facts_has_to_be_said(run: Run) -> None:
+    """By a name that is one."""
+    assert run("proxy", "--upstream", SERVICE).refusal()[0] == "missing option '--recipient'"
+    assert run("proxy", *WHOM).refusal()[0] == "missing option '--upstream'"
+    ran = run("proxy", "--upstream", SERVICE, "--recipient", "a b")
+    assert "not a host name" in ran.refusal()[0]
+
+
+def test_a_port_that_is_taken(run: Run) -> None:
+    """It says which."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        error, _ = run("proxy", "--upstream", SERVICE, *WHOM, "--port", port).refusal(1)
+    assert error.startswith(f"cannot listen at 127.0.0.1:{port}: ")
+    assert PORT == 8377

@@ -29,8 +29,7 @@ from agent.words.titles import in_order
 from policy.read import load
 from policy.rules import Policy
 from tests.cli.conftest import Ran, Run
-from tests.cli.examples import cli_model
-from tests.cli.vaults import PASSPHRASE, here, opened
+from tests.cli.examples import PASSPHRASE, cli_model, here, opened
 from tests.vault.doubles import Memory
 from tests.vault.test_simulatable import LIFE
 from tests.vault.values import own_values

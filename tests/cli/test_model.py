@@ -1,18 +1,21 @@
-"""`reticent model`: add, list and remove; sign, and say who signed."""
+"""`reticent model`: add, list, remove; sign, and say who signed; design and compare."""
 
 import stat
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from shutil import copyfile
 
 import pytest
 
+from agent.decision.studies import design_of, recommended
 from agent.errors import UsageError
-from agent.model.file import SHIPPED
+from agent.model.file import SHIPPED, read, write
 from agent.paths import paths
 from agent.wire.base import Done
 from tests.cli.conftest import Run
 from tests.cli.daemon import VILLAGE
+from tests.cli.examples import cli_model
 from tests.model.examples import STRANGER
 from tests.wire.fake import FakeDaemon
 
@@ -130,3 +133,43 @@ def test_a_key_is_never_written_over(run: Run, mine: Path, tmp_path: Path) -> No
     new, missing = tmp_path / "new.pem", tmp_path / "none.safetensors"
     assert "no such file" in run("model", "sign", missing, "--key", new).refusal()[0]
     assert not new.exists()
+
+
+VERDICT = "Ask for 2 of the 4 facts that village knows: Region and Hobby."
+
+
+def test_the_object_has_the_figures(run: Run, village: Path) -> None:
+    """Those of the design, with what is asked for as the examples take it."""
+    record = run("model", "design", village, "--lambda", "0.1", "--json").record
+    made = design_of(read(village), 0.1)
+    assert record["asked"]["names"] == [*recommended(read(village), 0.1)] == ["region", "hobby"]
+    assert record["standing"]["utility"] == made.standing.utility
+    assert [each["names"] for each in record["curve"]][:2] == [[], ["region"]]
+    added = {each["name"]: each for each in record["attributes"]}
+    assert (added["region"]["asked"], added["shoe_size"]["asked"]) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (["none.safetensors"], "no such file"),
+        (["so2018"], "unknown model 'so2018'"),
+        (["so2017", "--lambda", "-1"], "lambda cannot be -1"),
+    ],
+)
+@pytest.mark.usefixtures("home")
+def test_what_cannot_be_is_refused(run: Run, options: list[str], what: str) -> None:
+    """In one sentence, before the work."""
+    assert what in run("model", "design", *options).refusal()[0]
+
+
+def test_the_page_says_whether_promises_were_kept(run: Run, village: Path, tmp_path: Path) -> None:
+    """By people who want something else now."""
+    model, new = cli_model(), tmp_path / "town.safetensors"
+    first, *others = model.queries
+    mixed = replace(first, intents=first.intents[::-1])
+    write(replace(model, id="town", queries=(mixed, *others)), new)
+    page = run("model", "compare", village, new, "--lambda", "0.1").page
+    assert "promises The old model overestimated: it predicted 0." in page
+    record = run("model", "compare", village, new, "--lambda", "0.1", "--json").record
+    assert record["kept_bits"] < record["promised_bits"]

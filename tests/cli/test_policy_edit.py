@@ -13,7 +13,7 @@ from agent.wire.decide import Allowed
 from policy.read import load
 from tests.cli.conftest import Ran, Run
 from tests.cli.daemon import HOSTILE
-from tests.cli.policies import RIGHT, WRONG
+from tests.cli.examples import RIGHT, WRONG
 from tests.house.tree import ROOT
 from tests.wire.fake import FakeDaemon, says
 

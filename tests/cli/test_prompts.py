@@ -27,7 +27,7 @@ from agent.paths import paths
 from agent.wire.base import LONGEST_SECRET
 from tests.cli.conftest import Run
 from tests.cli.daemon import LOCKED
-from tests.cli.vaults import PASSPHRASE, made
+from tests.cli.examples import PASSPHRASE, made
 from tests.vault.doubles import Memory
 from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon

@@ -1,18 +1,22 @@
-"""`reticent requests`: what was asked and sent, who knows what, and that one forgot."""
+"""`reticent requests`, `approve` and `deny`: what was sent, who knows what, what waits."""
 
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from agent.decision.values import Reading
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, RecipientName
+from agent.wire.policy import Review, Word
 from agent.wire.state import Corrected, NotThat
+from agent.words.notices import overridden
 from tests.cli.conftest import Run
-from tests.cli.daemon import ENTRIES, HELD, changed
+from tests.cli.daemon import ENTRIES, HELD, OFFER, REVIEW, RULED, changed
 from tests.cli.examples import cli_model
 from tests.wire.fake import FakeDaemon, says
 from tests.worlds.daemons import living
+from tests.worlds.messages import ASSISTANT
 
 MODEL = cli_model()
 
@@ -128,3 +132,164 @@ def test_a_text_that_was_read_wrongly_is_said_so(run: Run, fake: FakeDaemon) -> 
     assert run("requests", "not-that", "jobs", "--undo").page.startswith("It may be read as ")
     bodies = [NotThat(entry=12), NotThat(query="jobs", undo=True)]
     assert fake.calls == [("not_that", {"body": each}) for each in bodies]
+
+
+WORDS: list[tuple[str, dict[str, Any], str]] = [
+    ("", {}, "with the next request"),
+    ("--days 1", {"lasting": "days", "days": 1}, "for 1 day"),
+    ("--always", {"lasting": "always"}, "from now on"),
+    ("--everyone", {"about": "everyone"}, "with the next request"),
+    ("hobby hobby", {"names": ["hobby"]}, "with the next request"),
+]
+
+
+WAITING = ("list", "--waiting")
+
+
+def page_reviews(run: Run, *arguments: str) -> str:
+    """Return what a command about requests prints, in one line."""
+    words = ("approve", "deny")
+    return run(*(() if arguments[0] in words else ("requests",)), *arguments).page
+
+
+@pytest.mark.parametrize(
+    "options", [["3", "--dismiss", "4"], ["3, 4"], ["3,4,3"], ["all"], ["4", "--dismiss", "all"]]
+)
+def test_what_waits_can_be_dismissed(run: Run, fake: FakeDaemon, options: list[str]) -> None:
+    """Which rules nothing; one after the other, or all."""
+    assert run("requests", "list", "--dismiss", *options).code == 0
+    looked: tuple[str, dict[str, Any]] = ("reviews", {})
+    gone = [("dismiss", {"id": 3}), ("dismiss", {"id": 4})]
+    assert fake.calls == [looked, *gone, looked, ("attributes", {})]
+
+
+def test_of_what_is_not_there_nothing_is_dismissed(run: Run, fake: FakeDaemon) -> None:
+    """Before any of it goes; a few of the numbers that there are are said."""
+    run("requests", "list", "--dismiss", "3,9").refusal()
+    assert fake.calls == [("reviews", {})]
+    fake.handlers["reviews"] = says([changed(REVIEW, id=each) for each in range(10, 20)])
+    _, hint = run("approve", "999").refusal()
+    assert hint.endswith(" lists what does wait: 10, 11, 12, 13, 14 and 5 more")
+    fake.handlers["reviews"] = says([])
+    assert page_reviews(run, *WAITING, "--dismiss", "all") == "Nothing waits for you."
+    assert run("approve", "3").refusal()[1].endswith("; nothing else waits")
+
+
+@pytest.mark.parametrize("decided", ["approve", "deny"])
+@pytest.mark.parametrize(("options", "fields", "lasting"), WORDS)
+def test_every_word_reaches_the_daemon(
+    run: Run, fake: FakeDaemon, decided: str, options: str, fields: dict[str, Any], lasting: str
+) -> None:
+    """For as long, and about whom and what, as it is said."""
+    said = page_reviews(run, decided, "3", *options.split())
+    shown = {"names": REVIEW.names, "pool": REVIEW.pool}
+    expected = msgspec.convert({"decided": decided, **shown, **fields}, Word)
+    told = ("verdict", {"body": expected, "id": 3})
+    assert fake.calls == [("reviews", {}), told, ("attributes", {})]
+    names = " and ".join(fields.get("names", REVIEW.names))
+    everybody = "everyone" if decided == "approve" else "anyone"
+    whom = everybody if "about" in fields else "weather.example"
+    verb = "may be sent to" if decided == "approve" else "will not be sent to"
+    assert f"{names} {verb} {whom} {lasting}." in said
+
+
+def test_what_was_written_and_what_it_does_not_reach_is_said(run: Run, fake: FakeDaemon) -> None:
+    """A rule of the user's own may decide all the same."""
+    written = "weather.example may have hobby"
+    ruled = changed(RULED, written=written, without_effect=["hobby"], decided_by=["no"])
+    fake.handlers["verdict"] = says(ruled)
+    said = page_reviews(run, "approve", "3", "--always")
+    assert f"Written into /home/u/policy.toml as {written!r}." in said
+    assert "No effect on hobby: 'no' still wins." in said
+
+
+def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon) -> None:
+    """And for whoever it pools with; what it offers is not: that would be for good."""
+    other = changed(REVIEW, id=7, recipient="a.weather.example", names=["region"])
+    theirs = changed(OFFER, id=8, pool="weather.example")
+    fake.handlers["reviews"] = says([REVIEW, OFFER, theirs, other])
+    said = page_reviews(run, "deny", "www.weather.example", "--days", "2")
+    word = Word(decided="deny", lasting="days", days=2, pool="weather.example")
+    assert fake.calls == [
+        ("knowledge", {"recipient": "www.weather.example"}),
+        ("reviews", {}),
+        *(
+            ("verdict", {"body": changed(word, names=each.names), "id": each.id})
+            for each in (REVIEW, other)
+        ),
+        ("attributes", {}),
+    ]
+    assert "hobby and shoe_size will not be sent to weather.example for 2" in said
+    assert "region will not be sent to weather.example for 2 days." in said
+    assert "What it asks for still waits: settle it by ID: 8." in said
+    made = run("approve", "weather.example", "--json").record
+    assert [each["id"] for each in made["ruled"]] == [3, 7]
+    assert made["offers"] == [8]
+
+
+def test_a_host_that_is_probably_misspelt_is_noted(run: Run, fake: FakeDaemon) -> None:
+    """Not one that was sent something."""
+    fake.handlers["reviews"] = says([])
+    for host, noted in (("wether.example", 1), ("api.weather.example", 0), ("shop.example", 0)):
+        assert run("deny", host, "region").err.count("did you mean") == noted
+
+
+@pytest.mark.parametrize(("left", "hint"), [([], "name facts, or see"), ([OFFER], "by ID: 4")])
+def test_where_nothing_waits_for_a_recipient_that_is_said(
+    run: Run, fake: FakeDaemon, left: list[Review], hint: str
+) -> None:
+    """Also where it only offers something."""
+    fake.handlers["knowledge"] = says(changed(HELD, pool="books.example"))
+    fake.handlers["reviews"] = says([REVIEW, *left])
+    said = run("approve", "books.example").refusal()
+    assert said[0] == "no fact waits for books.example"
+    assert hint in said[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("approve 5", "The popup works in {box} from now on."),
+        (
+            "approve 5 --days 2",
+            "The popup works in {box} for 2 days.",
+        ),
+        ("deny 5", "chat.example is not among your assistants."),
+    ],
+)
+def test_an_assistant_is_listed_for_good_or_for_some_days(
+    run: Run, fake: FakeDaemon, arguments: str, said: str
+) -> None:
+    """Or left as it is; no attributes are named."""
+    fake.handlers["reviews"] = says([ASSISTANT])
+    waits, box = page_reviews(run, *WAITING), "the chat box at https://chat.example/"
+    assert f"5 Use Reticent in {box}?" in waits
+    assert "if you deny, nothing changes" in waits
+    assert page_reviews(run, *arguments.split()) == said.format(box=box)
+    [verdict] = [given["body"] for name, given in fake.calls if name == "verdict"]
+    assert verdict.names is None
+
+
+@pytest.mark.parametrize("decided", ["approve", "deny"])
+def test_facts_that_do_not_wait_are_decided_about_in_advance(
+    run: Run, fake: FakeDaemon, decided: str
+) -> None:
+    """For as long, and about whom, as it is said; those that do wait are answered."""
+    fake.handlers["knowledge"] = says(changed(HELD, pool="shop.example"))
+    for options, fields in (
+        ("", {"lasting": "once", "about": "recipient"}),
+        ("--everyone --days 2", {"lasting": "days", "days": 2, "about": "everyone"}),
+    ):
+        said = page_reviews(
+            run, decided, "shop.example", "region,hobby", "region", *options.split()
+        )
+        disclose = "auto" if decided == "approve" else "never"
+        told = {"recipient": "shop.example", "names": ["region", "hobby"], "disclose": disclose}
+        word = msgspec.convert({**told, **fields}, Word)
+        assert ("override", {"body": word}) in fake.calls
+        assert said.startswith(overridden(word))
+    fake.calls.clear()
+    fake.handlers["knowledge"] = says(HELD)
+    page_reviews(run, decided, "weather.example", "hobby")
+    [(_, given)] = [call for call in fake.calls if call[0] == "verdict"]
+    assert (given["id"], given["body"].names) == (3, ["hobby"])

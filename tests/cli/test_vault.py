@@ -21,7 +21,7 @@ from agent.wire.base import Done
 from agent.wire.state import Place
 from tests.cli.conftest import Ran, Run
 from tests.cli.daemon import LOCKED
-from tests.cli.vaults import PASSPHRASE, made, opened
+from tests.cli.examples import PASSPHRASE, made, opened
 from tests.vault.doubles import Memory
 from tests.vault.histories import record_at
 from tests.wire.fake import FakeDaemon

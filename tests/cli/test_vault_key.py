@@ -17,7 +17,7 @@ from agent.vault.database import Database
 from agent.vault.secrets import Secret
 from agent.vault.vault import unlock
 from tests.cli.conftest import Ran, Run
-from tests.cli.vaults import PASSPHRASE, here, made, opened
+from tests.cli.examples import PASSPHRASE, here, made, opened
 from tests.vault.doubles import Memory
 from tests.vault.histories import disclosed
 

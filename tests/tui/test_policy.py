@@ -25,7 +25,7 @@ from agent.tui.screens.policy import (
 )
 from agent.tui.virtual_list import Listing
 from agent.wire.policy import RuleRemark, RulesStatus, RuleStatus, SettingStatus
-from tests.cli.policing import BOOKS, BROKEN, NONE, OLD, PATH, RULES, SHADOWED, STRICT, WRONG
+from tests.cli.daemon import BOOKS, BROKEN, NONE, OLD, PATH, RULES, SHADOWED, STRICT, WRONG
 from tests.tui.double import LARGE, NOTHING, SMALL, Double, Running
 from tests.wire.fake import says
 from tests.worlds.messages import POLICY
