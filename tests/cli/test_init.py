@@ -136,20 +136,6 @@ def test_values_come_from_a_file(begin: Begin, tmp_path: Path) -> None:
     assert preset() == "strict"
 
 
-def test_the_demos_facts_need_no_file(
-    begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Those that follow are set too; a file that is called so comes first."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "demo").write_text('[so2017]\nregion = "mars"\n')
-    assert "mars" in begin("--profile", "demo").refusal()[0]
-    (tmp_path / "demo").unlink()
-    assert begin("--profile", "demo").code == 0
-    models = [*map(read, shipped_models())]
-    named = [(f"{model}.{name}", v) for model, own in PROFILE.items() for name, v in own.items()]
-    assert named_values(named, models).items() <= kept().items()
-
-
 def test_another_model_is_added_and_named(begin: Begin, village: Path, tmp_path: Path) -> None:
     """The policy asks for it by the name of its file."""
     file = tmp_path / "profile.toml"
@@ -158,25 +144,6 @@ def test_another_model_is_added_and_named(begin: Begin, village: Path, tmp_path:
     assert (paths().models / village.name).exists()
     assert [rule.settings.get("model") for rule in policy().rules].count(village.stem) == 1
     assert kept() == {"region": "coast"}
-
-
-def test_the_keyring_opens_it_too(begin: Begin, desktop: Memory) -> None:
-    """Where the user wants that."""
-    assert begin("--keyring").code == 0
-    assert len(desktop.kept) == 1
-    unlock(here(), Secret("keyring")).close()
-
-
-def test_a_keyring_that_refuses_is_a_note(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The vault is there all the same."""
-
-    def refuse(*_given: object) -> None:
-        raise VaultError("the keyring did not store the key", "unlock with the passphrase")
-
-    monkeypatch.setattr("agent.vault.secrets.keep", refuse)
-    [note] = begin("--keyring", "--json").record["notes"]
-    assert "the keyring did not store the key" in note
-    assert [each.kind for each in key_slots(here().vault)] == ["passphrase", "recovery"]
 
 
 def test_everything_is_asked(answering: Begin) -> None:
@@ -272,38 +239,6 @@ def test_everything_can_be_skipped(answering: Begin) -> None:
     assert kept() == {}
 
 
-@pytest.mark.parametrize(
-    ("answers", "values"),
-    [
-        (("2", "1"), {"work": "unemployed", "region": "south"}),
-        (("1", "2", "1"), {"work": "employed", "hours": "full_time", "region": "south"}),
-        (("2", "<", "1", "1", ""), {"work": "employed", "hours": "part_time"}),
-        (("1", "1", "<", "", "<", "<", "", "", ""), {"work": "employed", "hours": "part_time"}),
-        (("1", "1", "<", "<", "2", "1"), {"work": "unemployed", "region": "south"}),
-        (("1", "no_job", "1", ""), {"work": "employed", "hours": "part_time"}),
-        (("", "no_job", ""), {"hours": "no_job"}),
-        (("2", "-"), {"work": "unemployed"}),
-    ],
-)
-def test_what_follows_from_an_answer_is_not_asked(
-    monkeypatch: pytest.MonkeyPatch, answers: tuple[str, ...], values: dict[str, str]
-) -> None:
-    """Nor offered, nor come back to; answered before, it gives way. Enter keeps an answer.
-
-    What only suggests an answer spares no question: which facts are set would tell it.
-    """
-    known = Concepts([LIFE]).kinds.values()
-    facts = {each.name: each for each in known}
-    monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
-    assert ask_values([facts[name] for name in ("work", "hours", "region")]) == values
-    monkeypatch.setattr("sys.stdin", io.StringIO("1\n2\n"))
-    assert ask_values([facts[name] for name in ("hours", "work")]) == {"work": "unemployed"}
-    asked = [facts[name] for name in ("work", "hours", "employer")]
-    for hours in ("no_job", "full_time"):
-        monkeypatch.setattr("sys.stdin", io.StringIO(f"\n{hours}\nprivate\n"))
-        assert ask_values(asked) == {"hours": hours, "employer": "private"}
-
-
 def test_what_hangs_on_a_fact_is_set_and_said(begin: Begin, tmp_path: Path) -> None:
     """What the file states stands, and is not said again."""
     made = cli_model()
@@ -333,13 +268,6 @@ def test_ctrl_c_at_the_end_undoes_nothing(
     ran = answering("--no-values", secrets=(PASSPHRASE,) * 2, answers=("n",))
     assert ran.code == 0
     opened().close()
-
-
-def test_the_end_of_the_answers_makes_nothing(answering: Begin, home: Path) -> None:
-    """As Ctrl-D does at a terminal."""
-    ran = answering(secrets=(PASSPHRASE,) * 2, answers=("",))
-    assert ran.code == 130
-    assert [*home.iterdir()] == []
 
 
 @pytest.mark.parametrize(
@@ -379,15 +307,68 @@ def test_the_recovery_code_leaves_the_terminal(monkeypatch: pytest.MonkeyPatch) 
         assert len(cleared) == count + 1
 
 
+def test_what_follows_from_an_answer_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor offered, nor come back to; answered before, it gives way. Enter keeps an answer.
+
+    What only suggests an answer spares no question: which facts are set would tell it.
+    """
+    kinds = {each.name: each for each in Concepts([LIFE]).kinds.values()}
+    first = "work hours region"
+    unemployed, part = {"work": "unemployed"}, {"work": "employed", "hours": "part_time"}
+    for names, answers, values in (
+        (first, "2 1", {**unemployed, "region": "south"}),
+        (first, "1 2 1", {"work": "employed", "hours": "full_time", "region": "south"}),
+        (first, "2 < 1 1 .", part),
+        (first, "1 1 < . < < . . .", part),
+        (first, "1 1 < < 2 1", {**unemployed, "region": "south"}),
+        (first, "1 no_job 1 .", part),
+        (first, ". no_job .", {"hours": "no_job"}),
+        (first, "2 -", unemployed),
+        ("hours work", "1 2", unemployed),
+        ("work hours employer", ". no_job private", {"hours": "no_job", "employer": "private"}),
+    ):
+        lines = "".join(f"{each.strip('.')}\n" for each in answers.split())
+        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+        assert ask_values([kinds[name] for name in names.split()]) == values, answers
+
+
 @pytest.mark.parametrize("answer", ["y", ""])
 def test_a_dialog_is_offered_where_one_could_open(
-    answering: Begin, monkeypatch: pytest.MonkeyPatch, answer: str
+    answering: Begin, home: Path, monkeypatch: pytest.MonkeyPatch, answer: str
 ) -> None:
-    """And no dialog asks where it is not wanted; the rest of the policy stays as it is."""
+    """None asks where it is not wanted; the end of the answers, as by Ctrl-D, makes nothing."""
+    assert answering(secrets=(PASSPHRASE,) * 2, answers=("",)).code == 130
+    assert [*home.iterdir()] == []
     monkeypatch.setenv("DISPLAY", ":7")
     monkeypatch.setattr("agent.cli.init.find", lambda: Path("/usr/bin/pinentry-qt"))
     ran = answering("--no-values", secrets=(PASSPHRASE,) * 2, answers=("n", "", answer, "", ""))
-    assert ran.code == 0, ran.err
     assert "/usr/bin/pinentry-qt" in " ".join(ran.err.split())
     assert policy().daemon.prompt == ("pinentry" if answer else "terminal")
     assert preset() == "balanced"
+
+
+def test_the_demos_facts_and_the_keyring(
+    begin: Begin, tmp_path: Path, desktop: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What follows is set too; a file called so comes first; a keyring that refuses is a note."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "demo").write_text('[so2017]\nregion = "mars"\n')
+    assert "mars" in begin("--profile", "demo").refusal()[0]
+    (tmp_path / "demo").unlink()
+    with monkeypatch.context() as patched:
+
+        def refuse(*_given: object) -> None:
+            raise VaultError("the keyring did not store the key", "unlock with the passphrase")
+
+        patched.setattr("agent.vault.secrets.keep", refuse)
+        [note] = begin("--keyring", "--json").record["notes"]
+    assert "the keyring did not store the key" in note
+    assert [each.kind for each in key_slots(here().vault)] == ["passphrase", "recovery"]
+    for path in (paths().vault, paths().witness):
+        path.unlink()
+    assert begin("--profile", "demo", "--keyring").code == 0
+    assert len(desktop.kept) == 1
+    unlock(here(), Secret("keyring")).close()
+    models = [*map(read, shipped_models())]
+    named = [(f"{model}.{name}", v) for model, own in PROFILE.items() for name, v in own.items()]
+    assert named_values(named, models).items() <= kept().items()

@@ -99,28 +99,6 @@ def test_a_group_called_alone_shows_what_it_has(run: Run, group: tuple[str, ...]
     assert ran.err == run(*group, "--help").out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "hint"),
-    [
-        (["pruge"], "unknown command 'pruge'", "known: approve, ask, "),
-        (["purge"], "unknown command 'purge'", "did you mean `reticent vault purge`?"),
-        (["daemon", "doctor"], "unknown command 'doctor'", "did you mean `reticent doctor`?"),
-        (["model", "sgin"], "unknown command 'sgin'", "did you mean 'sign'?"),
-        (["xyzzy"], "unknown command 'xyzzy'", ", connect, "),
-        (["--verson"], "unknown option '--verson' of `reticent`", "did you mean '--version'?"),
-        (["demo", "--standing"], "unknown option '--standing' of `reticent demo`", "--help"),
-        (["model", "info", "--josn"], "of `reticent model info`", "did you mean '--json'?"),
-        (["sta\x1b[2Jtus"], "unknown command 'sta\\x1b[2Jtus'", "did you mean 'status'?"),
-        (["model", "info", "a\x1b[2Jb\nc.x"], "a\ufffd[2Jb\ufffdc.x: no such file", ""),
-    ],
-)
-def test_a_name_that_does_not_exist(run: Run, arguments: list[str], error: str, hint: str) -> None:
-    """The nearest is named, and nothing that was typed steers the terminal."""
-    said = run(*arguments).refusal()
-    assert error in said[0]
-    assert hint in said[1]
-
-
 @pytest.fixture
 def failing(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Make `reticent demo` fail in ways that it should not."""
@@ -138,37 +116,15 @@ def fail_with(error: BaseException, patch: pytest.MonkeyPatch) -> None:
     patch.setattr("agent.cli.demo.read", read)
 
 
-def test_a_defect_is_one_sentence_that_holds_nothing_private(
-    run: Run, failing: pytest.MonkeyPatch
-) -> None:
-    """The kind and the place; the message might quote a value. Whoever mends it sees all."""
-    fail_with(KeyError("her salary"), failing)
-    error, hint = run("demo").refusal(code=1)
-    assert error.startswith("unexpected KeyError in test_main.py, line ")
-    assert "RETICENT_DEBUG=1" in hint
-    assert "salary" not in error + hint
-    failing.setenv("RETICENT_DEBUG", "1")
-    with pytest.raises(KeyError):
-        outcome(["demo"])
+def test_what_went_wrong_is_one_sentence(run: Run, failing: pytest.MonkeyPatch) -> None:
+    """Of a defect the kind and the place: the message might quote a value. Whoever mends sees all.
 
-
-@pytest.mark.parametrize(
-    ("error", "code", "said"),
-    [
-        (Interrupted(), 130, "interrupted"),
-        (OSError(28, "No space left on device", "model"), 1, "model: no space left on device"),
-    ],
-)
-def test_what_the_system_says_is_one_sentence(
-    run: Run, failing: pytest.MonkeyPatch, error: BaseException, code: int, said: str
-) -> None:
-    """Such as an interruption, with the exit code of shells, or a full disk."""
-    fail_with(error, failing)
-    assert run("demo").refusal(code=code)[0] == said
-
-
-def test_an_interruption_that_was_renamed_is_one(run: Run, failing: pytest.MonkeyPatch) -> None:
-    """DuckDB makes a RuntimeError of it; another error after it is not what went wrong."""
+    DuckDB makes a RuntimeError of an interruption; another error after it is not what went wrong.
+    """
+    fail_with(Interrupted(), failing)
+    assert run("demo").refusal(code=130)[0] == "interrupted"
+    fail_with(OSError(28, "No space left on device", "model"), failing)
+    assert run("demo").refusal(code=1)[0] == "model: no space left on device"
 
     def read(path: Path) -> None:
         del path
@@ -179,8 +135,32 @@ def test_an_interruption_that_was_renamed_is_one(run: Run, failing: pytest.Monke
 
     failing.setattr("agent.cli.demo.read", read)
     assert run("demo").refusal(code=130)[0] == "interrupted"
-    fail_with(KeyError("another time"), failing)
-    assert "unexpected KeyError" in run("demo").refusal(code=1)[0]
+    fail_with(KeyError("her salary"), failing)
+    error, hint = run("demo").refusal(code=1)
+    assert error.startswith("unexpected KeyError in test_main.py, line ")
+    assert "RETICENT_DEBUG=1" in hint
+    assert "salary" not in error + hint
+    failing.setenv("RETICENT_DEBUG", "1")
+    with pytest.raises(KeyError):
+        outcome(["demo"])
+
+
+def test_a_name_that_does_not_exist(run: Run) -> None:
+    """The nearest is named, and nothing that was typed steers the terminal."""
+    for line, error, hint in (
+        ("model sgin", "unknown command 'sgin'", "did you mean 'sign'?"),
+        ("pruge", "unknown command 'pruge'", "known: approve, ask, "),
+        ("purge", "unknown command 'purge'", "did you mean `reticent vault purge`?"),
+        ("daemon doctor", "unknown command 'doctor'", "did you mean `reticent doctor`?"),
+        ("--verson", "unknown option '--verson' of `reticent`", "did you mean '--version'?"),
+        ("demo --standing", "unknown option '--standing' of `reticent demo`", "--help"),
+        ("model info --josn", "of `reticent model info`", "did you mean '--json'?"),
+        ("sta\x1b[2Jtus", "unknown command 'sta\\x1b[2Jtus'", "did you mean 'status'?"),
+        ("model info a\x1b[2Jb.x", "a\ufffd[2Jb.x: no such file", ""),
+    ):
+        said = run(*line.split(" ")).refusal()
+        assert error in said[0]
+        assert hint in said[1]
 
 
 def test_ctrl_c_ends_a_process_with_one_line() -> None:

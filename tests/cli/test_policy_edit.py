@@ -236,16 +236,6 @@ def test_the_page_says_the_same(calibrate: Run) -> None:
     ]
 
 
-def test_of_several_people_the_median_counts(calibrate: Run, tmp_path: Path) -> None:
-    """Each with their own improvements."""
-    other = tmp_path / "other.toml"
-    other.write_text('[improvement]\n1 = "4x"\n[sensitivity]\nregion = 1\n')
-    found = calibrate(ANSWERS, "--answers", other, "--json").record
-    assert found["people"] == 2
-    assert found["sensitivity"] == pytest.approx({**BITS, "region": 1.5})
-    assert calibrate(ANSWERS, "--answers", other).out.startswith("Medians of 2 people.\n")
-
-
 @pytest.mark.parametrize(
     ("text", "error", "hint"),
     [
@@ -287,16 +277,6 @@ def test_it_goes_into_the_policy(calibrate: Run, folder: Path) -> None:
     once = paths().policy.read_text()
     assert calibrate(ANSWERS, "--write", "--yes").code == 0
     assert paths().policy.read_text() == once
-
-
-def test_it_asks_before_it_writes(calibrate: Run, folder: Path) -> None:
-    """Nobody there to answer: nothing is written, and the page was shown all the same."""
-    assert folder.is_dir()
-    said = calibrate(ANSWERS, "--write")
-    assert said.code == 2
-    assert said.out.startswith("λ = ")
-    assert "agree with --yes" in said.err
-    assert paths().policy.read_text() == RIGHT
 
 
 def test_into_a_file_that_is_wrong_nothing_is_written(calibrate: Run, folder: Path) -> None:

@@ -183,43 +183,6 @@ def test_values_come_from_a_pipe(
     assert run("profile", "import", "-", *more).out == f"{said}.\n{BACK}\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("region = coast", ("the standard input: not valid TOML", "bachelor")),
-        (TEXT + 'regoin = "coast"', ("unknown attribute 'regoin'", "'region'")),
-        ('region = "coats"', ("unknown value", "'coast'")),
-        ("region = 1", ("text", "quotes")),
-        (TEXT + "#" * (1 << 20), ("too large", "1,048,576")),
-    ],
-)
-def test_where_anything_does_not_fit_nothing_is_set(
-    run: Run,
-    village_only: FakeDaemon,
-    monkeypatch: pytest.MonkeyPatch,
-    text: str,
-    problem: tuple[str, str],
-) -> None:
-    """In one sentence, with the nearest name."""
-    given(monkeypatch, text)
-    error, hint = run("profile", "import", "-").refusal()
-    assert problem[0] in error
-    assert problem[1] in hint
-    assert changes(village_only) == []
-
-
-def test_an_empty_file_sets_nothing(
-    run: Run, village_only: FakeDaemon, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """And is no mistake; with --replace it is one, for it would take everything away."""
-    monkeypatch.setattr("sys.stdin", None)
-    assert run("profile", "import", "-").out == "The file sets nothing.\n"
-    error, hint = run("profile", "import", "-", "--replace").refusal()
-    assert error.startswith("the standard input: nothing is set in it")
-    assert "`reticent profile set NAME=`" in hint
-    assert changes(village_only) == []
-
-
 def test_an_import_shows_what_it_changes_and_asks(
     run: Run, village_only: FakeDaemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,13 +256,29 @@ def test_all_facts_can_be_gone_through(
     assert ran.err.count("2 of 5: ") == 3  # language and country come last
 
 
-@pytest.mark.usefixtures("village_only")
-@pytest.mark.parametrize(
-    "arguments", ["region=coast", "hobby region=coast", "=coast", "region coast"]
-)
-def test_a_value_is_no_argument(run: Run, arguments: str) -> None:
-    """Every user of the machine could read it there; it is not repeated."""
-    error, hint = run("profile", "set", *arguments.split()).refusal()
-    assert "every user of this machine" in error
-    assert "coast" not in error + hint
-    assert "`reticent profile set NAME...`" in hint
+def test_where_anything_does_not_fit_nothing_is_set(
+    run: Run, village_only: FakeDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one sentence, with the nearest name; an empty file is no mistake, but with --replace."""
+    for text, problem, way in (
+        ("region = coast", "the standard input: not valid TOML", "bachelor"),
+        (TEXT + 'regoin = "coast"', "unknown attribute 'regoin'", "'region'"),
+        ('region = "coats"', "unknown value", "'coast'"),
+        ("region = 1", "text", "quotes"),
+        (TEXT + "#" * (1 << 20), "too large", "1,048,576"),
+    ):
+        given(monkeypatch, text)
+        error, hint = run("profile", "import", "-").refusal()
+        assert problem in error
+        assert way in hint
+    monkeypatch.setattr("sys.stdin", None)
+    assert run("profile", "import", "-").out == "The file sets nothing.\n"
+    error, hint = run("profile", "import", "-", "--replace").refusal()
+    assert error.startswith("the standard input: nothing is set in it")
+    assert "`reticent profile set NAME=`" in hint
+    for arguments in ("region=coast", "hobby region=coast", "=coast", "region coast"):
+        error, hint = run("profile", "set", *arguments.split()).refusal()
+        assert "every user of this machine" in error  # could read it there
+        assert "coast" not in error + hint
+        assert "`reticent profile set NAME...`" in hint
+    assert changes(village_only) == []
