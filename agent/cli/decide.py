@@ -24,7 +24,7 @@ from agent.cli.options import (
     today,
 )
 from agent.cli.policy import (
-    MODEL_FILE,
+    model_path,
     note_unknown_query,
     noted,
     read_model,
@@ -47,7 +47,7 @@ from agent.words.titles import NONE, WHY_NOTHING, Titles, surely, titled
 from policy import read as policies
 from policy.amend import value_of
 from policy.hosts import ANYBODY
-from policy.match import PER_ATTRIBUTE, Rulebook, Ruling, Verdict, Verdicts
+from policy.match import PER_ATTRIBUTE, Rulebook, Ruling, Verdict
 from policy.rules import Layer, Policy, Rule
 from policy.settings import Value
 
@@ -80,7 +80,7 @@ def _once(
 
 
 _OPTIONS = (
-    option("--model", MODEL_FILE, "M|NAME", MODEL),
+    option("--model", model_path, "M|NAME", MODEL),
     option("--policy", PATH, "FILE", "A policy that sets the terms."),
     option("--recipient", str, "HOST", "Who receives it; a policy's rules need it."),
     option("--know", pair, "ATTR=VALUE", KNOW, multiple=True, callback=_once),
@@ -134,18 +134,11 @@ def _model(rules: Policy, request: tuple[str, str, Any], path: Path | None) -> M
     """Return the model of a file, or the shipped one that a policy asks for or that is surest."""
     if path is not None:
         return read_model(path, keys=rules.trusted_keys)
-    verdicts = Rulebook(rules, {}).match(*request).settings
-    expect_model(verdicts, SHIPPED)
-    verdict = verdicts.get("model")
-    return read_model(None if verdict is None else shipped_model(str(verdict.value)), request[1])
-
-
-def expect_model(settings: Verdicts, names: Sequence[str]) -> None:
-    """Refuse a request for which the policy asks for a model of another name."""
-    verdict = settings.get("model")
-    if verdict is not None and verdict.value not in names:
+    verdict = Rulebook(rules, {}).match(*request).settings.get("model")
+    if verdict is not None and verdict.value not in SHIPPED:
         what = f"{verdict.rule.name!r} asks for the model {verdict.value!r}"
         raise UsageError(what, "name its file with --model")
+    return read_model(None if verdict is None else shipped_model(str(verdict.value)), request[1])
 
 
 def _with_settings(ruling: Ruling, settings: Mapping[str, str], model: Model) -> Terms:

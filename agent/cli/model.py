@@ -21,11 +21,12 @@ from agent.cli.options import (
     explain_option,
     option,
 )
+from agent.cli.policy import model_path
 from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
 from agent.errors import SignatureError, UsageError
 from agent.files import check_ours
 from agent.model.attributes import Attribute
-from agent.model.file import SUFFIX, read, shipped_model, shipped_models
+from agent.model.file import SUFFIX, read, shipped_model
 from agent.model.model import Figure, Model
 from agent.model.signature import generate_key, signature_path, verify
 from agent.model.signature import sign as sign_model
@@ -265,22 +266,11 @@ def _attribute(each: Attribute) -> tuple[str, str]:
     return each.name, f"{each.title}{scope}{price}: {values or 'no values'}"
 
 
-def model_path(named: str) -> Path:
-    """The path of a model, named by its file or as policies name it; UsageError if unknown."""
-    path = Path(named)
-    if path.exists() or path.suffix or path.name != named:
-        return path
-    known = {each.stem: each for each in (*shipped_models(), *paths().models.glob(f"*{SUFFIX}"))}
-    if named not in known:
-        raise UsageError.unknown("model", named, known)
-    return known[named]
-
-
 @model.command()
-@click.argument("path", required=False, metavar="[M|NAME]")
+@click.argument("path", required=False, type=model_path, metavar="[M|NAME]")
 @explain_option
 @answers
-def info(path: str | None, *, explain: bool) -> Output:
+def info(path: Path | None, *, explain: bool) -> Output:
     """Describe a model: its file M, or its NAME if it is in use.
 
     Without an argument, that is the first of those that come with reticent.
@@ -288,7 +278,7 @@ def info(path: str | None, *, explain: bool) -> Output:
     The exit code is 1 if its signature does not verify. Anybody can sign a model with a key of
     their own: compare the key with that of the maker you trust.
     """
-    file = shipped_model() if path is None else model_path(path)
+    file = path or shipped_model()
     found = read(file)
     signer, problem = signed_by(file)
     options = {name: each for name, each in found.options.items() if not name.startswith(DROP)}

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from itertools import chain
+from pathlib import Path
 
 import click
 
 from agent.cli.decide import thinned
-from agent.cli.model import model_path, summary
+from agent.cli.model import summary
 from agent.cli.options import Output, answers, option
+from agent.cli.policy import model_path
 from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
 from agent.decision.choice import LEAST
 from agent.decision.studies import Comparison, Design, QueryChange, compare_models, design_of
@@ -49,16 +51,16 @@ LEGEND = (
 
 
 @click.command()
-@click.argument("path", metavar="M|NAME")
+@click.argument("path", type=model_path, metavar="M|NAME")
 @option("--lambda trade_off", float, "BITS", LAMBDA, default=Terms().trade_off)
 @answers
-def design(path: str, trade_off: float) -> Output:
+def design(path: Path, trade_off: float) -> Output:
     """Show which facts a service should ask for, by the queries of the model M.
 
     What each fact adds and for how many queries, what it costs not to ask for the others, and how
     help and risk grow with the number of facts. A larger --lambda asks for less. Takes seconds.
     """
-    found = read(model_path(path))
+    found = read(path)
     made = design_of(found, trade_off)
     verdict, reasons = verdict_of(made, found)
     text = page(
@@ -142,11 +144,11 @@ def _curve(made: Design, found: Model) -> Iterator[tuple[str, ...]]:
 
 
 @click.command()
-@click.argument("old", metavar="OLD")
-@click.argument("new", metavar="NEW")
+@click.argument("old", type=model_path, metavar="OLD")
+@click.argument("new", type=model_path, metavar="NEW")
 @option("--lambda trade_off", float, "BITS", LAMBDA, default=Terms().trade_off)
 @answers
-def compare(old: str, new: str, trade_off: float) -> Output:
+def compare(old: Path, new: Path, trade_off: float) -> Output:
     """Show what changed from the model OLD to the model NEW.
 
     Which queries and facts came and went, for which the best facts or their help changed, and what
@@ -154,7 +156,7 @@ def compare(old: str, new: str, trade_off: float) -> Output:
     build NEW from the tables of the new period alone: its people then test OLD. Queries are the
     same by their text, facts and values by their name. Makes a decision for each query.
     """
-    models = [read(model_path(each)) for each in (old, new)]
+    models = [read(each) for each in (old, new)]
     found = compare_models(models[0], models[1], trade_off)
     if models[0].digest == models[1].digest:
         return Output(found, paragraph(f"{old} and {new} are the same model."))

@@ -1,9 +1,7 @@
 """`reticent policy`: check a policy file, and see the rules in force."""
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -34,7 +32,7 @@ from agent.decision.terms import attributes_of
 from agent.decision.values import ReplayedRequest
 from agent.errors import PolicyError, Problem, UsageError, nearest
 from agent.files import check_ours
-from agent.model.file import SHIPPED, read, shipped_model, shipped_models
+from agent.model.file import SUFFIX, read, shipped_model, shipped_models
 from agent.model.model import Model, surest
 from agent.model.signature import trusted
 from agent.paths import paths
@@ -81,25 +79,18 @@ policy_option = option(
 )
 
 
-class ModelFile(click.Path):
-    """The path of a model's file, or the name of a shipped model."""
-
-    def __init__(self) -> None:
-        """Take paths as they are, and return them as such."""
-        super().__init__(path_type=Path)
-
-    def convert(
-        self,
-        value: str | os.PathLike[str],
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Any:  # noqa: ANN401  (of click)
-        """Return the path."""
-        return shipped_model(str(value)) if value in SHIPPED else super().convert(value, param, ctx)
+def model_path(named: str) -> Path:
+    """Find a model, named by its file or as policies name it; UsageError if unknown."""
+    path = Path(named)
+    if path.exists() or path.suffix or path.name != named:
+        return path
+    names = {each.stem: each for each in (*shipped_models(), *paths().models.glob(f"*{SUFFIX}"))}
+    if named not in names:
+        raise UsageError.unknown("model", named, names)
+    return names[named]
 
 
-MODEL_FILE = ModelFile()
-model_option = option("--model", MODEL_FILE, "M|NAME", MODEL)
+model_option = option("--model", model_path, "M|NAME", MODEL)
 recipient_option = option("--recipient", str, "HOST", "For whom. By default whoever no rule names.")
 
 

@@ -1,9 +1,8 @@
 """Change what a policy rules: `set` and `block`."""
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
-from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -78,39 +77,22 @@ def day(text: str) -> date:
         raise UsageError(f"{text!r} is not a date", "write it as 2027-03-01") from None
 
 
-def scope_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options for its file, and for which requests: its argument ``where``."""
-
-    @option("--recipient", str, "HOST|GROUP", "For one recipient or group.")
-    @option("--attribute", str, "NAME", "For one attribute, or a pattern.")
-    @option("--query", QUERY, "WORDS", "For queries with these words; - reads the standard input.")
-    @option("--expires", day, "DATE", "Through this day, as 2027-03-01.")
-    @policy_option
-    @model_option
-    @wraps(command)
-    def scoped(
-        recipient: str | None,
-        attribute: str | None,
-        query: str | None,
-        expires: date | None,
-        **named: Any,  # noqa: ANN401  (of the command)
-    ) -> None:
-        command(where=amend.scope(recipient, attribute, query, expires), **named)
-
-    return scoped
-
-
 @click.command("set")
 @click.argument("pairs", nargs=-1, required=True, metavar="KEY=VALUE...")
-@scope_options
+@option("--recipient", str, "HOST|GROUP", "For one recipient or group.")
+@option("--attribute", str, "NAME", "For one attribute, or a pattern.")
+@option("--query", QUERY, "WORDS", "For queries with these words; - reads the standard input.")
+@option("--expires", day, "DATE", "Through this day, as 2027-03-01.")
+@policy_option
+@model_option
 @answers
-def set_(pairs: tuple[str, ...], where: amend.RuleScope, file: Path, model: Path | None) -> Output:
+def set_(pairs: tuple[str, ...], file: Path, model: Path | None, **scope: Any) -> Output:  # noqa: ANN401  (of the options)
     """Change a setting in a policy, for all requests or only for those that you name.
 
     KEY= takes a setting out, and a rule that has no other. Comments stay. Nothing is written if the
     result would not be a valid policy. Rules that still win over the new one are listed.
     """
-    models = with_shipped(read_model(model))
+    where, models = amend.scope(**scope), with_shipped(read_model(model))
     titles = {each.name: each.title for one in reversed(models) for each in one.attributes}
     given = once(
         "KEY=VALUE", [(each[:-1], "") if each.endswith("=") else pair(each) for each in pairs]
