@@ -303,9 +303,9 @@ class EventLine(NamedTuple):
         return printable(f"{moment(self.at)}: {self.text}")
 
     def record(self) -> dict[str, Any]:
-        """The same in JSON's types, without what the user searched."""
+        """The same in JSON's types, without values and what the user searched."""
         about: dict[str, Any] = msgspec.to_builtins(self.about) or {}
-        about.pop("query", None)
+        about = {key: each for key, each in about.items() if key not in ("query", "values")}
         return {"event": self.kind, "at": self.at.isoformat(), "text": self.text, "about": about}
 
 
