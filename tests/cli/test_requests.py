@@ -182,8 +182,9 @@ def test_every_word_reaches_the_daemon(
 ) -> None:
     """For as long, and about whom and what, as it is said."""
     said = page_reviews(run, decided, "3", *options.split())
-    shown = {"names": REVIEW.names, "pool": REVIEW.pool}
-    expected = msgspec.convert({"decided": decided, **shown, **fields}, Word)
+    shown = {"names": REVIEW.names, "recipient": REVIEW.pool}
+    disclose = "auto" if decided == "approve" else "never"
+    expected = msgspec.convert({"disclose": disclose, **shown, **fields}, Word)
     told = ("verdict", {"body": expected, "id": 3})
     assert fake.calls == [("reviews", {}), told, ("attributes", {})]
     names = " and ".join(fields.get("names", REVIEW.names))
@@ -209,7 +210,7 @@ def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon)
     theirs = changed(OFFER, id=8, pool="weather.example")
     fake.handlers["reviews"] = says([REVIEW, OFFER, theirs, other])
     said = page_reviews(run, "deny", "www.weather.example", "--days", "2")
-    word = Word(decided="deny", lasting="days", days=2, pool="weather.example")
+    word = Word(disclose="never", lasting="days", days=2, recipient="weather.example")
     assert fake.calls == [
         ("knowledge", {"recipient": "www.weather.example"}),
         ("reviews", {}),
