@@ -39,7 +39,7 @@ OPEN = changed(messages.OPEN, models=[MODEL], waiting=2)
 
 
 # Textual's pilot looks every 20 ms, thrice for each key, whether the program is idle.
-_wait.SLEEP_GRANULARITY, _wait.SLEEP_IDLE = 1 / 500, 1 / 10_000
+_wait.SLEEP_GRANULARITY, _wait.SLEEP_IDLE = 1 / 100, 1 / 2_000
 QUIET = 2  # looks at which the screen is as before, further apart than two renewals
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 NOTHING = Environment(list, lambda _path, _line: None, lambda: NOW)  # is wrong, or edited
