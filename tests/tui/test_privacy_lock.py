@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
+from msgspec import Struct, to_builtins
 from rich.console import Console
 from textual.content import Content
 from textual.widgets import Button, Input, OptionList, Static
@@ -253,13 +254,19 @@ def whole(app: ReviewApp) -> dict[str, str]:
             if isinstance(each, Static):
                 texts.append(_plain(each.content))
             elif isinstance(each, Listing):
-                texts += [str(getattr(item, "value", item)) for item in each.items]
+                texts += [_unmasked(item) for item in each.items]
             elif isinstance(each, Input):
                 texts.append(each.value)
             elif isinstance(each, OptionList):
                 texts += [str(option.prompt) for option in each.options]
         found[page.where] = "\n".join(texts)
     return found
+
+
+def _unmasked(item: object) -> str:
+    if isinstance(item, Struct):
+        return str(to_builtins(item))  # what it prints of itself may be masked
+    return str(getattr(item, "value", item))
 
 
 def _plain(content: object) -> str:
