@@ -136,8 +136,7 @@ def test_an_assistants_server_is_a_client_and_nothing_more() -> None:
     assert {"agent.assistants.server", "mcp", "msgspec"} <= modules
     assert modules.isdisjoint({"numpy", "safetensors", "textual", "aiohttp", "tomlkit", "sqlite3"})
     rooms = {name.split(".")[1] for name in modules if name.startswith("agent.")}
-    assert rooms <= {"assistants", "cli", "decision", "errors", "paths", "tui", "wire", "words"}
-    assert {name for name in modules if name.startswith("agent.tui.")} == {"agent.tui.charts"}
+    assert rooms <= {"assistants", "cli", "decision", "errors", "paths", "wire", "words"}
     assert {name for name in modules if name.startswith("agent.decision.")} == {VALUES}
 
 
