@@ -1,7 +1,7 @@
 """decide: one request, its terms, the recipient's knowledge and a model -> one decision."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -185,15 +185,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         figures=figures,
         pending=pending,
         outcomes=outcomes,
-        guarded=tuple(
-            Guarded(
-                name=model.attributes[v].name,
-                title=model.attributes[v].title,
-                bits=float(anonymity_set.guard_bits(v, result.mask)),
-                best_guess=float(anonymity_set.guard(v).best_guess(result.mask)),
-            )
-            for v, _ in prepared.settings.guards
-        ),
+        guarded=tuple(_guarded(prepared, result.mask)),
         mode=choice.mode,
         evaluations=result.evaluations,
         violations=result.violations,
@@ -202,6 +194,18 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         certified=result.certified if proven else None,
         node_limit_hit=proven and result.node_limit_hit,
     )
+
+
+def _guarded(prepared: Prepared, mask: int) -> Iterator[Guarded]:
+    """Yield what a set lets a recipient infer about each guarded attribute."""
+    for guarded, _ in prepared.settings.guards:
+        attribute = prepared.context.model.attributes[guarded]
+        yield Guarded(
+            name=attribute.name,
+            title=attribute.title,
+            bits=float(prepared.anonymity_set.guard_bits(guarded, mask)),
+            best_guess=float(prepared.anonymity_set.guard(guarded).best_guess(mask)),
+        )
 
 
 def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:

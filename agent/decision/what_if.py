@@ -18,8 +18,8 @@ from agent.decision.cache import Cache
 from agent.decision.choice import choice_of, utility_of
 from agent.decision.context import Context, Prepared, mask_of, prepare
 from agent.decision.decide import decide, figures_of, limit_of, outcome_of, read_by
-from agent.decision.knowledge import Holdings, knowledge_in, people_left
-from agent.decision.terms import rulebook, terms_under
+from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_left
+from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import (
     Curve,
     CurvePoint,
@@ -241,9 +241,8 @@ def replay(
     too large for.
     """
     concepts, books = Concepts(models), dict[str, Rulebook]()
-    actual, tried = (
-        defaultdict[str, Holdings[str]](partial(Holdings, concepts.replaces)) for _ in range(2)
-    )
+    empty = partial(Holdings[str], concepts.replaces)
+    actual, tried = (defaultdict[str, Holdings[str]](empty) for _ in range(2))
     for past in history:
         model = past.model or models[0]
         if model.id not in books:
@@ -260,14 +259,10 @@ def replay(
             knowledge_in(each[pool], model, past.at, concepts=concepts, cache=cache)
             for each in (tried, actual)
         )
-        codes, persons = own[model.id], [*model.person_codes]
-        per_request = (each.name for each in model.attributes[model.persons :])
-        terms = terms_under(ruling, model)
-        terms = replace(terms, available=frozenset({*codes, *per_request}))
-        mine = codes if terms.limits.protect == "me" else None
-        request = Request(past.query, past.recipient, past.asked)
-        context = Context(request, terms, before, model, mine, cache=cache)
+        codes = own[model.id]
+        context = _context(past, terms_under(ruling, model), before, model, codes, cache)
         decision = decide(context, brief=True)
+        persons = model.person_codes.keys() & {*decision.disclosed}
         sent = {
             each: codes.get(each, UNSPECIFIED) for each in decision.disclosed if each in persons
         }
@@ -290,6 +285,21 @@ def replay(
             people_left_was=people_left(after, model, cache),
             people_left=people_left(before.with_facts(sent), model, cache),
         )
+
+
+def _context(
+    past: PastRequest,
+    terms: Terms,
+    knowledge: Knowledge,
+    model: Model,
+    codes: Codes,
+    cache: Cache,
+) -> Context:
+    per_request = (each.name for each in model.attributes[model.persons :])
+    terms = replace(terms, available=frozenset({*codes, *per_request}))
+    mine = codes if terms.limits.protect == "me" else None
+    request = Request(past.query, past.recipient, past.asked)
+    return Context(request, terms, knowledge, model, mine, cache=cache)
 
 
 def bits_of(query: str, names: Iterable[str], model: Model, cache: Cache | None = None) -> float:
