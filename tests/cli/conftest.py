@@ -1,8 +1,8 @@
 """A model file, and a way to run a command and see all that it does."""
 
 import io
-import logging
 import json
+import logging
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms, terms_under
-from agent.decision.values import Request
+from agent.decision.values import Decision, Request
 from agent.model.model import Model
 from policy.hosts import site_of
 from policy.match import Rulebook, Ruling, known
@@ -160,11 +160,20 @@ def streams(draw: st.DrawFn) -> Stream:
     return Stream(tuple(requests), forgotten, draw(st.frozensets(pairs, max_size=12)))
 
 
-class Agent:
-    """One person's agent: it answers, keeps a ledger and does what the user says."""
+Basis = tuple[Request, Terms, Knowledge, tuple[tuple[str, int], ...] | None]
 
-    def __init__(self, values: Values, rulebook: Rulebook, model: Model) -> None:
+
+class Agent:
+    """One person's agent: it answers, keeps a ledger and does what the user says.
+
+    ``decisions``: those of everybody so far, by all that they depend on but the model.
+    """
+
+    def __init__(
+        self, values: Values, rulebook: Rulebook, model: Model, decisions: dict[Basis, Decision]
+    ) -> None:
         self.values, self.rulebook, self.model = values, rulebook, model
+        self.decisions = decisions
         self.events: list[Told | Forgotten] = []
         self.allowed: set[tuple[str, str]] = set()
         self.answers: defaultdict[str, list[Step]] = defaultdict(list)
@@ -187,7 +196,10 @@ class Agent:
         terms = replace(terms, ask=terms.ask - allowed)
         known = knowledge_of(self.events, ruling.pool, self.pool, at)
         own = self.values if terms.limits.protect == "me" else None
-        decision = decide(request, terms, known, self.model, own)
+        basis = request, terms, known, own and tuple(own.items())
+        if basis not in self.decisions:
+            self.decisions[basis] = decide(request, terms, known, self.model, own)
+        decision = self.decisions[basis]
         codes = tuple(self.values[name] for name in decision.disclosed)
         self.answers[ruling.pool].append(Step(decision.code, decision.disclosed, codes))
         told = [each for each in zip(decision.disclosed, codes, strict=True) if each[0] in PERSON]
@@ -205,9 +217,11 @@ def followed(text: str, stream: Stream, seed: int) -> dict[Person, Mapping[str, 
     model = the_model(seed)
     rulebook = Rulebook(read(text, "test", preset), known(*NAMES))
     people = sorted({tuple(row) for row in model.population.codes.tolist()})
+    values = {person: dict(zip(NAMES, (*person, 1), strict=True)) for person in people}
+    decisions: dict[Basis, Decision] = {}
     return {
-        person: Agent(dict(zip(NAMES, (*person, 1), strict=True)), rulebook, model).follow(stream)
-        for person in people
+        person: Agent(own, rulebook, model, decisions).follow(stream)
+        for person, own in values.items()
     }
 
 

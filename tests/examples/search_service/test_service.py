@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.decision.studies import recommended
+from agent.model.attributes import Attribute
 from agent.model.model import Model
 from examples.search_service import page
 from examples.search_service.attributes import asked_of, codes_of, values_of
@@ -297,10 +298,15 @@ def test_what_the_design_recommends_is_asked_for(model: Model) -> None:
     assert accepting(()) == ""
 
 
+@pytest.fixture(scope="module")
+def asked(model: Model) -> tuple[Attribute, ...]:
+    """The attributes that the service asks for."""
+    return asked_of(model)
+
+
 @given(st.data())
-def test_a_value_has_its_code(model: Model, data: st.DataObject) -> None:
+def test_a_value_has_its_code(asked: tuple[Attribute, ...], data: st.DataObject) -> None:
     """And not specified, which is never told, has none."""
-    asked = asked_of(model)
     told = {name: data.draw(st.sampled_from(may)) for name, may in values_of(asked).items()}
     codes = codes_of(told, asked)
     assert {each.name: each.values[codes[each.name]] for each in asked} == told
