@@ -18,8 +18,8 @@ from agent.decision.cache import Cache
 from agent.decision.choice import choice_of, utility_of
 from agent.decision.context import Context, Prepared, mask_of, prepare
 from agent.decision.decide import decide, figures_of, limit_of, outcome_of, read_by
-from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_left
-from agent.decision.terms import Terms, rulebook, terms_under
+from agent.decision.knowledge import Holdings, knowledge_in, people_left
+from agent.decision.terms import rulebook, terms_under
 from agent.decision.values import (
     Curve,
     CurvePoint,
@@ -255,13 +255,13 @@ def replay(
         if past.forgets or past.model is None:
             tried[pool].add_facts(past.at, site, past.facts)
             continue
-        before, after = (
-            knowledge_in(each[pool], model, past.at, concepts=concepts, cache=cache)
-            for each in (tried, actual)
-        )
+        before = knowledge_in(tried[pool], model, past.at, concepts=concepts, cache=cache)
+        after = knowledge_in(actual[pool], model, past.at, concepts=concepts, cache=cache)
         codes = own[model.id]
-        context = _context(past, terms_under(ruling, model), before, model, codes, cache)
-        decision = decide(context, brief=True)
+        terms = replace(terms_under(ruling, model), available=_available(model, codes))
+        mine = codes if terms.limits.protect == "me" else None
+        request = Request(past.query, past.recipient, past.asked)
+        decision = decide(Context(request, terms, before, model, mine, cache=cache), brief=True)
         persons = model.person_codes.keys() & {*decision.disclosed}
         sent = {
             each: codes.get(each, UNSPECIFIED) for each in decision.disclosed if each in persons
@@ -270,7 +270,7 @@ def replay(
         facts = [meaning_of(name, each.values[sent[name]], model) for name, each in attributes]
         tried[pool].add_facts(past.at, site, facts)
         if decision.disclosed:
-            tried[pool].add_query(site, context.meaning)
+            tried[pool].add_query(site, cache.read(model, past.query))
         yield ReplayedRequest(
             at=past.at,
             recipient=ruling.host,
@@ -287,19 +287,9 @@ def replay(
         )
 
 
-def _context(
-    past: PastRequest,
-    terms: Terms,
-    knowledge: Knowledge,
-    model: Model,
-    codes: Codes,
-    cache: Cache,
-) -> Context:
-    per_request = (each.name for each in model.attributes[model.persons :])
-    terms = replace(terms, available=frozenset({*codes, *per_request}))
-    mine = codes if terms.limits.protect == "me" else None
-    request = Request(past.query, past.recipient, past.asked)
-    return Context(request, terms, knowledge, model, mine, cache=cache)
+def _available(model: Model, codes: Codes) -> frozenset[str]:
+    """Name what is set, and what is known of each request."""
+    return frozenset({*codes, *(each.name for each in model.attributes[model.persons :])})
 
 
 def bits_of(query: str, names: Iterable[str], model: Model, cache: Cache | None = None) -> float:

@@ -196,7 +196,7 @@ class Agent:
         terms = replace(terms, ask=terms.ask - allowed)
         known = knowledge_of(self.events, ruling.pool, self.pool, at)
         own = self.values if terms.limits.protect == "me" else None
-        basis = request, terms, known, own and tuple(own.items())
+        basis = request, terms, known, tuple(own.items()) if own else None
         if basis not in self.decisions:
             self.decisions[basis] = decide(request, terms, known, self.model, own)
         decision = self.decisions[basis]
