@@ -60,15 +60,11 @@ def locked(_: Ask) -> Answer:
     return Answer(code="locked")
 
 
-def breaking(_: Ask) -> Answer:
-    """Break off."""
-    raise BrokenPipeError
-
-
 class Standin:
     """Answers until its `with` ends.
 
     ``sites``, ``clicks``, ``locked``, ``stale``: what its status says;
+    ``broken``: whether it ends each call without an answer;
     ``told``: the status that was last asked for; ``answer``: what it makes of a request;
     ``cap``: how many of pages it decides for a recipient in a minute; ``delay``: the longest, in
     seconds, drawn anew for each.
@@ -88,7 +84,7 @@ class Standin:
         """Behave, forget what was said, and be there."""
         self.answer: Callable[[Ask], Answer] = answered
         self.delay = 0.0
-        self.clicks = self.locked = self.stale = False
+        self.clicks = self.locked = self.stale = self.broken = False
         self.cap, self._rates = MANY, Rates()
         self.forget()
 
@@ -153,6 +149,8 @@ class Standin:
             self.messages.append(Said(body.call, message, body.by))
             self._said.notify_all()
             wait = self._chance.uniform(0, self.delay)
+        if self.broken:
+            return Raw(200, b"")  # which is no whole answer
         answer: object = Done()
         if body.call == "status":
             answer = self.told = self.status()
@@ -160,10 +158,7 @@ class Standin:
             self.sites = [each for each in self.sites if each.recipient != message.recipient]
         elif body.call == "decide":
             time.sleep(wait)
-            try:
-                answer = self._decided(message, body.by)
-            except BrokenPipeError:
-                return Raw(200, b"")  # which is no whole answer
+            answer = self._decided(message, body.by)
         return RelayAnswer(id=body.id, status=200, body=msgspec.Raw(msgspec.json.encode(answer)))
 
     def _decided(self, ask: Ask, by: str) -> Answer:

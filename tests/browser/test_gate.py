@@ -10,7 +10,7 @@ import pytest
 from agent.wire.decide import Answer, Ask, Carry
 from tests.browser.driver import killed_relays
 from tests.browser.recipient import right
-from tests.browser.standin import LATE, answered, breaking, locked, site
+from tests.browser.standin import LATE, answered, locked, site
 from tests.browser.world import World, added, is_plain, is_right
 from tests.waiting import until
 
@@ -179,7 +179,7 @@ def end(world: World) -> None:
 
 def break_off(world: World) -> None:
     """Have it end each call without an answer."""
-    world.daemon.answer = breaking
+    world.daemon.broken = True
 
 
 def dally(world: World) -> None:
