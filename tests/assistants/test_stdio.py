@@ -149,8 +149,7 @@ def test_two_hundred_hostile_lines_end_in_frames(live: Live) -> None:
     assert any(each in honest for each in SECRETS)
     with live.client(CONTROL) as client:
         entries: list[Entry] = client.call("ledger", recipient="hostile.example")
-    answers = (each for each in by_number.values() if not _repeats(each))
-    shared = sum(bool(_facts(each)) for each in answers)
+    shared = sum(bool(_facts(each)) and not _repeats(each) for each in by_number.values())
     assert shared + 1 == len(entries), "what was shared and what is recorded differ"
     assert "/etc/passwd" not in json.dumps([_text(each) for each in by_number.values()])
 

@@ -266,16 +266,22 @@ def test_a_daemon_may_come_and_go() -> None:
         assert host.end() == 0
 
 
+def stop(process: "subprocess.Popen[bytes]") -> None:
+    """Have a process stand still, and wait until it does."""
+    process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+
+
 def test_an_answer_that_comes_too_late_goes_nowhere() -> None:
     """The next frame gets its own: a header of another query would be worse than none."""
     with living() as live, hosting(live.paths.query) as host:
         assert host.ask(1, "status")["id"] == 1
-        live.process.send_signal(signal.SIGSTOP)
+        stop(live.process)
         assert host.ask(2, "decide", ASK)["code"] == "too slow"
         live.process.send_signal(signal.SIGCONT)
         assert host.ask(3, "status")["id"] == 3
         assert host.ask(4, "decide", ASK)["id"] == 4
-        live.process.send_signal(signal.SIGSTOP)
+        stop(live.process)
         host.send(ENVELOPE)
         live.kill()  # which had the request, and had not answered
         assert host.said()["code"] == "no daemon"
