@@ -45,7 +45,6 @@ T = TypeVar("T")
 C = TypeVar("C", bound=Callable[..., Any])
 COLUMNS = (wide("name"), numeric("queries"), numeric("attributes"), wide("signed with"))
 DEFERRED = {
-    "design": Deferred("agent.cli.model_analysis", "Show which facts a service should ask for."),
     "curve": Deferred("agent.cli.decide", "Show what would be sent at every trade-off."),
     "compare": Deferred("agent.cli.model_analysis", "Show what changed between two models."),
     "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),

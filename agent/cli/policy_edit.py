@@ -31,18 +31,16 @@ from agent.cli.policy import (
     with_shipped,
 )
 from agent.cli.policy_pages import Origins, written
-from agent.cli.printing import Column, note, numeric, paragraph, strong, table, told
+from agent.cli.printing import Column, note, numeric, paragraph, table, told
 from agent.cli.prompts import agree
 from agent.daemon.policy_file import Change, Edit, rewrite
-from agent.decision import calibration
+from agent.decision.studies import Calibration, calibrated
 from agent.decision.terms import attributes_of
 from agent.errors import PolicyError, UsageError
 from agent.files import read_bytes
-from agent.model.model import Model
 from agent.wire.base import Done, RecipientName
 from agent.wire.decide import Allowed
 from agent.wire.policy import Edited, Win
-from agent.words.figures import counted
 from agent.words.titles import Titles, titled
 from policy import amend
 from policy.read import load, preset, read
@@ -55,8 +53,7 @@ NOT_BLOCKED = "{} was not blocked, so nothing was changed."
 STILL = "{} still gets nothing, by {}, which is not for it alone: change it by hand."
 
 LARGEST = 1 << 20  # bytes
-TITLES = {"precision": "sharing", "one_of": "being one of"}
-DIGITS = 4  # of a number that is written: answers on a scale of five are no more exact
+DIGITS = 4  # of a number that is written: answers by five words are no more exact
 UNFITTED = (
     "λ: not fitted, for no answer about being recognised has a price. Answer [one_of] for more "
     "numbers of people, or leave λ as it is."
@@ -65,8 +62,6 @@ NEVER = (
     "What you would never allow has no price, and λ ignores it. A limit keeps it: `k` or `risk` in "
     "the policy."
 )
-ANSWERS = "Answers, as below. Of several files the medians count."
-HEADS = ("identifiability", "bits wanted", "on the line", "off by")
 
 
 def day(text: str) -> date:
@@ -188,50 +183,24 @@ def block(recipient: str, *, undo: bool) -> Output:
     return Output(lifted, paragraph(text))
 
 
-def read_answers(path: Path, model: Model) -> calibration.PersonAnswers:
-    """Return the answers in a file; UsageError, with the nearest, for what nobody asked."""
-    try:
-        document = tomllib.loads(read_bytes(path, LARGEST).decode("utf-8-sig"))
-    except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
-        hint = "write lines such as region = 2"
-        raise UsageError("this is not valid TOML", hint, str(path)) from None
-    try:
-        return calibration.answers_of(document, model)
-    except UsageError as error:
-        raise UsageError(error.what, error.hint, error.where or str(path)) from None
-
-
-def calibration_text(found: calibration.Calibration) -> str:
+def calibration_text(found: Calibration) -> str:
     """Return the page: λ with the fit behind it, and what each attribute must bring."""
-    several = f"Medians of {counted(found.people, 'person', 'people')}."
-    parts = [several] if found.people > 1 else []
-    if found.trade_off is None or found.rms_residual_bits is None:
-        parts.append(paragraph(UNFITTED))
-    else:
-        fitted = f"λ = {found.trade_off:.4g} bits for being recognised with certainty"
-        off = f"{found.rms_residual_bits:.2f} bits (root mean square)"
-        parts.append(f"{strong(fitted)}\nA line through the origin; it is off by {off}.")
-    rows, price = [], found.trade_off
-    for each in found.pairs:
-        name = f"{int(each.name):,}" if found.source == "one_of" else each.name
-        line = "" if price is None else f"{price * each.identifiability:.2f}"
-        off = "" if each.residual_bits is None else f"{each.residual_bits:+.2f}"
-        rows.append((name, f"{each.identifiability:.3g}", _bits(each.wanted_bits), line, off))
-    parts.append(table([Column(TITLES[found.source]), *map(numeric, HEADS)], rows))
-    if any(pair.wanted_bits is None for pair in found.pairs):
-        parts.append(paragraph(NEVER))
-    if found.sensitivity:
-        sensitive = [(name, _bits(each)) for name, each in found.sensitivity.items()]
-        bits = table([Column("attribute"), numeric("bits")], sensitive)
-        parts.append(f"{strong('What an attribute must bring')}\n{bits}")
-    return "\n\n".join(filter(None, parts))
+    text = UNFITTED
+    if found.trade_off is not None and found.error_bits is not None:
+        text = (
+            f"λ = {found.trade_off:.4g} bits for being recognised with certainty, by a line that "
+            f"is off by {found.error_bits:.2f} bits (root mean square)."
+        )
+    never = NEVER if None in found.one_of.values() else ""
+    rows = [
+        (name, "never" if bits is None else f"{bits:.2f}")
+        for name, bits in found.sensitivity.items()
+    ]
+    prices = table([Column("attribute"), numeric("bits")], rows) if rows else ""
+    return "\n\n".join(filter(None, [paragraph(text), paragraph(never), prices]))
 
 
-def _bits(bits: float | None) -> str:
-    return "never" if bits is None else f"{bits:.2f}"
-
-
-def into_policy(path: Path, found: calibration.Calibration) -> None:
+def into_policy(path: Path, found: Calibration) -> None:
     """Write a calibration into a policy file, and leave all else as it was."""
     edits: list[tuple[str | None, str, float | None]] = [(None, "lambda", found.trade_off)]
     edits += [(name, "sensitivity", bits) for name, bits in found.sensitivity.items()]
@@ -252,28 +221,31 @@ def into_policy(path: Path, found: calibration.Calibration) -> None:
 
 
 @click.command()
-@option("--answers files", PATH, "FILE", ANSWERS, required=True, multiple=True)
+@option("--answers file", PATH, "FILE", "Answers, as below.", required=True)
 @model_option
 @click.option("--write", is_flag=True, help="Write it into your own policy, after asking.")
 @yes_option
 @json_option
-def calibrate(
-    files: tuple[Path, ...], model: Path | None, *, write: bool, yes: bool, as_json: bool
-) -> None:
+def calibrate(file: Path, model: Path | None, *, write: bool, yes: bool, as_json: bool) -> None:
     """Turn answers about your privacy into λ and into sensitivities, in bits.
 
     FILE is TOML. Answer for the attribute, never because of your own value of it.
 
     \b
-    [improvement]   # for sharing something so sensitive, a search must improve
-    1 = "25%"       # by 25%, 50%, 100%, be four times (4x) as fast, or: never
-    [sensitivity]   # of attributes, from 1 (hardly) to 5 (highly sensitive)
-    region = 2
-    [one_of]        # the same of being known to be one of so many people
-    1000 = 1
+    [sensitivity]   # for sharing an attribute, a search must improve
+    region = "50%"  # by 25%, 50%, 100%, be four times (4x) as fast, or: never
+    [one_of]        # the same for being known to be one of so many people
+    1000 = "25%"
     """  # noqa: D301  (click's mark for lines that are kept)
     meant = read_model(model)
-    found = calibration.calibrated([read_answers(file, meant) for file in files], meant)
+    try:
+        document = tomllib.loads(read_bytes(file, LARGEST).decode("utf-8-sig"))
+        found = calibrated(document, meant)
+    except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
+        hint = "write lines such as region = '50%'"
+        raise UsageError("this is not valid TOML", hint, str(file)) from None
+    except UsageError as error:
+        raise UsageError(error.what, error.hint, error.where or str(file)) from None
     click.echo(record(found) if as_json else calibration_text(found))
     if not write:
         return

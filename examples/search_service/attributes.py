@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent.decision.studies import recommended
+from agent.decision.engine import Engine
 from examples.shared_attributes import LAMBDA
 
 if TYPE_CHECKING:
@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 
 
 def asked_of(model: Model) -> tuple[Attribute, ...]:
-    """Choose the attributes to ask for: those that `reticent model design` recommends."""
-    return tuple(model.attributes[model.index(name)] for name in recommended(model, LAMBDA))
+    """Choose the attributes to ask for: those that a new service would be sent with some query."""
+    queries = (each.text for each in model.queries)
+    shared = {
+        name for each in Engine([model]).decide_many(queries, price=LAMBDA) for name in each.share
+    }
+    return tuple(each for each in model.attributes if each.name in shared)
 
 
 def values_of(asked: Sequence[Attribute]) -> dict[str, tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""`reticent model`: add, list, remove; sign, and say who signed; design and compare."""
+"""`reticent model`: add, list, remove; sign, and say who signed and compare."""
 
 import stat
 from collections.abc import Callable, Iterator
@@ -8,9 +8,8 @@ from shutil import copyfile
 
 import pytest
 
-from agent.decision.studies import design_of, recommended
 from agent.errors import UsageError
-from agent.model.file import SHIPPED, read, write
+from agent.model.file import SHIPPED, write
 from agent.paths import paths
 from agent.wire.base import Done
 from tests.cli.conftest import Run
@@ -138,17 +137,6 @@ def test_a_key_is_never_written_over(run: Run, mine: Path, tmp_path: Path) -> No
 VERDICT = "Ask for 2 of the 4 facts that village knows: Region and Hobby."
 
 
-def test_the_object_has_the_figures(run: Run, village: Path) -> None:
-    """Those of the design, with what is asked for as the examples take it."""
-    record = run("model", "design", village, "--lambda", "0.1", "--json").record
-    made = design_of(read(village), 0.1)
-    assert record["asked"]["names"] == [*recommended(read(village), 0.1)] == ["region", "hobby"]
-    assert record["standing"]["utility"] == made.standing.utility
-    assert [each["names"] for each in record["curve"]][:2] == [[], ["region"]]
-    added = {each["name"]: each for each in record["attributes"]}
-    assert (added["region"]["asked"], added["shoe_size"]["asked"]) == (True, False)
-
-
 @pytest.mark.parametrize(
     ("options", "what"),
     [
@@ -160,7 +148,7 @@ def test_the_object_has_the_figures(run: Run, village: Path) -> None:
 @pytest.mark.usefixtures("home")
 def test_what_cannot_be_is_refused(run: Run, options: list[str], what: str) -> None:
     """In one sentence, before the work."""
-    assert what in run("model", "design", *options).refusal()[0]
+    assert what in run("model", "compare", "atus", *options).refusal()[0]
 
 
 def test_the_page_says_whether_promises_were_kept(run: Run, village: Path, tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import or_
 
+import numpy as np
+
 from agent.build.fitting import SHRINKAGES
-from agent.decision.calibration import Calibration, aligned
+from agent.decision.studies import IMPROVEMENTS
 from agent.lab.charts import Chart, Claim, Mark, Panel, Series, StudyFinding
 from agent.lab.paper import survey
 from agent.lab.paper.subject import (
@@ -23,7 +25,8 @@ from agent.tradeoff import Point, curve, knee
 from agent.tradeoff.local_search import eager_pass
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.search import greedy_order
-from agent.tradeoff.study import NEVER
+from agent.tradeoff.study import fit, wanted_bits
+from agent.tradeoff.tables import Indexes
 from agent.tradeoff.tradeoff_curve import beaten
 
 Floats = tuple[float, ...]
@@ -278,23 +281,28 @@ def _claims(name: str, shown: SubjectCurve) -> list[Claim]:
     return [claim("knee", near, name=name, **at), claim("knee-is-cheap", cheap, name=name, **terms)]
 
 
-def calibrated(costs: Mapping[str, float], seed: int) -> Calibration:
-    """Fit made-up answers to costs by precision, coarsest first, by least squares."""
-    return aligned(survey.made_answers(costs, survey.RESPONSES, seed), costs)
+def calibrated(costs: Mapping[str, float], levels: Indexes) -> tuple[Floats, float | None]:
+    """Fit made-up answers to costs by precision, coarsest first, by least squares.
+
+    ``levels``: as `survey.made_answers` has them. Returns the bits wanted, and λ, None without any.
+    """
+    wanted = wanted_bits(levels, np.tile([*IMPROVEMENTS.values()], (len(levels), 1)))
+    line = fit(np.array([*costs.values()]), wanted)
+    return tuple(wanted.tolist()), None if line is None else line.trade_off
 
 
-def calibration_finding(calibration: Calibration, note: str) -> StudyFinding:
+def calibration_finding(costs: Mapping[str, float], seed: int, note: str) -> StudyFinding:
     """Draw Fig. 8b."""
-    pairs, found, near = calibration.pairs, "no fit", False
-    wanted = [NEVER if each.wanted_bits is None else each.wanted_bits for each in pairs]
+    levels = survey.made_answers(costs, survey.RESPONSES, seed)
+    (wanted, trade_off), found, near = calibrated(costs, levels), "no fit", False
     series = [Series.ranked("bits wanted (made answers)", wanted, "line")]
-    if (trade_off := calibration.trade_off) is not None:
+    if trade_off is not None:
         label = f"λ times the cost, λ = {trade_off:.2f}"
-        series.append(Series.ranked(label, [trade_off * e.identifiability for e in pairs], "line"))
+        series.append(Series.ranked(label, [trade_off * each for each in costs.values()], "line"))
         off = trade_off / survey.TRADE_OFF - 1
         found = f"λ = {trade_off:.2f} from made answers, off by {off:+.0%}"
         near = abs(off) <= WITHIN
-    panel = Panel("", "precision", "bits", tuple(series), ticks=tuple(each.name for each in pairs))
+    panel = Panel("", "precision", "bits", tuple(series), ticks=(*costs,))
     title = "Fig. 8b: calibration by the precision of location (made answers)"
     chart = Chart("fig-08b-calibration", title, f"{note} The answers are made.", (panel,))
     same = None if near else False

@@ -130,8 +130,7 @@ def study(
     if places is None:
         intro.append(prose("no-places"))
     else:
-        calibration = orders.calibrated(places, options.seed)
-        findings.insert(3, orders.calibration_finding(calibration, note))
+        findings.insert(3, orders.calibration_finding(places, options.seed, note))
     return [*intro, assumptions.shape_sentence([*shapes])], findings
 
 

@@ -23,10 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.build.log_schema import BY_LABEL, TOPIC
-from agent.decision.calibration import IMPROVEMENTS, PersonAnswers
+from agent.decision.studies import IMPROVEMENTS
 from agent.errors import UsageError
 from agent.model.model import Figure, Model
 from agent.tradeoff.study import NEVER
+from agent.tradeoff.tables import Indexes
 
 RESPONSES = 1451  # 6
 TRADE_OFF = 5.12  # 7.2: the least-squares alignment of Fig. 8(b), "approximately"
@@ -78,10 +79,12 @@ OUTCOMES = tuple(PublishedSet(**{"labels": TOPICS, **each}) for each in _STATED[
 
 def made_answers(
     costs: Mapping[str, float], people: int, seed: int, trade_off: float = TRADE_OFF
-) -> tuple[PersonAnswers, ...]:
+) -> Indexes:
     """Make up answers as people would give them if λ were so; the paper's are not public.
 
-    Whoever shows a result of them says that they are made up. The same seed gives the same.
+    Whoever shows a result of them says that they are made up. The same seed gives the same. Returns
+    intp, shape (people, costs), the level of sensitivity of each, whose improvement is that of the
+    same place in IMPROVEMENTS.
 
     ``costs``: identifiability by one of LOCATIONS, I less I of nothing. Each person wants λI bits
     times a factor of their own, whose median is 1, and ticks what is nearest in ratio. UsageError
@@ -91,16 +94,13 @@ def made_answers(
         raise UsageError(f"lambda cannot be {trade_off}", "give a number from 0")
     draw = np.random.default_rng(seed)
     factors = (trade_off * np.exp(SPREAD * draw.standard_normal(people))).tolist()
-    wanted = dict(enumerate(IMPROVEMENTS.values(), start=1))
 
     def level(bits: float) -> int:
         ratios = [abs(log2(max(bits, _BITS[0]) / each)) for each in _BITS]
         return 1 + ratios.index(min(ratios))
 
-    return tuple(
-        PersonAnswers(wanted, {thing: level(factor * cost) for thing, cost in costs.items()}, {})
-        for factor in factors
-    )
+    levels = [[level(factor * cost) for cost in costs.values()] for factor in factors]
+    return np.array(levels, dtype=np.intp)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.decision.studies import recommended
 from agent.model.attributes import Attribute
 from agent.model.model import Model
 from examples.search_service import page
@@ -22,7 +21,7 @@ from examples.search_service.engine import Found, Placed
 from examples.search_service.journal import Journal
 from examples.search_service.service import LONGEST, POLICY, Service
 from examples.search_service.texts import Entry, Question, questions
-from examples.shared_attributes import ACCEPT, LAMBDA, SHARED, accepting
+from examples.shared_attributes import ACCEPT, SHARED, accepting
 from tests.examples.search_service.serving import Client, asking, get, raw, titles
 
 TOLD = 'education="bachelor", student="yes", age="35_44"'
@@ -289,11 +288,11 @@ def test_results_say_how_far_they_moved() -> None:
     assert text.count("aria-label") == 3  # with that of the form
 
 
-def test_what_the_design_recommends_is_asked_for(model: Model) -> None:
+def test_what_helps_some_query_is_asked_for(model: Model) -> None:
     """In the order of the model, as a list of tokens; an empty list is no header."""
     asked = asked_of(model)
     read: Any = http_sf.parse(accepting(each.name for each in asked).encode(), tltype="list")
-    assert [str(item[0]) for item in read] == [*recommended(model, LAMBDA)]
+    assert [str(item[0]) for item in read] == [each.name for each in asked]
     assert 0 < len(asked) < len(model.attributes)
     assert accepting(()) == ""
 

@@ -1,6 +1,5 @@
 """What a search becomes by what it was told, whatever that is."""
 
-import re
 import signal
 from pathlib import Path
 
@@ -8,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.studies import recommended
 from agent.model.file import read, shipped_model
+from examples.search_service.attributes import asked_of as helpful
 from examples.searxng import __main__
 from examples.searxng.__main__ import PYTHON, SHARE, main, prepared
 from examples.searxng.adapter import INTERESTS, asked_of, categories_for, language_for
-from examples.shared_attributes import LAMBDA
 from tests.examples.searxng.serving import answers, free, started
 from tests.house.tree import ran
 from tests.waiting import PATIENCE
@@ -94,13 +92,12 @@ def test_as_the_table_of_the_readme_says(told: dict[str, str], usual: str, langu
     assert language_for(told, usual, KNOWN) == language
 
 
-def test_what_is_asked_for_is_what_the_design_recommends() -> None:
-    """Of that, what an engine can use; each value that may come is read."""
+def test_what_is_asked_for_helps_some_query() -> None:
+    """By one of the shipped models; each value that may come is read."""
     models = [read(shipped_model(name)) for name in ("atus", "so2017")]
-    worth = {name for model in models for name in recommended(model, LAMBDA)}
-    usable = {each for each in worth if re.match("region$|student$|int_|dev_", each)}
-    assert {*ASKED} - {"language", "country"} == usable
-    for each in (each for model in models for each in model.attributes if each.name in usable):
+    usable = {each.name: each for model in models for each in helpful(model)}
+    assert {*ASKED} - {"language", "country"} <= {*usable}
+    for each in (each for model in models for each in model.attributes if each.name in ASKED):
         assert {*each.values[1:]} <= {*ASKED[each.name]}
 
 
