@@ -1,23 +1,22 @@
 """`reticent ask`: what one request may carry, and why."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import click
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import QUERY, Output, all_option, answers, host, names, option
+from agent.cli.options import QUERY, Output, all_option, answers, host
 from agent.cli.printing import note, page
 from agent.decision.values import UNDECIDED, Code, Decision
-from agent.errors import DaemonError, LockedError, ReticentError, UsageError, nearest
+from agent.errors import DaemonError, LockedError, ReticentError, UsageError
 from agent.paths import paths
-from agent.wire.client import Client
 from agent.wire.decide import Answer as Attached
-from agent.wire.decide import Ask, Weighed, WhatIf
+from agent.wire.decide import Ask
 from agent.wire.policy import Review
 from agent.wire.state import Status
-from agent.words.decisions import BRIEF, COLUMNS, FIGURES, MORE, explanation, headline, lines
-from agent.words.figures import bits, listed, people
-from agent.words.layout import Column, facts, numeric, table
+from agent.words.decisions import BRIEF, MORE, explanation, headline, lines
+from agent.words.figures import listed
+from agent.words.layout import facts
 from agent.words.notices import sent_to, waits
 from agent.words.titles import (
     WHY_NOTHING,
@@ -26,15 +25,9 @@ from agent.words.titles import (
     titled,
     titles_in,
     value_title,
-    why,
     write_policy,
 )
 
-MEASURES = map(numeric, ("bits", "cost", "people"))
-SETS = (Column("set"), *MEASURES, Column("breaks"), COLUMNS[0])
-ROWS = (*COLUMNS[:-1], numeric("people"), COLUMNS[-1])
-READING = f"{FIGURES}; people: how many would still look like you"
-ONLY = "The attributes that the recipient can use. By default any."
 EXPLAIN = "Show what would be sent and why, and send nothing."
 HEADER = "Shared-Attributes"
 STALE = (
@@ -109,110 +102,26 @@ def attached_page(attached: Attached, waiting: Iterable[Review], titles: Titles)
 @click.command()
 @click.argument("recipient", type=host)
 @click.argument("query", type=QUERY)
-@option("--only-names only", names, "A,B", ONLY)
 @click.option("--explain", is_flag=True, help=EXPLAIN)
 @all_option
-@option("--with add", names, "A,B", "Explain the set with these facts too.")
-@option("--without drop", names, "A,B", "Explain the set without these facts.")
 @answers
-def ask(
-    recipient: str,
-    query: str,
-    *,
-    only: tuple[str, ...] | None,
-    explain: bool,
-    every: bool,
-    add: tuple[str, ...] | None,
-    drop: tuple[str, ...] | None,
-) -> Output:
+def ask(recipient: str, query: str, *, explain: bool, every: bool) -> Output:
     """Get the facts that a request of QUERY to RECIPIENT may carry.
 
     Ask only for what you are about to send: the answer is recorded as sent to the recipient, except
     with --explain. With - as QUERY it is read from the standard input: every user of this machine
     can read the arguments of a running command, and a shell keeps them.
     """
-    if (add or drop) and not explain:
-        what = "other facts than those decided cannot be sent"
-        raise UsageError(what, "add --explain to compare them, or change your rules")
-    asked = None if only is None else [*only]
-    request = Ask(recipient=recipient, query=query, asked=asked)
     with door() as client:
-        if add or drop:
-            body = WhatIf(
-                recipient=recipient,
-                query=query,
-                asked=asked,
-                add=[*(add or ())],
-                drop=[*(drop or ())],
-            )
-            return _compared(body, client)
-        if explain:
-            return _explained(request, client, every=every)
-        attached: Attached = client.call("decide", request)
-        if attached.stale_rules:
+        request = Ask(recipient=recipient, query=query)
+        answer: Attached | Decision = client.call("explain" if explain else "decide", request)
+        if answer.stale_rules:
             note(STALE)
-        if attached.code in UNDECIDED:
-            return Output(attached, "", error=undecided(attached.code, client.call("status")))
-        unseen = {*(only or ())} - {*attached.attributes, *attached.unspecified}
-        if unseen:
-            decision: Decision = client.call("explain", request)
-            note_unknown(sorted(unseen), [*decision.titles])
-        pool = attached.summary.pool if attached.summary and attached.summary.waiting else None
+        if answer.code in UNDECIDED:
+            return Output(answer, "", error=undecided(answer.code, client.call("status")))
+        if isinstance(answer, Decision):
+            return Output(answer, decision_page(answer, every=every))
+        pool = answer.summary.pool if answer.summary and answer.summary.waiting else None
         reviews: list[Review] = client.call("reviews") if pool else []
         theirs = [each for each in reviews if each.pool == pool]
-        return Output(attached, attached_page(attached, theirs, titles_of(client)))
-
-
-def _explained(request: Ask, client: Client, *, every: bool) -> Output:
-    decision: Decision = client.call("explain", request)
-    if decision.stale_rules:
-        note(STALE)
-    if decision.code in UNDECIDED:
-        return Output(decision, "", error=undecided(decision.code, client.call("status")))
-    note_unknown(request.asked or (), [*decision.titles])
-    return Output(decision, decision_page(decision, every=every))
-
-
-def _compared(body: WhatIf, client: Client) -> Output:
-    weighed: Weighed = client.call("whatif", body)
-    note_unknown(body.asked or (), [each.name for each in weighed.rows])
-    code = weighed.decision.code
-    error = undecided(code, client.call("status")) if code in UNDECIDED else None
-    return Output(weighed, weighed_page(weighed), error=error)
-
-
-def note_unknown(given: Iterable[str], attributes: Sequence[str]) -> None:
-    """Say which names the model lacks: it may for another recipient's, so that is no mistake.
-
-    ``attributes``: those it has; none where nothing may be sent anyway, and then nothing is said.
-    """
-    for name in given:
-        if attributes and name not in attributes:
-            near = nearest(name, attributes)
-            suggestion = "" if near is None else f": did you mean {near!r}?"
-            note(f"the model lacks {name!r}{suggestion}")
-
-
-def weighed_page(weighed: Weighed) -> str:
-    """Lay out a set beside the one that would be sent: first what is in it, then the nearest."""
-    titles = {each.name: each.title for each in weighed.rows}
-    sets = []
-    for what, each in {"decided": weighed.chosen, "what if": weighed.weighed}.items():
-        figures = (bits(each.utility), bits(each.cost), people(each.people_left))
-        contents = ", ".join(titled(each.names, titles)) or "nothing"
-        sets.append((what, *figures, each.breaks or "-", contents))
-    rows = []
-    for row in sorted(weighed.rows, key=lambda row: (not row.disclosed, -row.net_bits)):
-        before = row.name in weighed.chosen.names
-        rows.append(
-            (
-                row.title,
-                ("yes" if before else "new") if row.disclosed else "gone" if before else "-",
-                bits(row.gain_bits, signed=True),
-                bits(row.cost_bits),
-                people(row.people_left),
-                why(row.reason, row.rule, row.limit),
-            )
-        )
-    about = [("columns", READING), *((each.label, each.text) for each in weighed.lines)]
-    return page(weighed.headline, table(SETS, sets), table(ROWS, rows), facts(about))
+        return Output(answer, attached_page(answer, theirs, titles_of(client)))

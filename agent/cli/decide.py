@@ -29,7 +29,7 @@ from agent.cli.policy import (
     noted,
     read_model,
     read_policy,
-    with_shipped,
+    with_others,
 )
 from agent.cli.printing import page
 from agent.decision.context import Context
@@ -117,7 +117,7 @@ def context_of(
     rules = policies.read("", SOURCE, policies.preset) if policy is None else read_policy(policy)
     request = ANYBODY if recipient is None else recipient, query or "", today()
     chosen = _model(rules, request, model)
-    noted(rules, models := with_shipped(chosen))
+    noted(rules, models := with_others(chosen))
     ruling = rulebook(rules, chosen, models).match(*request)
     terms = _with_settings(ruling, settings, chosen)
     if query is None:
@@ -211,11 +211,8 @@ def decide(query: str, *, explain: bool, every: bool, **terms: Any) -> Output:  
     return Output(decision, text)
 
 
-def curve_text(curve: Curve, source: str = "as asked", titles: Titles = NONE) -> str:
-    """Lay out a curve in 80 columns; less is sent further up.
-
-    ``source``: where the present lambda is from, in words.
-    """
+def curve_text(curve: Curve, titles: Titles = NONE) -> str:
+    """Lay out a curve in 80 columns; less is sent further up."""
     kept = {curve.present} if curve.knee is None else {curve.present, curve.knee}
     shown = thinned(len(curve.points), kept)
     highest = max(each.figures.utility for each in curve.points)
@@ -242,7 +239,7 @@ def curve_text(curve: Curve, source: str = "as asked", titles: Titles = NONE) ->
             )
         )
         before = now
-    return page(_headline(curve, source, titles), table(COLUMNS, rows), facts(_notes(curve, shown)))
+    return page(_headline(curve, titles), table(COLUMNS, rows), facts(_notes(curve, shown)))
 
 
 def thinned(count: int, kept: Collection[int], most: int = ROWS) -> list[int]:
@@ -257,7 +254,7 @@ def thinned(count: int, kept: Collection[int], most: int = ROWS) -> list[int]:
     return sorted(chosen)
 
 
-def _headline(curve: Curve, source: str, titles: Titles) -> str:
+def _headline(curve: Curve, titles: Titles) -> str:
     def brings(point: CurvePoint) -> str:
         names = point.figures.names
         if not names:
@@ -265,7 +262,7 @@ def _headline(curve: Curve, source: str, titles: Titles) -> str:
         verb, brought = "is" if len(names) == 1 else "are", bits(point.figures.utility)
         return f"{listed(titled(names, titles))} {verb} sent, for {brought} bits"
 
-    now = f"At lambda {number(curve.trade_off)}, {source}, {brings(curve.points[curve.present])}."
+    now = f"At lambda {number(curve.trade_off)}, {brings(curve.points[curve.present])}."
     if curve.knee is None:
         return f"{now} The curve has no knee."
     if curve.knee == curve.present:
@@ -284,23 +281,18 @@ def _notes(curve: Curve, shown: Sequence[int]) -> Iterator[tuple[str, str]]:
         yield "note", "facts that would wait for you are in no set"
     what = "on average over all queries" if curve.read_as is None else "for this query"
     yield "lambda", "the lowest at which the set is chosen; it stays up to the row above"
-    prices = any(each.figures.guard or each.figures.sensitivity for each in points)
-    priced = ", before sensitivity and guards are subtracted" if prices else ""
-    yield "bits", f"how much more useful the answer is {what}{priced}"
+    yield "bits", f"how much more useful the answer is {what}, before prices are subtracted"
     yield "cost", f"identifiability added, as {curve.metric} measures it"
     yield "people", "how many still look like you to the recipient"
     yield "sent", "facts added (+) or dropped (-), compared with the row above"
-    if curve.knee is not None:
-        yield "* knee", "farthest above the straight line from the cheapest set to the dearest"
+    yield "* knee", "farthest above the straight line from the cheapest set to the dearest"
     if any(each.beaten for each in points):
         yield "! beaten", "another set has more bits at no more cost, or less cost at no fewer bits"
     if len(shown) < len(points):
         yield "left out", f"{len(points) - len(shown)} of {len(points)} sets; --json has all"
-    if all(each.proof == "enumerated" for each in points):
-        yield "how good", "no better set exists, at any lambda that was tried"
-    else:
-        hint = "--set algorithm=exact looks further, and takes longer"
-        yield "how good", f"better sets may exist; {hint}"
+    exact = all(each.proof == "enumerated" for each in points)
+    better = "better sets may exist; --set algorithm=exact looks further, and takes longer"
+    yield "how good", "no better set exists, at any lambda that was tried" if exact else better
 
 
 @click.command()
@@ -316,10 +308,5 @@ def curve(query: str | None, **terms: Any) -> Output:  # noqa: ANN401  (of the o
     """
     context = context_of(query, **terms, anybody=True)
     found = curve_of(context)
-    source = "the default (--policy FILE takes that of a policy)"
-    if "lambda" in terms["settings"]:
-        source = "as asked"
-    elif terms["policy"] is not None:
-        source = "as the policy has it now"
     titles = {each.name: each.title for each in context.model.attributes}
-    return Output(found, curve_text(found, source, titles))
+    return Output(found, curve_text(found, titles))

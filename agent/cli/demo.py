@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -12,18 +12,17 @@ from typing import NamedTuple
 import click
 
 from agent.cli.options import Output, answers
-from agent.cli.printing import facts, numeric, paragraph, strong, table, wide
+from agent.cli.printing import facts, paragraph, strong
 from agent.decision.cache import Cache
 from agent.decision.context import Context
 from agent.decision.decide import counted_among, decide
 from agent.decision.knowledge import Holdings, knowledge_in, people_left
 from agent.decision.terms import Terms
 from agent.decision.values import Decision, Request
-from agent.decision.what_if import bits_of
 from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.file import read, shipped_models
 from agent.model.model import Model, surest
-from agent.words.figures import HELPS, UNKNOWN, bits, counted, of_whom, people
+from agent.words.figures import counted, of_whom, people
 from agent.words.titles import WHY_NOTHING, read_as
 from agent.words.titles import facts as facts_of
 
@@ -108,7 +107,7 @@ def of_people(number: int, model: Model) -> str:
     return f"{about}{of_whom(number, counted_among(model))}"
 
 
-def request_text(number: int, entry: StoryEntry, *, explain: bool = False) -> str:
+def request_text(number: int, entry: StoryEntry) -> str:
     """Lay out what one request carried and how many people still look like her."""
     decision, again, model = entry.decision, entry.decision.again, entry.model
     titles = {each.name: each.title for each in model.attributes}
@@ -122,42 +121,8 @@ def request_text(number: int, entry: StoryEntry, *, explain: bool = False) -> st
         lines += [("read as", read_as(decision.read_as))]
         old = {name: entry.values[name] for name in again}
         lines += [("again", "; ".join(facts_of(old, titles)))] if old else []
-        lines += _figures(decision) if explain else []
     title = f'{number}. {decision.request.recipient} is asked "{decision.request.query}"'
     return "\n".join([strong(title), paragraph(verdict, "  "), *([facts(lines)] if lines else [])])
-
-
-def _figures(decision: Decision) -> Iterator[tuple[str, str]]:
-    """Yield what came nearest to being worth it, and what all helped."""
-    withheld = [e for e in decision.outcomes if not e.disclosed and e.reason != "not set"]
-    nearest = sorted(withheld, key=lambda each: (-each.net_bits, each.name))[:2]
-    misses = " and ".join(
-        f"{e.title} ({bits(e.gain_bits, signed=True)} bits for a price of {bits(e.cost_bits)})"
-        for e in nearest
-        if e.cost_bits
-    )
-    yield "withheld", f"{counted(len(withheld), 'other fact')}; nearly worth it: {misses or 'none'}"
-    yield "helps", f"{bits(decision.figures.utility)} {HELPS}"
-
-
-def comparison_text(story: Story) -> str:
-    """Lay out the same requests decided in other ways, a line each."""
-    forgetful = Terms(memory="forgets")
-    ways = {
-        "reticent, as above": story,
-        "deciding without memory": Story(PROFILE, story.models).tell(REQUESTS, forgetful),
-        "one standing set": Story(PROFILE, story.models).tell(REQUESTS, Terms(mode="standing")),
-    }
-    rows = []
-    for name, way in ways.items():
-        gains = [bits_of(e.decision.request.query, e.values, e.model) for e in way.entries]
-        left = (people(way.people_left(each, way.models[0])) for each in RECIPIENTS)
-        rows.append((name, bits(sum(gains) / len(gains)), *left))
-    least = people(left_of_all(story.models))
-    rows.append((f"sharing all {FACTS} facts", UNKNOWN, *(least for _ in RECIPIENTS)))
-    title = "The same requests otherwise: mean bits, and how many look like her in the end"
-    columns = (numeric(each) for each in ("bits", *RECIPIENTS))
-    return f"{strong(title)}\n{table([wide(''), *columns], rows)}"
 
 
 def left_of_all(models: Sequence[Model]) -> int:
@@ -168,9 +133,8 @@ def left_of_all(models: Sequence[Model]) -> int:
 
 
 @click.command()
-@click.option("--explain", is_flag=True, help="Show the figures behind each decision as well.")
 @answers
-def demo(*, explain: bool) -> Output:
+def demo() -> Output:
     """Watch eight requests of a fictional mother of two, who programs.
 
     They are decided with the two models that come with reticent. Nothing is stored or sent.
@@ -196,9 +160,8 @@ def demo(*, explain: bool) -> Output:
     knows = ((each, story.held(each)) for each in dict.fromkeys(each for each, _ in REQUESTS))
     parts = [
         paragraph(begins),
-        *(request_text(n, each, explain=explain) for n, each in enumerate(story.entries, 1)),
+        *(request_text(n, each) for n, each in enumerate(story.entries, 1)),
         f"{strong('What each recipient knows in the end')}\n{facts(knows)}",
-        *([comparison_text(story)] if explain else []),
         paragraph(ends),
     ]
     requests = [

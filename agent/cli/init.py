@@ -15,9 +15,7 @@ from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, rec
 from agent.cli.printing import note, paragraph, printable, told
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, line, pick, read_passphrase
 from agent.cli.questions import KEYS, ask_values, concerned, most_useful
-from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.profile import new_id
-from agent.daemon.prompts import find, shows
 from agent.decision.locale import LOCALE
 from agent.decision.values import Fact
 from agent.errors import UsageError, VaultError
@@ -35,9 +33,7 @@ from agent.wire.state import Implied
 from agent.words.figures import counted
 from agent.words.notices import also
 from agent.words.titles import UNSPECIFIED
-from policy.amend import with_assistant
 from policy.read import preset_text
-from policy.services import well_known
 
 PRESETS = ("generous", "balanced", "strict")
 PRESET = "balanced"
@@ -49,16 +45,6 @@ STARTER = """\
 
 preset = "{preset}"
 """
-ASSISTANTS = (
-    "Do you chat with one of these in the browser? There the extension can offer a line about you "
-    "for your message; nothing is added before you confirm it."
-)
-MODEL = 'model = "{name}"\n'
-DIALOGS = '\n[daemon]\nprompt = "pinentry"\n'
-DIALOG = (
-    "When a search of yours finds the vault locked, may a dialog on your desktop ask for the "
-    "passphrase ({program})?"
-)
 EXAMPLES = """
 # A typo is never ignored. For example:
 #
@@ -104,48 +90,17 @@ def ask_preset() -> str:
     """Ask for the preset that the policy starts from."""
     told("Your policy says what may be sent, and to whom. Start from one of these:")
     texts = [preset_text(each).partition("\n")[0].removeprefix("# ") for each in PRESETS]
-    picked = pick(f"1 to {len(PRESETS)}, or Enter for {PRESET}", PRESETS, texts)
-    return picked[0] if picked else PRESET
+    return pick(f"1 to {len(PRESETS)}, or Enter for {PRESET}", PRESETS, texts) or PRESET
 
 
-def ask_more() -> str:
-    """Ask what else the user wants in the policy: dialogs, and assistants; none by default."""
-    text, services = DIALOGS if ask_dialogs() else "", well_known()
-    told(ASSISTANTS)
-    names = [each.name for each in services]
-    picked = pick("Numbers, or Enter for none", names, names, several=True)
-    for each in services:
-        if each.name in picked:
-            text = with_assistant(text, each.recipient, each.address)
-    return f"\n{text.lstrip()}" if text else ""
-
-
-def ask_dialogs() -> bool:
-    """Return whether dialogs may ask; they are offered where one could open now."""
-    program = find() if shows(os.environ) else None
-    if program is None:
-        return False
-    return click.confirm(DIALOG.format(program=program), default=False, err=True)
-
-
-def write_policy(
-    at: Paths, preset: str | None, model: Model, file: Path | None, more: str = ""
-) -> bool:
+def write_policy(at: Paths, preset: str | None) -> bool:
     """Write a policy where there is none; say whether it was written.
 
-    ``preset``: None to write none; ``file``: of a model other than the shipped one, which is added;
-    ``more``: the tables that it has beside.
+    ``preset``: None to write none.
     """
-    text = STARTER.format(preset=preset)
-    if file is not None:
-        text += MODEL.format(name=file.stem)
-        registry, now = ModelRegistry(at.models), datetime.now(UTC)
-        added = ((each.name, each.digest) for each in registry.status((), now))
-        if (file.stem, model.digest) not in added:  # by an earlier `init`
-            registry.add(file, (), now)
     if preset is None or os.path.lexists(at.policy):
         return False
-    create_private((text + more + EXAMPLES).encode(), at.policy)
+    create_private((STARTER.format(preset=preset) + EXAMPLES).encode(), at.policy)
     return True
 
 
@@ -170,19 +125,15 @@ def create_vault(
 @click.command()
 @click.option("--passphrase-stdin", is_flag=True, help=PIPED)
 @click.option("--keyring", is_flag=True, help="Keep a key in the desktop's keyring as well.")
-@option("--model", PATH, "M", "Add this model file, and decide with it.")
 @option("--preset", OneOf(PRESETS), None, f"The rules to start from. By default {PRESET}.")
 @option("--profile", PATH, f"FILE|{DEMO}", "A TOML file with your facts, or those of the demo.")
-@click.option("--no-values", is_flag=True, help="Ask for no facts.")
 @json_option
 def init(
     *,
     passphrase_stdin: bool,
     keyring: bool,
-    model: Path | None,
     preset: str | None,
     profile: Path | None,
-    no_values: bool,
     as_json: bool,
 ) -> None:
     """Set up: a passphrase, a policy and your facts.
@@ -192,22 +143,18 @@ def init(
     """
     at = paths()
     check_free(Location.of(at))
-    if no_values and profile is not None:
-        raise UsageError("--no-values does not go with --profile", "leave one of them out")
     if keyring:
         check_keyring()
-    shipped = [read(each) for each in shipped_models()]
-    models = shipped if model is None else [read(model)]
-    own = _read_facts(profile, (*shipped, *models, LOCALE))
-    asking, more = at_terminal() and not passphrase_stdin, ""
+    models = [read(each) for each in shipped_models()]
+    own = _read_facts(profile, [*models, LOCALE])
+    asking = at_terminal() and not passphrase_stdin
     if asking:
         told(FIRST)
         passphrase = ask_passphrase(PROMPTS["passphrase"])
         if not keyring and secrets.backend() is not None:
             keyring = click.confirm(KEYRING, default=False, err=True)
         preset = preset or (None if at.policy.exists() else ask_preset())
-        more = "" if preset is None else ask_more()
-        if profile is None and not no_values:
+        if profile is None:
             own = ask_first_facts(models)
     else:
         passphrase, preset = read_passphrase(PROMPTS["passphrase"]), preset or PRESET
@@ -215,7 +162,7 @@ def init(
         check_free(Location.of(at))
         for folder in (at.config, at.data, at.state):
             private_folder(folder)
-        is_new = write_policy(at, preset, models[0], model, more)
+        is_new = write_policy(at, preset)
         code, notes = create_vault(at, passphrase, own, keyring=keyring)
         message = {
             "vault": str(at.vault),
@@ -275,8 +222,7 @@ def _with_implied(values: Mapping[str, str], models: Sequence[Model]) -> tuple[F
 
 
 def _read_facts(file: Path | None, models: Sequence[Model]) -> tuple[Fact, ...]:
-    """Read the facts in a file, of the models shipped, the one to decide with, and LOCALE."""
-    models = [*{each.id: each for each in models}.values()]
+    """Read the facts in a file, or those of the demo."""
     values: Mapping[str, str] = {}
     try:
         if file == Path(DEMO) and not file.exists():

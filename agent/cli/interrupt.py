@@ -7,9 +7,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from math import ceil
 from threading import Event, current_thread, main_thread
-from time import monotonic
 from types import FrameType
 from typing import Self
 
@@ -17,9 +15,8 @@ import click
 
 from agent.errors import BuildError, install_hint
 
-CELLS, LETTERS = 14, 30  # of 80 columns
-SOON = 10.0  # seconds that a stage takes before anything is said about the rest
-WIDTH = LETTERS + CELLS + len(" [] 100%, about 999 min left")
+CELLS, LETTERS = 40, 30  # of 80 columns
+WIDTH = LETTERS + CELLS + len(" [] 100%")
 _came = Event()
 Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
@@ -75,13 +72,10 @@ def check() -> None:
 
 
 class Progress:
-    """Called with what is being done and which share of it is done, 0 to 1.
+    """Called with what is being done and which share of it is done, 0 to 1."""
 
-    After a while it says how long this stage will take, if it goes on at the same pace.
-    """
-
-    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._shown, self._clock, self._began = sys.stderr.isatty(), clock, ("", 0.0, 0.0)
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
 
     def __enter__(self) -> Self:
         return self
@@ -90,15 +84,9 @@ class Progress:
         """Draw the line anew; Interrupted if Ctrl-C has come unnoticed."""
         check()
         if self._shown:
-            bar, now = "#" * round(CELLS * share), self._clock()
+            bar = "#" * round(CELLS * share)
             line = f"{what:<{LETTERS}.{LETTERS}} [{bar:.<{CELLS}}] {share:4.0%}"
-            if what != self._began[0]:
-                self._began = what, share, now
-            _, first, since = self._began
-            if now - since >= SOON and first < share < 1:
-                minutes = (now - since) / (share - first) * (1 - share) / 60
-                line = f"{line}, about {min(ceil(minutes), 999)} min left"
-            click.echo(f"\r{line:<{WIDTH}}", nl=False, err=True)
+            click.echo(f"\r{line}", nl=False, err=True)
 
     def __exit__(self, *_error: object) -> None:
         """Leave an empty line, whatever happened."""

@@ -82,12 +82,12 @@ def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **optio
             progress("reading", 0.0)
             described = tables(data)
             finding, judged = samples_of(world_of(described), given, stated(described), progress)
-            report = write_report(TITLE, (), [finding], folder)
-            return _wrote(report, [finding.chart.name], judged)
-        material = material_of(data, progress, everybody=limits)
+        else:
+            material = material_of(data, progress, everybody=limits)
         if limits:
             finding, judged = limits_of(material, given, progress)
-            report = write_report(LIMITS, (), [finding], folder)
+        if samples or limits:
+            report = write_report(TITLE if samples else LIMITS, (), [finding], folder)
             return _wrote(report, [finding.chart.name], judged)
         found = study(material, given, progress)
         progress("drawing", 1.0)

@@ -1,7 +1,7 @@
 """`reticent model`: build, describe, sign, add and remove models."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
@@ -18,7 +18,6 @@ from agent.cli.options import (
     OneOf,
     Output,
     answers,
-    explain_option,
     option,
 )
 from agent.cli.policy import model_path
@@ -27,7 +26,7 @@ from agent.errors import SignatureError, UsageError
 from agent.files import check_ours
 from agent.model.attributes import Attribute
 from agent.model.file import SUFFIX, read, shipped_model
-from agent.model.model import Figure, Model
+from agent.model.model import Model
 from agent.model.signature import generate_key, signature_path, verify
 from agent.model.signature import sign as sign_model
 from agent.paths import paths
@@ -49,24 +48,10 @@ DEFERRED = {
     "compare": Deferred("agent.cli.model_analysis", "Show what changed between two models."),
     "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
 }
-QUERIES: dict[str, tuple[Column, Callable[[Any], str]]] = {  # in the order of the object
-    "title": (wide("query"), str),
-    "rows": (numeric("answers"), "{:,}".format),
-    "users": (numeric("people"), "{:,}".format),
-    "intents": (numeric("results"), lambda intents: f"{len(intents):,}"),
-    "shrinkage": (numeric("prior"), "{:g}".format),
-    "prior_entropy_bits": (numeric("at most"), bits),
-    "predicted_bits": (numeric("predicted"), bits),
-    "heldout_bits": (numeric("helps"), bits),
-}
-PLAIN = ("title", "rows", "users", "heldout_bits")  # what needs no --explain
+QUERIES = (wide("query"), *map(numeric, ("answers", "people", "helps")))
 LEGEND = (
     "What it can be asked about, and what it learned that from. helps: how much the best facts "
     f"help people whom it did not learn from, in {HELPS}."
-)
-MORE = (
-    "prior: its weight, in answers; at most: the bits of help that no fact exceeds; predicted: "
-    "what the model itself expects in place of `helps`."
 )
 PERSONAL = (
     "The file holds the rows of single people, so handle it as personal data: user ids are gone, "
@@ -82,6 +67,10 @@ READS = {  # of texts that were left out when it learned to read
 }
 ATTRIBUTES = (Column("name in files"), wide("fact, and its values"))
 SENSITIVITIES = "From two surveys, or none. By default scaled with --log, else none."
+FIELDS = (  # of a query, in a description
+    *("text", "title", "rows", "users", "intents", "shrinkage", "prior_entropy_bits"),
+    *("predicted_bits", "heldout_bits", "events", "error_bits"),
+)
 MAX_NAME = 240  # bytes; while it is written, a file has a longer name
 
 
@@ -187,10 +176,7 @@ def model_record(found: Model) -> dict[str, Any]:
         "population_rows": found.population.rows,
         "person_level_rows": True,
         "attributes": found.attributes,
-        "queries": [
-            {name: getattr(each, name) for name in ("text", *QUERIES, "events", "error_bits")}
-            for each in found.queries
-        ],
+        "queries": [{name: getattr(each, name) for name in FIELDS} for each in found.queries],
         "options": dict(found.options),
         "validation": dict(found.validation),
     }
@@ -244,20 +230,6 @@ def reads(found: Model) -> str:
     return "; ".join(READS[name].format(each) for name, each in shown.items()) or "any text"
 
 
-def _figures(figures: Mapping[str, Figure]) -> str:
-    shown = []
-    for name, figure in figures.items():
-        match figure:
-            case tuple():
-                text = "/".join(f"{number:g}" for number in figure)
-            case None | bool():
-                text = {None: "none", False: "no", True: "yes"}[figure]
-            case _:
-                text = f"{figure:.4g}" if isinstance(figure, float) else str(figure)
-        shown.append(f"{name} {text}")
-    return ", ".join(shown) or "none stated"
-
-
 def _attribute(each: Attribute) -> tuple[str, str]:
     values = "; ".join(value_title(value, each.title) for value in in_order(each.values[1:]))
     price = f", must bring {bits(each.sensitivity)} bits" if each.sensitivity else ""
@@ -267,12 +239,12 @@ def _attribute(each: Attribute) -> tuple[str, str]:
 
 @model.command()
 @click.argument("path", required=False, type=model_path, metavar="[M|NAME]")
-@explain_option
 @answers
-def info(path: Path | None, *, explain: bool) -> Output:
+def info(path: Path | None) -> Output:
     """Describe a model: its file M, or its NAME if it is in use.
 
-    Without an argument, that is the first of those that come with reticent.
+    Without an argument, that is the first of those that come with reticent. --json has all that it
+    states about itself, and how it was built.
 
     The exit code is 1 if its signature does not verify. Anybody can sign a model with a key of
     their own: compare the key with that of the maker you trust.
@@ -280,32 +252,24 @@ def info(path: Path | None, *, explain: bool) -> Output:
     file = path or shipped_model()
     found = read(file)
     signer, problem = signed_by(file)
-    options = {name: each for name, each in found.options.items() if not name.startswith(DROP)}
-    tried = {name: each for name, each in found.validation.items() if not name.startswith(READ)}
-    about = [
-        ("source", found.source or "not stated"),
-        ("licence", found.licence or "not stated"),
-        ("signed with", signer or problem or "nothing"),
-        ("reads", reads(found)),
-        *([("sample", kept)] if (kept := sample(found)) else []),
-    ]
-    about += [
-        ("estimator", found.estimator),
-        ("options", _figures(options)),
-        ("dropped", dropped(found) or "nothing"),
-        ("validation", _figures(tried)),
-        ("digest", found.digest),
-    ] * explain
-    shown = {name: QUERIES[name] for name in (QUERIES if explain else PLAIN)}
+    about = {
+        "source": found.source or "not stated",
+        "licence": found.licence or "not stated",
+        "signed with": signer or problem or "nothing",
+        "reads": reads(found),
+        "sample": sample(found),
+        "dropped": dropped(found),
+    }
     rows = [
-        [form(getattr(each, name)) for name, (_, form) in shown.items()] for each in found.queries
+        (each.title, f"{each.rows:,}", f"{each.users:,}", bits(each.heldout_bits))
+        for each in found.queries
     ]
     text = page(
         summary(found),
         paragraph(PERSONAL),
-        facts(about),
-        paragraph(f"{LEGEND} {MORE}" if explain else LEGEND),
-        table([column for column, _ in shown.values()], rows),
+        facts((name, text) for name, text in about.items() if text),
+        paragraph(LEGEND),
+        table(QUERIES, rows),
         table(ATTRIBUTES, map(_attribute, found.attributes)),
     )
     record = {**model_record(found), "signed_with": signer, "signature_problem": problem}
@@ -408,10 +372,6 @@ def check_place(out: Path) -> None:
     if len(os.fsencode(out.name)) > MAX_NAME:
         what = f"the name of the model has more than {MAX_NAME} bytes"
         raise UsageError(what, "choose a shorter one", str(out))
-    if not out.parent.is_dir():
-        raise UsageError("no such folder", "make it first", str(out.parent))
-    if out.exists() and not out.is_file():
-        raise UsageError("not a file", "choose another name", str(out))
-    if not os.access(out.parent, os.W_OK | os.X_OK):
-        hint = "choose a folder that you can write to"
-        raise UsageError("this folder is not writable", hint, str(out.parent))
+    if not os.access(out.parent, os.W_OK | os.X_OK) or (out.exists() and not out.is_file()):
+        hint = "choose a file in a folder that is there, and that you can write to"
+        raise UsageError("nothing can be written here", hint, str(out))

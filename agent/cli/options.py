@@ -96,12 +96,7 @@ def answers(command: Callable[P, Output]) -> Callable[P, None]:
 
 
 class OneOf(click.Choice[str]):
-    """One of a few names; the nearest is named for any other, if it is one of ``meant``."""
-
-    def __init__(self, choices: Sequence[str], meant: Sequence[str] | None = None) -> None:
-        """Take the names, and those of them that another word may have been meant for."""
-        super().__init__(choices)
-        self._meant = choices if meant is None else meant
+    """One of a few names; the nearest is named for any other."""
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
@@ -109,43 +104,37 @@ class OneOf(click.Choice[str]):
         """Return the name; UsageError if it is none of these."""
         if value not in self.choices:
             kind = "value" if param is None else f"value of {param.opts[0]}"
-            error = UsageError.unknown(kind, str(value), self._meant)
+            error = UsageError.unknown(kind, str(value), self.choices)
             known = f"known: {', '.join(self.choices)}"
             raise UsageError(error.what, known if error.hint.startswith("known") else error.hint)
         return super().convert(value, param, ctx)
 
 
-class QueryText(click.ParamType[str]):
-    """What is asked; - for the standard input, since every user can read a command's arguments."""
+def query_text(value: str) -> str:
+    """Return what is asked; - for the standard input: every user can read a command's arguments.
 
-    name = "query"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text, without the end of its last line; UsageError where it cannot be one."""
-        if ctx is not None and ctx.resilient_parsing:
-            return value
-        query = value
-        if value == PIPE and at_terminal():
-            query = click.prompt("Query", default="", show_default=False, err=True)
-        elif value == PIPE and sys.stdin is not None:
-            text = sys.stdin.read(LONGEST_QUERY + 2)
-            query = text.removesuffix("\n").removesuffix("\r")
-        elif value == PIPE:
-            query = ""
-        if not query.strip():
-            option = f"{param.opts[0]} " if isinstance(param, click.Option) else ""
-            hint = f"write what is asked, as in {option}'version control'"
-            raise UsageError("the query is empty", hint)
-        if len(query) > LONGEST_QUERY:
-            hint = f"a query has at most {LONGEST_QUERY:,} characters"
-            raise UsageError("the query is too long", hint)
-        if any("\ud800" <= each <= "\udfff" for each in query):  # bytes that are no UTF-8 come so
-            hint = "type it in a terminal that uses UTF-8"
-            raise UsageError("the query is not text in UTF-8", hint)
-        return query
+    Without the end of its last line; UsageError where it cannot be asked.
+    """
+    context = click.get_current_context(silent=True)
+    if context is not None and context.resilient_parsing:
+        return value
+    query = value
+    if value == PIPE and at_terminal():
+        query = click.prompt("Query", default="", show_default=False, err=True)
+    elif value == PIPE:
+        text = "" if sys.stdin is None else sys.stdin.read(LONGEST_QUERY + 2)
+        query = text.removesuffix("\n").removesuffix("\r")
+    if not query.strip():
+        raise UsageError("the query is empty", "write what is asked, as in 'version control'")
+    if len(query) > LONGEST_QUERY:
+        hint = f"a query has at most {LONGEST_QUERY:,} characters"
+        raise UsageError("the query is too long", hint)
+    if any("\ud800" <= each <= "\udfff" for each in query):  # bytes that are no UTF-8 come so
+        raise UsageError("the query is not text in UTF-8", "type it in a terminal that uses UTF-8")
+    return query
 
 
-QUERY = QueryText()
+QUERY = click.types.FuncParamType(query_text)
 
 
 def names(text: str) -> tuple[str, ...]:

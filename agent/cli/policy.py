@@ -1,59 +1,63 @@
 """`reticent policy`: check a policy file, and see the rules in force."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import click
 
-from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import (
+    ASKED,
     PATH,
+    QUERY,
     Commands,
     Deferred,
     Output,
     answers,
-    explain_option,
     option,
     today,
 )
-from agent.cli.printing import (
-    Column,
-    note,
-    numeric,
-    page,
-    printable,
-    strong,
-    table,
-    wide,
-)
-from agent.cli.printing import facts as pairs
+from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, wide
+from agent.decision.decide import read_by
 from agent.decision.locale import LOCALE
-from agent.decision.terms import attributes_of
-from agent.decision.values import ReplayedRequest
-from agent.errors import PolicyError, Problem, UsageError, nearest
+from agent.decision.terms import attributes_of, rulebook
+from agent.errors import PolicyError, Problem, ReticentError, UsageError, nearest
 from agent.files import check_ours
 from agent.model.file import SUFFIX, read, shipped_model, shipped_models
 from agent.model.model import Model, surest
 from agent.model.signature import trusted
 from agent.paths import paths
-from agent.wire.policy import Tried, TryPolicy
-from agent.words.figures import bits, counted, listed, people
-from agent.words.titles import Titles, quoted, titled
+from agent.words.figures import counted
+from agent.words.titles import WHY_NOTHING, Titles, quoted, read_as, titled
+from policy.hosts import ANYBODY
+from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
 from policy.read import Remark, audit, load, misspelt
-from policy.rules import Layer, Policy
+from policy.rules import SIGN, Layer, Policy, Rule, spoken
+from policy.settings import SETTINGS, DaemonSettings, Value
+from policy.toml_text import line_of, lines_of
 
 DEFERRED = {
     "block": Deferred("agent.cli.policy_edit", "Send nothing more to a recipient."),
     "calibrate": Deferred("agent.cli.policy_edit", "Turn your answers into prices, in bits."),
     "set": Deferred("agent.cli.policy_edit", "Change a setting in a policy file."),
-    "show": Deferred("agent.cli.policy_pages", "Show every setting in force, and its origin."),
+    "try": Deferred("agent.cli.policy_edit", "Replay your past requests under a policy."),
 }
-
 MODEL = "The model whose attributes are meant. By default the first that comes with reticent."
-NOTHING = "The ledger is empty: there is nothing to try the policy on."
-TRIED = (Column("when"), wide("recipient"), wide("query"), numeric("people left"))
-MEAN = numeric("bits")
-SHOWN = 60  # characters of a query
+SOURCES = {Layer.FILE: "file", Layer.PRESET: "preset", Layer.DEFAULTS: "defaults"}
+DECIDED = (Column("setting"), wide("value"), wide("decided by"))
+ORDER = ("always", "auto", "ask", "never", GUARDED)
+WHY = {
+    "block": "a block wins over {}",
+    "more specific": "more specific than {}",
+    "later layer": "the file wins over {}",
+    "stricter": "stricter than {}",
+    "later": "later in the file than {}",
+    "the same": "like {}",
+}
+Lines = Mapping[tuple[str | int, ...], int]  # of the keys of a file
 
 
 @click.group(cls=Commands, deferred=DEFERRED)
@@ -91,7 +95,6 @@ def model_path(named: str) -> Path:
 
 
 model_option = option("--model", model_path, "M|NAME", MODEL)
-recipient_option = option("--recipient", str, "HOST", "For whom. By default whoever no rule names.")
 
 
 def noted(policy: Policy, models: Sequence[Model]) -> None:
@@ -100,10 +103,18 @@ def noted(policy: Policy, models: Sequence[Model]) -> None:
         note(f"{policy.source}:{each.line}: {each.what} ({each.hint})")
 
 
-def with_shipped(model: Model) -> list[Model]:
-    """Return a model, those that come with reticent, and LOCALE: a policy may use their names."""
-    shipped = map(read, shipped_models())
-    return [model, *(each for each in shipped if each.id != model.id), LOCALE]
+def installed_models() -> list[Model]:
+    """Read the models that come with reticent and those that were added; LOCALE is the last."""
+    models = [*map(read, shipped_models())]
+    for path in sorted(paths().models.glob(f"*{SUFFIX}")):
+        with suppress(ReticentError):  # `reticent model list` says why
+            models.append(read(path))
+    return [*models, LOCALE]
+
+
+def with_others(model: Model) -> list[Model]:
+    """Put a model before those that are installed: a policy may use the names of all of them."""
+    return [model, *(each for each in installed_models() if each.id != model.id)]
 
 
 def read_model(path: Path | None, query: str = "", keys: Sequence[str] = ()) -> Model:
@@ -127,125 +138,258 @@ def note_unknown_query(query: str, model: Model) -> None:
 
 @policy.command()
 @click.argument("files", nargs=-1, type=PATH, metavar="[FILE]...")
-@model_option
 @answers
-def check(files: tuple[Path, ...], model: Path | None) -> Output:
+def check(files: tuple[Path, ...]) -> Output:
     """List the mistakes in policy files, by default in your own.
 
     Also lists what has no effect: rules that never match, or that others always override.
     """
-    models, day = with_shipped(read_model(model)), today()
-    known = attributes_of(models, models if model is None else models[:1])
-    names = [*dict.fromkeys(name for each in known.values() for name in sorted(each.names))]
-    found, lines, code = [], list[str](), 0
+    models = installed_models()
+    attributes = attributes_of(models, models).values()
+    names = [*dict.fromkeys(name for each in attributes for name in sorted(each.names))]
+    checked, lines, code = [], list[str](), 0
     for file in files or (own_policy(),):
         problems, remarks, rules = tuple[Problem, ...](), tuple[Remark, ...](), 0
+        found: Sequence[Problem | Remark] = ()
         try:
             policy = read_policy(file)
         except PolicyError as error:
-            problems, code = error.problems, max(code, error.exit_code)
-            lines += _lines(file, problems)
-            lines.append(f"{file}: {counted(len(problems), 'problem')}, so it is not used")
+            found = problems = error.problems
+            code = max(code, error.exit_code)
+            verdict = f"{file}: {counted(len(problems), 'problem')}, so it is not used"
         except UsageError as error:
             problems, code = (Problem(1, "", str(error), error.hint),), error.exit_code
-            lines.append(f"{error} ({error.hint})")
+            verdict = f"{error} ({error.hint})"
         else:
             rules = sum(rule.layer is Layer.FILE for rule in policy.rules)
-            remarks = audit(policy, names, day)
+            found = remarks = audit(policy, names, today())
             notes = f", {counted(len(remarks), 'note')}" if remarks else ""
-            lines += _lines(file, remarks, "note: ")
-            lines.append(f"{file}: {counted(rules, 'rule')}, no problems{notes}")
-        listed = [
-            each._asdict() | {"rule": each.rule.name, "settings": [*each.settings]}
-            for each in remarks
-        ]
+            verdict = f"{file}: {counted(rules, 'rule')}, no problems{notes}"
+        for each in found:
+            kind = "note: " if isinstance(each, Remark) else ""
+            key = f"{each.key}: " if each.key else ""
+            lines.append(f"{file}:{each.line}: {kind}{key}{each.what} ({each.hint})")
+        lines.append(verdict)
         plain = [each._asdict() for each in problems]
-        found.append({"file": str(file), "rules": rules, "problems": plain, "remarks": listed})
-    return Output({"files": found}, "\n".join(map(printable, lines)), code)
+        noted = [each._asdict() | {"rule": each.rule.name} for each in remarks]
+        checked.append({"file": str(file), "rules": rules, "problems": plain, "remarks": noted})
+    return Output({"files": checked}, "\n".join(map(printable, lines)), code)
 
 
-def _lines(file: Path, found: Sequence[Problem | Remark], kind: str = "") -> Iterator[str]:
-    """Yield a line for each, which editors can jump to."""
-    for each in found:
-        key = f"{each.key}: " if each.key else ""
-        yield f"{file}:{each.line}: {kind}{key}{each.what} ({each.hint})"
+def written(value: Value) -> str:
+    """Write a value as it stands on a page."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-@policy.command("try")
-@click.argument("file", type=PATH)
-@explain_option
+def line(rule: Rule, lines: Lines, key: str = "") -> int | None:
+    """Find the line of a rule of the file, or of a setting in it."""
+    return line_of(lines, (*rule.path, key)) if rule.layer is Layer.FILE else None
+
+
+def _named(rule: Rule, lines: Lines, key: str = "", value: str = "") -> str:
+    """Name a rule beside others of its file, with its value if that is given."""
+    name = rule.source if rule.layer is Layer.PRESET else rule.name
+    number = line(rule, lines, key)
+    place = ": ".join(filter(None, ("" if number is None else f"line {number}", value)))
+    return f"{name} ({place})" if place else name
+
+
+def _because(key: str, verdict: Verdict, lines: Lines) -> str:
+    """Name the rule that decided, and which others lost and why; defaults are left out."""
+    grouped: dict[str, dict[str, None]] = defaultdict(dict)
+    for loss in losses(key, verdict):
+        if loss.rule.layer is not Layer.DEFAULTS:
+            why = WHY[loss.why]
+            if loss.winner is not verdict.rule:
+                winner = _named(loss.winner, lines)
+                why = f"while {{}} lost to {winner.replace('{', '{{').replace('}', '}}')}"
+            grouped[why][_named(loss.rule, lines, key, written(loss.value))] = None
+    parts = [why.format(", ".join(lost)) for why, lost in grouped.items()]
+    return "; ".join([_named(verdict.rule, lines, key), *parts])
+
+
+def _origin(rule: Rule, lines: Lines, key: str = "") -> dict[str, Any]:
+    source = SOURCES[rule.layer]
+    at = line(rule, lines, key)
+    return {"rule": rule.name, "from": source, "source": rule.source, "line": at}
+
+
+def _ruled(verdicts: Verdicts, lines: Lines) -> dict[str, dict[str, Any]]:
+    """Return verdicts as plain types, with why other rules lost."""
+    ruled = {}
+    for key, each in verdicts.items():
+        lost = [
+            {"value": loss.value, **_origin(loss.rule, lines, key)}
+            | {"because": loss.why, "to": loss.winner.name}
+            for loss in losses(key, each)
+        ]
+        ruled[key] = {"value": each.value, **_origin(each.rule, lines, key), "lost": lost}
+    return ruled
+
+
+def _settings_text(settings: Verdicts, lines: Lines) -> Iterator[str]:
+    """Lay out what is ruled of the request, in the order of the language."""
+    rows, default = [], []
+    for key in SETTINGS:
+        if each := settings.get(key):
+            if each.rule.layer is Layer.DEFAULTS:
+                default.append(f"{key} {written(each.value)}")
+            else:
+                rows.append((key, written(each.value), _because(key, each, lines)))
+    yield table(DECIDED, rows)
+    yield paragraph(f"By default: {', '.join(default)}.")
+
+
+def _attributes_text(attributes: Mapping[str, Verdicts], lines: Lines, titles: Titles) -> str:
+    """Lay out the attributes, those with the same verdict from the same rules together."""
+    groups: dict[tuple[int, str, tuple[str, ...]], list[str]] = defaultdict(list)
+    for name, verdicts in attributes.items():
+        kind = text = may(verdicts)
+        if kind == GUARDED:
+            text += f" (weight {written(verdicts['guard'].value)})"
+        if "sensitivity" in verdicts:
+            text += f", for {written(verdicts['sensitivity'].value)} bits or more"
+        rules = {
+            key: f"by {_because(key, verdict, lines)}"
+            for key, verdict in verdicts.items()
+            if key not in ("guard", "disclose") or (key == "guard") == (kind == GUARDED)
+        }
+        alike = len({*rules.values()}) == 1
+        why = (rules[k] if k == "disclose" or alike else f"{k} {rules[k]}" for k in rules)
+        groups[ORDER.index(kind), text, tuple(dict.fromkeys(why))].append(name)
+    shown = []
+    for (_, text, reasons), names in sorted(groups.items(), key=lambda each: each[0][0]):
+        shown.append(paragraph(f"{text}: {', '.join(titled(names, titles))}", "  "))
+        shown += [paragraph(each, "    ") for each in reasons]
+    return "\n".join(shown)
+
+
+def _rules_text(rules: Iterable[Rule], lines: Lines) -> str:
+    """Lay out whole rules, each with its conditions and what it sets."""
+    shown = []
+    for rule in rules:
+        expired = " (expired)" if rule.is_over(today()) else ""
+        where = "; ".join(f"{key} {text}" for key, text in rule.conditions.items())
+        sets = ", ".join(f"{key} {written(value)}" for key, value in rule.settings.items())
+        shown.append(paragraph(f"{_named(rule, lines)}{expired}", "  "))
+        shown.append(paragraph(f"{where}: {sets}", "    "))
+    return "\n".join(shown)
+
+
+@policy.command()
+@option("--recipient", str, "HOST", "For whom. By default whoever no rule names.")
+@option("--query", QUERY, "TEXT", ASKED)
+@policy_option
+@model_option
 @answers
-def try_(file: Path, *, explain: bool) -> Output:
-    """Show what a policy would have sent for your past requests.
+def show(recipient: str | None, query: str | None, file: Path, model: Path | None) -> Output:
+    """Show every setting in force, and which rule decides it.
 
-    Your facts count as they are now, and each recipient is assumed to know what this policy would
-    have sent it before. What waits for your approval counts as not sent.
+    A setting comes from the file, its preset or the defaults. Rules for some requests only are
+    listed below. With --query it shows what holds for that request, and why other rules lost.
     """
-    text = read_policy(file).text
-    with door() as client:
-        found: Tried = client.call("try_policy", TryPolicy(text=text))
-        titles = titles_of(client)
-    return Output(found, try_text(found, titles, explain=explain) if found.requests else NOTHING)
-
-
-def try_text(found: Tried, titles: Titles, *, explain: bool) -> str:
-    """Return all that there is to say about a replayed ledger; ``explain``: with the bits."""
-    requests = found.requests
-    different = [each for each in requests if {*each.disclosed} != {*each.would_disclose}]
-    was, would_be = (
-        sum(map(of, requests)) / len(requests)
-        for of in (lambda each: each.utility_was, lambda each: each.utility)
-    )
-    head = "Nothing would change: each request would have sent what it did."
-    if different:
-        how = "as well" if bits(was) == bits(would_be) else "worse" if would_be < was else "better"
-        head = (
-            f"{len(different)} of {counted(len(requests), 'request')} would have sent something "
-            f"else; on average you would have been served {how}."
-        )
-    rows = [
-        (
-            each.at.date().isoformat(),
-            each.recipient,
-            each.query if len(each.query) <= SHOWN else f"{each.query[:SHOWN]}...",
-            _change(people(each.people_left_was), people(each.people_left)),
-            *([_change(bits(each.utility_was), bits(each.utility))] if explain else []),
-        )
-        for each in requests
-    ]
-    asking = sum(bool(each.would_ask) for each in requests)
-    ends = {
-        each.pool: _change(people(each.people_left_was), people(each.people_left))
-        for each in requests
+    if query is not None and recipient is None:
+        raise UsageError("--query needs --recipient", "name who receives the request")
+    used, loaded = read_model(model, query or ""), read_policy(file)
+    models, lines = with_others(used), lines_of(loaded.text)
+    noted(loaded, models)
+    book = rulebook(loaded, used, models)
+    rules = [each for each in book.policy.rules if each.layer is Layer.FILE]
+    if recipient is None:
+        anywhere = tuple(each for each in book.policy.rules if each.anywhere)
+        book = rulebook(replace(book.policy, rules=anywhere, groups={}), used, models)
+    ruling = book.match(ANYBODY if recipient is None else recipient, query or "", today())
+    host = None if recipient is None else ruling.host
+    pool = f"the whole group {ruling.pool[1:]}" if ruling.pool.startswith(SIGN) else ruling.pool
+    about = {"remembered by": pool if host else ""}
+    matching, others = list[Rule](), list[Rule]()
+    if query is None:
+        others = [*_partial(rules, None if host is None else ruling)]
+        whom = host or "recipients without rules of their own"
+        head = f"What {loaded.source} rules for {whom}, and which rule decides it."
+    else:
+        note_unknown_query(query, used)
+        reading = read_by(used.read(query), used)
+        matching = [*_matching(rules, ruling, query)]
+        head = _verdict(ruling, lines, unread=reading is None)
+        about = {"policy": loaded.source, "query": query, "read as": read_as(reading)} | about
+    groups = {name: [each.text for each in of] for name, of in loaded.groups.items()}
+    if host is None:
+        about["groups"] = ", ".join(f"{name} ({', '.join(of)})" for name, of in groups.items())
+        about["daemon"] = _daemon(loaded.daemon)
+    about["trusted keys"] = ", ".join(loaded.trusted_keys)
+    message = {
+        "policy": loaded.source,
+        "recipient": host,
+        "pool": None if host is None else ruling.pool,
+        "query": query,
+        "today": str(today()),
+        "trusted_keys": [*loaded.trusted_keys],
+        "daemon": asdict(loaded.daemon),
+        "groups": groups,
+        "matching": [_whole(each, lines) for each in matching],
+        "settings": _ruled(ruling.settings, lines),
+        "attributes": {name: _ruled(ruling.attributes[name], lines) for name in ruling.known},
+        "rules": [_whole(each, lines) for each in others],
     }
-    in_the_end = [
-        ("would have asked", f"for {asking} of {counted(len(requests), 'request')}"),
-        *(("people left", f"{pool}: {left}") for pool, left in ends.items()),
-        *([("mean bits", _change(bits(was), bits(would_be)))] if explain else []),
-        *([("kept as they were", counted(found.kept, "request"))] if found.kept else []),
-    ]
-    differing = pairs(pair for each in requests for pair in _differing(each, titles))
-    return page(
+    text = page(
         head,
-        table((*TRIED, MEAN) if explain else TRIED, rows),
-        f"{strong('What would differ')}\n{differing}" if differing else "",
-        f"{strong('In the end')}\n{pairs(in_the_end)}",
+        facts((name, text) for name, text in about.items() if text),
+        *_settings_text(ruling.settings, lines),
+        "Attributes",
+        _attributes_text(ruling.attributes, lines, {e.name: e.title for e in used.attributes}),
+        *(["Rules for some requests only", _rules_text(others, lines)] if others else []),
+    )
+    return Output(message, text)
+
+
+def _whole(rule: Rule, lines: Lines) -> dict[str, Any]:
+    more = {"for": dict(rule.conditions), "expired": rule.is_over(today())}
+    return {**_origin(rule, lines), **more, "settings": dict(rule.settings)}
+
+
+def _matching(rules: Iterable[Rule], ruling: Ruling, query: str) -> Iterator[Rule]:
+    """Yield the rules that hold for a request."""
+    names = {None, *(name for each in ruling.known.values() for name in each.names)}
+    for rule in rules:
+        if not rule.is_over(today()):
+            parts = ruling.host, ruling.pool, spoken(query)
+            if any(rule.matches(*parts, name) for name in names):
+                yield rule
+
+
+def _partial(rules: Iterable[Rule], ruling: Ruling | None) -> Iterator[Rule]:
+    """Yield the rules for some requests only; ``ruling``: of the recipient, if one is named."""
+    for rule in rules:
+        if ruling is None:
+            partial = bool(rule.queries) or not rule.anywhere
+        else:
+            reach = replace(rule, queries=(), attributes=())
+            partial = bool(rule.queries) and reach.matches(ruling.host, ruling.pool, "")
+        if partial:
+            yield rule
+
+
+def _verdict(ruling: Ruling, lines: Lines, *, unread: bool) -> str:
+    """Say what may be sent with a request; ``unread``: what is asked is not recognised."""
+    if (nothing := ruling.settings["nothing"]).value:
+        rule = _named(nothing.rule, lines, "nothing")
+        return f"Nothing is sent to {ruling.host}: {rule} says so."
+    if unread and ruling.settings["unknown_queries"].value == "nothing":
+        return f"Nothing is sent to {ruling.host}: {WHY_NOTHING['unknown query']}."
+    kinds = [may(verdicts) for verdicts in ruling.attributes.values()]
+    sent, waiting = sum(each in ("always", "auto") for each in kinds), kinds.count("ask")
+    return (
+        f"Of {len(kinds)} facts, {sent} may be sent to {ruling.host}; waiting for your approval: "
+        f"{waiting}; never sent: {len(kinds) - sent - waiting}."
     )
 
 
-def _change(was: str, would_be: str) -> str:
-    return was if was == would_be else f"{was} -> {would_be}"
-
-
-def _differing(each: ReplayedRequest, titles: Titles) -> Iterator[tuple[str, str]]:
-    """Yield what the policy changes about one request."""
-    was, would_be = {*each.disclosed}, {*each.would_disclose}
-    changes: dict[str, Sequence[str]] = {
-        "newly sent": [name for name in each.would_disclose if name not in was],
-        "no longer sent": [name for name in each.disclosed if name not in would_be],
-        "would have asked": each.would_ask,
-    }
-    for label, names in changes.items():
-        if names:
-            what = f"{listed(titled(names, titles))} (to {each.recipient})"
-            yield f"{each.at.date().isoformat()}  {label}", what
+def _daemon(settings: DaemonSettings) -> str:
+    minutes, prompts = settings.lock_after_minutes, settings.prompts_per_hour
+    after = f"{minutes:g} minutes without use" if minutes else "eight hours without a command"
+    clicks = "; browsers may tell which results you visit" if settings.clicks else ""
+    where = " in a dialog" if settings.prompt == "pinentry" else ""
+    return f"locks after {after}, and asks{where} at most {prompts} times an hour{clicks}"

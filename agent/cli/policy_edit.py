@@ -1,14 +1,14 @@
-"""Change what a policy rules: `set` and `block`."""
+"""Change what a policy rules, and try what a change would do: `set`, `block`, `try`."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import click
 
-from agent.cli.daemon_client import door
+from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import (
     PATH,
     QUERY,
@@ -23,30 +23,52 @@ from agent.cli.options import (
     yes_option,
 )
 from agent.cli.policy import (
+    installed_models,
+    line,
     model_option,
     noted,
     own_policy,
     policy_option,
     read_model,
-    with_shipped,
+    read_policy,
+    written,
 )
-from agent.cli.policy_pages import Origins, written
-from agent.cli.printing import Column, note, numeric, paragraph, table, told
+from agent.cli.printing import (
+    Column,
+    facts,
+    note,
+    numeric,
+    page,
+    paragraph,
+    table,
+    told,
+    wide,
+)
 from agent.cli.prompts import agree
 from agent.daemon.policy_file import Change, Edit, rewrite
 from agent.decision.studies import Calibration, calibrated
 from agent.decision.terms import attributes_of
+from agent.decision.values import ReplayedRequest
 from agent.errors import PolicyError, UsageError
 from agent.files import read_bytes
 from agent.wire.base import Done, RecipientName
 from agent.wire.decide import Allowed
-from agent.wire.policy import Edited, Win
+from agent.wire.policy import Edited, Tried, TryPolicy, Win
+from agent.words.figures import bits, counted, people
 from agent.words.titles import Titles, titled
 from policy import amend
 from policy.read import load, preset, read
 from policy.rules import Policy
 from policy.settings import SETTINGS, Value
+from policy.toml_text import lines_of
 
+NOTHING = "The ledger is empty: there is nothing to try the policy on."
+TRIED = (
+    *(Column("when"), wide("recipient", 10), wide("query", 10), wide("change", 10)),
+    *(numeric("people left"), numeric("bits")),
+)
+SIGNS = "+: sent too; -: no longer sent; ?: asked about first."
+SHOWN = 60  # characters of a query
 BLOCKED = "{} gets nothing from now on, by a rule in the policy."
 UNBLOCKED = "{} is treated like others again from now on."
 NOT_BLOCKED = "{} was not blocked, so nothing was changed."
@@ -79,15 +101,14 @@ def day(text: str) -> date:
 @option("--query", QUERY, "WORDS", "For queries with these words; - reads the standard input.")
 @option("--expires", day, "DATE", "Through this day, as 2027-03-01.")
 @policy_option
-@model_option
 @answers
-def set_(pairs: tuple[str, ...], file: Path, model: Path | None, **scope: Any) -> Output:  # noqa: ANN401  (of the options)
+def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: ANN401  (of the options)
     """Change a setting in a policy, for all requests or only for those that you name.
 
     KEY= takes a setting out, and a rule that has no other. Comments stay. Nothing is written if the
     result would not be a valid policy. Rules that still win over the new one are listed.
     """
-    where, models = amend.scope(**scope), with_shipped(read_model(model))
+    where, models = amend.scope(**scope), installed_models()
     titles = {each.name: each.title for one in reversed(models) for each in one.attributes}
     given = once(
         "KEY=VALUE", [(each[:-1], "") if each.endswith("=") else pair(each) for each in pairs]
@@ -111,9 +132,9 @@ def set_(pairs: tuple[str, ...], file: Path, model: Path | None, **scope: Any) -
 
     edit = _rewritten(file, change)
     noted(edit.after, models)
-    known = attributes_of(models, models if model is None else models[:1])
-    winning = amend.overriding_rules(edit.after, where, values, known, today())
-    return _outcome(edit, where, {**values, **removed}, winning, titles)
+    attributes = attributes_of(models, models)
+    winning = amend.overriding_rules(edit.after, where, values, attributes, today())
+    return _outcome(edit, {**values, **removed}, winning, titles)
 
 
 def _rewritten(path: Path, change: Change) -> Edit:
@@ -130,35 +151,31 @@ def _rewritten(path: Path, change: Change) -> Edit:
 
 def _outcome(
     edit: Edit,
-    where: amend.RuleScope,
     values: Mapping[str, Value | None],
     winning: Sequence[amend.OverridingRule],
     titles: Titles,
 ) -> Output:
-    """Say what stands where now, None for what was removed, and what still wins over it."""
-    origins, done = Origins(edit.after), "Written" if edit.changed else "Unchanged"
-    lines, wins = [], []
+    """Say what stands in the file now, None for what was removed, and what still wins over it."""
+    done, source = "Written" if edit.changed else "Unchanged", edit.after.source
+    lines, texts = lines_of(edit.after.text), []
     for key, value in values.items():
-        rules = amend.places(where, edit.after)
-        rule = next((each for each in rules if each.settings.get(key) == value), None)
-        if rule is None or value is None:
-            lines.append(f"{key} is removed from {origins.source}.")
-        else:
-            lines.append(f"{done}: {key} = {written(value)} ({origins.long(rule, key)}).")
-    for each in winning:
-        of = f" of {', '.join(titled(each.names, titles))}" if each.names else ""
-        by = origins.long(each.rule, each.key)
-        lines.append(f"Overridden by: {each.key} {written(each.value)}{of}, from {by}.")
-        wins.append(
-            Win(
-                key=each.key,
-                value=each.value,
-                names=[*each.names],
-                rule=each.rule.name,
-                line=origins.line(each.rule, each.key),
-            )
+        gone = f"{key} is removed from {source}."
+        texts.append(gone if value is None else f"{done}: {key} = {written(value)} in {source}.")
+    wins = [
+        Win(
+            key=each.key,
+            value=each.value,
+            names=[*each.names],
+            rule=each.rule.name,
+            line=line(each.rule, lines, each.key),
         )
-    return Output(Edited(changed=edit.changed, wins=wins), "\n".join(map(paragraph, lines)))
+        for each in winning
+    ]
+    for win in wins:
+        of = f" of {', '.join(titled(win.names, titles))}" if win.names else ""
+        at = "" if win.line is None else f" (line {win.line})"
+        texts.append(f"Overridden by: {win.key} {written(win.value)}{of}, from {win.rule}{at}.")
+    return Output(Edited(changed=edit.changed, wins=wins), "\n".join(map(paragraph, texts)))
 
 
 @click.command()
@@ -202,18 +219,17 @@ def calibration_text(found: Calibration) -> str:
 
 def into_policy(path: Path, found: Calibration) -> None:
     """Write a calibration into a policy file, and leave all else as it was."""
-    edits: list[tuple[str | None, str, float | None]] = [(None, "lambda", found.trade_off)]
-    edits += [(name, "sensitivity", bits) for name, bits in found.sensitivity.items()]
+    prices: list[tuple[str | None, float | None]] = [*found.sensitivity.items()]
+    if found.trade_off is not None:
+        prices.append((None, found.trade_off))
 
     def change(text: str, policy: Policy) -> str:
-        for name, key, bits in edits:
-            if name is None and bits is None:
-                continue
-            where = amend.scope(None, name, None, None)
+        for name, price in prices:
             values: dict[str, Value] = {"disclose": "never"}
-            if bits is not None:
-                values = {key: amend.value_of(key, f"{bits:.{DIGITS}g}")}
-            text = amend.with_settings(text, policy, where, values)
+            if price is not None:
+                key = "lambda" if name is None else "sensitivity"
+                values = {key: amend.value_of(key, f"{price:.{DIGITS}g}")}
+            text = amend.with_settings(text, policy, amend.scope(None, name, None, None), values)
             policy = read(text, policy.source, preset)
         return text
 
@@ -255,3 +271,73 @@ def calibrate(file: Path, model: Path | None, *, write: bool, yes: bool, as_json
     told(f"Written into {path}.")
     if None in found.sensitivity.values():
         told("What you would never share is ruled never there.")
+
+
+@click.command("try")
+@click.argument("file", type=PATH)
+@answers
+def try_(file: Path) -> Output:
+    """Show what a policy would have sent for your past requests.
+
+    Your facts count as they are now, and each recipient is assumed to know what this policy would
+    have sent it before. What waits for your approval counts as not sent.
+    """
+    text = read_policy(file).text
+    with door() as client:
+        found: Tried = client.call("try_policy", TryPolicy(text=text))
+        titles = titles_of(client)
+    return Output(found, try_text(found, titles) if found.requests else NOTHING)
+
+
+def try_text(found: Tried, titles: Titles) -> str:
+    """Lay out what a policy would change about the requests of the ledger."""
+    requests = found.requests
+    many = counted(len(requests), "request")
+    was, would_be = (
+        sum(map(of, requests)) / len(requests)
+        for of in (lambda each: each.utility_was, lambda each: each.utility)
+    )
+    rows = [
+        (
+            each.at.date().isoformat(),
+            each.recipient,
+            each.query if len(each.query) <= SHOWN else f"{each.query[:SHOWN]}...",
+            ", ".join(_moved(each, titles)),
+            _change(*_left(each)),
+            _change(bits(each.utility_was), bits(each.utility)),
+        )
+        for each in requests
+        if {*each.disclosed} != {*each.would_disclose} or each.would_ask
+    ]
+    head = "Nothing would change: each request would have sent what it did."
+    if rows:
+        how = "as well" if bits(was) == bits(would_be) else "worse" if would_be < was else "better"
+        head = (
+            f"{len(rows)} of {many} would have sent or asked something else; on average you would "
+            f"have been served {how}."
+        )
+    ends = {each.pool: _change(*_left(each)) for each in requests}
+    end = [
+        ("mean bits", _change(bits(was), bits(would_be))),
+        *(("people left", f"{pool}: {left}") for pool, left in ends.items()),
+        *([("kept as they were", counted(found.kept, "request"))] if found.kept else []),
+    ]
+    return page(head, table(TRIED, rows), paragraph(SIGNS) if rows else "", facts(end))
+
+
+def _left(each: ReplayedRequest) -> tuple[str, str]:
+    return people(each.people_left_was), people(each.people_left)
+
+
+def _change(was: str, would_be: str) -> str:
+    return was if was == would_be else f"{was} -> {would_be}"
+
+
+def _moved(each: ReplayedRequest, titles: Titles) -> Iterator[str]:
+    """Yield each fact that would have been sent, or not, or asked about first, with its sign."""
+    for sign, names, others in (
+        ("+", each.would_disclose, each.disclosed),
+        ("-", each.disclosed, each.would_disclose),
+        ("?", each.would_ask, ()),
+    ):
+        yield from (f"{sign}{titles.get(name, name)}" for name in names if name not in others)

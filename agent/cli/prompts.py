@@ -1,5 +1,6 @@
 """Questions at the terminal: consent, secrets, a new passphrase and how strong it is."""
 
+import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -28,6 +29,7 @@ SECONDS = 0.5  # of one guess: what the key derivation is calibrated to
 MACHINES = 1_000
 _FIRST, _INSIDE = 5.0, 2.0  # bits of the first letter of a word, and of the others
 _DIGIT, _SIGN, _SPACE = 3.3, 5.0, 0.5
+_PIECES = re.compile(r"[^\W\d_]+|\d+|.", re.DOTALL)  # words, numbers and the signs between
 _EXPECTED = 0.5  # what follows by itself: the next in a sequence, a piece that was there before
 _UNITS = (("minute", 60.0), ("hour", 3_600.0), ("day", 86_400.0), ("year", 31_557_600.0))
 MOST_YEARS = 1_000_000
@@ -145,7 +147,7 @@ def strength(passphrase: str) -> float:
     """
     seen: set[str] = set()
     bits = 0.0
-    for piece in _pieces(passphrase):
+    for piece in _PIECES.findall(passphrase):
         first, inside = (_FIRST, _INSIDE) if piece.isalpha() else (_SIGN, 0.0)
         if piece.isdigit():
             first = inside = _DIGIT
@@ -156,18 +158,6 @@ def strength(passphrase: str) -> float:
         bits += _EXPECTED if piece in seen else full
         seen.add(piece)
     return bits
-
-
-def _pieces(text: str) -> list[str]:
-    """Return the parts of a text that are one word or number each, and the signs between."""
-    pieces: list[str] = []
-    for before, each in pairwise(f"\0{text}"):
-        word = before.isalpha() and each.isalpha() and before.islower() <= each.islower()
-        if pieces and (word or (before.isdigit() and each.isdigit())):
-            pieces[-1] += each
-        else:
-            pieces.append(each)
-    return pieces
 
 
 def new_passphrase(prompt: str) -> str:
@@ -212,19 +202,13 @@ def line(prompt: str) -> str:
     return answer.strip()
 
 
-def pick(
-    prompt: str, names: Sequence[str], texts: Sequence[str], *, several: bool = False
-) -> list[str]:
-    """Show numbered texts, and ask until names of them are chosen; none for Enter.
-
-    ``several``: joined by commas.
-    """
+def pick(prompt: str, names: Sequence[str], texts: Sequence[str]) -> str | None:
+    """Show numbered texts, and ask until the name of one is chosen; None for Enter."""
     click.echo(facts((str(number), text) for number, text in enumerate(texts, 1)), err=True)
     while True:
         text = line(prompt)
-        parts = [each.strip() for each in text.split(",")] if several else [text]
         try:
-            return [chosen(each, names) for each in parts if each]
+            return chosen(text, names) if text else None
         except UsageError as error:
             told(f"{error.what}: {error.hint}.")
 

@@ -1,11 +1,9 @@
 """What was asked and sent, who holds what, and the statement that one has forgotten."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from datetime import UTC, datetime
-from time import sleep
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
 import click
 import msgspec
@@ -36,20 +34,11 @@ from agent.cli.printing import (
 )
 from agent.cli.printing import facts as pairs
 from agent.cli.prompts import agree
-from agent.cli.reviews import DISMISS, numbers, pending
-from agent.errors import DaemonError, LockedError, UsageError, nearest
-from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, RecipientName
+from agent.cli.reviews import likely, waiting_page
+from agent.errors import DaemonError, LockedError, UsageError
+from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, Message, RecipientName
 from agent.wire.client import Client
-from agent.wire.policy import Review
-from agent.wire.state import (
-    Corrected,
-    Entry,
-    Event,
-    NotThat,
-    PolicyStatus,
-    Recipient,
-    Status,
-)
+from agent.wire.state import Corrected, Entry, Event, EventKind, NotThat, Recipient, Status
 from agent.words.figures import HELPS, LEFT, bits, counted, moment, of_whom, people
 from agent.words.notices import (
     FORGOTTEN,
@@ -64,7 +53,7 @@ from agent.words.notices import (
     waits,
     who_know,
 )
-from agent.words.titles import NONE, Titles, facts, read_as, titled, titles_in, value_title
+from agent.words.titles import NONE, facts, read_as, titled, titles_in, value_title
 
 LISTED = (numeric("entry"), wide("when", 10), wide("recipient", 10), wide("query", 10))
 LEDGER = (*LISTED, wide("read as", 10), wide("sent", 15))
@@ -90,8 +79,7 @@ WHILE_LOCKED = {
     "answer": "A request carried something",
     "nothing": "A request carried nothing",
 }
-KINDS = {"disclosed": "answer", "nothing": "nothing", "forgotten": "forget"}
-AGAIN = 1.0  # seconds between two tries to reach a daemon that has ended
+PRIVATE = ("query", "values")  # fields that are not printed line by line
 SILENCE = 30.0  # seconds; a daemon that runs sends a comment every five
 LIMIT = click.IntRange(1, MOST_ENTRIES)
 OF_ENTRIES = f"[default: {LATEST_ENTRIES}; with --json {MOST_ENTRIES}]"
@@ -145,7 +133,6 @@ def note_latest(shown: int, limit: int, what: str) -> None:
 @option("--recipient", str, "HOST", "Only its requests, and those of its group.")
 @option("--limit", LIMIT, "N", "At most N requests, the latest.", default=LATEST_ENTRIES)
 @click.option("--waiting", is_flag=True, help="Only what waits for your approval.")
-@option("--dismiss", numbers, "ID,ID", DISMISS, multiple=True)
 @click.option(
     "--follow", "stream", is_flag=True, help="A sentence for all that happens, until Ctrl-C."
 )
@@ -156,7 +143,6 @@ def list_(
     recipient: str | None,
     limit: int,
     waiting: bool,
-    dismiss: tuple[tuple[int, ...] | None, ...],
     stream: bool,
     explain: bool,
     as_json: bool,
@@ -168,11 +154,11 @@ def list_(
     the daemon's memory only: once it stops, that waits again with the next request that needs it.
     """
     if stream:
-        if waiting or dismiss:
+        if waiting:
             raise UsageError("--follow does not go with --waiting", "choose one of them")
         follow(as_json=as_json)
         return
-    answer = pending(dismiss) if waiting or dismiss else _listed(recipient, limit, explain=explain)
+    answer = waiting_page() if waiting else _listed(recipient, limit, explain=explain)
     click.echo(record(answer.message) if as_json else answer.page)
 
 
@@ -229,7 +215,7 @@ def _knows(recipient: str) -> Output:
         found: Recipient = client.call("knowledge", recipient=recipient)
         waiting = [each for each in client.call("reviews") if each.pool == found.pool]
         titles = titles_of(client)
-        meant = "" if found.values else _meant(recipient, client.call("recipients"))
+        hint = "" if found.values else likely(recipient, client.call("recipients"))
     rows = []
     for name, value in found.values.items():
         title = titles.get(name, name)
@@ -237,7 +223,7 @@ def _knows(recipient: str) -> Output:
         rows.append((title, value_title(value, title), since))
     guesses = [paragraph(inferred(each)) for each in found.inferred]
     held_back = pairs(("waits for you", waits(each, titles)) for each in waiting)
-    text = page(held(found, titles) + meant, table(KNOWN, rows), *guesses, held_back)
+    text = page(held(found, titles) + hint, table(KNOWN, rows), *guesses, held_back)
     return Output(found, text)
 
 
@@ -272,10 +258,10 @@ def forget(recipient: str, *, yes: bool) -> Output:
     """
     with door() as client:
         pool = client.call("knowledge", recipient=recipient).pool
-        known: list[Recipient] = client.call("recipients")
-        if pool not in [each.pool for each in known]:
+        recipients: list[Recipient] = client.call("recipients")
+        if pool not in [each.pool for each in recipients]:
             never = f"{recipient} was never sent anything, so there is nothing to forget."
-            return Output(Done(done=False), paragraph(never + _meant(recipient, known)))
+            return Output(Done(done=False), paragraph(never + likely(recipient, recipients)))
         if not yes:
             told(MEANS.format(recipient))
         agree("Mark it as having forgotten you?", yes=yes)
@@ -284,144 +270,66 @@ def forget(recipient: str, *, yes: bool) -> Output:
     return Output(stated, paragraph(DONE.format(recipient) if stated.done else already))
 
 
-def _meant(recipient: str, known: Iterable[Recipient]) -> str:
-    """Return which of those known was probably meant, as a sentence behind another."""
-    near = nearest(recipient, {name for each in known for name in (each.pool, *each.sites)})
-    return "" if near in (None, recipient) else f" Did you mean {near!r}?"
-
-
-class EventLine(NamedTuple):
-    """One thing that happened; ``about``: the message behind it, for programs."""
-
-    kind: str
-    at: datetime
-    text: str
-    about: Any = None
-
-    def line(self) -> str:
-        """The sentence with its time, in which nothing steers the terminal."""
-        return printable(f"{moment(self.at)}: {self.text}")
-
-    def record(self) -> dict[str, Any]:
-        """The same in JSON's types, without values and what the user searched."""
-        about: dict[str, Any] = msgspec.to_builtins(self.about) or {}
-        about = {key: each for key, each in about.items() if key not in ("query", "values")}
-        return {"event": self.kind, "at": self.at.isoformat(), "text": self.text, "about": about}
-
-
 def follow(*, as_json: bool) -> None:
-    """Print what happens, one sentence per line, until Ctrl-C.
+    """Print what happens, one sentence per line, until Ctrl-C or until the daemon ends.
 
     Facts are named, their values never shown. Nothing moves the cursor, so a screen reader can
-    follow. It waits while no daemon runs. Watching does not keep the vault open: see
-    lock_after_minutes.
+    follow. Watching does not keep the vault open: see lock_after_minutes.
     """
     with door(attended=False) as client:
-        for each in Watcher(client, lambda: datetime.now(UTC)).watch(lambda: sleep(AGAIN)):
-            click.echo(json.dumps(each.record()) if as_json else each.line())  # which flushes
+        begins = Event(number=0, kind="lock", at=datetime.now(UTC))
+        for event in chain([begins], client.events(SILENCE)):
+            try:
+                text, about = _happened(event, client)
+            except LockedError:
+                what = WHILE_LOCKED.get(event.kind, "Something waits for your approval")
+                text, about = f"{what}; the vault is locked: `reticent unlock` shows more.", event
+            line = printable(f"{moment(event.at)}: {text}")
+            if as_json:
+                fields: dict[str, Any] = msgspec.to_builtins(about)
+                fields = {key: each for key, each in fields.items() if key not in PRIVATE}
+                at = event.at.isoformat()
+                line = json.dumps({"event": event.kind, "at": at, "text": text, "about": fields})
+            click.echo(line)  # which flushes
+    raise DaemonError(
+        "the daemon has ended", "start it with `reticent daemon`, and follow it again"
+    )
 
 
-class Watcher:
-    """Follows a daemon through its ends; ``clock``: for what no event gives the time of."""
-
-    def __init__(self, client: Client, clock: Callable[[], datetime]) -> None:
-        self._client, self._clock = client, clock
-        self._titles: Titles = NONE
-        self._last: int | None = None  # the latest entry of the ledger that is no news
-        self._silent: int | None = None  # the same, below 0, of those that carried nothing
-
-    def watch(self, wait: Callable[[], object]) -> Iterator[EventLine]:
-        """Yield what happens, for ever; ``wait``: called before each further try to connect.
-
-        DaemonError if the daemon is not running when this begins.
-        """
-        yield from self._begin()
-        while True:
-            with suppress(DaemonError):  # however it ended, nothing is heard from it
-                for event in self._client.events(SILENCE):
-                    yield from self._about(event)
-            self._client.close()
-            yield EventLine("ended", self._clock(), "The daemon ended; waiting until it is back.")
-            begun: list[EventLine] = []
-            while not begun:
-                wait()
-                with suppress(DaemonError):
-                    begun = self._begin()
-            yield from begun
-
-    def _begin(self) -> list[EventLine]:
-        """Say how the daemon is, and what it did since it was last heard."""
-        status: Status = self._client.call("status")
-        self._titles, self._silent = titles_of(self._client), None  # another daemon counts anew
-        number = counted(status.waiting, "request")
-        waits = f" {number} for your approval: `reticent requests list --waiting`."
-        text = running(status) + (waits if status.waiting else "")
-        with suppress(LockedError):
-            return [EventLine("status", self._clock(), text, status), *self._news(None)]
-        return [EventLine("status", self._clock(), text, status)]
-
-    def _news(self, number: int | None) -> list[EventLine]:
-        """Say what was handled since the last look, before the first from this number on."""
-        found: list[Entry] = self._client.call("requests", limit=MOST_ENTRIES)
-        highest = max((each.number for each in found if each.number > 0), default=0)
-        lowest = min((each.number for each in found), default=0)
-        if self._last is None or 0 < highest < self._last:  # where a backup was restored
-            self._last = number - 1 if number and number > 0 else highest
-        if self._silent is None:
-            self._silent = number + 1 if number and number < 0 else min(lowest, 0)
-        new = [e for e in found if e.number > self._last or e.number < self._silent]
-        self._last, self._silent = max(highest, self._last), min(lowest, self._silent)
-        return [EventLine(KINDS[e.kind], e.at, verdict_of(e, self._titles), e) for e in new]
-
-    def _about(self, event: Event) -> list[EventLine]:
-        """Say what happened; what was handled may have been shown already."""
-        try:
-            match event.kind:
-                case "answer" | "forget" | "nothing":
-                    return self._news(event.id)
-                case "review" | "offer":
-                    return [self._review(event, self._client.call("reviews"))]
-                case "profile":
-                    return [EventLine("profile", event.at, "The profile changed.")]
-                case _:
-                    return [_changed(event, self._client.call("status"))]
-        except LockedError:
-            what = WHILE_LOCKED.get(event.kind, "Something waits for your approval")
-            text = f"{what}; the vault is locked: `reticent unlock` shows more."
-            return [EventLine(event.kind, event.at, text, event)]
-
-    def _review(self, event: Event, waiting: list[Review]) -> EventLine:
-        """Say what waits and how to settle it, or that it was settled."""
-        text = f"Nothing waits under {event.id} any more."
-        if event.id is None:
-            text = "Your decisions about facts have changed."
-        for each in waiting:
-            if each.id == event.id:
-                shown = msgspec.structs.replace(each, query="")
-                how = f"`reticent approve {each.id}` or `reticent deny {each.id}`"
-                text = f"{asks(shown, self._titles)}: {how}."
-                return EventLine(event.kind, event.at, text, shown)
-        return EventLine(event.kind, event.at, text, event)
+def _happened(event: Event, client: Client) -> tuple[str, Message]:
+    """Say what an event is about; return the message behind it too."""
+    if event.kind == "profile":
+        return "The profile changed.", event
+    if event.kind in ("lock", "policy", "models"):
+        status: Status = client.call("status")
+        return _state(event.kind, status), status
+    titles = titles_of(client)
+    if event.kind in ("review", "offer"):
+        for review in client.call("reviews"):
+            if review.id == event.id:
+                shown = msgspec.structs.replace(review, query="")
+                how = f"`reticent approve {event.id}` or `reticent deny {event.id}`"
+                return f"{asks(shown, titles)}: {how}.", shown
+        gone = f"Nothing waits under {event.id} any more."
+        return gone if event.id else "Your decisions about facts have changed.", event
+    entries: list[Entry] = client.call("requests", limit=MOST_ENTRIES)
+    for entry in reversed(entries):
+        if entry.number == event.id or (event.id is None and entry.kind == "forgotten"):
+            return verdict_of(entry, titles), entry
+    return f"{WHILE_LOCKED[event.kind]}.", event
 
 
-def _changed(event: Event, status: Status) -> EventLine:
+def _state(kind: EventKind, status: Status) -> str:
     """Say what became of the lock, the policy or the models."""
-    text = running(status)
-    if event.kind == "policy":
-        text = _policy(status.policy)
-    elif event.kind == "models":
-        text = "; ".join(map(model_line, status.models)) or "there is none"
-        text = f"The models changed: {text}."
-    return EventLine(event.kind, event.at, text, status)
-
-
-def _policy(policy: PolicyStatus) -> str:
-    if policy.problems:
-        stale = "the last good rules stay in use" if policy.in_use else "it is not in use"
-        problems = "; ".join(policy.problems)
+    policy = status.policy
+    if kind == "models":
         return (
-            f"The policy has {counted(len(policy.problems), 'problem')}, and {stale}: {problems}."
+            f"The models changed: {'; '.join(map(model_line, status.models)) or 'there is none'}."
         )
-    if policy.in_use:
+    if kind == "policy" and policy.problems:
+        stale = "the last good rules stay in use" if policy.in_use else "it is not in use"
+        many = counted(len(policy.problems), "problem")
+        return f"The policy has {many}, and {stale}: {'; '.join(policy.problems)}."
+    if kind == "policy" and policy.in_use:
         return f"The policy changed: {counted(policy.rules, 'rule')}, no problems."
-    return "No policy: nothing is attached to any request."
+    return running(status)

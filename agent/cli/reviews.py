@@ -18,10 +18,11 @@ from agent.errors import LockedError, UsageError
 from agent.wire.base import MOST_DAYS, Undone
 from agent.wire.client import Client
 from agent.wire.policy import Review, Ruled, Word
+from agent.wire.state import Recipient
 from agent.words.figures import counted, listed, moment
 from agent.words.notices import asks, overridden, settled, took_effect
 
-ALL = "all"
+ALIKE = 0.85  # how much of a host is that of another, from which on it may be misspelt
 SHOWN = 5  # numbers in a hint
 MEANWHILE = "it may have been settled meanwhile, on the screen or by another command"
 NONE_WAIT = "nothing else waits"
@@ -40,35 +41,12 @@ ASSISTANTS = (
 F = TypeVar("F", bound=Callable[..., Any])
 ALWAYS = "For good, not only for the next request; written into the policy."
 DAYS = "For N days; written into the policy."
-DISMISS = f"Take these off the list, or {ALL} of it, without deciding."
-ALIKE = 0.85  # how much of a host is that of another, from which on it may be misspelt
 
 
-def numbers(text: str) -> tuple[int, ...] | None:
-    """Return the numbers in a list, None for all; UsageError if it is neither."""
-    parts = names_in(text)
-    if parts == (ALL,):
-        return None
-    if not parts or not all(each.isascii() and each.isdecimal() for each in parts):
-        raise UsageError(
-            f"{text!r} is not a list of IDs", f"write --dismiss 3,4, or --dismiss {ALL}"
-        )
-    return tuple(map(int, parts))
-
-
-def pending(dismiss: tuple[tuple[int, ...] | None, ...]) -> Output:
-    """Return the page of what waits for the user, once some of it was taken off the list."""
+def waiting_page() -> Output:
+    """Show what waits for the user, and how to settle it."""
     with door() as client:
         found: list[Review] = client.call("reviews")
-        gone = dict.fromkeys(each for numbers in dismiss for each in numbers or ())
-        if None in dismiss:
-            gone = dict.fromkeys(each.id for each in found)
-        for each in gone:
-            waiting(each, found)  # before any of them goes
-        for each in gone:
-            client.call("dismiss", id=each)
-        if gone:
-            found = client.call("reviews")
         titles = titles_of(client)
     verb = "waits" if len(found) == 1 else "wait"
     lines = [(str(each.id), f"{asks(each, titles)} ({moment(each.at)})") for each in found]
@@ -77,6 +55,14 @@ def pending(dismiss: tuple[tuple[int, ...] | None, ...]) -> Output:
     how = [paragraph(text) for kind, text in texts.items() if kind in kinds]
     text = page(f"{counted(len(found), 'request')} {verb} for you.", facts(lines), *how)
     return Output({"waiting": found}, text if found else "Nothing waits for you.")
+
+
+def likely(host: str, recipients: Iterable[Recipient]) -> str:
+    """Ask whether the nearest of the recipients was meant, as a sentence behind another."""
+    names = {name for each in recipients for name in (each.pool, *each.sites)}
+    near = get_close_matches(host, names, 1, ALIKE)
+    below = any(f".{host}".endswith(f".{each}") for each in names)
+    return f" Did you mean {near[0]!r}?" if near and not below else ""
 
 
 def waiting(number: int, found: Sequence[Review]) -> Review:
@@ -206,10 +192,8 @@ def _override(host: str, word: Word, client: Client) -> Output:
     place = None if ruled.written is None else client.call("policy").path
     titles = titles_of(client)
     with suppress(LockedError):
-        sites = [site for each in client.call("recipients") for site in each.sites]
-        near = get_close_matches(host, sites, 1, ALIKE)
-        if near and not any(f".{host}".endswith(f".{site}") for site in sites):
-            note(f"nothing was sent to {host} so far; did you mean {near[0]}?")
+        if hint := likely(host, client.call("recipients")):
+            note(f"nothing was sent to {host} so far;{hint[:2].lower()}{hint[2:]}")
     lines = [overridden(word, titles), *took_effect(ruled, place, titles)]
     return Output(ruled, "\n".join(map(paragraph, lines)))
 

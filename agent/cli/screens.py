@@ -38,28 +38,13 @@ def edit(path: str, line: int | None) -> None:
     editor = editor or [*filter(shutil.which, USUAL)][:1]
     if not editor:
         raise UsageError("no editor is set, and none was found", NAME)
+    program = os.path.basename(editor[0]).split(".")[0]  # noqa: PTH119  (what is named may be no path)
+    place = [] if line is None or program not in PLUS else [f"+{line}"]
     try:
         with handled_by(lambda _number, _frame: None):  # left to the editor
-            subprocess.run([*editor, *_place(editor[0], path, line)], check=False)  # noqa: S603  (the user's own)
+            subprocess.run([*editor, *place, path], check=False)  # noqa: S603  (the user's own)
     except OSError as error:
         raise UsageError(f"{editor[0]} cannot be run: {reason(error)}", NAME) from None
-
-
-def _place(editor: str, path: str, line: int | None) -> Sequence[str]:
-    """Return the file as an editor takes it; `editor` leads to another, and `vim.basic` is vim."""
-    name = os.path.basename(editor)  # noqa: PTH119  (what is named may be no path)
-    if name == USUAL[0]:
-        name = os.path.basename(os.path.realpath(shutil.which(editor) or editor))  # noqa: PTH119
-    match name.split(".")[0]:
-        case _ if line is None:
-            return [path]
-        case known if known in PLUS:
-            return [f"+{line}", path]
-        case "hx" | "helix":
-            return [f"{path}:{line}"]
-        case "code" | "codium":
-            return ["-g", f"{path}:{line}"]
-    return [path]
 
 
 @click.command()

@@ -1,12 +1,8 @@
 """The vault: its keys, its backups, and its removal with everything else."""
 
 import os
-import stat
-import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
-from io import UnsupportedOperation
 from pathlib import Path
 
 import click
@@ -31,9 +27,7 @@ from agent.daemon.installed_files import InstalledFiles, accounts, forget, insta
 from agent.daemon.installed_files import remove as remove_files
 from agent.daemon.profile import new_id
 from agent.daemon.programs import PRESENT, installations, this_machine
-from agent.decision.locale import LOCALE
-from agent.errors import BusyVaultError, DaemonError, ReticentError, UsageError, VaultError
-from agent.model.file import SUFFIX, read, shipped_models
+from agent.errors import BusyVaultError, DaemonError, UsageError, VaultError
 from agent.paths import Paths, paths
 from agent.vault.backup import OTHER, bring_over, check_backup, check_format, copy_closed
 from agent.vault.backup import restore as put_back
@@ -144,25 +138,12 @@ def rotate(*, yes: bool, as_json: bool) -> None:
         "passphrase", "Replace the key, and with it the recovery code?", yes=yes
     )
     with unlock(_place(), secret) as vault, uninterrupted():
-        _check_shown("" if as_json else "Encrypting everything with a new key.")
+        click.echo("" if as_json else "Encrypting everything with a new key.")  # if it can be seen
         code = vault.rotate(secret.text or "")
         page = _with_code("Everything is encrypted with a new key.", code)
         click.echo(record({"recovery_code": code}) if as_json else page)
     for old in replaced_vaults(_place().vault):
         note(f"{old} keeps its old key: the old secrets still open it")
-
-
-def _check_shown(text: str) -> None:
-    """Write a line, before something is made that is shown once: UsageError where nobody sees it.
-
-    OSError where it cannot be written, as on a full disk.
-    """
-    click.echo(text)
-    with suppress(UnsupportedOperation):  # no file
-        device = os.fstat(sys.stdout.fileno())
-        if stat.S_ISCHR(device.st_mode) and device.st_rdev == Path(os.devnull).stat().st_rdev:
-            what = "nobody would see the new recovery code, so nothing was changed"
-            raise UsageError(what, "let the output go to a terminal or a file")
 
 
 def _place() -> Location:
@@ -278,12 +259,9 @@ def restore(file: Path, method: Method, *, only_check: bool) -> Output:
 
 def _bring_over(at: Location, secret: Secret) -> None:
     """Bring a vault of an older format over, by the concepts of the models of this machine."""
-    added = sorted(paths().models.glob(f"*{SUFFIX}"))
-    models = [LOCALE]
-    for path in (*shipped_models(), *added):
-        with suppress(ReticentError):  # facts of a model that cannot be read keep their names
-            models.append(read(path))
-    bring_over(at, secret, models, datetime.now().astimezone(), new_id)
+    from agent.cli.policy import installed_models
+
+    bring_over(at, secret, installed_models(), datetime.now().astimezone(), new_id)
 
 
 @vault.command()

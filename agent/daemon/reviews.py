@@ -164,8 +164,7 @@ def check_answer(review: Review, word: Word, pool: str) -> None:
     """
 
     def conflict(what: str) -> RefusedError:
-        hint = f"see `reticent requests list --waiting`; `--dismiss {review.id}` removes it"
-        return RefusedError("conflict", what, hint)
+        return RefusedError("conflict", what, "see `reticent requests list --waiting`")
 
     for name in word.names or ():
         if name not in review.names:

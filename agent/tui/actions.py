@@ -69,7 +69,7 @@ FIGURES = "Show or hide the figures: bits, λ, cost and proof, each with its uni
 FIND = "Show only requests with these words: a recipient, a query or an attribute."
 REQUESTS = (
     Action("open", "enter", "Open", WHY, "ask HOST TEXT --explain"),
-    Action("switch", "space", "Try", TRY, "ask HOST TEXT --explain --with ATTR"),
+    Action("switch", "space", "Try", TRY, ""),
     Action("decide('approve', 'always')", "a", "Allow", ALWAYS, "approve ID --always"),
     Action("decide('approve', 'once')", "o", "Allow once", ONCE, "approve ID", "wide"),
     Action("decide('deny', 'always')", "d", "Deny", DENY, "deny ID --always"),
@@ -77,9 +77,9 @@ REQUESTS = (
     Action("decide('deny', 'once')", "n", "Deny once", DENY_ONCE, "deny ID", "never"),
     Action("approve_all", "A", "Approve all", APPROVE_ALL, "approve HOST", "never"),
     Action("choose", "c", "Choose", CHOOSE, "approve HOST FACT --days N", "never"),
-    Action("reset", "r", "Undo trial", RESET, "ask HOST TEXT --explain", "never"),
+    Action("reset", "r", "Undo trial", RESET, "", "never"),
     Action("not_that", "t", "Not that", NOT_THAT, "requests not-that ID", "never"),
-    Action("put_aside", "x", "Dismiss", UNLIST, "requests list --dismiss ID", "never"),
+    Action("put_aside", "x", "Dismiss", UNLIST, "", "never"),
     Action("only_find", "slash", "Find", FIND, footer="wide"),
     Action("only_some", "w", "Filter", SOME, footer="never"),
     Action("only_back", "escape", "Back", "Back to the list; there, show all again.", "", "never"),

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import copyfile
 from typing import Any, NamedTuple
 
 import keyring
@@ -130,26 +131,17 @@ def village(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of its own to be in, with a policy, which is that of the daemon as well."""
+def folder(tmp_path: Path, home: Path, village: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own to be in, with a policy, which is that of the daemon as well.
+
+    The small model was added.
+    """
     assert home.is_dir()
     monkeypatch.chdir(tmp_path)
     paths().policy.parent.mkdir(parents=True)
     paths().policy.write_text(RIGHT)
-    (tmp_path / "policy.toml").write_text(RIGHT)
-    (tmp_path / "wrong.toml").write_text(WRONG)
-    (tmp_path / "dead.toml").write_text(DEAD)
+    paths().models.mkdir(parents=True)
+    copyfile(village, paths().models / village.name)
+    for name, text in {"policy": RIGHT, "wrong": WRONG, "dead": DEAD}.items():
+        (tmp_path / f"{name}.toml").write_text(text)
     return tmp_path
-
-
-@pytest.fixture
-def asked(run: Run, folder: Path, village: Path) -> Run:
-    """Run a command about the policy of the folder with a small model."""
-    assert folder.is_dir()
-    ours = {"explain": ("--policy", "policy.toml"), "show": ("--policy", "policy.toml")}
-
-    def about(command: str, *options: str | Path) -> Ran:
-        named = () if "--policy" in options else ours.get(command, ())
-        return run("policy", command, *options, *named, "--model", village)
-
-    return about

@@ -9,7 +9,7 @@ import msgspec
 from agent import __version__
 from agent.decision.values import CountedAmong, Decision, Figures, Outcome, Reason, Request
 from agent.wire.base import Done, Undone
-from agent.wire.decide import Allowed, Answer, Line, Summary, Weighed
+from agent.wire.decide import Allowed, Answer, Summary
 from agent.wire.policy import (
     AttributeStatus,
     Review,
@@ -134,23 +134,6 @@ HELD = Recipient(
 )
 PROFILE = ProfileFacts(facts=facts_of(region="coast", hobby="yes"))
 CHANGED = Changed(changes=[ValueChange(name="region", was_set=True, is_set=True)])
-WEIGHED = Weighed(
-    headline="With hobby: +0.088 bits, and about 9.8 of 60 people look like you, in place of 20.",
-    pool="weather.example",
-    decision=EXPLAINED,
-    chosen=LEAVES,
-    weighed=WITH,
-    rows=(
-        row("region", "worth it", 0.4, 0.1, disclosed=True, people_left=9.75),
-        row(
-            "hobby", "waits for you", 0.088, 0.15, disclosed=True, disclose="ask", people_left=9.75
-        ),
-        row("shoe_size", "never", 0.2, 1.5, disclose="never", people_left=1),
-        row("at_work", "too many combinations", people_left=9.75),
-        row("salary", "would break a limit", 1, 0.5, limit="k", people_left=3),
-    ),
-    lines=[Line(label="decided", text="Disclose region.")],
-)
 ENTRIES = [
     Entry(
         number=1,
@@ -228,14 +211,12 @@ ANSWERS: dict[str, Any] = {
     "attributes": [],  # so names stand for titles
     "status": STATUS,
     "unlock": STATUS,
-    "whatif": WEIGHED,
     "lock": LOCKED,
     "decide": ANSWER,
     "explain": EXPLAINED,
     "reviews": [REVIEW, OFFER],
     "verdict": RULED,
     "policy": POLICY,
-    "dismiss": Done(),
     "override": RULED,
     "undo": UNDONE,
     "refuse": Done(),

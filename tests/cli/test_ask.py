@@ -1,7 +1,5 @@
 """`reticent ask`: the page, what was not decided, and what is only explained."""
 
-import json
-
 import msgspec
 import pytest
 
@@ -17,15 +15,12 @@ from tests.cli.daemon import (
     REVIEW,
     STATUS,
     SUMMARY,
-    WEIGHED,
     changed,
 )
 from tests.wire.fake import FakeDaemon, says
 
 ASK = ("ask", "weather.example", "weather")
 VERDICT = "Sent 1 fact to weather.example: region; about 20 people still look like you."
-WHATIF = (*ASK, "--explain")
-BOTH = ("region", "hobby")
 
 
 WEATHER = Reading(query="weather", title="the weather", probability=0.62, model="village")
@@ -76,54 +71,30 @@ def test_what_waits_is_named_with_what_to_say(run: Run, fake: FakeDaemon) -> Non
     assert "approve" not in run(*ASK).page
 
 
-@pytest.mark.parametrize("dry", [(), ("--explain",)], ids=["", "explained"])
-def test_a_name_that_the_model_lacks_is_noted(
-    run: Run, fake: FakeDaemon, dry: tuple[str, ...]
-) -> None:
-    """It may be one of another model; where nothing is looked at, nothing is known of names."""
-    ran = run(*ASK, "--only-names", "regoin,region,hobby,zzz", *dry)
-    assert ran.code == 0
-    assert ran.err.splitlines() == [
-        "reticent: note: the model lacks 'regoin': did you mean 'region'?",
-        "reticent: note: the model lacks 'zzz'",
-    ]
-    before = len(fake.calls)
-    assert run(*ASK, "--only-names", "region", *dry).err == ""
-    calls = ["explain"] if dry else ["decide", "attributes"]
-    assert [name for name, _ in fake.calls[before:]] == calls
-    fake.handlers["explain"] = says(changed(EXPLAINED, outcomes=()))
-    assert run(*ASK, "--only-names", "regoin", *dry).err == ""
-
-
-@pytest.mark.parametrize(
-    ("code", "said"),
-    [
-        ("locked", "`reticent unlock`"),
-        ("no policy", '`preset = "balanced"` into /home/u/policy'),
-        ("no model", "`reticent model add`"),
-        ("unfit", "`reticent requests recipients`"),
-        ("failed", "state/daemon.log"),
-        ("not https", "https address"),
-        ("too many", "in a minute"),
-        ("too many from pages", "in a minute"),
-    ],
-)
-@pytest.mark.parametrize("dry", [(), ("--explain",)], ids=["", "explained"])
-def test_what_was_not_decided_is_an_error(
-    run: Run, fake: FakeDaemon, code: Code, said: str, dry: tuple[str, ...]
-) -> None:
+def test_what_was_not_decided_is_an_error(run: Run, fake: FakeDaemon) -> None:
     """Whoever sends the request sees it by the exit code; a program by the code as well."""
-    ends = 2 if code == "not https" else 1
-    fake.handlers |= {
-        "decide": says(Answer(code=code)),
-        "explain": says(changed(EXPLAINED, code=code)),
+    hints: dict[Code, str] = {
+        "locked": "`reticent unlock`",
+        "no policy": '`preset = "balanced"` into /home/u/policy',
+        "no model": "`reticent model add`",
+        "unfit": "`reticent requests recipients`",
+        "failed": "state/daemon.log",
+        "not https": "https address",
+        "too many": "in a minute",
     }
-    error, hint = run(*ASK, *dry).refusal(code=ends)
-    assert error == f"nothing can be sent: {WHY_NOTHING[code]}"
-    assert said in hint
-    ran = run(*ASK, *dry, "--json")
-    assert (ran.code, ran.err) == (ends, "")
-    assert msgspec.json.decode(ran.out)["code"] == code
+    for code, said in hints.items():
+        ends = 2 if code == "not https" else 1
+        fake.handlers |= {
+            "decide": says(Answer(code=code)),
+            "explain": says(changed(EXPLAINED, code=code)),
+        }
+        for dry in ((), ("--explain",)):
+            error, hint = run(*ASK, *dry).refusal(code=ends)
+            assert error == f"nothing can be sent: {WHY_NOTHING[code]}"
+            assert said in hint
+            ran = run(*ASK, *dry, "--json")
+            assert (ran.code, ran.err) == (ends, "")
+            assert msgspec.json.decode(ran.out)["code"] == code
 
 
 def test_what_is_in_the_way_is_looked_at(run: Run, fake: FakeDaemon) -> None:
@@ -138,30 +109,17 @@ def test_what_is_in_the_way_is_looked_at(run: Run, fake: FakeDaemon) -> None:
     assert "`reticent policy check`" in run(*ASK).refusal(code=1)[1]
 
 
-def test_what_could_not_be_compared_is_an_error(run: Run, fake: FakeDaemon) -> None:
-    """The object comes all the same; a name that the model lacks is noted."""
-    ran = run(*WHATIF, "--with", "hobby", "--only-names", "region,hobbi")
-    assert ran.err == "reticent: note: the model lacks 'hobbi': did you mean 'hobby'?\n"
-    unfit = changed(WEIGHED, decision=changed(EXPLAINED, code="unfit"), rows=())
-    fake.handlers["whatif"] = says(unfit)
-    assert "does not fit" in run(*WHATIF, "--with", "hobby").refusal(code=1)[0]
-    ran = run(*WHATIF, "--with", "hobby", "--json")
-    assert (ran.code, json.loads(ran.out)["decision"]["code"]) == (1, "unfit")
-
-
 @pytest.mark.parametrize("more", [(), ("--json",), ("--explain",)])
 def test_rules_older_than_the_file_are_noted(
     run: Run, fake: FakeDaemon, more: tuple[str, ...]
 ) -> None:
-    """With the way out, beside an answer of every kind; only what is named is asked for."""
+    """With the way out, beside an answer of every kind."""
     fake.handlers["decide"] = says(changed(ANSWER, stale_rules=True))
     fake.handlers["explain"] = says(changed(EXPLAINED, stale_rules=True))
-    ran = run(*ASK, "--only-names", "region, hobby", *more)
+    ran = run(*ASK, *more)
     assert ran.code == 0
     assert "the rules before it are in use; `reticent policy check` lists them" in ran.err
-    kind = "explain" if "--explain" in more else "decide"
-    name, given = fake.calls[0]
-    assert (name, given["body"].asked) == (kind, [*BOTH])
+    assert fake.calls[0][0] == ("explain" if "--explain" in more else "decide")
 
 
 def test_what_is_explained_is_not_sent(run: Run, fake: FakeDaemon) -> None:

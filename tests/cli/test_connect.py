@@ -7,7 +7,7 @@ import pytest
 
 from agent.daemon.programs import BROWSERS, HOST, HOST_PROGRAMS, NAME
 from agent.daemon.service import FOLDERS
-from agent.paths import HOME, RUNTIME, paths
+from agent.paths import RUNTIME, paths
 from agent.wire.base import Done
 from tests.cli.conftest import Run
 from tests.wire.fake import FakeDaemon, short_folder
@@ -18,7 +18,6 @@ UNITS = ["reticent.service", "reticent-control.socket", "reticent-query.socket"]
 MANAGER = """#!/bin/sh
 printf '%s\\n' "$*" >>"$0.log"
 """
-LONG = "x" * 120
 
 
 @pytest.fixture(autouse=True)
@@ -222,15 +221,6 @@ def test_with_a_manager_they_are_run(run: Run, user: Path, manager: Path) -> Non
     assert units(user) == []
 
 
-def test_a_manager_that_refuses_is_quoted(run: Run, manager: Path) -> None:
-    """With the command that it refused, as one sentence."""
-    program = manager.with_suffix("")
-    program.write_text('#!/bin/sh\n[ "$2" = enable ] || exit 0\necho "no such unit" >&2\nexit 5\n')
-    error, _ = run("connect", "system").refusal(code=1)
-    assert error.startswith("`systemctl --user enable --now ")
-    assert error.endswith("` failed: no such unit")
-
-
 def test_a_daemon_that_runs_by_itself_is_in_the_way(
     run: Run, user: Path, manager: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -242,18 +232,6 @@ def test_a_daemon_that_runs_by_itself_is_in_the_way(
             error, _ = run("connect", "system").refusal(1)
     assert "a daemon is already running" in error
     assert units(user) == []
-
-
-def test_a_socket_of_ones_own_that_cannot_be_is_no_obstacle(
-    run: Run, manager: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where its path is too long systemd has another; in a home of one's own there is none."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(manager.parent / LONG))
-    assert run("connect", "system").code == 0
-    monkeypatch.setenv(HOME, str(manager.parent / LONG))
-    error, hint = run("connect", "system").refusal()
-    assert "the path of the socket has" in error
-    assert HOME in hint
 
 
 @pytest.mark.parametrize("listens", [True, False])

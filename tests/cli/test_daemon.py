@@ -1,11 +1,9 @@
 """`reticent daemon` and `proxy`, the way to a daemon, and what commands make of its answers."""
 
-import fcntl
 import json
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -18,41 +16,16 @@ from agent.cli.daemon_client import running
 from agent.daemon.sockets import alone
 from agent.errors import UsageError
 from agent.files import private_folder
-from agent.paths import Paths, paths
+from agent.paths import paths
 from agent.wire.base import Done
 from agent.wire.client import Client
 from agent.wire.decide import Allowed
-from agent.wire.routes import SEE
 from tests.cli.conftest import Run, process
 from tests.cli.daemon import ANSWERS, HOSTILE, LONG, REGION, steering
 from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, says
 
 START = [sys.executable, "-m", "agent.cli", "daemon", "--json"]
-
-
-@pytest.fixture
-def started(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[Paths]:
-    """What daemons are started with; none of them lives longer than it takes to say so."""
-    assert home.is_dir()
-    homes: list[Paths] = []
-
-    def run(places: Paths, announce: Callable[[], None]) -> None:
-        homes.append(places)
-        announce()
-
-    monkeypatch.setattr("agent.cli.daemon.run_daemon", run)
-    return homes
-
-
-def test_what_it_is_told_reaches_the_daemon(run: Run, started: list[Paths]) -> None:
-    """And it says where it listens."""
-    ran = run("daemon")
-    assert (ran.code, ran.err) == (0, "")
-    assert str(paths().query) in ran.out.replace("\n", "")
-    record = run("daemon", "--json").record
-    assert record["control"] == str(paths().control)
-    assert len(started) == 2
 
 
 @pytest.mark.usefixtures("home")
@@ -155,13 +128,11 @@ SHOWN: dict[tuple[str, ...], tuple[str, str | None]] = {
     ("unlock",): ("status", None),
 }
 SAID = {**ANSWERS, "allow": Allowed(rule="mine"), "attributes": [REGION]}
-WITH = ("ask", "a.example", "weather", "--explain", "--with", "hobby")
 PAGES = [
     *SHOWN,
     ("profile", "show", "--reveal"),
     ("requests", "ledger"),
     ("requests", "list", "--explain"),
-    WITH,
 ]
 
 
@@ -173,68 +144,29 @@ def lock(home: Path) -> Path:
     return paths().daemon_lock
 
 
-@pytest.fixture(params=["daemon", "editor"])
-def waiting(request: pytest.FixtureRequest) -> Iterator[tuple[str, int]]:
-    """A process that waits, and what it is called."""
-    with process(*WAITING, request.param) as started:
+@pytest.mark.parametrize("name", ["daemon", "editor"])
+def test_a_daemon_that_listens_elsewhere_is_named(run: Run, lock: Path, name: str) -> None:
+    """Where the id is another program's meanwhile, no daemon runs."""
+    with process(*WAITING, name) as started:
         assert started.stdout is not None
         started.stdout.readline()  # before, it may have no words yet
-        yield request.param, started.pid
-
-
-def test_a_daemon_that_listens_elsewhere_is_named(
-    run: Run, lock: Path, waiting: tuple[str, int]
-) -> None:
-    """Where the id is another program's meanwhile, no daemon runs."""
-    name, number = waiting
-    lock.write_text(f"{number}\n")
-    error, hint = run("status").refusal(code=1)
+        lock.write_text(f"{started.pid}\n")
+        error, hint = run("status").refusal(code=1)
     if name == "daemon" or not Path("/proc/self/cmdline").exists():
         place = paths().control
-        assert error == f"the daemon runs as process {number}, but does not listen at {place}"
+        assert error == f"the daemon runs as process {started.pid}, but does not listen at {place}"
         assert "XDG_RUNTIME_DIR" in hint
-        assert f"`kill {number}`" in hint
+        assert f"`kill {started.pid}`" in hint
     else:
         assert error == "the daemon is not running"
 
 
-@pytest.mark.parametrize("text", ["", "\n", "0", "-1", "x", "1" * 30, "9" * 18])
-def test_a_lock_that_names_nobody_is_passed_over(lock: Path, text: str) -> None:
+def test_a_lock_that_names_nobody_is_passed_over(lock: Path) -> None:
     """As one that is not there."""
     assert running(lock) is None
-    lock.write_text(text)
-    assert running(lock) is None
-
-
-def test_looking_does_not_take_the_lock(lock: Path, waiting: tuple[str, int]) -> None:
-    """Whoever holds it holds it still, and whoever comes next can take it."""
-    lock.write_text(f"{waiting[1]}\n")
-    with lock.open() as held:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        found = running(lock)
-    with lock.open() as taken:
-        assert running(lock) == found
-        fcntl.flock(taken, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def test_what_the_daemon_says_is_passed_on(run: Run, lock: Path, fake: FakeDaemon) -> None:
-    """A lock with an id in it changes nothing where the daemon answers."""
-    lock.write_text("1\n")
-    assert run("status").code == 0
-    del fake.handlers["status"]
-    assert run("status").refusal()[0] == "there is no such call"
-
-
-def test_a_person_is_not_sent_to_the_document_for_programs(run: Run, fake: FakeDaemon) -> None:
-    """What is wrong is said by the daemon, and the command says what it takes."""
-
-    def refuse(**_given: object) -> None:
-        raise UsageError("recipient has over 2,048 characters", SEE)
-
-    fake.handlers["knowledge"] = refuse
-    error, hint = run("requests", "recipients", "a.example").refusal()
-    assert error == "recipient has over 2,048 characters"
-    assert hint == "see what the command takes, with --help"
+    for text in ("", "\n", "0", "-1", "x", "1" * 30, "9" * 18):
+        lock.write_text(text)
+        assert running(lock) is None
 
 
 def test_the_object_is_the_message(run: Run, fake: FakeDaemon) -> None:
@@ -260,44 +192,26 @@ SERVICE = "https://api.openai.com/v1"
 WHOM = ("--recipient", "openai.com")
 
 
-@pytest.mark.parametrize(
-    ("given", "used"),
-    [
-        (SERVICE, SERVICE),
-        (f"{SERVICE}/", SERVICE),
-        ("https://api.openai.com", "https://api.openai.com"),
-        ("https://[2001:db8::1]:8443/a%20b", "https://[2001:db8::1]:8443/a%20b"),
-        *((each, each) for each in ("http://localhost:11434/v1", "http://127.0.0.1:8000/v1")),
-        ("http://[::1]:1/v1", "http://[::1]:1/v1"),
-    ],
-)
-def test_https_or_this_machine(given: str, used: str) -> None:
-    """What stands before /chat/completions is all that is asked for."""
-    assert checked(given) == used
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
+def test_a_base_url_is_https_or_of_this_machine(run: Run) -> None:
+    """What stands before /chat/completions is all that is asked for; the network reads the rest."""
+    assert checked(f"{SERVICE}/") == SERVICE
+    for given in (
+        *(SERVICE, "https://api.openai.com", "https://[2001:db8::1]:8443/a%20b"),
+        *("http://localhost:11434/v1", "http://127.0.0.1:8000/v1", "http://[::1]:1/v1"),
+    ):
+        assert checked(given) == given
+    for given in (
         *("api.openai.com/v1", "ftp://api.openai.com", "https://", "https:///v1", "", "x"),
         *("https://me:key@api.openai.com/v1", f"{SERVICE}?a=b", f"{SERVICE}#a", "https://a b/v1"),
         *(f"{SERVICE}\r\nHost: evil", "https://[::1/v1", "https://é.example/é", f"{SERVICE}\0"),
-    ],
-)
-def test_what_is_no_base_url_is_refused(given: str) -> None:
-    """With an example of one."""
-    with pytest.raises(UsageError, match="is not a base URL") as error:
-        checked(given)
-    assert error.value.hint == f"write it as in {SERVICE}"
-
-
-@pytest.mark.parametrize("host", ["api.openai.com", "localhost.evil.example", "10.0.0.1"])
-def test_http_is_for_this_machine_alone(run: Run, host: str) -> None:
-    """The network reads the key and the facts."""
-    ran = run("proxy", "--upstream", f"http://{host}/v1", *WHOM)
-    error, hint = ran.refusal()
-    assert "the network could read what is sent to this service" in error
-    assert "use its https address" in hint
+    ):
+        with pytest.raises(UsageError, match="is not a base URL") as error:
+            checked(given)
+        assert error.value.hint == f"write it as in {SERVICE}"
+    for host in ("api.openai.com", "localhost.evil.example", "10.0.0.1"):
+        error_, hint = run("proxy", "--upstream", f"http://{host}/v1", *WHOM).refusal()
+        assert "the network could read what is sent to this service" in error_
+        assert "use its https address" in hint
 
 
 def test_who_gets_the_facts_has_to_be_said(run: Run) -> None:

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from click import unstyle
 
-from agent.cli.decide import ROWS, curve_text, thinned
+from agent.cli.decide import ROWS, thinned
 from agent.decision.context import Context
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
-from agent.decision.values import Curve, CurvePoint, Decision, Figures, Request
+from agent.decision.values import Decision, Request
 from agent.model.signature import generate_key, sign, signature_path
 from tests.cli.conftest import Ran, Run
 from tests.cli.examples import ATTRIBUTES, cli_model
@@ -113,33 +112,27 @@ def test_the_rules_of_a_policy_decide(run: Run, ask: Ask) -> None:
     assert never["disclosed"] == []
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "hint"),
-    [
-        (["--know", "regoin=coast"], "unknown attribute 'regoin'", "did you mean 'region'?"),
-        (["--know", "region=coast", "--know", "region=hills"], "--know gives region two", "once"),
-        (["--know", "region"], "'region' is not a pair", "write NAME=VALUE"),
-        (["--know", "at_work=yes"], "'at_work' changes with every request", "only attributes"),
-        (["--set", "lamda=3"], "unknown setting 'lamda'", "did you mean 'lambda'?"),
-        (["--set", "lambda=much"], "lambda: 'much' is not a number", ""),
-        (["--set", "k=0"], "k: 0 is not", ""),
-        (["--set", "hoby.disclose=never"], "unknown attribute 'hoby'", "did you mean 'hobby'?"),
-        (["--set", "hobby.disclose=nevr"], "'nevr' is not one of", "did you mean 'never'?"),
-        (["--set", "hobby.k=3"], "unknown setting of an attribute 'k'", "known: "),
-        (["--set", "algorithm=LLS"], "--set: an algorithm cannot be LLS", "one of lls"),
-        (["--set", "cost_k=x"], "cost_k cannot be x", "a whole number from 1"),
-        (["--quary", "x"], "unknown option '--quary'", "did you mean '--query'?"),
-        (["--query", " "], "the query is empty", "write what is asked"),
-        (["extra"], "unexpected extra argument", "see `reticent model decide --help`"),
-    ],
-)
-def test_a_mistake_is_one_sentence_and_the_nearest_name(
-    run: Run, village: Path, options: list[str], error: str, hint: str
-) -> None:
+def test_a_mistake_is_one_sentence_and_the_nearest_name(run: Run, village: Path) -> None:
     """With exit code 2, and nothing on the output that a script would read."""
-    said = decide_(run, village, "--json", *options).refusal()
-    assert error in said[0]
-    assert hint in said[1]
+    for options, error, hint in (
+        ("--know regoin=coast", "unknown attribute 'regoin'", "did you mean 'region'?"),
+        ("--know region=coast --know region=hills", "--know gives region two", "once"),
+        ("--know region", "'region' is not a pair", "write NAME=VALUE"),
+        ("--know at_work=yes", "'at_work' changes with every request", "only attributes"),
+        ("--set lamda=3", "unknown setting 'lamda'", "did you mean 'lambda'?"),
+        ("--set lambda=much", "lambda: 'much' is not a number", ""),
+        ("--set k=0", "k: 0 is not", ""),
+        ("--set hoby.disclose=never", "unknown attribute 'hoby'", "did you mean 'hobby'?"),
+        ("--set hobby.disclose=nevr", "'nevr' is not one of", "did you mean 'never'?"),
+        ("--set hobby.k=3", "unknown setting of an attribute 'k'", "known: "),
+        ("--set algorithm=LLS", "--set: an algorithm cannot be LLS", "one of lls"),
+        ("--set cost_k=x", "cost_k cannot be x", "a whole number from 1"),
+        ("--quary x", "unknown option '--quary'", "did you mean '--query'?"),
+        ("extra", "unexpected extra argument", "see `reticent model decide --help`"),
+    ):
+        said = decide_(run, village, "--json", *options.split()).refusal()
+        assert error in said[0]
+        assert hint in said[1]
 
 
 def test_a_missing_model_names_the_nearest_file(run: Run, village: Path) -> None:
@@ -206,47 +199,8 @@ def test_the_present_point_is_the_decision(run: Run, village: Path, tmp_path: Pa
     assert (curve["read_as"], curve["mode"]) == (None, "standing")
 
 
-def _staircase(count: int, present: int, knee: int) -> Curve:
-    """Return a curve of so many sets, one attribute fewer at each lambda."""
-    points = [
-        CurvePoint(
-            least=1000.0 + each,
-            most=1000.0 + each,
-            figures=Figures(
-                names=tuple(f"int_{name}" for name in range(count - 1 - each)),
-                utility=count - each,
-                identifiability_cost=0.1,
-                people_left=5.5,
-            ),
-            proof="none",
-            beaten=False,
-        )
-        for each in range(count)
-    ]
-    return Curve(
-        code="answered",
-        request=Request("weather"),
-        read_as=None,
-        mode="dynamic",
-        algorithm="lls",
-        metric="maxprob",
-        trade_off=1000.0 + present,
-        asks=False,
-        points=tuple(points),
-        present=present,
-        knee=knee,
-    )
-
-
-def test_a_page_of_many_sets() -> None:
-    """No more than twelve rows, among them both ends, the knee and now; the rest is counted."""
-    page = unstyle(curve_text(_staircase(30, present=17, knee=18)))
-    rows = [line for line in page.split("\n\n")[1].splitlines()[1:] if line[:8].strip()]
-    assert len(rows) == ROWS
-    assert ["* knee" in each for each in rows].count(True) == 1
-    assert ["> now" in each for each in rows].count(True) == 1
-    assert (rows[0].split()[0], rows[-1].split()[0]) == ("1,029", "1,000")
-    assert "18 of 30 sets; --json has all" in page
+def test_of_many_sets_some_are_shown() -> None:
+    """No more than twelve, among them both ends, and those that must be."""
     for count in (1, 2, 11, 12, 13, 60):
         kept = {0, count // 2, count - 2} - {-1}
         found = thinned(count, kept)

@@ -226,19 +226,17 @@ def test_every_query_can_come_from_the_standard_input() -> None:
     assert paired == {*hypothetical, ("policy set", "pairs"), ("profile set", "names")}
 
 
-@pytest.mark.parametrize(
-    ("given", "query"),
-    [
+def test_the_query_is_what_is_piped(piped: Run, fake: FakeDaemon) -> None:
+    """Whole, but for the end of its last line."""
+    for given, query in (
         (f"{ASKED}\n", ASKED),
         (f"{ASKED}\r\n", ASKED),
         (f" {ASKED}", f" {ASKED}"),
         ("a\nb\n", "a\nb"),
-    ],
-)
-def test_the_query_is_what_is_piped(piped: Run, fake: FakeDaemon, given: str, query: str) -> None:
-    """Whole, but for the end of its last line."""
-    assert piped("ask", "a.example", "-", given=given).code == 0
-    assert fake.calls[0] == ("decide", {"body": Ask(query=query, recipient="a.example")})
+    ):
+        fake.calls.clear()
+        assert piped("ask", "a.example", "-", given=given).code == 0
+        assert fake.calls[0] == ("decide", {"body": Ask(query=query, recipient="a.example")})
 
 
 def test_the_query_is_asked_for_at_a_terminal(
@@ -252,26 +250,21 @@ def test_the_query_is_asked_for_at_a_terminal(
     assert fake.calls[0] == ("decide", {"body": Ask(query=ASKED, recipient="a.example")})
 
 
-@pytest.mark.parametrize(
-    ("arguments", "given", "error"),
-    [
-        (["a.example", "-"], "", "the query is empty"),
-        (["a.example", " "], "", "the query is empty"),
-        (["", "q"], "", "the recipient is empty"),
-        (["h" * 5000, "q"], "", "the recipient is too long"),
-        (["a.example", "q" * 5000], "", "the query is too long"),
-        (["a.example", "-"], "q" * (LONGEST_QUERY + 1), "the query is too long"),
-        (["a.example", "q\udcff"], "", "the query is not text in UTF-8"),
-        (["h\udcff", "q"], "", "part of this is not text in UTF-8"),
-    ],
-)
-def test_what_cannot_be_asked_is_one_sentence(
-    piped: Run, fake: FakeDaemon, arguments: list[str], given: str, error: str
-) -> None:
+def test_what_cannot_be_asked_is_one_sentence(piped: Run, fake: FakeDaemon) -> None:
     """Of ours, before the daemon is asked anything."""
-    said, hint = piped("ask", *arguments, given=given).refusal()
-    assert said == error
-    assert hint
+    for recipient, query, given, error in (
+        ("a.example", "-", "", "the query is empty"),
+        ("a.example", " ", "", "the query is empty"),
+        ("", "q", "", "the recipient is empty"),
+        ("h" * 5000, "q", "", "the recipient is too long"),
+        ("a.example", "q" * 5000, "", "the query is too long"),
+        ("a.example", "-", "q" * (LONGEST_QUERY + 1), "the query is too long"),
+        ("a.example", "q\udcff", "", "the query is not text in UTF-8"),
+        ("h\udcff", "q", "", "part of this is not text in UTF-8"),
+    ):
+        said, hint = piped("ask", recipient, query, given=given).refusal()
+        assert said == error
+        assert hint
     assert fake.calls == []
 
 

@@ -1,4 +1,4 @@
-"""`reticent model`: add, list, remove; sign, and say who signed and compare."""
+"""`reticent model`: add, list, remove; sign, and say who signed; compare."""
 
 import stat
 from collections.abc import Callable, Iterator
@@ -132,23 +132,6 @@ def test_a_key_is_never_written_over(run: Run, mine: Path, tmp_path: Path) -> No
     new, missing = tmp_path / "new.pem", tmp_path / "none.safetensors"
     assert "no such file" in run("model", "sign", missing, "--key", new).refusal()[0]
     assert not new.exists()
-
-
-VERDICT = "Ask for 2 of the 4 facts that village knows: Region and Hobby."
-
-
-@pytest.mark.parametrize(
-    ("options", "what"),
-    [
-        (["none.safetensors"], "no such file"),
-        (["so2018"], "unknown model 'so2018'"),
-        (["so2017", "--lambda", "-1"], "lambda cannot be -1"),
-    ],
-)
-@pytest.mark.usefixtures("home")
-def test_what_cannot_be_is_refused(run: Run, options: list[str], what: str) -> None:
-    """In one sentence, before the work."""
-    assert what in run("model", "compare", "atus", *options).refusal()[0]
 
 
 def test_the_page_says_whether_promises_were_kept(run: Run, village: Path, tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def test_a_build_says_which_queries_and_people_it_kept(
 def test_a_build_says_what_it_dropped(run: Run, tables: list[str | Path], tmp_path: Path) -> None:
     """In words, after it is done and whenever the model is described; nothing if all was used."""
     assert "Dropped" not in run("model", "build", *tables).out
-    assert "dropped nothing" in run("model", "info", tables[-1], "--explain").page
+    assert "dropped" not in run("model", "info", tables[-1]).page
     events = tmp_path / "events.csv"
     lines = (TABLES / "events.csv").read_text().splitlines()
     cells = lines[1].split(",")
@@ -168,9 +168,7 @@ def test_a_build_says_what_it_dropped(run: Run, tables: list[str | Path], tmp_pa
     said = run("model", "build", *tables, "--events", events).page
     dropped = said.partition("Dropped from the tables: ")[2].partition(".")[0]
     assert {*dropped.split(", ")} == expected
-    page = run("model", "info", tables[-1], "--explain").page
-    assert f"dropped {dropped} validation" in page
-    assert "dropped_" not in page
+    assert f"dropped {dropped} What it can" in run("model", "info", tables[-1]).page
 
 
 def test_an_interruption_that_got_lost_leaves_no_model(
@@ -189,30 +187,25 @@ def test_an_interruption_that_got_lost_leaves_no_model(
     assert not Path(tables[-1]).exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "hint"),
-    [
-        (["--estimator", "loou"], "unknown value of --estimator 'loou'", "did you mean 'louo'?"),
-        (["--min-users", "9" * 23], "--min-users cannot be 1e+23", "from 1 to"),
-        (["--queries", "0"], "--queries cannot be 0", "from 1 up"),
-        (["--shrinkage", "nan"], "--shrinkage cannot be nan", "from 1e-06 to"),
-        (["--spark", "so2017"], "Spark reads parquet files only", "leave out --spark"),
-        (["--out", "x" * 241 + ".safetensors"], "more than 240 bytes", "shorter"),
-        (["--out", "model.csv"], "model.csv: the name of a model ends in .safetensors", "call it"),
-        (["--out", "no/m.safetensors"], "no: no such folder", "make it first"),
-        (["--users", str(TABLES / "user.csv")], "no such file", "users.csv"),
-        (["--users", str(TABLES / "events.csv")], "'query'", "swapped"),
-    ],
-)
-def test_a_build_that_cannot_be_says_why(
-    run: Run, tables: list[str | Path], options: list[str], error: str, hint: str
-) -> None:
+def test_a_build_that_cannot_be_says_why(run: Run, tables: list[str | Path]) -> None:
     """Before any work, and without a file left behind."""
-    said = run("model", "build", *tables, *options)
-    assert said.code in (1, 2)
-    assert error in said.err
-    assert hint in said.err
-    assert not Path(tables[-1]).exists()
+    for options, error, hint in (
+        (("--estimator", "loou"), "unknown value of --estimator 'loou'", "did you mean 'louo'?"),
+        (("--min-users", "9" * 23), "--min-users cannot be 1e+23", "from 1 to"),
+        (("--queries", "0"), "--queries cannot be 0", "from 1 up"),
+        (("--shrinkage", "nan"), "--shrinkage cannot be nan", "from 1e-06 to"),
+        (("--spark", "so2017"), "Spark reads parquet files only", "leave out --spark"),
+        (("--out", "x" * 241 + ".safetensors"), "more than 240 bytes", "shorter"),
+        (("--out", "model.csv"), "model.csv: the name of a model ends in", "call it"),
+        (("--out", "no/m.safetensors"), "nothing can be written here", "that is there"),
+        (("--users", f"{TABLES}/user.csv"), "no such file", "users.csv"),
+        (("--users", f"{TABLES}/events.csv"), "'query'", "swapped"),
+    ):
+        said = run("model", "build", *tables, *options)
+        assert said.code in (1, 2)
+        assert error in said.err
+        assert hint in said.err
+        assert not Path(tables[-1]).exists()
 
 
 def test_a_place_that_cannot_be_written_is_refused_first(
@@ -222,9 +215,10 @@ def test_a_place_that_cannot_be_written_is_refused_first(
     monkeypatch.setattr("agent.build.build.build_model", None)  # it is not even called
     folder = Path(tables[-1]).parent
     monkeypatch.setattr("os.access", lambda path, _mode: Path(path) != folder)
-    assert "not writable" in run("model", "build", *tables).refusal()[0]
+    assert "nothing can be written here" in run("model", "build", *tables).refusal()[0]
+    monkeypatch.undo()
     Path(tables[-1]).mkdir()
-    assert "not a file" in run("model", "build", *tables).refusal()[0]
+    assert "nothing can be written here" in run("model", "build", *tables).refusal()[0]
 
 
 def test_progress_is_drawn_for_a_terminal_only(
@@ -238,29 +232,10 @@ def test_progress_is_drawn_for_a_terminal_only(
     with Progress() as progress:
         progress("count", 0.5)
     drawn = capsys.readouterr()
-    assert "#######.......]  50%" in drawn.err
+    assert f"{20 * '#'}{20 * '.'}]  50%" in drawn.err
     bar, blank = drawn.err.strip("\r").split("\r")
     assert (len(bar), blank.strip()) == (len(blank), "")
     assert drawn.out == ""
-
-
-def test_progress_says_how_long_it_takes(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """By the pace of the stage, once it has one; what was done before it began took no time."""
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-
-    times = iter([0.0, 60.0, 90.0, 90.0, 95.0, 210.0, 300.0])
-    with Progress(lambda: next(times)) as progress:
-        for what, share in (("count", 0.0), ("count", 0.25), ("count", 0.25)):
-            progress(what, share)
-        for share in (0.5, 0.55, 0.75, 1.0):  # half of it was done before
-            progress("choose", share)
-    lines = capsys.readouterr().err.split("\r")
-    assert max(map(len, lines)) < 80
-    shown = [line.partition("]")[2].strip() for line in lines[1:8]]
-    stage = ["0%", "25%, about 3 min left", "25%, about 5 min left"]
-    assert shown == [*stage, "50%", "55%", "75%, about 2 min left", "100%"]
 
 
 LOG = ROOT / "examples/own_log"
@@ -321,6 +296,5 @@ def test_its_attributes_have_the_sensitivities_of_the_surveys(
         run("model", "decide", "--model", out, "--query", "shoes", "--json").record["disclosed"]
         == []
     )
-    page = run("model", "info", out, "--explain").out
-    assert "adults_2020" in page
-    assert "gender (DGDR), must bring 0.1" in " ".join(page.split())
+    assert "adults_2020" in run("model", "info", out, "--json").out
+    assert "gender (DGDR), must bring 0.1" in run("model", "info", out).page

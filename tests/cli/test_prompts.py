@@ -4,7 +4,6 @@ import io
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from agent.cli.prompts import (
     ask_passphrase,
     ask_secret,
     chosen,
-    guessing_time,
     new_passphrase,
     strength,
 )
@@ -44,7 +42,7 @@ ASKING = [
     ("vault", "restore", "FILE"),
     ("vault", "restore", "FILE", "--keyring"),
     ("vault", "backup", "copy"),
-    ("init", "--passphrase-stdin", "--no-values"),
+    ("init", "--passphrase-stdin"),
 ]
 
 
@@ -62,25 +60,17 @@ def terminal(patch: pytest.MonkeyPatch, *answers: str) -> list[str]:
     return asked
 
 
-@pytest.mark.parametrize("asking", [ask_secret, new_passphrase])
-@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\nmore\n"])
-def test_one_line_is_the_secret_where_there_is_no_terminal(
-    monkeypatch: pytest.MonkeyPatch, asking: Callable[[str], str], end: str
-) -> None:
-    """Whole, with the spaces that are part of it, and the rest is left for others."""
-    monkeypatch.setattr("sys.stdin", io.StringIO(f" {PASSPHRASE} {end}"))
-    assert asking("Passphrase") == f" {PASSPHRASE} "
-
-
-@pytest.mark.parametrize("text", ["", "\n", "x" * (LONGEST_SECRET + 1), None])
-def test_no_secret_and_one_too_long_are_refused(
-    monkeypatch: pytest.MonkeyPatch, text: str | None
-) -> None:
-    """Without repeating it; none either where the input is closed."""
-    monkeypatch.setattr("sys.stdin", None if text is None else io.StringIO(text))
-    with pytest.raises(UsageError, match="passphrase") as refused:
-        ask_secret("Passphrase")
-    assert "xx" not in str(refused.value)
+def test_one_line_is_the_secret_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole, with the spaces that are part of it; none, or one too long, is not repeated."""
+    for end in ("", "\n", "\r\n", "\nmore\n"):
+        for asking in (ask_secret, new_passphrase):
+            monkeypatch.setattr("sys.stdin", io.StringIO(f" {PASSPHRASE} {end}"))
+            assert asking("Passphrase") == f" {PASSPHRASE} "
+    for text in ("", "\n", "x" * (LONGEST_SECRET + 1), None):
+        monkeypatch.setattr("sys.stdin", None if text is None else io.StringIO(text))
+        with pytest.raises(UsageError, match="passphrase") as refused:
+            ask_secret("Passphrase")
+        assert "xx" not in str(refused.value)
 
 
 def test_a_secret_is_hidden_and_forbids_core_files(
@@ -176,18 +166,6 @@ def test_what_follows_by_itself_is_weaker() -> None:
         assert strength(text) >= ENOUGH
 
 
-def test_the_number_is_said_as_a_time() -> None:
-    """In its largest unit."""
-    for bits, said in (
-        (0.0, "less than a minute"),
-        (17.0, "1 minute"),
-        (26.0, "9 hours"),
-        (36.0, "1 year"),
-        (90.0, "more than 1,000,000 years"),
-    ):
-        assert guessing_time(bits).endswith(f" guess it in {said}.")
-
-
 @pytest.fixture
 def typed(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """A passphrase on the standard input; that core files are forbidden ends a command."""
@@ -220,7 +198,7 @@ def test_what_is_no_text_is_no_secret(home: Path, strict: bool) -> None:
     """Whether the system lets such bytes into a program or not; the secret is not repeated."""
     strictly = {"PYTHONIOENCODING": "utf-8:strict" if strict else "utf-8:surrogateescape"}
     done = subprocess.run(
-        [*START, "init", "--passphrase-stdin", "--no-values"],
+        [*START, "init", "--passphrase-stdin"],
         input=b"four random w\xf6rds here\n",
         capture_output=True,
         check=False,

@@ -1,24 +1,40 @@
 """`reticent requests`, `approve` and `deny`: what was sent, who knows what, what waits."""
 
 import json
+import select
+import time
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 import pytest
 
 from agent.decision.values import Reading
+from agent.errors import LockedError
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, RecipientName
-from agent.wire.policy import Review, Word
-from agent.wire.state import Corrected, NotThat
+from agent.wire.decide import Ask
+from agent.wire.policy import Word
+from agent.wire.state import Corrected, Event, EventKind, NotThat
 from agent.words.notices import overridden
-from tests.cli.conftest import Run
-from tests.cli.daemon import ENTRIES, HELD, OFFER, REVIEW, RULED, changed
-from tests.cli.examples import cli_model
+from tests.cli.conftest import Run, process
+from tests.cli.daemon import (
+    AT,
+    ENTRIES,
+    HELD,
+    HOSTILE,
+    LOCKED,
+    OFFER,
+    POLICY,
+    REQUESTS,
+    REVIEW,
+    STATUS,
+    changed,
+)
+from tests.cli.test_main import START
+from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, says
-from tests.worlds.daemons import living
+from tests.worlds.daemons import LOOK, living
 from tests.worlds.messages import ASSISTANT
-
-MODEL = cli_model()
 
 
 def page(run: Run, *arguments: str) -> str:
@@ -26,38 +42,24 @@ def page(run: Run, *arguments: str) -> str:
     return run("requests", *arguments).page
 
 
-@pytest.mark.parametrize(
-    ("arguments", "call", "given"),
-    [
+def test_what_is_asked_for_reaches_the_daemon(run: Run, fake: FakeDaemon) -> None:
+    """And nothing else; that there may be more is said beside the output."""
+    cases: list[tuple[str, str, dict[str, Any]]] = [
         ("list", "requests", {"limit": LATEST_ENTRIES}),
-        ("list --limit 7 --recipient @a", "requests", {"recipient": "@a", "limit": 7}),
+        ("list --limit 3 --recipient @a", "requests", {"recipient": "@a", "limit": 3}),
         ("ledger", "ledger", {"limit": LATEST_ENTRIES}),
         ("ledger --json", "ledger", {"limit": MOST_ENTRIES}),
         ("ledger a --after 7", "ledger", {"recipient": "a", "after": 7, "limit": LATEST_ENTRIES}),
-        ("ledger --json --limit 5", "ledger", {"limit": 5}),
-    ],
-)
-def test_what_is_asked_for_reaches_the_daemon(
-    run: Run, fake: FakeDaemon, arguments: str, call: str, given: dict[str, Any]
-) -> None:
-    """And nothing else."""
-    assert run("requests", *arguments.split()).code == 0
-    titled: list[object] = [] if "--json" in arguments else [("attributes", {})]
-    assert fake.calls == [(call, given), *titled]
-
-
-@pytest.mark.usefixtures("fake")
-@pytest.mark.parametrize(
-    ("arguments", "what"),
-    [("list", "requests"), ("ledger", "entries"), ("ledger --json", "entries")],
-)
-def test_that_there_may_be_more_is_said_beside_the_output(
-    run: Run, arguments: str, what: str
-) -> None:
-    """A history that was cut must not look whole."""
-    ran = run("requests", *arguments.split(), "--limit", "3")
-    assert ran.code == 0
-    assert ran.err.startswith(f"reticent: note: these are the latest 3 {what}")
+        ("ledger --json --limit 3", "ledger", {"limit": 3}),
+    ]
+    for arguments, call, given in cases:
+        fake.calls.clear()
+        ran = run("requests", *arguments.split())
+        titled: list[object] = [] if "--json" in arguments else [("attributes", {})]
+        assert (ran.code, fake.calls) == (0, [(call, given), *titled])
+        assert ran.err.startswith("reticent: note: these are the latest 3 ") == (
+            given["limit"] == 3
+        )
 
 
 def test_a_real_daemon_tells_of_what_it_gave_and_did_not(
@@ -152,26 +154,13 @@ def page_reviews(run: Run, *arguments: str) -> str:
     return run(*(() if arguments[0] in words else ("requests",)), *arguments).page
 
 
-@pytest.mark.parametrize(
-    "options", [["3", "--dismiss", "4"], ["3, 4"], ["3,4,3"], ["all"], ["4", "--dismiss", "all"]]
-)
-def test_what_waits_can_be_dismissed(run: Run, fake: FakeDaemon, options: list[str]) -> None:
-    """Which rules nothing; one after the other, or all."""
-    assert run("requests", "list", "--dismiss", *options).code == 0
-    looked: tuple[str, dict[str, Any]] = ("reviews", {})
-    gone = [("dismiss", {"id": 3}), ("dismiss", {"id": 4})]
-    assert fake.calls == [looked, *gone, looked, ("attributes", {})]
-
-
-def test_of_what_is_not_there_nothing_is_dismissed(run: Run, fake: FakeDaemon) -> None:
-    """Before any of it goes; a few of the numbers that there are are said."""
-    run("requests", "list", "--dismiss", "3,9").refusal()
-    assert fake.calls == [("reviews", {})]
+def test_what_does_wait_is_said_where_nothing_does(run: Run, fake: FakeDaemon) -> None:
+    """A few of the numbers that there are."""
     fake.handlers["reviews"] = says([changed(REVIEW, id=each) for each in range(10, 20)])
     _, hint = run("approve", "999").refusal()
     assert hint.endswith(" lists what does wait: 10, 11, 12, 13, 14 and 5 more")
     fake.handlers["reviews"] = says([])
-    assert page_reviews(run, *WAITING, "--dismiss", "all") == "Nothing waits for you."
+    assert page_reviews(run, *WAITING) == "Nothing waits for you."
     assert run("approve", "3").refusal()[1].endswith("; nothing else waits")
 
 
@@ -192,16 +181,6 @@ def test_every_word_reaches_the_daemon(
     whom = everybody if "about" in fields else "weather.example"
     verb = "may be sent to" if decided == "approve" else "will not be sent to"
     assert f"{names} {verb} {whom} {lasting}." in said
-
-
-def test_what_was_written_and_what_it_does_not_reach_is_said(run: Run, fake: FakeDaemon) -> None:
-    """A rule of the user's own may decide all the same."""
-    written = "weather.example may have hobby"
-    ruled = changed(RULED, written=written, without_effect=["hobby"], decided_by=["no"])
-    fake.handlers["verdict"] = says(ruled)
-    said = page_reviews(run, "approve", "3", "--always")
-    assert f"Written into /home/u/policy.toml as {written!r}." in said
-    assert "No effect on hobby: 'no' still wins." in said
 
 
 def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon) -> None:
@@ -235,38 +214,24 @@ def test_a_host_that_is_probably_misspelt_is_noted(run: Run, fake: FakeDaemon) -
         assert run("deny", host, "region").err.count("did you mean") == noted
 
 
-@pytest.mark.parametrize(("left", "hint"), [([], "name facts, or see"), ([OFFER], "by ID: 4")])
-def test_where_nothing_waits_for_a_recipient_that_is_said(
-    run: Run, fake: FakeDaemon, left: list[Review], hint: str
-) -> None:
+def test_where_nothing_waits_for_a_recipient_that_is_said(run: Run, fake: FakeDaemon) -> None:
     """Also where it only offers something."""
     fake.handlers["knowledge"] = says(changed(HELD, pool="books.example"))
-    fake.handlers["reviews"] = says([REVIEW, *left])
-    said = run("approve", "books.example").refusal()
-    assert said[0] == "no fact waits for books.example"
-    assert hint in said[1]
+    for others, hint in ([], "name facts, or see"), ([OFFER], "by ID: 4"):
+        fake.handlers["reviews"] = says([REVIEW, *others])
+        said = run("approve", "books.example").refusal()
+        assert said[0] == "no fact waits for books.example"
+        assert hint in said[1]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("approve 5", "The popup works in {box} from now on."),
-        (
-            "approve 5 --days 2",
-            "The popup works in {box} for 2 days.",
-        ),
-        ("deny 5", "chat.example is not among your assistants."),
-    ],
-)
-def test_an_assistant_is_listed_for_good_or_for_some_days(
-    run: Run, fake: FakeDaemon, arguments: str, said: str
-) -> None:
+def test_an_assistant_is_listed_for_good_or_for_some_days(run: Run, fake: FakeDaemon) -> None:
     """Or left as it is; no attributes are named."""
     fake.handlers["reviews"] = says([ASSISTANT])
     waits, box = page_reviews(run, *WAITING), "the chat box at https://chat.example/"
     assert f"5 Use Reticent in {box}?" in waits
     assert "if you deny, nothing changes" in waits
-    assert page_reviews(run, *arguments.split()) == said.format(box=box)
+    said = page_reviews(run, "approve", "5", "--days", "2")
+    assert said == f"The popup works in {box} for 2 days."
     [verdict] = [given["body"] for name, given in fake.calls if name == "verdict"]
     assert verdict.names is None
 
@@ -294,3 +259,99 @@ def test_facts_that_do_not_wait_are_decided_about_in_advance(
     page_reviews(run, decided, "weather.example", "hobby")
     [(_, given)] = [call for call in fake.calls if call[0] == "verdict"]
     assert (given["id"], given["body"].names) == (3, ["hobby"])
+
+
+Follow = Callable[..., list[str]]
+
+
+@pytest.fixture
+def follow(run: Run, fake: FakeDaemon) -> Follow:
+    """Follow until the daemon has ended; return the lines behind its state."""
+
+    def followed(*events: tuple[EventKind, int | None], options: tuple[str, ...] = ()) -> list[str]:
+        numbered = enumerate(events, 1)
+        told = [Event(number=number, kind=kind, at=AT, id=id_) for number, (kind, id_) in numbered]
+        fake.handlers["events"] = lambda: iter(told)
+        ran = run("requests", "list", "--follow", *options)
+        assert (ran.code, ran.err.startswith("reticent: error: ")) == (1, True)
+        assert ran.out.replace("\n", "").isprintable()
+        return ran.out.splitlines()[1:]
+
+    return followed
+
+
+def test_what_happens_is_a_sentence_in_a_line(follow: Follow, fake: FakeDaemon) -> None:
+    """By name alone, without values and query, with the commands that settle what waits."""
+    broken = changed(POLICY, problems=["line 2: odd", HOSTILE])
+    cases: list[tuple[EventKind, int | None, str]] = [
+        ("answer", 1, "Sent 2 facts to www.weather.example: region and hobby; about 20 people"),
+        ("nothing", -1, "Sent nothing to books.example: one of your rules blocks it."),
+        ("forget", None, "You marked weather.example as having forgotten everything."),
+        ("review", 3, "Send hobby and shoe_size to www.weather.example (and weather.example)? +0"),
+        ("offer", 4, "books.example asks for region: `reticent approve 4` or `reticent deny 4`."),
+        ("review", 9, "Nothing waits under 9 any more."),
+        ("review", None, "Your decisions about facts have changed."),
+        ("policy", None, "The policy changed: 4 rules, no problems."),
+        ("models", None, "The models changed: village: 4 attributes, 2 queries; comes with"),
+        ("profile", None, "The profile changed."),
+        ("lock", None, "Unlocked: requests are answered."),
+    ]
+    lines = follow(*((kind, number) for kind, number, _ in cases))
+    assert all(line.startswith("2026-03-02 ") for line in lines)
+    for line, (_, _, text) in zip(lines, cases, strict=True):
+        assert line.partition(": ")[2].startswith(text)
+    assert "tide" not in "".join(lines)
+    fake.handlers["status"] = says(changed(STATUS, policy=broken))
+    [said] = follow(("policy", None))
+    assert "has 2 problems, and the last good rules stay in use: line 2: odd; " in said
+
+
+def test_a_line_can_be_an_object_and_steers_nothing(follow: Follow, fake: FakeDaemon) -> None:
+    """With the same message, and no value or query of the user's; whatever a name is."""
+    fake.handlers["reviews"] = says([changed(REVIEW, recipient=HOSTILE, names=[HOSTILE])])
+    odd = changed(REQUESTS[0], recipient=HOSTILE, disclosed=[HOSTILE])
+    fake.handlers["requests"] = says([odd])
+    events = ("answer", 1), ("review", 3), ("lock", None)
+    assert len(follow(*events)) == len(events)
+    handled, review, lock = map(json.loads, follow(*events, options=("--json",)))
+    assert (handled["event"], handled["about"]["disclosed"]) == ("answer", [HOSTILE])
+    assert (review["event"], review["about"]["id"]) == ("review", 3)
+    assert lock["about"]["locked"] is False
+    assert not {"query", "values"} & {*handled["about"], *review["about"]}
+
+
+def test_a_locked_vault_ends_nothing(follow: Follow, fake: FakeDaemon) -> None:
+    """It is said, and what comes next is said as well."""
+
+    def refused(**_given: object) -> None:
+        raise LockedError
+
+    fake.handlers |= {"status": says(LOCKED), "reviews": refused, "requests": refused}
+    lines = follow(("answer", 1), ("forget", None), ("review", 1), ("profile", None))
+    assert all("the vault is locked: `reticent unlock`" in line for line in lines[:3])
+    assert lines[3].endswith("The profile changed.")
+
+
+def test_it_follows_a_real_daemon_until_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each line comes at once, through a pipe."""
+
+    def until(word: str, lines: Iterable[str]) -> str:
+        return next(line for line in lines if word in line)
+
+    with living() as live:
+        monkeypatch.setenv("RETICENT_HOME", str(live.paths.config.parent))
+        command = [*START, "requests", "list", "--follow"]
+        with process(*command) as started, live.client() as client:
+            assert started.stdout is not None
+            assert "Unlocked: requests are answered." in started.stdout.readline()
+            end = time.monotonic() + PATIENCE
+            while not select.select([started.stdout], [], [], LOOK)[0]:
+                assert time.monotonic() < end
+                client.call("reload")  # until it listens
+            client.call("decide", Ask(recipient="news.example", query="editor"))
+            assert " facts to news.example: " in until("example", started.stdout)
+            client.call("lock")
+            assert "Locked: nothing is attached" in until("ocked", started.stdout)
+            live.stop()
+            _, err = started.communicate(timeout=PATIENCE)
+    assert (started.returncode, err.startswith("reticent: error: ")) == (1, True)

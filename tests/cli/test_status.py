@@ -141,16 +141,13 @@ def test_bash_completes(shell: dict[str, str]) -> None:
     assert (done.stderr, done.stdout.split()) == ("", ["--show"])
 
 
-@pytest.mark.parametrize(
-    ("words", "begun", "offered"),
-    [
+def test_what_is_begun_is_completed() -> None:
+    """Commands and values; after a mistake nothing is offered, and nothing is said."""
+    for words, begun, offered in (
         ([], "compl", ["completion"]),
         (["model"], "si", ["sign"]),
         (["completion"], "z", ["zsh"]),
         ([], "xyzzy", []),
-    ],
-)
-def test_what_is_begun_is_completed(words: list[str], begun: str, offered: list[str]) -> None:
-    """Commands and values; after a mistake nothing is offered, and nothing is said."""
-    found = BashComplete(program, {}, NAME, VARIABLE).get_completions(words, begun)
-    assert [each.value for each in found] == offered
+    ):
+        found = BashComplete(program, {}, NAME, VARIABLE).get_completions(words, begun)
+        assert [each.value for each in found] == offered
