@@ -130,19 +130,6 @@ def test_no_browser_is_an_error(run: Run, user: Path) -> None:
     assert note.startswith("Firefox is a snap")
 
 
-def test_what_is_not_ours_is_left_alone(run: Run, used: Path) -> None:
-    """It is refused, and named where it stays."""
-    path = used / FIREFOX
-    path.parent.mkdir()
-    path.write_text("{}")
-    error, hint = run("connect", "browsers").refusal()
-    assert error.startswith(str(path))
-    assert "move it away" in hint
-    assert not (used / CHROMIUM).exists()
-    record = run("disconnect", "browsers", "--json").record
-    assert (record["removed"], record["stays"]) == ([], [str(path)])
-
-
 # assistants
 
 

@@ -8,12 +8,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import click
 import pytest
 
 from agent.cli import prompts
 from agent.cli.demo import PROFILE
-from agent.cli.init import wait_until_written_down
 from agent.cli.questions import ask_values, most_useful
 from agent.decision.cache import Cache
 from agent.errors import VaultError
@@ -251,22 +249,6 @@ def test_a_failure_half_way_can_be_run_again(begin: Begin, monkeypatch: pytest.M
     assert begin().code == 0
     assert {each.name for each in paths().data.iterdir()} == {"vault.db"}
     opened().close()
-
-
-def test_the_recovery_code_leaves_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once it is on paper, also by Ctrl-C."""
-
-    def ended(_prompt: str) -> str:
-        raise click.Abort
-
-    cleared: list[None] = []
-    monkeypatch.setattr("click.clear", lambda: cleared.append(None))
-    for count, end in enumerate((says(""), ended)):
-        monkeypatch.setattr("agent.cli.init.line", end)
-        wait_until_written_down(clear=False)
-        assert len(cleared) == count
-        wait_until_written_down(clear=True)
-        assert len(cleared) == count + 1
 
 
 def test_what_follows_from_an_answer_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:

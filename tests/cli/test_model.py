@@ -8,14 +8,12 @@ from shutil import copyfile
 
 import pytest
 
-from agent.errors import UsageError
 from agent.model.file import SHIPPED, write
 from agent.paths import paths
 from agent.wire.base import Done
 from tests.cli.conftest import Run
 from tests.cli.daemon import VILLAGE
 from tests.cli.examples import cli_model
-from tests.model.examples import STRANGER
 from tests.wire.fake import FakeDaemon
 
 
@@ -46,17 +44,6 @@ def test_the_daemon_is_asked_where_one_runs(
     assert not paths().models.exists()
 
 
-def test_what_the_daemon_refuses_is_said(run: Run, answered: FakeDaemon, village: Path) -> None:
-    """In its words, and nothing is done here instead."""
-
-    def refuse(**_given: object) -> None:
-        raise UsageError("there is a model already", "remove it")
-
-    answered.handlers["add_model"] = refuse
-    assert run("model", "add", village).refusal() == ("there is a model already", "remove it")
-    assert not paths().models.exists()
-
-
 @pytest.mark.usefixtures("home")
 def test_without_a_daemon_it_is_done_here(run: Run, village: Path) -> None:
     """Added, listed, removed; the shipped one is always there."""
@@ -68,29 +55,6 @@ def test_without_a_daemon_it_is_done_here(run: Run, village: Path) -> None:
     assert "comes with reticent" in run("model", "list").out
     assert run("model", "remove", "village", "--json").record == {"done": True}
     assert [*paths().models.iterdir()] == []
-
-
-@pytest.mark.usefixtures("home")
-def test_what_cannot_be_is_refused_here_too(run: Run, village: Path, tmp_path: Path) -> None:
-    """Each in one sentence."""
-    run("model", "add", village)
-    assert "already" in run("model", "add", village).refusal()[0]
-    assert "no such file" in run("model", "add", tmp_path / "none.safetensors").refusal()[0]
-    assert "shipped" in run("model", "remove", "so2017").refusal()[0]
-    assert "did you mean 'village'" in run("model", "remove", "vilage").refusal()[1]
-    (paths().models / village.name).write_bytes(b"rubbish")
-    assert "village cannot be used" in run("model", "list").out
-
-
-@pytest.mark.usefixtures("home")
-def test_the_makers_that_the_policy_trusts_count_here_too(run: Run, village: Path) -> None:
-    """And a policy that cannot be read trusts nobody."""
-    paths().config.mkdir(0o700)
-    paths().policy.write_text(f'trusted_keys = ["{STRANGER}"]\n')
-    assert "not signed" in run("model", "add", village).refusal(1)[0]
-    paths().policy.write_text("trusted_keys = 1\n")
-    assert "trusted_keys" in run("model", "add", village).refusal(1)[0]
-    assert not (paths().models / village.name).exists()
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, RecipientName
 from agent.wire.decide import Ask
 from agent.wire.policy import Word
 from agent.wire.state import Corrected, Event, EventKind, NotThat
-from agent.words.notices import overridden
+from agent.words.notices import overridden, settled
 from tests.cli.conftest import Run, process
 from tests.cli.daemon import (
     AT,
@@ -27,6 +27,7 @@ from tests.cli.daemon import (
     POLICY,
     REQUESTS,
     REVIEW,
+    RULED,
     STATUS,
     changed,
 )
@@ -136,15 +137,13 @@ def test_a_text_that_was_read_wrongly_is_said_so(run: Run, fake: FakeDaemon) -> 
     assert fake.calls == [("not_that", {"body": each}) for each in bodies]
 
 
-WORDS: list[tuple[str, dict[str, Any], str]] = [
-    ("", {}, "with the next request"),
-    ("--days 1", {"lasting": "days", "days": 1}, "for 1 day"),
-    ("--always", {"lasting": "always"}, "from now on"),
-    ("--everyone", {"about": "everyone"}, "with the next request"),
-    ("hobby hobby", {"names": ["hobby"]}, "with the next request"),
+WORDS: list[tuple[str, dict[str, Any]]] = [
+    ("", {}),
+    ("--days 1", {"lasting": "days", "days": 1}),
+    ("--always", {"lasting": "always"}),
+    ("--everyone", {"about": "everyone"}),
+    ("hobby hobby", {"names": ["hobby"]}),
 ]
-
-
 WAITING = ("list", "--waiting")
 
 
@@ -165,22 +164,20 @@ def test_what_does_wait_is_said_where_nothing_does(run: Run, fake: FakeDaemon) -
 
 
 @pytest.mark.parametrize("decided", ["approve", "deny"])
-@pytest.mark.parametrize(("options", "fields", "lasting"), WORDS)
-def test_every_word_reaches_the_daemon(
-    run: Run, fake: FakeDaemon, decided: str, options: str, fields: dict[str, Any], lasting: str
-) -> None:
-    """For as long, and about whom and what, as it is said."""
-    said = page_reviews(run, decided, "3", *options.split())
-    shown = {"names": REVIEW.names, "recipient": REVIEW.pool}
-    disclose = "auto" if decided == "approve" else "never"
-    expected = msgspec.convert({"disclose": disclose, **shown, **fields}, Word)
-    told = ("verdict", {"body": expected, "id": 3})
-    assert fake.calls == [("reviews", {}), told, ("attributes", {})]
-    names = " and ".join(fields.get("names", REVIEW.names))
-    everybody = "everyone" if decided == "approve" else "anyone"
-    whom = everybody if "about" in fields else "weather.example"
-    verb = "may be sent to" if decided == "approve" else "will not be sent to"
-    assert f"{names} {verb} {whom} {lasting}." in said
+def test_every_word_reaches_the_daemon(run: Run, fake: FakeDaemon, decided: str) -> None:
+    """For as long, and about whom and what, as it is said; a rule of the user's may win still."""
+    ruled = changed(RULED, written="r1", without_effect=["hobby"], decided_by=["no"])
+    fake.handlers["verdict"] = says(ruled)
+    for options, fields in WORDS:
+        fake.calls.clear()
+        said = page_reviews(run, decided, "3", *options.split())
+        shown = {"names": REVIEW.names, "recipient": REVIEW.pool}
+        disclose = "auto" if decided == "approve" else "never"
+        word = msgspec.convert({"disclose": disclose, **shown, **fields}, Word)
+        assert ("verdict", {"body": word, "id": 3}) in fake.calls
+        assert said.startswith(settled(REVIEW, word))
+        assert "Written into /home/u/policy.toml as 'r1'." in said
+        assert "No effect on hobby: 'no' still wins." in said
 
 
 def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon) -> None:

@@ -1,11 +1,6 @@
 """`reticent status`, `lock`, `unlock` and `completion`: what they say, and what they import."""
 
 import io
-import os
-import shlex
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from click.shell_completion import BashComplete
@@ -17,18 +12,11 @@ from agent.wire.state import Status
 from tests.cli.conftest import Run
 from tests.cli.daemon import LOCKED, POLICY, STATUS, VILLAGE, changed
 from tests.house.test_imports import imported
-from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, says
 
 HEAVY = {"numpy", "aiohttp", "asyncio", "cryptography", "safetensors", "tomlkit", "textual"}
 WORD = "correct horse"
 # What bash calls when somebody presses Tab, and what it would offer.
-PRESS = """
-eval "$(reticent completion bash)"
-COMP_WORDS=({words}) COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
-_reticent_completion reticent
-printf '%s\\n' "${{COMPREPLY[@]}}"
-"""
 
 
 def page(run: Run, fake: FakeDaemon, status: Status) -> str:
@@ -114,31 +102,6 @@ def test_each_way_to_unlock(run: Run, locked: FakeDaemon, monkeypatch: pytest.Mo
     assert noted == "reticent: note: the vault was already open; the secret was not checked\n"
     locked.handlers["status"] = lambda: changed(LOCKED, vault=False)
     assert "reticent init" in run("unlock").refusal(code=1)[1]
-
-
-@pytest.fixture
-def shell(tmp_path: Path) -> dict[str, str]:
-    """The environment of a shell that finds `reticent`, and no startup files."""
-    command = tmp_path / "reticent"
-    code = shlex.quote("from agent.cli.main import run; run()")
-    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {code} "$@"\n')
-    command.chmod(0o700)
-    return {"HOME": str(tmp_path), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-
-
-def test_bash_completes(shell: dict[str, str]) -> None:
-    """As at the prompt."""
-    words = ["reticent", "connect", "--sh"]
-    script = PRESS.format(words=shlex.join(words))
-    done = subprocess.run(
-        ["/usr/bin/env", "bash", "-c", script],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=shell,
-        timeout=PATIENCE,
-    )
-    assert (done.stderr, done.stdout.split()) == ("", ["--show"])
 
 
 def test_what_is_begun_is_completed() -> None:

@@ -22,7 +22,6 @@ from tests.cli.conftest import Ran, Run
 from tests.cli.daemon import LOCKED
 from tests.cli.examples import PASSPHRASE, made, opened
 from tests.vault.doubles import Memory
-from tests.vault.histories import record_at
 from tests.wire.fake import FakeDaemon
 
 
@@ -150,18 +149,6 @@ def test_while_the_daemon_has_it_open_nothing_is_asked(restore: Restored, saved:
         assert "not a vault" in restore(Path(__file__), given="").refusal(1)[0]
 
 
-@pytest.mark.parametrize("later", [False, True])
-def test_what_was_set_aside_is_not_taken_for_everything(
-    restore: Restored, saved: Path, *, later: bool
-) -> None:
-    """The warning is left out only where it has as many entries as the vault it replaces."""
-    with opened() as vault:
-        if later:
-            vault.ledger.append(record_at(1))
-    ran = restore(saved.rename(paths().vault.with_name("vault.db.set-aside-1")))
-    assert (ran.code, "Its ledger lacks" in " ".join(ran.out.split())) == (0, later)
-
-
 Answering = Callable[..., Ran]
 
 
@@ -255,17 +242,3 @@ def test_what_has_the_vault_keeps_everything(
         paths().runtime.mkdir()
         paths().control.touch()  # the fake's own removal
     assert files(user) == set()
-
-
-def test_the_service_and_the_manifests_of_another_home_stay(
-    run: Run, user: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They start somebody else's daemon, and relay."""
-    with monkeypatch.context() as elsewhere:
-        elsewhere.setenv("RETICENT_HOME", str(user / "other"))
-        run("connect", "firefox", "system", "cursor")
-    purged = run("vault", "purge", "--yes", "--json").record
-    assert {Path(each).name for each in purged["stays"]} >= {"reticent.service", "mcp.json"}
-    assert len([*(user / ".config/systemd/user").iterdir()]) == 3
-    assert [each.name for each in user.rglob("reticent.*.json")] == ["reticent.relay.json"]
-    assert (user / "other/data/browser-relay").exists()
