@@ -140,7 +140,7 @@ def folder(tmp_path: Path, home: Path, village: Path, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     paths().policy.parent.mkdir(parents=True)
     paths().policy.write_text(RIGHT)
-    paths().models.mkdir(parents=True)
+    paths().models.mkdir(parents=True, exist_ok=True)
     copyfile(village, paths().models / village.name)
     for name, text in {"policy": RIGHT, "wrong": WRONG, "dead": DEAD}.items():
         (tmp_path / f"{name}.toml").write_text(text)

@@ -68,7 +68,6 @@ OTHERS = {
 STANDING = {
     "agent/assistants": Size(491, 4),
     "agent/build": Size(1_999, 14),
-    "agent/cli": Size(4_383, 28),
     "agent/daemon": Size(5_495, 30),
     "agent/decision": Size(1_929, 13),
     "agent/lab": Size(3_254, 23),
