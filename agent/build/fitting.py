@@ -63,7 +63,7 @@ class Fitted(NamedTuple):
             self.utility.extensions(singleton(each), range(each + 1, count))
             for each in range(count if paired else 0)
         )
-        row = {
+        return {
             "beta": self.shrinkage,
             "limit": self.utility.limit,
             "deviation": self.deviation,
@@ -71,9 +71,6 @@ class Fitted(NamedTuple):
             "pairs": [*chain.from_iterable(extended)],
             "prices": self.prices,
         }
-        if paired:
-            self.utility.forget()
-        return row
 
 
 def fit(
@@ -89,9 +86,7 @@ def fit(
         return _fitted(shrinkage, utility, len(rows.user), people)
     first = query_utility(rows, people.cards, estimator, SHRINKAGES[0])
     fitted = [_fitted(each, first.at(each), len(rows.user), people) for each in SHRINKAGES]
-    best = max(reversed(fitted), key=lambda each: maximise(each.objective, "greedy").value)
-    first.forget()
-    return best
+    return max(reversed(fitted), key=lambda each: maximise(each.objective, "greedy").value)
 
 
 def _fitted(shrinkage: float, utility: QueryUtility, rows: int, people: AnonymitySet) -> Fitted:
@@ -201,6 +196,4 @@ def _trial(
     if score is None:
         return None
     cost = objective.identifiability_cost(mask)
-    trial = HalfTrial(objective.utility(mask), score, mask.bit_count(), cost)
-    objective.forget()
-    return trial
+    return HalfTrial(objective.utility(mask), score, mask.bit_count(), cost)

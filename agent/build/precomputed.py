@@ -76,7 +76,6 @@ def precomputed(model: Model) -> Near | None:
             _decided(model, cache, query, terms, Knowledge())
         for pair in _pairs(figures, count):
             figures.get(pair)
-        uses_of(query, model, cache).forget()
     _later(model, cache, asked, chosen[:PLANNED])
     sets, queries, utilities = list[int](), list[int](), list[Floats]()
     for query, figures in asked.items():
@@ -109,8 +108,6 @@ def _later(model: Model, cache: Cache, asked: Mapping[int, "_Asked"], heard: Seq
             codes = model.population.codes[query % model.population.rows]
             held = Knowledge().with_facts({each: int(codes[model.index(each)]) for each in persons})
             knowledge = replace(held, queries=history)
-    for query in heard:
-        uses_of(query, model, cache).forget()
 
 
 def _decided(

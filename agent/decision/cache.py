@@ -7,13 +7,13 @@ from typing import Any, Generic, TypeVar
 from agent.model.model import Model
 from agent.model.reading import Interpretation, forget_vectors
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.utility import MeanUtility, Priced, Utility, query_utility
+from agent.tradeoff.utility import Mixture, Priced, Utility, query_utility
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 T = TypeVar("T")
 MODELS = 32
-UTILITIES = 32  # a prepared query of the shipped model takes about 2 MB
+UTILITIES = 32  # one of the shipped models that was counted with takes up to 5 MB
 ANONYMITY_SETS = 16
 RESULTS = 1024
 
@@ -78,12 +78,13 @@ class Cache:
 
         Before prices: over the rows of all queries, luck is small.
         """
-        queries, weights = range(len(model.queries)), model.tables.query_weights
-        return self.get(
-            model,
-            MeanUtility,
-            lambda: MeanUtility([self._utilities(model, each)[0] for each in queries], weights),
-        )
+        weights = model.tables.query_weights
+
+        def compute() -> Mixture:
+            utilities = [self._utilities(model, each)[0] for each in range(len(model.queries))]
+            return Mixture(utilities, (weights / weights.sum()).tolist())
+
+        return self.get(model, "mean utility", compute)
 
     def anonymity_set(
         self, model: Model, known: Iterable[tuple[int, int]] = (), share: float = 1.0

@@ -20,10 +20,10 @@ from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
-from agent.tradeoff.plan import Pairwise, Portfolio, Queries, QueryPlanner, Scope, plan
+from agent.tradeoff.plan import Pairwise, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.search import Result, maximise
 from agent.tradeoff.tables import members, singleton, union, weighted
-from agent.tradeoff.utility import HELPS_NOTHING, MeanUtility, Mixture
+from agent.tradeoff.utility import HELPS_NOTHING, Mixture
 from policy.settings import Mode
 
 FEWEST = 3  # queries, whose mean says nothing of another one
@@ -181,13 +181,7 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
             ),
         )
         starts.append(usual)
-    queries = cache.get(
-        model,
-        (Queries, *shares),
-        lambda: Queries(
-            [*(uses_of(each, model, cache) for each in shares), *([] if mean is None else [mean])]
-        ),
-    )
+    queries = [*(uses_of(each, model, cache) for each in shares), *([] if mean is None else [mean])]
     prices = DisclosureObjective(HELPS_NOTHING, anonymity_set, replace(settings, most=None))
     scope = Scope(anonymity_set.known & usable, usable, fixed, settings.most, LEAST)
     return Plan(plan(queries, weights, prices, scope, starts), shares, prices)
@@ -264,11 +258,10 @@ def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
         weights, of_mean = [1 - share, share], mean.utility()
         at_hand |= weighted([stored, mean.stored], weights)
         return QueryPlanner(
-            lambda: MeanUtility((cache.utility(model, query), of_mean), np.array(weights)),
+            lambda: Mixture((cache.utility(model, query), of_mean), weights),
             count,
             at_hand,
             (1 - share) * limit + share * of_mean.limit,
-            monotone=False,
         )
 
     return cache.get(model, (QueryPlanner, query), compute)

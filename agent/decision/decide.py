@@ -177,7 +177,6 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     if waiting:
         order = (*result.order, *choice.pending)
         pending = figures_of(objective, result.mask | waiting, prepared, order)
-    objective.forget()
     proven = anonymity_set.people > 0  # where the model knows nobody like the user, nothing is
     return structs.replace(
         shared,

@@ -179,23 +179,23 @@ def inferred(
 
     def inference(name: str) -> Inferred:
         index = model.index(name)
-        before = cache.anonymity_set(model).guard(index).uncertainty()
+        everybody = cache.anonymity_set(model).guard(index)
         by_all = Inferred(
             name=name,
             title=model.attributes[index].title,
             bits=0.0,
-            bits_in_all=before.bits,
+            bits_in_all=everybody.entropy(0),
             best_guess=0.0,
-            by_chance=before.best_guess,
+            by_chance=everybody.best_guess(0),
         )
         if codes is None:
             return by_all
         people = cache.anonymity_set(model, [(model.index(each), code) for each, code in codes])
-        after = people.guard(index).uncertainty()
-        if after.people < FEWEST:
+        guard = people.guard(index)
+        if guard.people < FEWEST:
             return by_all
-        bits = before.bits - after.bits
-        return structs.replace(by_all, bits=bits, best_guess=after.best_guess)
+        bits = by_all.bits_in_all - guard.entropy(0)
+        return structs.replace(by_all, bits=bits, best_guess=guard.best_guess(0))
 
     return tuple(
         cache.get(model, (inferred, each, codes), partial(inference, each)) for each in guarded

@@ -107,7 +107,6 @@ def weigh_steps(
                 people_left=min(float(chosen.people), anonymity_set.people_left(with_it)),
             )
         )
-    objective.forget()
     return SetComparison(
         chosen=chosen, changed=changed, outcomes=tuple(compared), informed=informed
     )
@@ -130,8 +129,8 @@ def curve_of(context: Context) -> Curve:
 def curve_steps(context: Context) -> Generator[None, None, Curve]:
     """Return the same curve, a lambda in each step, and yield between them.
 
-    What is decided with the model meanwhile changes nothing: all that is prepared for the sets of
-    one lambda is dropped before the next. UsageError, as above, in the first step.
+    What is decided with the model meanwhile changes nothing. UsageError, as above, in the first
+    step.
     """
     terms, model = context.terms, context.model
     reading = context.meaning
@@ -156,7 +155,6 @@ def curve_steps(context: Context) -> Generator[None, None, Curve]:
         figures[each] = figures_of(objective, mask, there)
         parts, proof = objective.parts(mask), choice.result.proof
         chosen.append(tradeoff.Point(each, each, mask, parts, proof))
-        objective.forget()
         yield
     points = tradeoff.merged(chosen)
     beaten = tradeoff.beaten(points)

@@ -9,7 +9,6 @@ import numpy as np
 
 from agent.tradeoff.grouping import (
     Columns,
-    Partitions,
     first_of_each,
     mass_of,
     ordered_sum,
@@ -38,7 +37,6 @@ from agent.tradeoff.tables import (
     SetFigures,
     matrix_of,
     members,
-    singleton,
     union,
 )
 
@@ -72,12 +70,13 @@ class AnonymitySet:
         self._columns = population.columns.take(rows, axis=1) if known else population.columns
         self.persons = (1 << population.persons) - 1
         """The set of all person attributes."""
-        self._partitions = Partitions(Columns(self._columns, self.cards))
+        self._partitions = Columns(self._columns, self.cards)
         self._guards: dict[int, Guard] = {}
         self._figures: dict[tuple[str, int], SetFigures] = {}
         self._stored: dict[Measure, Rows] = {}
         self._sized: tuple[int, Indexes] = (-1, np.zeros(0, np.intp))
-        self._counted = population.weights is None and share >= 1
+        self.sampled = population.weights is not None or share < 1
+        """Whether rows stand for people whose number is estimated."""
         bits = {each: population.bits_of(each, codes) for each, codes in possible.items()}
         self._expected_bits = population.people_bits + sum(bits.values())
         # Of attributes that only silence about others tells of: what of their bits is counted.
@@ -86,16 +85,11 @@ class AnonymitySet:
         """How many people agree with all that is known: m, or 1/r(0|d) where it is estimated."""
         self.closed = len(rows) <= 1
         """Whether nothing new may be added: a person is recognised, or as good as that."""
-        if not self._counted and len(rows):
+        if self.sampled and len(rows):
             whole = next(self._alike(0))
             success = float(risk(whole, share)[0])
             self.people = 1 / success
             self.closed = bool(whole.few()[0]) or success >= HALF
-
-    @property
-    def sampled(self) -> bool:
-        """Whether rows stand for people whose number is estimated."""
-        return not self._counted
 
     def combinations(self, mask: int) -> int:
         """How many combinations of request values a set has."""
@@ -111,7 +105,7 @@ class AnonymitySet:
         digit: then nothing is promised.
         """
         requested = bool(mask & ~self.persons)
-        if self._counted:
+        if not self.sampled:
             return not requested or metric_of(metric) in ("maxprob", "entropy")
         return self._share >= 1 and (not requested or metric == "maxprob")
 
@@ -147,7 +141,7 @@ class AnonymitySet:
         stored = self._measured(metric, k).stored.get(mask & ~self.known)
         if stored is not None:
             return stored
-        counted = self._counted and metric_of(metric) == "maxprob" and len(self._rows) > 1
+        counted = not self.sampled and metric_of(metric) == "maxprob" and len(self._rows) > 1
         return self.row(mask, metric, k) if counted else None
 
     def pairs_at_hand(self, metric: Measure) -> Floats | None:
@@ -164,7 +158,7 @@ class AnonymitySet:
         if not new:
             return
         measures, rows = [(self._measure(each), k) for each, k in measures], list[list[float]]()
-        if not self._counted:
+        if self.sampled:
             some = max(1, BATCH // self._partitions.dense[base].size)
             for first in range(0, len(new), some):
                 rows += self._estimated_beside(base, new[first : first + some], measures)
@@ -198,7 +192,7 @@ class AnonymitySet:
         for each, code in mine.items():
             agree &= self._columns[each] == code
         rows = int(np.count_nonzero(agree))
-        if self._counted or not rows:
+        if not self.sampled or not rows:
             return rows, 1 / max(rows, 1)
         expected = np.exp2(self._expected_in(mask & self.persons, np.flatnonzero(agree)[:1]))
         people = self._weights()[agree].sum(keepdims=True)
@@ -224,7 +218,7 @@ class AnonymitySet:
 
     def _measure(self, metric: Measure) -> Measure:
         """The measure that a limit is about; where rows are people it is the metric."""
-        return metric_of(metric) if self._counted else metric
+        return metric if self.sampled else metric_of(metric)
 
     def _measured(self, metric: Measure, k: int) -> SetFigures:
         """I of sets by a measure."""
@@ -239,12 +233,9 @@ class AnonymitySet:
     ) -> SetFigures:
         """The figures of sets that have this key; ``one``: computes that of a set."""
         if key not in self._figures:
-
-            def beside(mask: int, attributes: Sequence[int]) -> list[float]:
-                sets = ((mask | singleton(each)) & ~self.known for each in attributes)
-                return [self._figures[key].value(each) for each in sets]
-
-            self._figures[key] = SetFigures(len(self.cards), one, beside, stored)
+            known = self.known
+            figures = SetFigures(len(self.cards), lambda mask: one(mask & ~known), stored=stored)
+            self._figures[key] = figures
         return self._figures[key]
 
     def _weights(self) -> Floats:
@@ -342,16 +333,16 @@ class AnonymitySet:
 
     def _people_left(self, mask: int) -> float:
         """How many people are expected to agree with an answer of the person."""
-        if not self._counted:
+        if self.sampled:
             alike = next(self._alike(mask))
             return ordered_sum(alike.mass / risk(alike, self._share))
         sizes = self._sizes(mask)
         return int(sizes @ sizes) / len(self._rows)
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
-        if len(self._rows) <= self._counted:
+        if len(self._rows) <= 1 - self.sampled:
             return certainty(metric_of(metric), self._population.people, k)
-        if not self._counted:
+        if self.sampled:
             return self._estimated(mask, metric, k)
         metric = metric_of(metric)
         if not mask & ~self.persons:

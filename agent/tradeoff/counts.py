@@ -125,19 +125,6 @@ def count(cells: Cells, columns: Sequence[grouping.CodeColumn]) -> Counts:
     )
 
 
-def _runs(keys: Indexes) -> tuple[Indexes, Floats]:
-    """The different keys, ascending, and how often each occurs."""
-    ordered = np.sort(keys)
-    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
-    return ordered[starts], np.diff(starts, append=len(keys)).astype(np.float64)
-
-
-def _sums(rows: Floats, new: NDArray[np.bool_]) -> Floats:
-    """For each entry the rows of its run; ``new``: whether a run begins with it."""
-    sums: Floats = np.add.reduceat(rows, np.flatnonzero(new)).take(np.cumsum(new) - 1)
-    return sums
-
-
 def split(cells: Cells, kinds: RowKinds, column: grouping.CodeColumn) -> Cells:
     """Split every group by one more attribute."""
     size = len(cells.kind)
@@ -221,19 +208,15 @@ class Layout:
         group, size = self._columns.refined(undivided, mask)
         if size > KEYS:
             group, _ = grouping.number(group, size)
-        found, rows = _runs(group * len(kinds.intent) + kinds.of_row)
-        group, kind = np.divmod(found, len(kinds.intent))
-        new_group = np.diff(group, prepend=-1) != 0
-        new_pair = new_group | (np.diff(kinds.intent[kind], prepend=-1) != 0)
-        pairs, groups = _sums(rows, new_pair), _sums(rows, new_group)
-        return Counts(rows, pairs, groups, kind, np.zeros(1, dtype=np.intp))
-
-    def forget(self) -> None:
-        """Drop all that is remembered; the answers stay the same."""
-        self.divisions.forget()
-        self._counted.clear()
-        self._alone.clear()
-        self._room = COUNTS_KEPT
+        keys, rows = np.unique(group * len(kinds.intent) + kinds.of_row, return_counts=True)
+        group, kind = np.divmod(keys, len(kinds.intent))
+        cells = _sorted_cells(keys, kind, kinds.intent[kind], group)
+        pairs = np.add.reduceat(rows.astype(np.float64), cells.pairs)
+        groups = np.add.reduceat(pairs, cells.groups)
+        first = np.zeros(1, dtype=np.intp)
+        return Counts(
+            rows.astype(np.float64), pairs.take(cells.pair), groups.take(cells.group), kind, first
+        )
 
     def _divide(self, parent: Cells, attributes: int) -> Cells:
         """Divide by more attributes, as many in one go as there are rows for."""

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from math import prod
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -87,40 +88,6 @@ class Grouping(NamedTuple):
 
     labels: Indexes
     size: int
-
-
-class Columns:
-    """Codes by attribute and item, and how many values each attribute has."""
-
-    def __init__(self, codes: Codes, cards: Sequence[int]) -> None:
-        """Take the codes, one contiguous row per attribute, shape (attributes, items)."""
-        self.each = [CodeColumn(*pair) for pair in zip(codes, cards, strict=False)]
-        """Every attribute."""
-        self.items = codes.shape[1]
-
-    def groups(self, items: Indexes, mask: int) -> Indexes:
-        """Number the groups by ``mask`` that these items are in, 0, 1, 2 and so on."""
-        undivided = Grouping(np.zeros(len(items), dtype=np.intp), 1)
-        return number(*self.refined(undivided, mask, items))[0]
-
-    def refined(self, groups: Grouping, mask: int, items: Indexes | slice = EVERY) -> Grouping:
-        """Divide groups of these items by more attributes; many labels may be out of use."""
-        labels, size = groups
-        for attribute in members(mask):
-            codes, card = self.each[attribute]
-            if size * card > KEYS:
-                labels, used = number(labels, size)
-                size = len(used)
-            labels = labels * card
-            labels += codes[items]
-            size *= card
-        return Grouping(labels, size)
-
-
-def row_columns(rows: QueryRows, cards: Sequence[int]) -> Columns:
-    """Lay the users' person attributes out by row, next to the request attributes."""
-    person = np.ascontiguousarray(rows.person.T).take(rows.user, axis=1)
-    return Columns(np.concatenate([person, rows.request.T]) if rows.request.size else person, cards)
 
 
 def tally(
@@ -252,35 +219,54 @@ class Divisions(Generic[Division]):
         base = max(coarser, key=int.bit_count, default=EMPTY)
         return self._kept.get(base, self._start), mask & ~base
 
-    def forget(self) -> None:
-        """Drop all that is remembered."""
-        self._kept.clear()
 
-
-class Partitions:
-    """The partitions of the same items by different sets of attributes.
+class Columns:
+    """Codes by attribute and item, and the partitions of the items by sets of attributes.
 
     Labels depend on the path by which a partition came about; whatever is computed from them
     must not (counts are integers, and floats are added in the order of the items or sorted).
     """
 
-    def __init__(self, columns: Columns) -> None:
-        """Take the attributes of the items."""
-        self._columns = columns
-        start = Grouping(np.zeros(columns.items, dtype=np.intp), 1)
+    def __init__(self, codes: Codes, cards: Sequence[int]) -> None:
+        """Take the codes, one contiguous row per attribute, shape (attributes, items)."""
+        self.each = [CodeColumn(*pair) for pair in zip(codes, cards, strict=False)]
+        """Every attribute."""
+        self.items = codes.shape[1]
+        start = Grouping(np.zeros(self.items, dtype=np.intp), 1)
         self.dense = Divisions(start, self._split, KEPT)
         """The partition by each set, every label in use."""
-        self._presence: Presence | None = None
+
+    @cached_property
+    def _presence(self) -> Presence:
+        return Presence(self.each)
+
+    def groups(self, items: Indexes, mask: int) -> Indexes:
+        """Number the groups by ``mask`` that these items are in, 0, 1, 2 and so on."""
+        undivided = Grouping(np.zeros(len(items), dtype=np.intp), 1)
+        return number(*self.refined(undivided, mask, items))[0]
+
+    def refined(self, groups: Grouping, mask: int, items: Indexes | slice = EVERY) -> Grouping:
+        """Divide groups of these items by more attributes; many labels may be out of use."""
+        labels, size = groups
+        for attribute in members(mask):
+            codes, card = self.each[attribute]
+            if size * card > KEYS:
+                labels, used = number(labels, size)
+                size = len(used)
+            labels = labels * card
+            labels += codes[items]
+            size *= card
+        return Grouping(labels, size)
 
     def classes(self, mask: int) -> tuple[NDArray[Any], int]:
         """The class of each item, unsigned or intp, and how many classes there may be.
 
         A few attributes of few values tell apart in 16 bits, a quarter of the memory to go through.
         """
-        columns = [self._columns.each[each] for each in members(mask)]
+        columns = [self.each[each] for each in members(mask)]
         size = prod(each.card for each in columns)
-        if not columns or size >= min(SMALL, SPARSE * self._columns.items):
-            finer = self._columns.refined(*self.dense.nearest(mask))
+        if not columns or size >= min(SMALL, SPARSE * self.items):
+            finer = self.refined(*self.dense.nearest(mask))
             return finer if finer.size <= SPARSE * len(finer.labels) else self.dense[mask]
         keys = columns[0].codes.astype(np.uint16)
         for codes, card in columns[1:]:
@@ -296,15 +282,19 @@ class Partitions:
         As `tally` does by ``weights``: values by groups of ``mask``, zeros among them.
         """
         labels, size = self.dense[mask]
-        return tally(labels, size, [self._columns.each[each] for each in attributes], weights)
+        return tally(labels, size, [self.each[each] for each in attributes], weights)
 
     def classes_beside(self, mask: int) -> list[int]:
         """How many groups there are with each attribute added to ``mask``."""
-        if self._presence is None:
-            self._presence = Presence(self._columns.each)
         return self._presence.classes(self.dense[mask])
 
     def _split(self, parent: Grouping, attributes: int) -> Grouping:
         """Refine by more attributes and renumber the labels in use 0, 1, 2 and so on."""
-        numbers, used = number(*self._columns.refined(parent, attributes))
+        numbers, used = number(*self.refined(parent, attributes))
         return Grouping(numbers, len(used))
+
+
+def row_columns(rows: QueryRows, cards: Sequence[int]) -> Columns:
+    """Lay the users' person attributes out by row, next to the request attributes."""
+    person = np.ascontiguousarray(rows.person.T).take(rows.user, axis=1)
+    return Columns(np.concatenate([person, rows.request.T]) if rows.request.size else person, cards)

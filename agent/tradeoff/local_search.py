@@ -10,6 +10,7 @@ import numpy as np
 
 from agent.tradeoff.tables import (
     Floats,
+    Indexes,
     above_diagonal,
     mask_array,
     members,
@@ -72,6 +73,11 @@ class SetFunction(Protocol):
         """C(A): the part of -F(A) that is cheap to compute, 0 where no part is."""
         del mask
         return 0.0
+
+    def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
+        """What C(A u {V}) is at the least, for each V of an array of intp, none in A."""
+        sets = (mask | singleton(each) for each in attributes.tolist())
+        return np.array([self.cost(each) for each in sets], dtype=np.float64)
 
     def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
         """F(A u {V}) for each V, by attribute, for each A that needs no counting for it.

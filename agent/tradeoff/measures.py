@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.tradeoff.grouping import Columns, Partitions, mass_of, ordered_sum, plogp
+from agent.tradeoff.grouping import Columns, mass_of, ordered_sum, plogp
 from agent.tradeoff.tables import UNSPECIFIED, Codes, Floats, Indexes
 
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
@@ -45,14 +45,11 @@ def counted(metric: Metric, sizes: Indexes, population: int, k: int) -> float:
     people = int(sizes.sum())
     if metric == "maxprob":
         return int(np.count_nonzero(sizes)) / people  # each class has its peak, 1/people
-    if metric == "k-anonymity":
-        return int(sizes[sizes < k].sum()) / people
     size = np.sort(sizes[sizes > 0])
     share = size / people
-    if metric == "log-maxprob":
-        peak = np.minimum(1 / size, population / (population + 1))
-        return float((share * -np.log1p(-peak)).sum())
-    return float((share * np.log2(people / size)).sum())
+    if metric == "entropy":
+        return float((share * np.log2(people / size)).sum())
+    return float(losses(metric, share, 1 / size, population, k).sum())
 
 
 def losses(metric: Metric, mass: Floats, success: Floats, population: float, k: int) -> Floats:
@@ -204,18 +201,6 @@ Joint = Callable[[int], Iterator[Floats]]
 FEWEST = 30  # people who specify the guarded attribute; fewer say nothing about it
 
 
-class GuardUncertainty(NamedTuple):
-    """What is open about a guarded attribute v among the people who agree with d.
-
-    ``people``: how many of them specify v; of those, ``bits``: H(V_v|d), and ``best_guess``: the
-    success of the best guess, max P(v|d), 0 to 1; both 0 where nobody specifies it.
-    """
-
-    people: int
-    bits: float
-    best_guess: float
-
-
 class Guard:
     """The cost G_v(A|d) = H(V_v|d) - H(V_v|A u D,d) over people with v specified.
 
@@ -231,33 +216,24 @@ class Guard:
         of request values of a set, float64, shape (people,).
         """
         self._people = np.flatnonzero(columns[guarded] != UNSPECIFIED)
+        self.people = len(self._people)
+        """How many people specify the attribute."""
         self._values = columns[guarded][self._people].astype(np.intp)
         self._card = cards[guarded]
         self._joint = joint
-        people = Columns(np.ascontiguousarray(columns[:, self._people]), cards)
-        self._partitions = Partitions(people)
+        self._partitions = Columns(np.ascontiguousarray(columns[:, self._people]), cards)
         self._persons = (1 << len(columns)) - 1
 
     def bits(self, mask: int) -> float:
         """G_v(A|d) in bits; 0 where fewer than 30 people say anything about v."""
-        if len(self._people) < FEWEST:
-            return 0.0
-        before = self._entropy(0)
-        return before - self._entropy(mask)
+        return self.entropy(0) - self.entropy(mask) if self.people >= FEWEST else 0.0
 
     def best_guess(self, mask: int) -> float:
         """The expected success of the best guess about v, 0 to 1; 0 where none is known."""
-        if len(self._people) == 0:
-            return 0.0
         return sum(ordered_sum(table.max(axis=1)) for table in self._tables(mask))
 
-    def uncertainty(self) -> GuardUncertainty:
-        """What is open about v before any answer."""
-        people = len(self._people)
-        return GuardUncertainty(people, self._entropy(0) if people else 0.0, self.best_guess(0))
-
-    def _entropy(self, mask: int) -> float:
-        """H(V_v|A u D,d) in bits."""
+    def entropy(self, mask: int) -> float:
+        """H(V_v|A u D,d) in bits; 0 where nobody specifies v."""
         return sum(
             ordered_sum(plogp(table.sum(axis=1))) - ordered_sum(plogp(table).ravel())
             for table in self._tables(mask)
@@ -265,6 +241,8 @@ class Guard:
 
     def _tables(self, mask: int) -> Iterator[Floats]:
         """Yield P(a, class, v) for each combination a of request values, summing to 1 in all."""
+        if not self.people:
+            return
         labels, groups = self._partitions.dense[mask & self._persons]
         cells = labels * self._card + self._values
         whole = next(self._joint(0))[self._people].sum()

@@ -126,11 +126,6 @@ class Objective(SetFunction):
         other.candidates = self.candidates
         return other
 
-    @property
-    def monotone_utility(self) -> bool:
-        """Whether U never falls when a set grows."""
-        return self._utility.monotone
-
     def value(self, mask: int) -> float:
         """F(A) in bits."""
         return self.utility(mask) - self.cost(mask)
@@ -194,10 +189,6 @@ class Objective(SetFunction):
         """Whether A has few enough attributes; where it has too many, larger sets have too."""
         del larger
         return self._most is None or mask.bit_count() <= self._most
-
-    def forget(self) -> None:
-        """Drop what was prepared for the neighbours of a set; the answers stay the same."""
-        self._utility.forget()
 
 
 class DisclosureObjective(Objective):
@@ -386,21 +377,13 @@ class DisclosureObjective(Objective):
         return None if mine else "own"
 
     def may_exceed(self, mask: int, level: float) -> bool:
-        """Whether F(A) can be above ``level``, mostly without evaluating C, or U."""
+        """Whether F(A) can be above ``level``, mostly without evaluating C."""
         if mask.bit_count() < MANY or self._people.combinations(mask) > COMBINATIONS:
             return True
         # The finest first: a few of these tell many people apart.
         attributes = sorted(members(mask), key=lambda a: (-self._people.cards[a], a))
-        few = [union(attributes[:some]) for some in FIRST_FEW]
-        # The rows of a query are counted sooner than those that people are a sample of.
-        at_first = few[:1] if self._people.sampled else few
-
-        def too_low(bits: float, priced: list[int]) -> bool:
-            return any(bits - self.cost_floor(each) <= level for each in priced)
-
-        if too_low(self._utility.limit, at_first):
-            return False
-        return not too_low(self.utility(mask), few)
+        floors = (self.cost_floor(union(attributes[:some])) for some in FIRST_FEW)
+        return all(self._utility.limit - each > level for each in floors)
 
     def _keeps_own(self, mask: int, own: Mapping[int, int], *, for_good: bool) -> bool:
         """Whether k and the risk hold for the people like the user; nobody is certainty.

@@ -1,14 +1,13 @@
 """Plans: what a recipient is to hold, chosen once for all that it is going to be asked."""
 
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from math import fsum
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
-from agent.tradeoff.local_search import ROUNDING
+from agent.tradeoff.local_search import ROUNDING, SetFunction
 from agent.tradeoff.tables import (
     Floats,
     Indexes,
@@ -21,7 +20,6 @@ from agent.tradeoff.tables import (
 )
 from agent.tradeoff.utility import Utility
 
-STARTS_KEPT = 64  # of the same queries; some ten thousand bytes each
 KEPT = 2_000  # scopes of a query; then the memory starts afresh
 
 
@@ -94,22 +92,6 @@ class Scope(NamedTuple):
         return self.most is None or mask.bit_count() <= self.most
 
 
-class Prices(Protocol):
-    """What a plan costs, in bits, and whether it keeps the limits."""
-
-    def cost(self, mask: int) -> float:
-        """C(P)."""
-        ...
-
-    def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
-        """What C(P u {V}) is at the least, for each V of an array of intp, none in P."""
-        ...
-
-    def feasible(self, mask: int) -> bool:
-        """Whether P keeps the limits."""
-        ...
-
-
 class QueryPlanner(SetFigures, Utility):
     """The utility of one query, computed once for a set; it is made only to count with.
 
@@ -122,12 +104,10 @@ class QueryPlanner(SetFigures, Utility):
         attributes: int,
         stored: Rows | None = None,
         limit: float | None = None,
-        *,
-        monotone: bool | None = None,
     ) -> None:
         """Take the utility, how many attributes there are, and U of sets that need no computing.
 
-        ``limit``, ``monotone``: the utility's, None for what it says itself.
+        ``limit``: the utility's, None for what it says itself.
         """
         super().__init__(
             attributes,
@@ -135,19 +115,13 @@ class QueryPlanner(SetFigures, Utility):
             lambda mask, new: self._counting().extensions(mask, new),
             stored,
         )
-        self.utility, self._counts, self._focus = utility, False, 0
-        self._limit, self._monotone = limit, monotone
+        self.utility, self._limit, self._focus = utility, limit, 0
         self._firsts: dict[Scope, int] = {}
 
     @property
     def limit(self) -> float:  # type: ignore[override]  # computed when it is asked for
         """No set has more, in bits."""
         return self.utility().limit if self._limit is None else self._limit
-
-    @property
-    def monotone(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether a superset never has less."""
-        return self.utility().monotone if self._monotone is None else self._monotone
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
@@ -158,12 +132,6 @@ class QueryPlanner(SetFigures, Utility):
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """For each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
         return self._counting().potentials(mask, attributes)
-
-    def forget(self) -> None:
-        """Drop what was prepared, not what was computed; the answers stay the same."""
-        if self._counts:
-            self.utility().forget()
-        self._counts = False
 
     def best(
         self, start: int, options: int, allowed: Callable[[int], bool], least: float = ROUNDING
@@ -200,26 +168,9 @@ class QueryPlanner(SetFigures, Utility):
 
     def _counting(self) -> Utility:
         """The utility, to count with."""
-        utility, self._counts = self.utility(), True
+        utility = self.utility()
         utility.extensions(self._focus, ())
         return utility
-
-
-class Queries:
-    """Several queries to plan for, and where plans for them begin, remembered by what is held."""
-
-    def __init__(self, each: Sequence[QueryPlanner]) -> None:
-        """Take what each makes of sets."""
-        self.each = tuple(each)
-        self._starts: dict[Scope, _Growth] = {}
-
-    def start(self, scope: Scope) -> "_Growth":
-        """Where a plan begins."""
-        if scope not in self._starts:
-            if len(self._starts) >= STARTS_KEPT:
-                self._starts.clear()
-            self._starts[scope] = _Growth(self.each, scope)
-        return self._starts[scope].copied()
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,15 +191,16 @@ class Portfolio:
 
 
 def plan(
-    queries: Queries,
+    queries: Sequence[QueryPlanner],
     weights: Sequence[float],
-    prices: Prices,
+    prices: SetFunction,
     scope: Scope,
     starts: Sequence[int] = (),
 ) -> Portfolio:
     """A portfolio P with a large value: the mean of U_q over what q uses of P, less C(P).
 
-    ``weights``: of each query, the share of all requests that are expected to be this one.
+    ``weights``: of each query, the share of all requests that are expected to be this one;
+    ``prices``: what a portfolio costs, and its limits.
     It is grown from what is held, and from each of ``starts``, sets of what is free, where that is
     feasible. Of the best, the new attribute that adds least is taken out and the rest grown again,
     as long as that is better. P is feasible, if what is held and fixed is, and never worth less
@@ -259,7 +211,7 @@ def plan(
 
     def grown(new: int, left_out: int = 0) -> Portfolio:
         within = scope._replace(held=scope.held | new, free=scope.free & ~left_out)
-        return _grown(queries.start(within), np.array(weights), prices, tuple(members(new)))
+        return _grown(_Growth(queries, within), np.array(weights), prices, tuple(members(new)))
 
     def worth(portfolio: Portfolio) -> float:
         return portfolio.value - scope.least * len(portfolio.order)
@@ -283,7 +235,9 @@ def plan(
     return replace(best, evaluations=evaluations)
 
 
-def _grown(growth: "_Growth", weights: Floats, prices: Prices, start: tuple[int, ...]) -> Portfolio:
+def _grown(
+    growth: "_Growth", weights: Floats, prices: SetFunction, start: tuple[int, ...]
+) -> Portfolio:
     """Grow a portfolio from what is held, of which ``start`` is new.
 
     The attribute that adds most is added while one adds enough (greedy). A query uses a new
@@ -310,7 +264,7 @@ def _grown(growth: "_Growth", weights: Floats, prices: Prices, start: tuple[int,
 
 
 def _worthiest(
-    mask: int, options: Indexes, gains: Floats, floors: Floats, prices: Prices, least: float
+    mask: int, options: Indexes, gains: Floats, floors: Floats, prices: SetFunction, least: float
 ) -> tuple[int, int]:
     """The option that is worth most, above ``least``, and may be added; of equals the smaller.
 
@@ -352,13 +306,6 @@ class _Growth:
         self.fresh = np.zeros(self.gains.shape, dtype=bool)
         for place in range(len(queries)):
             self._look(place)
-
-    def copied(self) -> "_Growth":
-        """The same, to go on from."""
-        other = copy(self)
-        other.uses, other.bits = [*self.uses], self.bits.copy()
-        other.gains, other.fresh = self.gains.copy(), self.fresh.copy()
-        return other
 
     def refresh(self, attribute: int) -> bool:
         """Compute the gains of an attribute that are out of date; say whether none were."""

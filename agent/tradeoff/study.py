@@ -12,14 +12,13 @@ scale has, the answer is the same.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, isfinite, log, sqrt
+from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.tradeoff.local_search import Memo, SetFunction
-from agent.tradeoff.objective import Objective
+from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.tables import Floats, Indexes, members, singleton
 
 TOLERANCE = 1e-9  # in the function's unit: rounding can feign less than this
@@ -99,23 +98,6 @@ def _violations(excesses: Sequence[float]) -> Violations:
     return Violations(len(excesses), len(beyond), max(beyond, default=0.0), mean)
 
 
-def online_bound(objective: Objective, mask: int) -> float:
-    """The bound of Thm 4.5 at the set A' = ``mask``, in bits.
-
-    max F <= U(A') + sum of max(0, U(A' + V) - U(A') - lambda C({V})) over all V, where U is
-    monotone and submodular and C supermodular; within A' only a negative cost adds something.
-    ValueError where U is not monotone and A' is not empty: then nothing is proven.
-    """
-    if mask and not objective.monotone_utility:
-        raise ValueError("theorem 4.5 at a set that is not empty needs a monotone utility")
-    base = objective.utility(mask)
-    gains = (
-        objective.utility(mask | singleton(each)) - base - objective.cost(singleton(each))
-        for each in Memo(objective).possible()
-    )
-    return base + sum(max(0.0, gain) for gain in gains)
-
-
 def sampling_error(
     samples: int, delta: float, spread: float = 1.0, *, two_sided: bool = False
 ) -> float:
@@ -131,19 +113,6 @@ def sampling_error(
     if not 0 < delta < 1:
         raise ValueError(f"delta is a probability between 0 and 1, not {delta}")
     return spread * sqrt((log(2 if two_sided else 1) - log(delta)) / (2 * samples))
-
-
-def sample_size(error: float, delta: float, spread: float = 1.0, *, two_sided: bool = False) -> int:
-    """How many samples leave at most ``error``: the inverse of `sampling_error`.
-
-    ValueError also where the number is too large for a float.
-    """
-    if not (error > 0 and isfinite(error)):
-        raise ValueError(f"an error is a finite number above 0, not {error}")
-    ratio = sampling_error(1, delta, spread, two_sided=two_sided) / error
-    if not isfinite(ratio * ratio):
-        raise ValueError(f"an error of {error} takes more samples than can be counted")
-    return ceil(ratio * ratio)
 
 
 LEVELS = 5

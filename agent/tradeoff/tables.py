@@ -112,11 +112,6 @@ class Kinds(NamedTuple):
         found, of_row = np.unique(counts, axis=0, return_inverse=True)
         return cls(found, of_row.ravel().astype(np.min_scalar_type(max(len(found) - 1, 0))))
 
-    @property
-    def by_row(self) -> Codes:
-        """n_yv of each row of the population, shape (N, values)."""
-        return self.counts[self.of_row]
-
 
 @dataclass(frozen=True, eq=False)
 class Population:
@@ -134,6 +129,8 @@ class Population:
     weights: Floats | None = None
     requests: tuple[Kinds, ...] = field(default=())
     hanging: Mapping[int, tuple[int, frozenset[int]]] = field(default_factory=dict)
+    _likely: dict[int, Floats] = field(default_factory=dict, init=False, repr=False)
+    _share_bits: dict[int, Floats] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def rows(self) -> int:
@@ -233,14 +230,6 @@ class Population:
             self._likely[request] = found
         return found
 
-    @cached_property
-    def _likely(self) -> dict[int, Floats]:
-        return {}
-
-    @cached_property
-    def _share_bits(self) -> dict[int, Floats]:
-        return {}
-
 
 @cache
 def above_diagonal(count: int) -> tuple[Indexes, Indexes]:
@@ -300,12 +289,12 @@ class SetFigures:
         self,
         count: int,
         one: Callable[[int], float],
-        beside: Callable[[int, Sequence[int]], Sequence[float]],
+        beside: Callable[[int, Sequence[int]], Sequence[float]] | None = None,
         stored: Rows | None = None,
     ) -> None:
         """Take what computes the figure of a set, and of a set with each of some attributes added.
 
-        ``count``: how many attributes there are.
+        ``count``: how many attributes there are; ``beside``: by default one set after the other.
         """
         self.stored: Rows = {} if stored is None else stored
         self._one, self._beside = one, beside
@@ -334,7 +323,8 @@ class SetFigures:
             return row
         missing = self.missing(mask, wanted)
         if missing:
-            self.add(mask, missing, self._beside(mask, missing))
+            one_by_one = (self.value(mask | singleton(each)) for each in missing)
+            self.add(mask, missing, self._beside(mask, missing) if self._beside else [*one_by_one])
         return self._rows.get(mask, self._nothing)
 
     def missing(self, mask: int, wanted: int) -> list[int]:

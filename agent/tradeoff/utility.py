@@ -1,6 +1,7 @@
 """Utility: bits of click entropy that a set of attributes removes for a query (paper 2.1)."""
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from math import inf
 from typing import Literal, Protocol
 
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from agent.tradeoff.counts import Counts, Layout
 from agent.tradeoff.grouping import (
     Columns,
-    Partitions,
     ordered_sum,
     plogp,
     row_columns,
@@ -34,8 +34,6 @@ class Utility(Protocol):
 
     limit: float = inf
     """No set has more, in bits."""
-    monotone: bool = False
-    """Whether a superset never has less (then Thm 4.5 holds at every set)."""
 
     def value(self, mask: int) -> float:
         """U(A) in bits."""
@@ -55,10 +53,6 @@ class Utility(Protocol):
         """
         del mask
         return [self.limit] * len(attributes)
-
-    def forget(self) -> None:
-        """Drop remembered partitions; the answers stay the same."""
-        return
 
 
 class Function(Utility):
@@ -95,15 +89,6 @@ class Scoring:
         self.limit = float(-(np.log2(layout.prior) * rows_of_kind).sum()) / self._total
         """Bits that no utility exceeds: the entropy of the prior, -mean log2 p0-u(x)."""
 
-    def value(self, mask: int) -> float:
-        """The mean score in bits when a set that is not empty divides the rows."""
-        return self._means(self.layout.by(mask))[0]
-
-    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """The mean score in bits for ``mask`` with each of these attributes added."""
-        batches = self.layout.beside(mask, attributes)
-        return [score for counts in batches for score in self._means(counts)]
-
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """A bound on the mean score, in bits, of every set that adds to ``mask`` and each.
 
@@ -119,18 +104,14 @@ class Scoring:
             bounds += (np.add.reduceat(scores, counts.first) / self._total).tolist()
         return bounds
 
-    def alone(self, attribute: int, some: Indexes) -> Floats:
-        """The scores of some rows, in bits, when one attribute divides all rows."""
-        return self._scores(self.layout.alone(attribute, some))
-
-    def _means(self, counts: Counts) -> list[float]:
+    def means(self, counts: Counts) -> list[float]:
         """The mean score in bits for each attribute that was counted."""
-        scores = self._scores(counts)
+        scores = self.scores(counts)
         scores *= counts.rows
         means: list[float] = (np.add.reduceat(scores, counts.first) / self._total).tolist()
         return means
 
-    def _scores(self, counts: Counts) -> Floats:
+    def scores(self, counts: Counts) -> Floats:
         """The score of each entry's rows, in bits; a new array."""
         scores = counts.pair + self._pair_pull.take(counts.kind)
         others = counts.group + self._group_pull.take(counts.kind)
@@ -174,12 +155,15 @@ class LeaveOneUserOut(Utility):
 
     def value(self, mask: int) -> float:
         """U(A) in bits."""
-        return self._scoring(mask).value(mask) if mask else 0.0
+        scoring = self._scoring(mask)
+        return scoring.means(scoring.layout.by(mask))[0] if mask else 0.0
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
         persons = [each for each in attributes if each < self._rows.persons]
-        values = dict(zip(persons, self._scoring(mask).extensions(mask, persons), strict=True))
+        scoring = self._scoring(mask)
+        means = chain.from_iterable(map(scoring.means, scoring.layout.beside(mask, persons)))
+        values = dict(zip(persons, means, strict=True))
         return [
             values[each] if each in values else self.value(mask | singleton(each))
             for each in attributes
@@ -195,7 +179,8 @@ class LeaveOneUserOut(Utility):
         some = np.flatnonzero(users % (1 + len(users) // SCORED) == 0)
         found = []
         for each in range(len(self._columns.each)):
-            scores = self._scoring(singleton(each)).alone(each, some)
+            scoring = self._scoring(singleton(each))
+            scores = scoring.scores(scoring.layout.alone(each, some))
             of_users = np.bincount(users[some], scores - scores.mean())
             found.append(np.sqrt((of_users**2).sum() / len(some)))
         return np.array(found, dtype=np.float64)
@@ -205,11 +190,6 @@ class LeaveOneUserOut(Utility):
         persons = [each for each in attributes if each < self._rows.persons]
         found = dict(zip(persons, self._scoring(mask).potentials(mask, persons), strict=True))
         return [min(self.limit, found.get(each, self.limit)) for each in attributes]
-
-    def forget(self) -> None:
-        """Drop remembered partitions; the answers stay the same."""
-        for layout in self._layouts.values():
-            layout.forget()
 
     def _scoring(self, mask: int) -> Scoring:
         """The scores under the request attributes in ``mask``."""
@@ -231,7 +211,7 @@ class PlugIn(Utility):
     Non-negative gains (and submodular gains under Thm 3.1) only at beta = 0.
     """
 
-    def __init__(self, rows: QueryRows, groups: Partitions, shrinkage: float) -> None:
+    def __init__(self, rows: QueryRows, groups: Columns, shrinkage: float) -> None:
         """Take a query's rows, and their partitions.
 
         ``shrinkage`` is beta >= 0, in rows; ValueError otherwise.
@@ -239,7 +219,6 @@ class PlugIn(Utility):
         if not shrinkage >= 0:
             raise ValueError(f"a shrinkage is not negative: {shrinkage}")
         self._rows, self._shrinkage = rows, shrinkage
-        self.monotone = shrinkage == 0
         self._groups = groups
         counts = np.bincount(rows.intent, minlength=rows.intents)
         prior = (counts + 0.5) / (len(rows.intent) + rows.intents / 2)
@@ -283,10 +262,6 @@ class PlugIn(Utility):
             bounds.append(self.limit - float(left.mean()))
         return bounds
 
-    def forget(self) -> None:
-        """Drop remembered partitions; the answers stay the same."""
-        self._groups.dense.forget()
-
     def _counts(self, mask: int) -> tuple[Indexes, Indexes]:
         """C(g, x), shape (groups, K), and each row's group."""
         labels, groups = self._groups.dense[mask]
@@ -313,10 +288,8 @@ def query_utility(
     ``cards``: how many values each attribute has; ``shrinkage``: the weight beta >= 0 of the
     prior, in rows (above 0 for ``louo``). Source: paper 2.1 and 7.1; DESIGN.md 2.1.
     """
-    columns = row_columns(rows, cards)
-    if estimator == "louo":
-        return LeaveOneUserOut(rows, columns, shrinkage)
-    return PlugIn(rows, Partitions(columns), shrinkage)
+    kind = LeaveOneUserOut if estimator == "louo" else PlugIn
+    return kind(rows, row_columns(rows, cards), shrinkage)
 
 
 def exact(prices: Floats) -> Floats:
@@ -336,7 +309,6 @@ class Priced(Utility):
         """Take U, and a price in bits for each attribute, float64, from 0 to MOST_PRICE."""
         self._utility, self._prices = utility, exact(prices)
         self.limit = utility.limit
-        self.monotone = utility.monotone and not self._prices.any()
 
     def value(self, mask: int) -> float:
         """U(A) less the prices of A, in bits."""
@@ -354,10 +326,6 @@ class Priced(Utility):
         """The sum of the prices of a set, in bits."""
         return float(self._prices[[*members(mask)]].sum())
 
-    def forget(self) -> None:
-        """Drop remembered partitions; the answers stay the same."""
-        self._utility.forget()
-
     def _less(self, bits: Sequence[float], mask: int, attributes: Sequence[int]) -> list[float]:
         prices = self.price(mask) + self._prices[[*attributes]]
         less: list[float] = (np.array(bits, dtype=np.float64) - prices).tolist()
@@ -371,7 +339,6 @@ class Mixture(Utility):
         """Take one utility per query, and as many weights > 0: they need not sum to 1."""
         self._utilities, self._weights = tuple(utilities), tuple(weights)
         self.limit = self._sum([each.limit for each in self._utilities])
-        self.monotone = all(each.monotone for each in self._utilities)
 
     def value(self, mask: int) -> float:
         """The weighted sum of U(A), in bits."""
@@ -387,21 +354,8 @@ class Mixture(Utility):
         each_query = [each.potentials(mask, attributes) for each in self._utilities]
         return [*map(self._sum, zip(*each_query, strict=True))] or [0.0] * len(attributes)
 
-    def forget(self) -> None:
-        """Drop remembered partitions; the answers stay the same."""
-        for each in self._utilities:
-            each.forget()
-
     def _sum(self, values: Sequence[float]) -> float:
         return float(sum(w * v for w, v in zip(self._weights, values, strict=True)))
 
 
-class MeanUtility(Mixture):
-    """The utility averaged over queries: the a-priori case (paper 9.5.1)."""
-
-    def __init__(self, utilities: Sequence[Utility], weights: Floats) -> None:
-        """Take one utility per query, and float64 weights > 0 of the same length."""
-        super().__init__(utilities, (weights / weights.sum()).tolist())
-
-
-HELPS_NOTHING = MeanUtility((), np.zeros(0))  # 0 for every set: of what is only priced
+HELPS_NOTHING = Mixture((), ())  # 0 for every set: of what is only priced

@@ -110,7 +110,7 @@ def _cases(seen: Observations, rows: int) -> list[Case]:
         population = Population(
             population.codes[some],
             None if weights is None else weights[some] * scale,
-            tuple(Kinds.of(each.by_row[some]) for each in population.requests),
+            tuple(Kinds.of(each.counts[each.of_row][some]) for each in population.requests),
         )
     crowd = AnonymitySet(population, seen.cards)
     parts = (query.part(_cut(query, rows, seen.population.rows)) for query in seen.queries)
@@ -134,7 +134,6 @@ def _beside_better(case: Case, trade_off: float) -> float | None:
     found, attributes = maximise(objective), [*members(objective.candidates)]
     both = sorted(pairs(len(attributes)), key=lambda pair: (-objective.value(pair), pair))
     best = max(objective.value(_climbed(objective, each)) for each in (found.mask, *both[:STARTS]))
-    case.fitted.utility.forget()
     return found.value / best if best > WORTH else None
 
 
@@ -170,7 +169,6 @@ def _small(cases: Sequence[Case]) -> list[float | None]:
             above = candidates >> each.bit_length() << each.bit_length()
             objective.extensions(each, [*members(above)])
         best = max(map(objective.value, subsets(candidates)))
-        case.fitted.utility.forget()
         if best > WORTH:
             found.append(level / best)
     return found

@@ -66,7 +66,7 @@ def people_of(seen: Observations) -> list[tuple[Profile, tuple[tuple[tuple[str, 
     tables = [
         *zip(
             seen.attributes[persons:],
-            (each.by_row for each in seen.population.requests),
+            (each.counts[each.of_row] for each in seen.population.requests),
             strict=True,
         )
     ]

@@ -343,7 +343,6 @@ def test_utilities_are_those_that_decisions_use(name: str) -> None:
         for mask, row in [*near.utilities_of(query).items()][::SOME]:
             computed = [utility.value(mask | singleton(each)) for each in range(len(row))]
             assert row == pytest.approx(computed, abs=1e-12)
-        utility.forget()
 
 
 @MODELS

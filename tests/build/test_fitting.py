@@ -37,7 +37,7 @@ def expected(seen: Observations, side: list[bool], shrinkage: float | None) -> H
         request=rows.request[trained],
         intents=len(intents),
     )
-    counts = tuple(Kinds.of(each.by_row[side]) for each in population.requests)
+    counts = tuple(Kinds.of(each.counts[each.of_row][side]) for each in population.requests)
     people = Population(population.codes[side], None, counts)
     fitted = fit(training, AnonymitySet(people, CARDS), "louo", shrinkage)
     mask = maximise(fitted.objective, "lls").mask

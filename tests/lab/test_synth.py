@@ -21,7 +21,7 @@ from agent.lab import synth_world as invented
 from agent.lab.synth_world import PUBLISHED, top_share
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import singleton
-from agent.tradeoff.utility import Estimator, MeanUtility, query_utility
+from agent.tradeoff.utility import Estimator, Mixture, query_utility
 from tests.build.worlds import QUIET
 from tests.lab.worlds import quiet
 
@@ -123,11 +123,12 @@ def seen(files: LogFiles) -> Observations:
     return observe(source_of(open_log(files)), BuildOptions(**files._asdict()))
 
 
-def mean(seen: Observations, estimator: Estimator, shrinkage: float) -> MeanUtility:
+def mean(seen: Observations, estimator: Estimator, shrinkage: float) -> Mixture:
     """The utility over some of the queries, weighted by how often they are asked."""
     some = seen.queries[::EVERY]
     each = [query_utility(query.rows, seen.cards, estimator, shrinkage) for query in some]
-    return MeanUtility(each, np.array([len(query.rows.user) for query in some], dtype=float))
+    rows = [len(query.rows.user) for query in some]
+    return Mixture(each, [each / sum(rows) for each in rows])
 
 
 def mask(seen: Observations, names: list[str]) -> int:

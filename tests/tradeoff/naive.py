@@ -99,7 +99,8 @@ def joint(population: Population, mask: int, known: Known) -> dict[Answer, dict[
 
 def _request_share(population: Population, request: int, y: int) -> list[float]:
     """Return P_j(.|y): a person's own rows, and five rows' worth of everybody's."""
-    table = population.requests[request].by_row.astype(float)
+    kinds = population.requests[request]
+    table = kinds.counts[kinds.of_row].astype(float)
     overall = table.sum(axis=0) / table.sum()
     return [float(value) for value in (table[y] + 5 * overall) / (table[y].sum() + 5)]
 

@@ -134,7 +134,6 @@ LIFTED: dict[Limit, dict[str, None]] = {
     "k": {"k": None},
     "own": {"own": None},
 }
-CAP = st.none() | st.integers(0, 4)
 
 
 def keeps_limits(world: World, what: Known, settings: Settings, mask: int) -> bool:
@@ -305,41 +304,6 @@ def test_larger_sets_are_no_candidates(
     assert 1 < crowd.worst <= COMBINATIONS
 
 
-@given(rich_worlds(requests=1, people=25), st.data(), CAP, CAP)
-def test_caps_count_and_nothing_else(
-    world: World, data: st.DataObject, most: int | None, most_new: int | None
-) -> None:
-    """A set is feasible where it was without caps and is small enough; what it costs stays."""
-    crowd = world.anonymity_set(data.draw(known(world)))
-    plain = replace(data.draw(settings_for(world)), most=None, most_new=None)
-    free = DisclosureObjective(world.utility(), crowd, plain)
-    capped = DisclosureObjective(
-        world.utility(), crowd, replace(plain, most=most, most_new=most_new)
-    )
-    for mask in subsets(world.everything):
-        new = [i for i in members(mask) if i < world.persons and not crowd.known >> i & 1]
-        few = most is None or len(list(members(mask))) <= most
-        few_new = most_new is None or len(new) <= most_new
-        assert capped.feasible(mask) == (free.feasible(mask) and few and few_new)
-        larger = free.feasible(mask, larger=True) and few and few_new
-        assert capped.feasible(mask, larger=True) == larger
-        assert capped.value(mask) == free.value(mask)
-
-
-@given(rich_worlds(), st.data())
-def test_re_sending_is_not_new(world: World, data: st.DataObject) -> None:
-    """What adds nothing new breaks no limit but ``most``; nothing at all breaks none."""
-    crowd = world.anonymity_set(data.draw(known(world)))
-    objective = DisclosureObjective(world.utility(), crowd, data.draw(settings_for(world)))
-    most = data.draw(st.integers(0, 4))
-    few = replace(data.draw(settings_for(world)), most=most, most_new=0)
-    tight = DisclosureObjective(world.utility(), crowd, few)
-    assert objective.feasible(0)
-    assert tight.feasible(0)
-    for mask in subsets(crowd.known):
-        assert tight.feasible(mask) == (mask.bit_count() <= most)
-
-
 @given(rich_worlds(people=25), st.data())
 def test_the_class_is_counted(world: World, data: st.DataObject) -> None:
     """Who agrees with knowledge and with the own codes, and how likely the likeliest is."""
@@ -347,26 +311,6 @@ def test_the_class_is_counted(world: World, data: st.DataObject) -> None:
     crowd = world.anonymity_set(what)
     for mask in subsets(world.everything):
         assert crowd.own_class(mask, dict(own)) == pytest.approx(own_class(world, what, own, mask))
-
-
-@given(rich_worlds(people=40), st.data())
-def test_it_only_takes_away(world: World, data: st.DataObject) -> None:
-    """A set is feasible where it was and the own class is safe; what it is worth stays."""
-    what, own = data.draw(known(world)), data.draw(owns(world))
-    plain = replace(data.draw(settings_for(world)), own=None)
-    crowd = world.anonymity_set(what)
-    free = DisclosureObjective(world.utility(), crowd, plain)
-    mine = DisclosureObjective(world.utility(), crowd, replace(plain, own=own))
-    for mask in subsets(world.everything):
-        nothing_new = not mask & ~crowd.known
-        kept = nothing_new or keeps_own(world, what, replace(plain, own=own), mask)
-        assert mine.feasible(mask) == (free.feasible(mask) and kept)
-        assert mine.value(mask) == free.value(mask)
-        if not mine.feasible(mask, larger=True):
-            more = subsets(world.everything & ~mask)
-            assert not any(mine.feasible(mask | each) for each in more)
-        if crowd.monotone("k-anonymity", world.everything):
-            assert mine.feasible(mask, larger=True) == mine.feasible(mask)
 
 
 def test_the_codes_are_not_shown() -> None:

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from agent.tradeoff.objective import DisclosureObjective
-from agent.tradeoff.plan import Pairwise, Portfolio, Queries, QueryPlanner, Scope, plan
+from agent.tradeoff.plan import Pairwise, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.tables import members, pairs, singleton, subsets, union
 from agent.tradeoff.utility import HELPS_NOTHING, Utility
 from tests.tradeoff.worlds import (
@@ -98,9 +98,9 @@ class Drawn:
         """Take U by mask of each query, and the weight of each."""
         self.tables, self.weights, self.prices = tables, weights, prices
 
-    def queries(self) -> Queries:
-        """Return the queries with nothing remembered."""
-        return Queries([uses_of(Given(table)) for table in self.tables])
+    def queries(self) -> list[QueryPlanner]:
+        """The queries with nothing remembered."""
+        return [uses_of(Given(table)) for table in self.tables]
 
     def worth(self, mask: int, scope: Scope) -> float:
         """Return what a portfolio is worth where each query uses the best subset there is."""
@@ -242,7 +242,6 @@ def test_what_is_remembered_changes_nothing(
     queries = world.queries()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("agent.tradeoff.plan.KEPT", kept)
-        patched.setattr("agent.tradeoff.plan.STARTS_KEPT", kept)
         for _ in range(2):
             other = data.draw(st.integers(0, scope.free)) & scope.free
             plan(queries, world.weights, world.prices, Scope(other, scope.free))
@@ -261,6 +260,6 @@ def test_real_portfolios_keep_their_limits(world: World, data: st.DataObject) ->
     uses = QueryPlanner(world.utility, len(world.cards))
     scope = Scope(0, demanded.candidates, 0, demanded.most)
     prices = DisclosureObjective(HELPS_NOTHING, crowd, replace(demanded, most=None))
-    found = plan(Queries([uses]), [1.0], prices, scope)
+    found = plan([uses], [1.0], prices, scope)
     assert prices.feasible(found.mask)
     assert found.value >= -SUM_ROUNDING

@@ -176,21 +176,6 @@ def test_fewer_than_three_rows_keep_no_limit(
         assert crowd.identifiability(mask, "risk", 1) >= few - 1e-9
 
 
-@given(rich_worlds(), SHARES, st.data())
-def test_from_one_half_on_nothing_new_is_added(
-    world: World, share: float, data: st.DataObject
-) -> None:
-    """Where a guess is as likely right as wrong; of people counted, where one is left."""
-    what = data.draw(known(world))
-    crowd = AnonymitySet(world.population, world.cards, what, share)
-    counted = world.population.weights is None and share == 1
-    rows = len(naive.agreeing(world.population, what))
-    if counted:
-        assert crowd.closed == (rows <= 1)
-    elif crowd.identifiability(0, "maxprob", 1) >= 0.5:
-        assert crowd.closed
-
-
 @pytest.mark.parametrize("measure", MEASURES)
 def test_who_agrees_with_nothing_is_outside(measure: Measure) -> None:
     """Nobody is certainty, for a sample too."""
@@ -200,8 +185,3 @@ def test_who_agrees_with_nothing_is_outside(measure: Measure) -> None:
     assert crowd.closed
     assert crowd.people_left(0) == 0
     assert crowd.identifiability(0, measure, 3) >= (measure != "entropy")
-
-
-def test_who_nobody_expects_is_recognised() -> None:
-    """A number too small for floats must not pass for no risk at all."""
-    assert of(1, 1_000.0, 0.0) == pytest.approx(1.0)

@@ -17,9 +17,7 @@ from agent.tradeoff.search import ALGORITHMS, Algorithm, Proof, maximise
 from agent.tradeoff.study import (
     LEVELS,
     NEVER,
-    TOLERANCE,
     UNANSWERED,
-    Pair,
     Violations,
     fit,
     random_pairs,
@@ -65,13 +63,6 @@ def test_the_square_of_the_size_is_supermodular_only() -> None:
     assert found.largest == 4.0
     assert found.mean == pytest.approx((12 * 2 + 3 * 4) / 15)
     assert supermodularity(lambda mask: size(mask) ** 2.0, pairs).violating == 0
-
-
-@pytest.mark.parametrize(("growth", "violating"), [(TOLERANCE / 2, 0), (TOLERANCE * 2, 1)])
-def test_rounding_is_no_violation(growth: float, violating: int) -> None:
-    """What is below the tolerance is not counted, what is above is."""
-    found = submodularity(lambda mask: growth * (mask == 0b11), [Pair(0b00, 0b01, 1)])
-    assert (found.pairs, found.violating) == (1, violating)
 
 
 @given(objectives(), st.integers(0, 6), st.integers(0, 2**32 - 1))
@@ -288,12 +279,3 @@ def test_the_knee_is_farthest_from_the_chord(points: list[Point]) -> None:
         assert found is not None
         assert points[found] in kept
         assert distance(points[found]) == pytest.approx(farthest)
-
-
-def test_an_example_of_a_knee() -> None:
-    """Of two equally high ones the cheaper; a beaten point counts for nothing."""
-    steps = [point(10, 10), point(3, 9), point(8, 4), point(6, 2), point(0, 0)]
-    assert beaten(steps) == (False, True, False, False, False)
-    assert knee(steps) == 3
-    assert knee([point(2, 2), point(1, 1), point(0, 0)]) is None
-    assert knee([]) is None

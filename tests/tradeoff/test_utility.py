@@ -13,7 +13,7 @@ from agent.tradeoff.tables import Kinds, Population, QueryRows, members, singlet
 from agent.tradeoff.utility import (
     MOST_PRICE,
     Estimator,
-    MeanUtility,
+    Mixture,
     PlugIn,
     Priced,
     Utility,
@@ -74,15 +74,15 @@ def test_counts_apart_are_those_of_divided_rows(world: World, shrinkage: float, 
             for each in members(mask):
                 expected = divided.extensions(mask & ~singleton(each), [each])
                 assert [apart.value(mask), divided.value(mask)] == 2 * expected
-                apart.forget()
 
 
 @given(rich_worlds())
 def test_without_smoothing_it_never_falls(world: World) -> None:
-    """Information does not hurt, on any table; and it knows that of itself."""
+    """Information does not hurt, on any table."""
     utility = world.utility("plugin", 0.0)
-    assert utility.monotone
-    check_monotone(utility, world.everything)
+    for mask in subsets(world.everything):
+        for each in members(world.everything & ~mask):
+            assert utility.value(mask | singleton(each)) >= utility.value(mask) - 1e-9
 
 
 def test_with_smoothing_it_may_fall() -> None:
@@ -95,7 +95,6 @@ def test_with_smoothing_it_may_fall() -> None:
         intents=2,
     )
     utility = query_utility(rows, (2, 4), "plugin", 5.0)
-    assert not utility.monotone
     assert utility.value(0b10) < utility.value(0b01)
     assert utility.value(0b11) < utility.value(0b01)
 
@@ -110,13 +109,6 @@ def test_a_shrinkage_is_a_number_of_rows(shrinkage: float) -> None:
             query_utility(rows, (), "plugin", shrinkage)
     with pytest.raises(ValueError, match="above 0"):
         query_utility(rows, (), "louo", shrinkage)
-
-
-def check_monotone(utility: Utility, everything: int) -> None:
-    """Check that no attribute takes anything away."""
-    for mask in subsets(everything):
-        for each in members(everything & ~mask):
-            assert utility.value(mask | singleton(each)) >= utility.value(mask) - 1e-9
 
 
 @given(worlds(), SHRINKAGES)
@@ -170,8 +162,8 @@ def test_the_mean_over_queries_is_a_weighted_mean(
 ) -> None:
     """The a-priori case: values, limits and bounds alike."""
     parts = [world.utility(estimator, beta) for beta in (5.0, 20.0)]
-    mean = MeanUtility(parts, np.array(weights, np.float64))
     shares = [weight / sum(weights) for weight in weights]
+    mean = Mixture(parts, shares)
     for mask in subsets(world.everything):
         expected = sum(w * p.value(mask) for w, p in zip(shares, parts, strict=True))
         assert mean.value(mask) == pytest.approx(expected, abs=1e-12)
@@ -180,7 +172,6 @@ def test_the_mean_over_queries_is_a_weighted_mean(
         assert mean.potentials(mask, rest) == pytest.approx([*(shares @ bounds)], abs=ROUNDING)
         one_more = [mean.value(mask | singleton(each)) for each in rest]
         assert mean.extensions(mask, rest) == pytest.approx(one_more, abs=ROUNDING)
-        mean.forget()
     assert mean.limit == pytest.approx(sum(w * p.limit for w, p in zip(shares, parts, strict=True)))
 
 

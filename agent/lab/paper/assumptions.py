@@ -11,7 +11,7 @@ from agent.lab.paper.orders import METRICS, Along, along
 from agent.lab.paper.subject import Options, Subject, claim, cost_alone, people_of, prose
 from agent.model.model import Model
 from agent.tradeoff import study
-from agent.tradeoff.grouping import Columns, Partitions
+from agent.tradeoff.grouping import Columns
 from agent.tradeoff.local_search import eager_pass
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.search import greedy_order
@@ -42,9 +42,7 @@ def utility_shape(subject: Subject, seed: int) -> Shape:
     objective = subject.utility_alone()
     triples = study.random_pairs(objective, UTILITY_TRIPLES, LARGEST, np.random.default_rng(seed))
     violations = study.submodularity(objective.utility, triples)
-    found = Shape(f"U, {subject.estimator}", violations, _mean_gain(objective.utility, triples))
-    objective.forget()  # partitions by sets that nobody looks at again take a gigabyte
-    return found
+    return Shape(f"U, {subject.estimator}", violations, _mean_gain(objective.utility, triples))
 
 
 def cost_shapes(model: Model, k: int, seed: int) -> tuple[Shape, ...]:
@@ -144,7 +142,7 @@ def sampled_cost(model: Model, options: Options) -> Callable[[int, Metric], floa
     population = model.population
     share = np.full(population.rows, 1.0) if population.weights is None else population.weights
     share = share / share.sum()
-    groups = Partitions(Columns(population.columns, model.cards[: model.persons]))
+    groups = Columns(population.columns, model.cards[: model.persons])
 
     def value(mask: int, metric: Metric) -> float:
         draw = np.random.default_rng([options.seed, mask])

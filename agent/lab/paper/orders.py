@@ -228,7 +228,6 @@ def curve_of(subject: Subject, present: float) -> SubjectCurve:
     """Compute the curve over the grid of lambdas, ``present`` among them (paper 7.2)."""
     objective = subject.objective(present)
     points = curve(objective)
-    objective.forget()
     return SubjectCurve(points, objective.identifiability_cost(objective.candidates))
 
 

@@ -8,8 +8,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from agent.build.log_schema import BY_LABEL, DEMOGRAPHIC, TOPIC
 from agent.decision.cache import Cache
 from agent.lab.charts import Claim
@@ -20,7 +18,7 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.tables import union
-from agent.tradeoff.utility import Estimator, MeanUtility, QueryUtility, query_utility
+from agent.tradeoff.utility import HELPS_NOTHING, Estimator, Mixture, QueryUtility, query_utility
 
 ATTRIBUTES = 31
 K = 100  # 7.1, of k-anonymity
@@ -104,7 +102,8 @@ class Subject:
             query_utility(model.rows(each), model.cards, self.estimator, beta)
             for each, beta in enumerate(self.shrinkages)
         )
-        mean = MeanUtility(utilities, model.tables.query_weights)
+        weights = model.tables.query_weights
+        mean = Mixture(utilities, (weights / weights.sum()).tolist())
         object.__setattr__(self, "utilities", utilities)
         object.__setattr__(self, "_shared", DisclosureObjective(mean, self.crowd, _settings(model)))
 
@@ -165,8 +164,8 @@ def fresh(subject: Subject) -> Subject:
 
 def cost_alone(model: Model, metric: Metric = "maxprob", k: int = 100) -> DisclosureObjective:
     """Make -C as an objective, C the identifiability above that of nothing, no sensitivity."""
-    nothing, settings = MeanUtility((), np.zeros(0)), _settings(model, None, 1.0, metric, k)
-    return DisclosureObjective(nothing, people_of(model), settings)
+    settings = _settings(model, None, 1.0, metric, k)
+    return DisclosureObjective(HELPS_NOTHING, people_of(model), settings)
 
 
 def _settings(
