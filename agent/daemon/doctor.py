@@ -31,10 +31,9 @@ from agent.errors import (
 )
 from agent.files import check_ours, left_unfinished
 from agent.vault import vault_files
-from agent.vault.backup import check_closed as look_at_vault
 from agent.vault.database import RESTORE
 from agent.vault.seal import FORMAT
-from agent.vault.slots import ALTERED
+from agent.vault.slots import ALTERED, key_slots
 from agent.wire.client import Client
 from agent.wire.state import Finding, Status
 from agent.words.titles import write_policy
@@ -145,7 +144,7 @@ def check_vault(here: Machine) -> Iterator[Finding]:
         what = "nothing records the vault's age, so an old copy would go unnoticed"
         yield warn("vault", what, "reticent unlock, which records it")
     try:
-        slots = look_at_vault(at)
+        slots = key_slots(at.vault)
     except BusyVaultError:
         yield ok("vault", f"{at.vault} is open; it was verified when it was opened")
         return

@@ -17,46 +17,20 @@ from agent.model.attributes import UNSPECIFIED
 from agent.model.concepts import meaning_of
 from agent.model.model import Model
 from agent.vault import secrets, vault_files
-from agent.vault.chain import state_row
-from agent.vault.database import Database, copy_files, damaged, decoded, snapshot, translated
+from agent.vault.database import Database, copy_files, decoded, snapshot, translated
 from agent.vault.profile import ITEM
 from agent.vault.seal import FORMAT, Seals
 from agent.vault.secrets import Secret
-from agent.vault.slots import SlotRow, accounts, data_key, key_slots, read_slots, read_vault_id
+from agent.vault.slots import accounts, data_key, key_slots, read_slots, read_vault_id
 from agent.vault.store import Store
 from agent.vault.vault import install, staging, unlock
 from agent.vault.vault_files import Location
 
-_NUMBERS = "SELECT count(*), ifnull(min(number), 1), ifnull(max(number), 0) FROM entry"
-_LATEST = (
-    "SELECT max(generation) FROM (SELECT generation FROM entry UNION SELECT generation FROM item)"
-)
 UNREADABLE = "not a vault, or one that is damaged"
 _OLD_VALUES = msgspec.json.Decoder(dict[str, dict[str, str]])  # by model, then by attribute
 _GONE = ("checkpoint/", "profile-whole")  # items of format 1
 BringOver = Callable[[Location, Secret], None]
 OTHER = "name a file that `reticent vault backup` made, perhaps an older one"
-
-
-def check_closed(at: Location) -> list[SlotRow]:
-    """Check everything that needs no key; return the slots, some of which may be damaged.
-
-    Only unlocking shows whether sealed data changed. Raises as `key_slots`, and RolledBackError
-    if it is older than the witness, or another.
-    """
-    with snapshot(at.vault) as copy, closing(Database.open(copy)) as database:
-        slots = read_slots(database)
-        generation, _ = state_row(database)
-        [(many, first, last)] = database.rows(_NUMBERS)
-        if (first, last) != (1, many):
-            raise damaged("entries are missing from its ledger", copy)
-        [(latest,)] = database.rows(_LATEST)
-        if latest is not None and not (isinstance(latest, int) and latest <= generation):
-            raise damaged("its rows come from different states", copy)
-        seen, vault_id = vault_files.read_witness(at.witness), read_vault_id(database).hex()
-        now = {"generation": generation, "entries": int(many)}
-        vault_files.check_age(seen, vault_id, now)
-    return slots
 
 
 def restore(

@@ -65,19 +65,13 @@ def written_state(state: VaultState, seals: seal.Seals) -> Statement:
     return "INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (state.generation, sealed)
 
 
-def state_row(database: Database) -> tuple[int, bytes]:
-    """Return the generation of a vault and its state, sealed; DamagedVaultError if it has none."""
-    rows = database.rows("SELECT id, generation, sealed FROM state LIMIT 2")
-    match rows:
+def read_state(database: Database, seals: seal.Seals) -> VaultState:
+    """Read the state of a vault; DamagedVaultError if it was altered, or there is none."""
+    match database.rows("SELECT id, generation, sealed FROM state LIMIT 2"):
         case [(1, int(generation), bytes(sealed))] if 0 < generation <= MAX_INTEGER:
-            return generation, sealed
+            pass
         case _:
             raise damaged("the row with its state is missing", database.path)
-
-
-def read_state(database: Database, seals: seal.Seals) -> VaultState:
-    """Return the state of a vault; DamagedVaultError if it was altered."""
-    generation, sealed = state_row(database)
     try:
         payload = seals.open(sealed, "state", generation)
         return VaultState(generation, *_STATE.unpack(payload))

@@ -23,7 +23,7 @@ from agent.errors import (
     VaultVersionError,
     reason,
 )
-from agent.files import PRIVATE, fsync, name_new, temporary_file, unfinished
+from agent.files import PRIVATE, fsync, name_new, temporary_file
 from agent.vault.seal import FORMAT, OLD_FORMAT, from_json
 from agent.vault.vault_files import JOURNAL, LOG, Watch, free_names, make_private
 
@@ -153,21 +153,18 @@ def check_file(path: Path) -> os.stat_result:
 
 
 @contextmanager
-def snapshot(path: Path, part_of: Path | None = None) -> Iterator[Path]:
-    """Yield a copy of a vault and its log for inspection; the vault itself does not change.
+def snapshot(path: Path) -> Iterator[Path]:
+    """Yield a temporary copy of a vault and its log to inspect; the vault itself does not change.
 
-    It is taken while nobody can write. ``part_of``: the file it is to become; otherwise
-    it is a temporary file of the system. A VaultError about the copy names the vault instead.
+    It is taken while nobody can write. A VaultError about the copy names the vault instead.
     Raises BusyVaultError if the vault is open, VaultError if it is missing or cannot be read.
     """
     status = check_file(path)
     # To open and close it here would give up the locks on it.
     if (status.st_dev, status.st_ino) in open_here:
         raise busy(path)
-    prefix = "reticent-" if part_of is None else unfinished(part_of).name
-    parent = Path(gettempdir()) if part_of is None else part_of.parent
-    with translated(parent):
-        folder = TemporaryDirectory(prefix=prefix, dir=parent, ignore_cleanup_errors=True)
+    with translated(Path(gettempdir())):
+        folder = TemporaryDirectory(prefix="reticent-", ignore_cleanup_errors=True)
     with folder as name:
         to = Path(name) / path.name
         copy_files(path, to)

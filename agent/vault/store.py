@@ -7,14 +7,20 @@ from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from agent.errors import DamagedVaultError, ReplacedVaultError, UsageError, VaultError
+from agent.errors import (
+    DamagedVaultError,
+    ReplacedVaultError,
+    RolledBackError,
+    UsageError,
+    VaultError,
+)
 from agent.files import private_folder
 from agent.vault import chain, vault_files
 from agent.vault.chain import MAX_NAME, VaultState, digest_of, read_state, written_state
 from agent.vault.database import RESTORE, Database, Statement, damaged, refuses, snapshot
 from agent.vault.seal import LOOKUP_BYTES, OVERHEAD, Seals, UnsealedError, prefix_name, split_name
 from agent.vault.slots import ALTERED, SlotRow, read_slots, slots_digest
-from agent.vault.vault_files import REPLACED_OPEN, Location, Witness
+from agent.vault.vault_files import OLD_COPY, REPLACED_OPEN, Location, Witness
 
 MAX_ITEM_BYTES = 2**22
 MAX_ITEMS = 2**16
@@ -252,10 +258,16 @@ class Store:
             raise VaultError("the vault must be opened again after an error", hint)
 
     def _check_age(self, seen: Witness | None) -> None:
-        """Raise RolledBackError if a later vault was seen, or another."""
+        """Raise RolledBackError if this machine has seen a later state, or another vault."""
         now = self.state
-        counts = {name: getattr(now, name) for name in ("generation", "rotations", "entries")}
-        vault_files.check_age(seen, self.seals.vault_id.hex(), counts)
+        if seen is not None and seen.vault != self.seals.vault_id.hex():
+            raise RolledBackError("this is not the vault that belongs here", OLD_COPY)
+        if seen is not None and (
+            seen.generation > now.generation
+            or seen.rotations > now.rotations
+            or seen.entries > now.entries
+        ):
+            raise RolledBackError("the vault is older than when last used", OLD_COPY)
 
 
 def _digest(items: dict[str, ItemRow]) -> bytes:
@@ -295,7 +307,7 @@ def _copied(store: Store, name: Path) -> None:
     store.database.copy(file)
     with ExitStack() as on_failure:
         on_failure.callback(file.unlink, missing_ok=True)
-        with snapshot(file, name) as copy, closing(Database.open(copy)) as database:
+        with snapshot(file) as copy, closing(Database.open(copy)) as database:
             copied = Store(database, store.seals, copy.with_name("no-witness"))
             deque(copied.verify(), maxlen=0)
         if copied.state.generation not in (store.state.generation, store.state.generation + 1):

@@ -1,7 +1,7 @@
 """The files of a vault: its place, its witness, others beside it, and whether they changed."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple, Self
 import msgspec
 from msgspec import Meta, Struct
 
-from agent.errors import ReplacedVaultError, RolledBackError, UsageError, VaultError
+from agent.errors import ReplacedVaultError, UsageError, VaultError
 from agent.files import PRIVATE, create_private, read_bytes, replace_bytes
 from agent.paths import Paths
 from agent.vault.seal import SCHEME, from_json
@@ -143,19 +143,6 @@ def read_witness(path: Path) -> Witness | None:
         return from_json(read_bytes(path, MAX_BYTES), _WITNESS)
     except UsageError:
         return None
-
-
-def check_age(seen: Witness | None, vault: str, now: Mapping[str, int]) -> None:
-    """Raise RolledBackError if this machine has seen a later state, or another vault.
-
-    ``vault``: its id; ``now``: its generation, rotations and entries, as far as known.
-    """
-    if seen is None:
-        return
-    if seen.vault != vault:
-        raise RolledBackError("this is not the vault that belongs here", OLD_COPY)
-    if any(getattr(seen, name) > count for name, count in now.items()):
-        raise RolledBackError("the vault is older than when last used", OLD_COPY)
 
 
 def write_witness(witness: Witness, path: Path) -> bool:

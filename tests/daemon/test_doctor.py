@@ -137,13 +137,6 @@ def altering(statement: str) -> Spoil:
     return lambda here: altered(Location.of(here.paths), f"UPDATE {statement}")
 
 
-def older(here: Machine) -> None:
-    """Put a copy of the vault back that was made before it was last used."""
-    copy = here.paths.vault.read_bytes()
-    recorded(here)
-    here.paths.vault.write_bytes(copy)
-
-
 def vanished(here: Machine) -> None:
     """Take the vault away, with all that tells of it but a replaced one."""
     here.paths.vault.rename(here.paths.vault.with_name("vault.db.replaced-1"))
@@ -179,7 +172,6 @@ WRONG: list[tuple[Spoil, str, State, str]] = [
     (lambda c: c.paths.vault.write_bytes(b"x"), "vault", "bad", "not a vault"),
     (altering("slot SET digest = zeroblob(32) WHERE id = 2"), "vault", "bad", "slot 2 is damaged"),
     (altering("slot SET body = x'7b7d'"), "vault", "bad", "no passphrase or recovery code"),
-    (older, "vault", "bad", "older than when last used"),
     (lambda c: c.paths.witness.unlink(), "vault", "warn", "an old copy would"),
     (beside("vault.db.replaced-3"), "vault", "warn", "vault.db.replaced-3 was replaced"),
     (beside(".vault.db.0a1b2c3d.part"), "vault", "warn", "left unfinished"),
