@@ -204,11 +204,8 @@ def calibrated(answers: Mapping[str, Any], model: Model) -> Calibration:
         raise UsageError("no question is answered", "answer sensitivity, one_of, or both")
     priced = {k: bits for k, bits in wanted["one_of"].items() if bits is not None}
     line = fit(np.array([1 / int(k) for k in priced]), np.array([*priced.values()]))
-    return Calibration(
-        trade_off=None if line is None else line.trade_off,
-        error_bits=None if line is None else line.error,
-        **wanted,
-    )
+    trade_off, error = (None, None) if line is None else line
+    return Calibration(trade_off=trade_off, error_bits=error, **wanted)
 
 
 def _counts_people(text: str) -> bool:

@@ -92,12 +92,12 @@ class Alike(NamedTuple):
     expected: Floats
 
     def few(self) -> NDArray[np.bool_]:
-        """Say which are samples of too few rows for a limit, bool."""
+        """Which are samples of too few rows for a limit, bool."""
         few: NDArray[np.bool_] = self.sampled() & (self.rows < FEWEST_ROWS - ROUNDING)
         return few
 
     def sampled(self) -> NDArray[np.bool_]:
-        """Say which are samples, bool: a row of theirs stands for more than one person."""
+        """Which are samples, bool: a row of theirs stands for more than one person."""
         sampled: NDArray[np.bool_] = self.rows < self.people * (1 - ROUNDING)
         return sampled
 

@@ -285,9 +285,9 @@ def calibrated(costs: Mapping[str, float], levels: Indexes) -> tuple[Floats, flo
 
     ``levels``: as `survey.made_answers` has them. Returns the bits wanted, and λ, None without any.
     """
-    wanted = wanted_bits(levels, np.tile([*IMPROVEMENTS.values()], (len(levels), 1)))
+    wanted = wanted_bits(levels, np.array([*IMPROVEMENTS.values()]))
     line = fit(np.array([*costs.values()]), wanted)
-    return tuple(wanted.tolist()), None if line is None else line.trade_off
+    return tuple(wanted.tolist()), None if line is None else line[0]
 
 
 def calibration_finding(costs: Mapping[str, float], seed: int, note: str) -> StudyFinding:
