@@ -68,14 +68,12 @@ def connect(names: Sequence[str], recipient: str | None, *, show: bool) -> Outpu
     chosen = _chosen(names, machine, recipient)
     if any(each.kind == "assistant" for each in chosen):
         check_extra()
-    if any(each.kind == "system" for each in chosen):
-        service.check_program(machine)
     if show:
         return _shown(chosen)
     before = programs.extension(machine.paths).state()
     commands = _stopped(machine) if any(each.name == SYSTEM for each in chosen) else []
     places = [str(each.path) for each in programs.write(chosen)]
-    left = _run(commands, machine)
+    left = _run(commands)
     parts = [listing("Wrote:", places), *_next(chosen, machine, left, before)]
     message = {"connected": [each.name for each in chosen], "written": places, "left": left}
     return Output(message, "\n".join(parts))
@@ -104,7 +102,7 @@ def disconnect(names: Sequence[str]) -> Output:
     if stays:
         lines.append(listing("This is not of this installation, and stays:", stays))
     if left:
-        lines.append(left_to_run(machine, left))
+        lines.append(left_to_run(left))
     return Output({"removed": removed, "stays": stays, "left": left}, "\n".join(lines))
 
 
@@ -113,22 +111,22 @@ def disconnected(
 ) -> tuple[list[str], list[str], list[str]]:
     """Disconnect programs; return the files that are gone, the commands left, and what stays."""
     system = any(each.kind == "system" and each.state in programs.PRESENT for each in chosen)
-    answers_ = system and service.reachable(machine.manager)
+    answers_ = system and service.reachable()
     if answers_:
-        service.run(service.stopping(machine))
+        service.run(service.STOPPING)
     removed = [str(each.path) for each in programs.remove(chosen, programs.installations(machine))]
     stays = [
         str(part.path) for each in chosen for part in each.artifacts if part.state() != "absent"
     ]
-    commands = service.forgetting(machine.manager) if system else []
+    commands = [service.RELOAD] if system else []
     if answers_:
         service.run(commands)
     return removed, [] if answers_ else [" ".join(each) for each in commands], stays
 
 
-def left_to_run(machine: Machine, commands: Sequence[str]) -> str:
+def left_to_run(commands: Sequence[str]) -> str:
     """Return the page of the commands that are left to the user."""
-    return listing(f"{machine.manager} does not answer here. Where it does, run:", commands)
+    return listing("systemd does not answer here. Where it does, run:", commands)
 
 
 def _chosen(
@@ -188,18 +186,18 @@ def _shown(chosen: Sequence[programs.Installation]) -> Output:
 def _stopped(machine: Machine) -> service.Commands:
     """Stop the service if it runs; return the commands that start it. DaemonError."""
     connected = next(programs.system_service(machine)).state != "absent"
-    if service.reachable(machine.manager):
+    if service.reachable():
         if not connected and listens(machine.paths.control):
             what = "a daemon is already running, and the service would start another"
             raise DaemonError(what, "run `reticent daemon stop`, then this again")
         if connected:
-            return [*service.stopping(machine), *service.starting(machine)]
-    return service.starting(machine)
+            return [*service.STOPPING, *service.STARTING]
+    return service.STARTING
 
 
-def _run(commands: service.Commands, machine: Machine) -> list[str]:
+def _run(commands: service.Commands) -> list[str]:
     """Run commands of the manager of services; return them if it does not answer."""
-    if not commands or service.reachable(machine.manager):
+    if not commands or service.reachable():
         service.run(commands)
         return []
     return [" ".join(each) for each in commands]
@@ -214,7 +212,7 @@ def _next(
             known = f"What it is told counts as known to {each.recipient}."
             yield paragraph(f"{each.title} starts it the next time that you open it. {known}")
         if each.kind == "system":
-            yield left_to_run(machine, left) if left else "The daemon starts at the first call."
+            yield left_to_run(left) if left else "The daemon starts at the first call."
     chosen = [each for each in chosen if each.kind == "browser"]
     if chosen:
         names = ", ".join(each.title for each in chosen)

@@ -73,8 +73,8 @@ def stop() -> Output:
     with ended(paths()):
         pass
     machine = this_machine()
-    connected = any(each.state in PRESENT for each in system_service(machine))
-    again = connected and listening(machine.manager)
+    system = [] if machine.mac else [*system_service(machine)]
+    again = any(each.state in PRESENT for each in system) and listening()
     page = "\n".join(map(paragraph, [ENDED, RESTARTS] if again else [ENDED]))
     return Output({"ended": True, "service": again}, page)
 

@@ -294,7 +294,7 @@ def purge(*, yes: bool) -> Output:
     lines = [f"Removed {counted(len(removed), 'file or folder', 'files and folders')}."]
     lines += [*staying, "Backups that you made elsewhere stay where they are."]
     if left:
-        lines.append(left_to_run(machine, left))
+        lines.append(left_to_run(left))
     return Output(message, "\n".join(lines))
 
 

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,12 +19,9 @@ from typing import Any, Literal
 from agent.errors import UsageError, reason
 from agent.files import (
     PRIVATE,
-    PRIVATE_FOLDER,
     PUBLIC,
     check_way,
     clear_unfinished,
-    create_private,
-    fsync,
     private_folder,
     read_bytes,
     replace_bytes,
@@ -32,7 +29,6 @@ from agent.files import (
 )
 from agent.paths import Paths
 
-Manager = Literal["systemd", "launchd"]
 ArtifactState = Literal["absent", "installed", "outdated", "elsewhere", "foreign"]
 LARGEST = 64 * 1024  # bytes of a file that we write
 LARGEST_CONFIGURATION = 64 << 20  # bytes: one of these has all conversations in it
@@ -45,14 +41,14 @@ _INDENT = re.compile(rb"\n([ \t]+)")  # of the first member
 class Machine:
     """Where we are installed: the user's folders and environment, and the time and zone.
 
-    ``interpreter``: the absolute path of the Python that runs Reticent.
+    ``interpreter``: the absolute path of the Python that runs Reticent; ``mac``: under macOS.
     """
 
     paths: Paths
     environment: Mapping[str, str]
     now: datetime
-    manager: Manager
     interpreter: str
+    mac: bool = False
 
     @property
     def home(self) -> Path:
@@ -65,20 +61,25 @@ class Machine:
         config = Path(self.environment.get("XDG_CONFIG_HOME") or "")
         return config if config.is_absolute() else self.home / ".config"
 
+    def support(self, place: str) -> Path:
+        """Locate what a program keeps below the user's configuration, as the system has it."""
+        return (
+            self.home / "Library/Application Support" if self.mac else self.configuration
+        ) / place
+
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
     """A file for another program: ``text`` is what this version writes.
 
     ``is_ours``: whether a text is of this installation; ``mark``: stands in the text of every
-    installation; ``starts``: the program that a text has started, None if it has none.
+    installation.
     """
 
     path: Path
     text: str
     is_ours: Callable[[str], bool]
     mark: str
-    starts: Callable[[str], str | None] = lambda _text: None
     mode: int = PUBLIC
 
     def read(self) -> str | None:
@@ -102,11 +103,6 @@ class Artifact:
             return "outdated"
         return "elsewhere" if self.mark in text else "foreign"
 
-    def missing_program(self) -> str | None:
-        """Name the program to start if it is missing, else None."""
-        program = self.starts(self.read() or "")
-        return program if program is not None and not os.access(program, os.X_OK) else None
-
     def check(self) -> None:
         """UsageError if what is installed there is not Reticent's."""
         if self.state() == "foreign":
@@ -119,7 +115,7 @@ class Artifact:
         if not self.path.parent.is_dir():  # one that exists may be for others as well
             private_folder(self.path.parent)
         check_way(self.path)
-        replace_bytes(self.text.encode(), self.path, self.mode)
+        self._put()
 
     def remove(self) -> bool:
         """Remove it if it is of this installation, and say whether it was; UsageError."""
@@ -130,6 +126,9 @@ class Artifact:
             except OSError as error:
                 raise UsageError(reason(error), "fix that and try again", str(self.path)) from error
         return is_removed
+
+    def _put(self) -> None:
+        replace_bytes(self.text.encode(), self.path, self.mode)
 
     def _delete(self) -> None:
         self.path.unlink(missing_ok=True)
@@ -157,20 +156,13 @@ class ConfigurationEntry(Artifact):
         """UsageError if the file cannot be edited."""
         self.read()
 
-    def write(self) -> None:
-        """Set the member, and leave all others as they are. UsageError, UnsafeError."""
-        self.check()
-        check_way(self.path)
-        if not self.path.parent.is_dir():
-            private_folder(self.path.parent)
-        before = content_of(self.path)
-        whole = members_of(self.path)
+    def _put(self) -> None:
+        before, whole = content_of(self.path), members_of(self.path)
         whole[self.group] = {**whole.get(self.group, {}), self.name: json.loads(self.text)}
         self._replace(before, whole)
 
     def _delete(self) -> None:
-        before = content_of(self.path)
-        whole = members_of(self.path)
+        before, whole = content_of(self.path), members_of(self.path)
         del whole[self.group][self.name]
         if not whole[self.group]:
             del whole[self.group]
@@ -181,15 +173,11 @@ class ConfigurationEntry(Artifact):
 
     def _replace(self, before: bytes, whole: dict[str, Any]) -> None:
         """Rewrite the file, indented as it was; UsageError where its program just changed it."""
-        indent = _INDENT.search(before)
+        found = _INDENT.search(before)
+        indent = found[1].decode() if found else 2
         end = "" if before.strip() and not before.endswith(b"\n") else "\n"
         try:
-            text = json.dumps(
-                whole,
-                indent=indent[1].decode() if indent else 2,
-                ensure_ascii=False,
-                allow_nan=False,
-            )
+            text = json.dumps(whole, indent=indent, ensure_ascii=False, allow_nan=False)
             data = f"{text}{end}".encode()
         except ValueError:  # a number beyond all bounds, or half of a character
             raise UsageError("this file cannot be rewritten", BY_HAND, str(self.path)) from None
@@ -218,21 +206,15 @@ class UnpackedFolder(Artifact):
             raise UsageError("not a folder", "move it away", str(self.path))
         return digests(self.path)
 
-    def write(self) -> None:
+    def _put(self) -> None:
         """Write all of it anew; it is never there in part. UsageError."""
-        self.check()
-        private_folder(self.path.parent)
         try:
             clear_unfinished(self.path)  # what a killed process left
             new = unfinished(self.path)
-            new.mkdir(PRIVATE_FOLDER)
-            for name, data in contents(self.source):
-                (new / name).parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
-                create_private(data, new / name)
+            shutil.copytree(self.source, new)
             if self.path.exists():
                 self.path.rename(unfinished(self.path))
             new.rename(self.path)
-            fsync(self.path.parent)
         except OSError as error:
             hint = "make room, or choose a folder that can be written to, with RETICENT_HOME"
             raise UsageError(reason(error), hint, str(error.filename or self.path)) from error
@@ -240,27 +222,24 @@ class UnpackedFolder(Artifact):
             clear_unfinished(self.path)
 
     def _delete(self) -> None:
-        gone = unfinished(self.path)
-        self.path.rename(gone)
-        shutil.rmtree(gone)
-
-
-def contents(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and data of each file below a folder, in order of name; no link is followed.
-
-    What is no file, or too large to be ours, has no data. Raises OSError.
-    """
-    for path in sorted(folder.rglob("*")):
-        status = path.lstat()
-        if not stat.S_ISDIR(status.st_mode) and path.name not in _OF_DESKTOPS:
-            whole = stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST
-            yield path.relative_to(folder).as_posix(), path.read_bytes() if whole else b""
+        removing = unfinished(self.path)
+        self.path.rename(removing)
+        shutil.rmtree(removing)
 
 
 def digests(folder: Path) -> str:
-    """List the SHA-256 of each file below a folder, as sha256sum(1) prints them; UsageError."""
+    """List the SHA-256 of each file below a folder, as sha256sum(1) prints them; UsageError.
+
+    No link is followed; what is no file, or too large to be ours, counts as empty.
+    """
+    lines = list[str]()
     try:
-        lines = [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in contents(folder)]
+        for path in sorted(folder.rglob("*")):
+            status = path.lstat()
+            if not stat.S_ISDIR(status.st_mode) and path.name not in _OF_DESKTOPS:
+                whole = stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST
+                digest = hashlib.sha256(path.read_bytes() if whole else b"").hexdigest()
+                lines.append(f"{digest}  {path.relative_to(folder).as_posix()}")
     except OSError as error:
         raise UsageError(reason(error), "fix that and try again", str(folder)) from error
     return "\n".join(lines)

@@ -4,10 +4,9 @@ A word that lasts is written into the policy; one for the next request is a pref
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
-from datetime import datetime
-from functools import lru_cache
+from datetime import datetime, timedelta
+from functools import lru_cache, partial
 from pathlib import Path
 
 from msgspec.structs import replace as changed
@@ -15,7 +14,7 @@ from msgspec.structs import replace as changed
 from agent.daemon import instructions, reviews
 from agent.daemon.instructions import Instruction, Preferences, denied_once, ruled_of
 from agent.daemon.policy_file import ActivePolicy, Edit, restore, rewrite
-from agent.daemon.reviews import HOUR, Approved, Offers, Waiting
+from agent.daemon.reviews import Approved, Offers, Waiting
 from agent.decision.terms import Terms
 from agent.decision.values import Decision
 from agent.errors import LockedError, RefusedError, UsageError
@@ -26,7 +25,7 @@ from agent.wire.state import Site
 from agent.words.figures import listed
 from policy.amend import with_assistant, without_refusals
 from policy.hosts import host_of, site_of
-from policy.match import Attributes, Rulebook, Ruling, known
+from policy.match import Rulebook, Ruling, known
 from policy.rules import Policy, Rule
 
 ALREADY_SENT = "Data already sent cannot be recalled."
@@ -35,7 +34,6 @@ ONLY_THE_LAST = (
     "`reticent policy show` has the rules"
 )
 IN_MEMORY = Ruled(written=None, without_effect=[])
-MOST_REFUSALS = 60  # within an hour
 MOST_BLOCKS = 1000  # rules by which somebody gets nothing: half of what a policy may hold
 MERGE = "write one rule for several of them in the policy"
 Revert = Callable[[], object]
@@ -55,7 +53,6 @@ class Consent:
         self._waiting, self._preferences = Waiting(), Preferences()
         self._latest: tuple[str, Callable[[], str]] | None = None  # change, and what reverts it
         self._followed: object = None  # the rules by which the reviews still wait
-        self._refusals: tuple[datetime, ...] = ()
 
     # the vault
 
@@ -218,20 +215,17 @@ class Consent:
         review = self._waiting.find(number)
         pool = self._active().pool_of(review.recipient)
         reviews.check_answer(review, word, pool)
-        names = tuple(dict.fromkeys(word.names or review.names))
-        wanted = instructions.instruction(
-            word, review.recipient, self._attributes(names), now.date(), review.query
+        word = changed(word, names=word.names or review.names)
+        wanted = self._instruction(word, review.recipient, now, review.query)
+        settled = None if review.kind == "offer" else frozenset(wanted.names)
+        apply = self._apply if settled else partial(self._settle, review)
+        ruled, revert = apply(wanted, word.lasting, now)
+        self._waiting = reviews.settled(self._waiting, number, settled)
+        verb = "Approved" if wanted.approves else "Denied"
+        to = "everyone" if wanted.everyone else pool
+        self._can_undo(
+            f"{verb} {review.address or f'{listed(wanted.names)} for {to}'}", before, revert
         )
-        scope = None if wanted.everyone else pool
-        if review.kind == "offer":
-            ruled, revert = self._settle(wanted, review, now)
-            self._waiting = reviews.settled(self._waiting, number)
-        else:
-            ruled, revert = self._apply(wanted, word.lasting, scope, now)
-            self._waiting = reviews.settled(self._waiting, number, frozenset(names))
-        verb = "Approved" if word.disclose == "auto" else "Denied"
-        what = review.address or f"{listed(names)} for {scope or 'everyone'}"
-        self._can_undo(f"{verb} {what}", *before, revert)
         return ruled
 
     def override(self, word: Word, now: datetime) -> Ruled:
@@ -241,41 +235,38 @@ class Consent:
         guarded or the recipient gets nothing, where a rule decides that none of ours can beat, or
         the policy cannot be written.
         """
-        names = tuple(dict.fromkeys(word.names or ()))
-        if not names or word.recipient is None:
+        if not word.names or word.recipient is None:
             raise UsageError("the word is about nothing", "name attributes and a recipient")
-        wanted = instructions.instruction(
-            word, host_of(word.recipient), self._attributes(names), now.date()
-        )
+        wanted = self._instruction(word, host_of(word.recipient), now)
         self.reviews(now)
         before = self._waiting, self._preferences
         pool = None if wanted.everyone else self._active().pool_of(wanted.host)
-        ruled, revert = self._apply(wanted, word.lasting, pool, now)
+        ruled, revert = self._apply(wanted, word.lasting, now)
         if word.disclose != "ask":
-            effective = {name: wanted.names[name] for name in names}
-            for name in ruled.without_effect:
-                del effective[name]
-            called = replace(wanted, names=effective).called
+            names = {
+                name: wanted.names[name]
+                for name in {*wanted.names}.difference(ruled.without_effect)
+            }
+            called = replace(wanted, names=names).called
             self._waiting = reviews.cleared(self._waiting, called, pool)
-        what = f"Set {listed(names)} to {word.disclose} for {pool or 'everyone'}"
-        self._can_undo(what, *before, revert)
+        what = f"Set {listed(wanted.names)} to {word.disclose} for {pool or 'everyone'}"
+        self._can_undo(what, before, revert)
         return ruled
 
     def dismiss(self, number: int) -> None:
         """Take a review off the list, ruling nothing; UsageError where there is none."""
-        before = self._waiting
-        review = before.find(number)
-        self._waiting = reviews.settled(before, number)
+        before = self._waiting, self._preferences
+        review = self._waiting.find(number)
+        self._waiting = reviews.settled(self._waiting, number)
         what = review.address or f"{listed(review.names)} for {review.pool}"
-        self._can_undo(f"Dismissed {what}", before, self._preferences, says="")
+        self._can_undo(f"Dismissed {what}", before, says="")
 
     def refuse(self, recipient: str, now: datetime) -> None:
         """Write into the policy that a recipient gets nothing; UsageError where it cannot be.
 
-        RefusedError where that was asked for too often: each time the file is written.
+        RefusedError where too many rules say so of somebody: a page may ask for it.
         """
         host = host_of(recipient)
-        refusals = tuple(each for each in self._refusals if now - each < HOUR)
 
         def change(text: str, policy: Policy) -> str:
             rule = Rulebook(policy, {}).refusing(site_of(host), now.date())
@@ -284,13 +275,9 @@ class Consent:
             blocks = sum(each.settings.get("nothing") is True for each in policy.rules)
             if blocks >= MOST_BLOCKS:  # the rest of the file is for what the user says
                 raise RefusedError("refused", f"{MOST_BLOCKS:,} rules give somebody nothing", MERGE)
-            if len(refusals) >= MOST_REFUSALS:
-                what = f"{MOST_REFUSALS} recipients were refused within an hour"
-                raise RefusedError("refused", what, MERGE)
             return instructions.with_block(text, policy, host)
 
-        if rewrite(self._path, change).changed:
-            self._refusals = (*refusals, now)
+        rewrite(self._path, change)
         offer = self._waiting.reviews.get(reviews.offer_key(site_of(host)))
         if offer is not None:
             self._waiting = reviews.settled(self._waiting, offer.id)
@@ -330,103 +317,105 @@ class Consent:
     def _can_undo(
         self,
         what: str,
-        before: Waiting,
-        preferences: Preferences,
+        before: tuple[Waiting, Preferences],
         revert: Revert = lambda: None,
         says: str = ALREADY_SENT,
     ) -> None:
-        """Note a change of what waited and of the preferences, both as they were before."""
+        """Note a change of what waited and of the preferences, both as they were ``before``."""
         after, new = self._waiting, {*self._preferences}
 
         def put_back() -> str:
             revert()
-            self._waiting = reviews.put_back(self._waiting, before, after)
+            self._waiting = reviews.put_back(self._waiting, before[0], after)
             used = new.difference(self._preferences)  # and stays so
-            self._preferences = tuple(each for each in preferences if each not in used)
+            self._preferences = tuple(each for each in before[1] if each not in used)
             return says
 
         self.changed(what, put_back)
 
     # what these are made of
 
-    def _attributes(self, names: Sequence[str]) -> Attributes:
-        """Find attributes by all that any model calls them; an unknown one by its own name."""
-        every = self._active().attributes
-        return {name: every.get(name) or known(name)[name] for name in names}
+    def _instruction(
+        self, word: Word, host: str, now: datetime, query: str | None = None
+    ) -> Instruction:
+        """Read a word about a host; ``query``: of the review that it answers, if it does.
 
-    def _apply(
-        self, wanted: Instruction, lasting: str, pool: str | None, now: datetime
-    ) -> tuple[Ruled, Revert]:
+        UsageError where the number of days is missing, or given without need.
+        """
+        if (word.lasting == "days") != (word.days is not None):
+            raise UsageError("days goes with lasting=days", "give both or neither")
+        every = self._active().attributes
+        return Instruction(
+            host,
+            word.disclose,
+            {name: every.get(name) or known(name)[name] for name in word.names or ()},
+            query or "",
+            everyone=word.about == "everyone",
+            until=None if word.days is None else now.date() + timedelta(days=word.days),
+            answers=query is not None,
+        )
+
+    def _apply(self, wanted: Instruction, lasting: str, now: datetime) -> tuple[Ruled, Revert]:
         """Write an instruction that lasts into the policy, or remember it for the next request."""
-        today, policy = now.date(), self._active().policy
-        if policy is None:
+        today, active = now.date(), self._active()
+        if active.policy is None:
             hint = "create one with `reticent init`, or write one by hand"
             raise UsageError("no policy is in use, so nothing is sent", hint)
-        ruling = instructions.check_open(policy, wanted, today)
+        pool = None if wanted.everyone else active.pool_of(wanted.host)
+        ruling = instructions.check_open(active.policy, wanted, today)
         if lasting == "once":
             self._preferences = instructions.with_word(self._preferences, wanted, pool, ruling)
             return IN_MEMORY, lambda: None
         edit = rewrite(
             self._path,
             lambda text, policy: instructions.with_instruction(text, policy, wanted, today),
-            lambda before, after: instructions.check_effect(before, after, wanted, today),
+            lambda after: instructions.check_effect(after, wanted, today),
         )
         self._preferences = instructions.without_word(self._preferences, wanted, pool)
-        return instructions.outcome(edit.after, wanted, today), lambda: restore(self._path, edit)
+        return instructions.outcome(edit.after, wanted, today), partial(restore, self._path, edit)
 
-    def _settle(self, wanted: Instruction, review: Review, now: datetime) -> tuple[Ruled, Revert]:
+    def _settle(
+        self, review: Review, wanted: Instruction, _lasting: str, now: datetime
+    ) -> tuple[Ruled, Revert]:
         """Settle an offer: an approval is remembered, a denial and an assistant are rules."""
         site, until, today, address = wanted.host, wanted.until, now.date(), review.address
         if wanted.everyone:
             raise UsageError("an offer concerns its recipient only", "leave out everyone")
-        if address is not None and wanted.disclose == "never":
+        if wanted.approves and self.refused_by(site, now) is not None:
+            hint = f"`reticent policy block --undo {site}` lifts a block, or change that rule"
+            raise UsageError(f"{site} gets nothing, so this has no effect", hint)
+        if wanted.approves and address is None:
+            return IN_MEMORY, self._approve(wanted, review, now)
+        if not wanted.approves and address is not None:
             return IN_MEMORY, lambda: None
-        if address is not None or wanted.disclose == "never":
 
-            def change(text: str, policy: Policy) -> str:
-                if address is None:
-                    return instructions.with_block(text, policy, site, until)
-                return with_assistant(text, site, address, until)
+        def change(text: str, policy: Policy) -> str:
+            if address is None:
+                return instructions.with_block(text, policy, site, until)
+            return with_assistant(text, site, address, until)
 
-            def check(_: Policy, after: Policy) -> None:
-                book = Rulebook(after, {})
-                if address and address.rstrip("/") not in dict(book.assistants(today)).values():
-                    what = "this would have no effect: another rule decides about this assistant"
-                    hint = f"`reticent policy show --recipient {site}` names it"
-                    raise UsageError(what, hint)
+        def check(after: Policy) -> None:
+            book = Rulebook(after, {})
+            if address and address.rstrip("/") not in dict(book.assistants(today)).values():
+                what = "this would have no effect: another rule decides about this assistant"
+                hint = f"`reticent policy show --recipient {site}` names it"
+                raise UsageError(what, hint)
 
-            edit = rewrite(self._path, change, check)
-            written = Rulebook(edit.after, {}).match(site, "", today).settings
-            rule = written["nothing" if address is None else "address"].rule
-            return changed(IN_MEMORY, written=rule.name), lambda: restore(self._path, edit)
-        return IN_MEMORY, self._approve(wanted, review, now)
+        edit = rewrite(self._path, change, check)
+        written = Rulebook(edit.after, {}).match(site, "", today).settings
+        rule = written["nothing" if address is None else "address"].rule
+        return changed(IN_MEMORY, written=rule.name), partial(restore, self._path, edit)
 
     def _approve(self, wanted: Instruction, review: Review, now: datetime) -> Revert:
-        """Remember an offer, and lift a block of its recipient; returns what takes that back."""
-        offers, site, lifted = self._offers, wanted.host, list[Edit]()
+        """Remember an offer; returns what takes that back."""
+        offers, site = self._offers, wanted.host
         if offers is None:
             raise LockedError
         before = offers.find(site)
         searches = () if review.search is None else (review.search,)
         approved = Approved((*wanted.names,), wanted.until, searches).after(before, now.date())
-
-        def keep(new: Approved | None, old: Approved | None, edit: Callable[[], object]) -> None:
-            with ExitStack() as on_failure:
-                offers.keep(site, new)  # first, so that nothing opens if the rest fails
-                on_failure.callback(offers.keep, site, old)
-                edit()
-                on_failure.pop_all()
-
-        def lift() -> None:
-            if self.refused_by(site, now) is not None:
-                lifted.append(self.allow(site))
-
-        def block() -> None:
-            for edit in lifted:
-                restore(self._path, edit)
-
-        keep(approved, before, lift)
-        return lambda: keep(before, approved, block)
+        offers.keep(site, approved)
+        return partial(offers.keep, site, before)
 
     def _queue(self, review: Review, now: datetime) -> Review | None:
         policy = self._active().policy

@@ -1,7 +1,7 @@
 """Checks of everything that a user can get wrong, in order; they change nothing."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -9,11 +9,10 @@ from pathlib import Path
 from agent import __version__
 from agent.daemon import checks, programs, prompts
 from agent.daemon.api import AHEAD, MODEL, NO_POLICY, POLICY
-from agent.daemon.artifacts import Artifact, ConfigurationEntry, Machine
+from agent.daemon.artifacts import Machine
 from agent.daemon.checks import bad, listens, ok, warn
 from agent.daemon.model_registry import UNREADABLE, ModelRegistry
 from agent.daemon.programs import (
-    PRESENT,
     Installation,
     assistant_installations,
     browser_installations,
@@ -24,6 +23,7 @@ from agent.decision.locale import LOCALE
 from agent.errors import (
     BusyVaultError,
     PolicyError,
+    Problem,
     ReticentError,
     UsageError,
     install_hint,
@@ -34,10 +34,10 @@ from agent.vault import vault_files
 from agent.vault.database import RESTORE
 from agent.vault.seal import FORMAT
 from agent.vault.slots import ALTERED, key_slots
-from agent.wire.client import Client
+from agent.wire.client import Client, check_address
 from agent.wire.state import Finding, Status
 from agent.words.titles import write_policy
-from policy.read import EMPTY_POLICY, audit, is_empty_policy, load, misspelt
+from policy.read import EMPTY_POLICY, Remark, audit, is_empty_policy, load, misspelt
 from policy.rules import Policy
 from policy.settings import DaemonSettings
 
@@ -66,7 +66,7 @@ WRONG = {  # by the state of an artifact
     "absent": "no longer exists",
     "outdated": "differs from what this version would write",
     "elsewhere": "belongs to another installation of Reticent",
-    "foreign": "was not written by Reticent",
+    "foreign": "was not written by Reticent, or cannot be read",
 }
 
 
@@ -82,33 +82,32 @@ def _rules(here: Machine) -> Rules:
 
 def check_policy(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterator[Finding]:
     """Yield what is wrong with the policy, and what in it has no effect."""
-    place = here.paths.policy
+    place, make = here.paths.policy, bad
+    problems = tuple[Problem | Remark, ...]()
     if rules is None:
         what = "no policy, so nothing is attached to any request"
         yield warn("policy", what, write_policy(place))
         return
     if isinstance(rules, PolicyError):
-        for each in rules.problems:
-            key = f"{each.key}: " if each.key else ""
-            yield bad("policy", f"{place}:{each.line}: {key}{each.what}", each.hint)
-        return
-    if isinstance(rules, ReticentError):
+        problems = rules.problems
+    elif isinstance(rules, ReticentError):
         raise rules
-    if is_empty_policy(rules.text):
-        what = f"{place}: {EMPTY_POLICY.what}, so the daemon does not use it"
-        yield bad("policy", what, EMPTY_POLICY.hint)
-        return
-    usable = registry.usable(rules.trusted_keys, here.now)
-    names = tuple(sorted({each.name for model in (*usable, LOCALE) for each in model.attributes}))
-    spelt = {*misspelt(rules, names)}
-    notes = [
-        warn("policy", f"{place}:{remark.line}: {remark.key}: {remark.what}", remark.hint)
-        for remark in audit(rules, names, here.now.date())
-        if remark in spelt
-        or remark.key.endswith("expires")
-        or (remark.key.endswith("search") and not remark.settings)
-    ]
-    yield from notes or [ok("policy", f"{place}")]
+    elif is_empty_policy(rules.text):
+        problems = (EMPTY_POLICY,)
+    else:
+        usable = (*registry.usable(rules.trusted_keys, here.now), LOCALE)
+        names = tuple(sorted({each.name for model in usable for each in model.attributes}))
+        spelt, make = {*misspelt(rules, names)}, warn
+        problems = tuple(
+            each
+            for each in audit(rules, names, here.now.date())
+            if each in spelt or each.key.endswith(("expires", "search"))
+        )
+    for each in problems:
+        what = f"{place}:{each.line}: {f'{each.key}: ' if each.key else ''}{each.what}"
+        yield make("policy", what, each.hint)
+    if not problems:
+        yield ok("policy", f"{place}")
 
 
 def check_models(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterator[Finding]:
@@ -161,19 +160,16 @@ def check_vault(here: Machine) -> Iterator[Finding]:
 
 def _older(at: vault_files.Location) -> Iterator[Finding]:
     """Yield which other copies of a vault lie there: what opened it then opens them now."""
-    for path in vault_files.replaced_vaults(at.vault):
-        what = f"{path} was replaced; the passphrase and keys of that time still open it"
+    unfinished = left_unfinished(at.vault) if at.vault.parent.is_dir() else ()
+    aside = vault_files.vaults_set_aside(at)[:-1]  # the last has the notice
+    for path in (*vault_files.replaced_vaults(at.vault), *aside, *unfinished):
+        what = f"{path} is an older copy; the passphrase and keys of that time still open it"
         yield warn("vault", what, f"when you no longer need it: rm '{path}'")
-    for path in vault_files.vaults_set_aside(at)[:-1]:  # the last has the notice
-        fix = f"reticent vault restore '{path}'; when you no longer need it: rm '{path}'"
-        yield warn("vault", f"{path} was set aside when the vault was replaced", fix)
-    for path in left_unfinished(at.vault) if at.vault.parent.is_dir() else ():
-        what = f"{path} was left unfinished; the passphrase and keys of that time may open it"
-        yield warn("vault", what, "reticent unlock, which removes it")
 
 
 def check_daemon(here: Machine) -> Iterator[Finding]:
     """Yield whether requests are answered."""
+    check_address(here.paths.query)
     if not listens(here.paths.control):
         yield warn("daemon", "not running, so nothing is attached to any request", START)
         return
@@ -199,53 +195,36 @@ def check_daemon(here: Machine) -> Iterator[Finding]:
 def check_installed(here: Machine) -> Iterator[Finding]:
     """Yield whether the system, browsers and assistants that are connected can start us."""
     for name, listed in KINDS.items():
-        connected: list[Installation] = []
         try:
-            connected += [each for each in listed(here) if each.state != "absent"]
+            connected = [each for each in listed(here) if each.state != "absent"]
         except UsageError as error:
-            yield warn(name, str(error), error.hint)
+            yield ok(name, str(error)) if here.mac else warn(name, str(error), error.hint)
             continue
-        shared: dict[Path, Artifact] = {}
-        for each in connected:
-            again = f"reticent connect {each.name}"
-            problems = [
-                finding for part in each.artifacts for finding in _problem(name, part, again)
-            ]
-            whom = f" for {each.recipient}" if each.recipient else ""
-            yield from problems or [ok(name, f"{each.title} is connected{whom}")]
-            if each.state in PRESENT:
-                shared |= {part.path: part for part in each.shared}
-        for part in shared.values():
-            yield from _problem(name, part, f"reticent connect {name}")
-        if not connected:
-            yield ok(name, NOTHING[name])
-        elif (
-            name == "service"
-            and {each.state for each in connected} == {"installed"}
-            and not reachable(here.manager)
-        ):
+        yield from _connected(name, connected) if connected else [ok(name, NOTHING[name])]
+        if connected and name == "service" and not reachable():
             fix = "use it in a desktop or login session, not in a container or through su"
-            yield warn(name, f"connected, but {here.manager} does not answer here", fix)
-        elif name == "assistants" and find_spec("mcp") is None:
+            yield warn(name, "connected, but systemd does not answer here", fix)
+        if connected and name == "assistants" and find_spec("mcp") is None:
             yield bad(name, "the extra `mcp` is not installed", install_hint("mcp"))
     for browser, sandbox in programs.confined(here):
         yield warn("browsers", *sandboxed(browser, sandbox))
 
 
-def _problem(name: str, part: Artifact, again: str) -> Iterator[Finding]:
-    """Yield what is wrong with an artifact of a program that is connected, if anything is."""
-    state = part.state()
-    program = None if state in {"absent", "foreign"} else part.missing_program()
-    if program is not None:
-        what = f"{part.path} starts {program or 'nothing'}, which does not exist"
-        yield bad(name, what, again)
-    elif state == "foreign" and isinstance(part, ConfigurationEntry):
-        yield ok(name, f"{part.path} is not plain JSON: not checked")
-    elif state == "foreign":
-        yield warn(name, f"{part.path} {WRONG[state]}", f"move it away, then {again}")
-    elif state != "installed":
-        make = bad if state == "absent" else warn
-        yield make(name, f"{part.path} {WRONG[state]}", again)
+def _connected(name: str, connected: Sequence[Installation]) -> Iterator[Finding]:
+    """Yield what is wrong with programs that are connected, or that they are."""
+    parts = {part.path: (part, name) for each in connected for part in each.shared}
+    for each in connected:
+        parts |= {part.path: (part, each.name) for part in each.artifacts}
+        if each.state == "installed":
+            yield ok(
+                name, f"{each.title} is connected{each.recipient and f' for {each.recipient}'}"
+            )
+    for part, again in parts.values():
+        state = part.state()
+        move = "move it away, then " if state == "foreign" else ""
+        if state != "installed":
+            make = bad if state == "absent" else warn
+            yield make(name, f"{part.path} {WRONG[state]}", f"{move}reticent connect {again}")
 
 
 def sandboxed(browser: programs.Browser, sandbox: str) -> tuple[str, str]:
@@ -255,16 +234,11 @@ def sandboxed(browser: programs.Browser, sandbox: str) -> tuple[str, str]:
 
 
 def check_dialogs(here: Machine, rules: Rules, _registry: ModelRegistry) -> Iterator[Finding]:
-    """Yield whether dialogs can ask for the passphrase, where the policy says so, or could."""
+    """Yield whether dialogs can ask for the passphrase, where the policy says so."""
     settings = rules.daemon if isinstance(rules, Policy) else DaemonSettings()
-    usual = prompts.find()
-    if settings.prompt == "terminal":
-        could = "none can be opened: no pinentry is installed, and none is needed"
-        if usual is not None:
-            could = f'`prompt = "pinentry"` under [daemon] would have {usual} ask'
-        yield ok("dialogs", f"the terminal asks; {could}")
+    if settings.prompt != "pinentry":
         return
-    program = prompts.checked(Path(settings.pinentry)) if settings.pinentry else usual
+    program = prompts.checked(Path(settings.pinentry)) if settings.pinentry else prompts.find()
     if program is None:
         fix = "install pinentry-gnome3, pinentry-gtk2, pinentry-qt or pinentry-mac"
         yield bad("dialogs", "no pinentry is installed, so no dialog opens", fix)
@@ -277,25 +251,20 @@ def check_dialogs(here: Machine, rules: Rules, _registry: ModelRegistry) -> Iter
 
 CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
     checks.check_python,
-    checks.check_user,
     checks.check_disk,
     checks.check_environment,
     checks.check_folders,
     checks.check_files,
-    checks.check_sockets,
     check_daemon,
     check_installed,
     check_vault,
-    checks.check_keyring,
 )
 
 
 def examine(here: Machine) -> tuple[Finding, ...]:
     """Run each check; what the system keeps it from seeing is bad."""
     rules, registry = _rules(here), ModelRegistry(here.paths.models)
-    every: dict[str, Callable[[], Iterator[Finding]]] = {
-        check.__name__: partial(check, here) for check in CHECKS
-    }
+    every = {check.__name__: partial(check, here) for check in CHECKS}
     for check in (check_policy, check_models, check_dialogs):
         every[check.__name__] = partial(check, here, rules, registry)
     findings: list[Finding] = []
@@ -303,10 +272,8 @@ def examine(here: Machine) -> tuple[Finding, ...]:
         try:
             findings += run()  # one by one: those before an error stay
         except (OSError, ReticentError) as error:
-            what, fix = str(error), "fix that and try again"
-            if isinstance(error, ReticentError):
-                fix = error.hint
-            else:
+            what, fix = str(error), getattr(error, "hint", "fix that and try again")
+            if isinstance(error, OSError):
                 what = f"{error.filename}: {reason(error)}" if error.filename else reason(error)
             findings.append(bad(name.removeprefix("check_"), what, fix))
     return tuple(findings)

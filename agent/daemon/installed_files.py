@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -20,10 +21,8 @@ VAULTS = ("vault.db", "vault.db.replaced-*", "vault.db.set-aside-*", ".vault.db.
 BESIDE = ("*-wal", "*-shm", "*-journal")  # what SQLite keeps beside each
 ASIDE = ("vault.db.set-aside-*", ".vault.db.set-aside-*")
 VAULT = ("vault.db", "vault.db-*", "vault.db.replaced-*", ".*vault.db.*", *ASIDE)
-BROWSERS = ("browser-relay", ".browser-relay.*", "browser-extension")
-MODELS = ("*.safetensors", "*.sig", ".*.part")
-COPYING = (".????????",)  # a folder in which a model is being copied
-UNPACKED = ("browser-extension", ".browser-extension.*.part")  # a folder with the extension
+BROWSERS = ("browser-relay", ".browser-relay.*", "browser-extension/", ".browser-extension.*.part/")
+MODELS = ("*.safetensors", "*.sig", ".*.part", ".????????/")  # the last: a model being copied
 STATE = ("witness.json", ".witness.json.*", "listen.token", "daemon.*", *ASIDE)
 POLICY = ("policy.toml", ".policy.toml.*")
 SOCKETS = ("control.sock", "query.sock")
@@ -54,8 +53,7 @@ def installed_files(paths: Paths) -> InstalledFiles:
             ours.append(folder)
             continue
         for path in _entries(folder):
-            making = {paths.models: COPYING, paths.data: UNPACKED}.get(folder, ())
-            if _fits(path, names, making):
+            if _fits(path, names):
                 ours.append(path)
             elif path not in patterns:
                 others.append(path)
@@ -105,12 +103,10 @@ def forget(names: Sequence[str]) -> list[str]:
     """Remove accounts from the keyring; return those that may be in it still."""
     kept = []
     for name in names:
-        try:
-            gone = secrets.forget(name) or not secrets.fetched([name])
-        except VaultError:  # the keyring does not say
-            gone = False
-        if not gone:
-            kept.append(name)
+        with suppress(VaultError):  # the keyring does not say
+            if secrets.forget(name) or not secrets.fetched([name]):
+                continue
+        kept.append(name)
     return kept
 
 
@@ -120,7 +116,9 @@ def _entries(folder: Path) -> Iterator[Path]:
         yield from sorted(folder.iterdir())
 
 
-def _fits(path: Path, names: Sequence[str], folders: Sequence[str] = ()) -> bool:
-    """Say whether something is ours by its name and kind; ``folders``: names of our folders."""
-    patterns = folders if stat.S_ISDIR(os.lstat(path).st_mode) else names
-    return any(fnmatchcase(path.name, name) for name in patterns)
+def _fits(path: Path, names: Sequence[str]) -> bool:
+    """Say whether something is ours by its name; the name of a folder ends with a slash."""
+    end = "/" if stat.S_ISDIR(os.lstat(path).st_mode) else ""
+    return any(
+        fnmatchcase(path.name + end, each) for each in names if each.endswith("/") == (end > "")
+    )

@@ -6,24 +6,23 @@ are, and `outcome` names those that win. A word for everyone and for good is the
 A guarded attribute stays guarded, whatever the user says.
 """
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import date
 from itertools import chain
 from types import MappingProxyType
-from typing import get_args
+from typing import Any, get_args
 
 from agent.decision.terms import Terms
 from agent.decision.values import Decision
 from agent.errors import UsageError
-from agent.wire.policy import Disclose, Ruled, Word
-from policy.amend import SHORT, Entry, RuleScope, free_name, with_settings
+from agent.wire.policy import Disclose, Ruled
+from policy.amend import SHORT, RuleScope, free_name, with_settings
 from policy.hosts import HostPattern, site_of
 from policy.match import GUARDED, Attributes, Rulebook, Ruling, Verdict, may
-from policy.read import called, preset, read
+from policy.read import preset, read
 from policy.rules import SIGN, Layer, Policy, Pools, Rule, is_group
-from policy.toml_text import lines_of, parsed, rewritten
+from policy.toml_text import parsed, rewritten
 
 VERBS: Mapping[Disclose, str] = {
     "auto": "approved",
@@ -34,7 +33,7 @@ VERBS: Mapping[Disclose, str] = {
 OPENNESS: tuple[Disclose, ...] = get_args(Disclose)  # the strictest first
 OWN_WORD = Rule("your own word", MappingProxyType({}), Layer.FILE, "")  # stands in no file
 LONGEST = 120  # characters of a recipient in a name, which has at most 200
-_NUMBERED = re.compile(r"(?: \([0-9]+\))?")
+MANAGED = {"name", "recipient", "attribute", SHORT, "expires"}  # keys of a managed rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,26 +68,6 @@ class Instruction:
     def approves(self) -> bool:
         """Whether it is a yes to what waits."""
         return self.answers and self.disclose == "auto"
-
-
-def instruction(
-    word: Word, host: str, names: Attributes, today: date, query: str | None = None
-) -> Instruction:
-    """Read a word about a canonical host; ``query``: of the review that it answers, if it does.
-
-    UsageError where the number of days is missing, or given without need.
-    """
-    if (word.lasting == "days") != (word.days is not None):
-        raise UsageError("days goes with lasting=days", "give both or neither")
-    return Instruction(
-        host,
-        word.disclose,
-        names,
-        query or "",
-        everyone=word.about == "everyone",
-        until=None if word.days is None else today + timedelta(days=word.days),
-        answers=query is not None,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,28 +133,25 @@ def applied(terms: Terms, preferences: Preferences) -> Terms:
     if ruling is None:
         return terms
     denied = denied_once(preferences, ruling)
-    new = {
-        name: each.disclose
-        for name, each in holding(preferences, ruling).items()
-        if name not in denied
-    }
+    applying = holding(preferences, ruling).items()
+    new = {name: each.disclose for name, each in applying if name not in denied}
     if not new:
         return terms
-
-    def with_new(before: frozenset[str], value: Disclose) -> frozenset[str]:
-        return before.difference(new).union(name for name in new if new[name] == value)
 
     verdicts = {
         name: {**ruling.attributes[name], SHORT: Verdict(value, OWN_WORD)}
         for name, value in new.items()
     }
-    return replace(
-        terms,
-        excluded=with_new(terms.excluded, "never"),
-        ask=with_new(terms.ask, "ask"),
-        always=with_new(terms.always, "always"),
-        ruling=replace(ruling, attributes={**ruling.attributes, **verdicts}),
+    excluded, ask, always = (
+        before.difference(new).union(name for name in new if new[name] == value)
+        for before, value in (
+            (terms.excluded, "never"),
+            (terms.ask, "ask"),
+            (terms.always, "always"),
+        )
     )
+    ruling = replace(ruling, attributes={**ruling.attributes, **verdicts})
+    return replace(terms, excluded=excluded, ask=ask, always=always, ruling=ruling)
 
 
 def used_up(preferences: Preferences, decision: Decision, ruling: Ruling) -> Preferences:
@@ -216,60 +192,22 @@ def with_word(
     return (*without_word(preferences, word, pool), *new)
 
 
-@dataclass(frozen=True, slots=True)
-class ManagedRule:
-    """A rule that the user's word made: ``recipient`` as a policy names it, None for everyone.
-
-    ``until``: the last day, None for no end; ``name``: of the rule; ``place``: among the rules.
-    """
-
-    recipient: str | None
-    names: tuple[str, ...]
-    disclose: Disclose
-    until: date | None = None
-    name: str = ""
-    place: int = -1
-
-    @property
-    def title(self) -> str:
-        """What the rule is called, unless another has that name."""
-        whom = "everyone"
-        if self.recipient is not None:
-            sign = SIGN if is_group(self.recipient) else ""
-            whom = f"{sign}{self.recipient[-LONGEST:]}"
-        end = "" if self.until is None else f" until {self.until}"
-        return f"{VERBS[self.disclose]} for {whom}{end}"
-
-    def is_like(self, other: "ManagedRule") -> bool:
-        """Say whether one rule can say both."""
-        own = (self.recipient, self.disclose, self.until)
-        return own == (other.recipient, other.disclose, other.until)
-
-    def table(self) -> dict[str, Entry]:
-        """Write the rule as TOML has it."""
-        table: dict[str, Entry] = {"name": self.name}
-        if self.recipient is not None:
-            table["recipient"] = self.recipient
-        table |= {"attribute": [*self.names], SHORT: self.disclose}
-        if self.until is not None:
-            table["expires"] = self.until
-        return table
+def title_of(rule: Mapping[str, Any]) -> str:
+    """Name a rule that the user's word makes, unless another has that name."""
+    whom, end = rule.get("recipient", "everyone"), rule.get("expires")
+    sign = SIGN if "recipient" in rule and is_group(whom) else ""
+    until = "" if end is None else f" until {end}"
+    return f"{VERBS[rule[SHORT]]} for {sign}{whom[-LONGEST:]}{until}"
 
 
-def managed_rules(text: str) -> list[ManagedRule]:
-    """Find the rules of a policy that the user's word made and that stand as it made them."""
-    managed = []
-    for place, table in enumerate(parsed(text).get("rule", [])):
-        name, recipient = table.get("name"), table.get("recipient")
-        names, until, disclose = table.get("attribute"), table.get("expires"), table.get(SHORT)
-        if not isinstance(name, str) or not isinstance(recipient, str | None):
-            continue
-        if disclose in VERBS and isinstance(names, list):
-            rule = ManagedRule(recipient, tuple(names), disclose, until, name, place)
-            numbered = _NUMBERED.fullmatch(name.removeprefix(rule.title))
-            if rule.table() == table and name.startswith(rule.title) and numbered:
-                managed.append(rule)
-    return managed
+def is_managed(rule: Mapping[str, Any]) -> bool:
+    """Say whether the user's word made a rule of a valid policy, and nobody has changed it."""
+    return (
+        {"name", "attribute", SHORT} <= rule.keys() <= MANAGED
+        and isinstance(rule["attribute"], list)
+        and isinstance(rule.get("recipient", ""), str)
+        and str(rule["name"]).startswith(title_of(rule))
+    )
 
 
 def recipient_of(pool: str) -> str:
@@ -307,40 +245,40 @@ def with_instruction(text: str, policy: Policy, word: Instruction, today: date) 
     UsageError where no rule can mean the recipient alone, and as in `rewritten`.
     """
     pool = None if word.everyone else recipient_of(Pools(policy.groups).of(word.host))
-    rule, document, bare = (
-        ManagedRule(pool, (), word.disclose, word.until),
-        parsed(text),
-        parsed(text),
-    )
-    for old in managed_rules(text):
-        bare["rule"][old.place] = None
-        if pool in (None, old.recipient) and not rule.is_like(old):
-            rest = tuple(each for each in old.names if each not in word.called)
-            document["rule"][old.place] = replace(old, names=rest).table() if rest else None
-    by_hand = read(rewritten(text, bare), policy.source, preset)
-    text = rewritten(text, document)
-    policy = read(text, policy.source, preset)
-    ruled = ruling_of(by_hand, word, today).attributes
-    # An answer does not open what somebody has closed by hand since then.
+    ruled = ruling_of(policy, word, today).attributes
+    # An answer does not open what somebody has closed since then.
     names = [each for each in word.names if not word.approves or may(ruled[each]) == "ask"]
+    called = replace(word, names={each: word.names[each] for each in names}).called
+    parts = {"recipient": pool, "attribute": names, SHORT: word.disclose, "expires": word.until}
+    new: dict[str, Any] = {key: part for key, part in parts.items() if part is not None}
+    document, alike = parsed(text), None
+    rules = document.get("rule", [])
+    for place, rule in enumerate(rules):
+        if not is_managed(rule) or pool not in (None, rule.get("recipient")):
+            continue
+        if all(rule.get(key) == new.get(key) for key in ("recipient", SHORT, "expires")):
+            alike = place
+            continue
+        others = [each for each in rule["attribute"] if each not in called]
+        rules[place] = {**rule, "attribute": others} if others else None
     if word.everyone and word.until is None:
-        for name in names:
-            entries = parsed(text).get("attributes", {}).keys() & word.names[name].names
-            for each in sorted(entries) or [name]:
-                where = RuleScope(attribute=each)
-                text = with_settings(text, policy, where, {SHORT: word.disclose})
-                policy = read(text, policy.source, preset)
-        return text
-    document = parsed(text)
-    like = next((each for each in managed_rules(text) if rule.is_like(each)), None)
-    if like is not None:
-        all_names = tuple(dict.fromkeys((*like.names, *names)))
-        document["rule"][like.place] = replace(like, names=all_names).table()
+        return _with_entries(rewritten(text, document), policy, word, names)
+    if alike is not None:
+        rules[alike]["attribute"] = [*dict.fromkeys((*rules[alike]["attribute"], *names))]
     elif names:
-        title = free_name(document, rule.title)
-        new = replace(rule, names=tuple(names), name=title).table()
-        document.setdefault("rule", []).append(new)
+        title = free_name(document, title_of(new))
+        document.setdefault("rule", []).append({"name": title, **new})
     return rewritten(text, document)
+
+
+def _with_entries(text: str, policy: Policy, word: Instruction, names: Iterable[str]) -> str:
+    """Write a word for everyone and for good: the entries of its attributes."""
+    for name in names:
+        entries = parsed(text).get("attributes", {}).keys() & word.names[name].names
+        for each in sorted(entries) or [name]:
+            policy = read(text, policy.source, preset)
+            text = with_settings(text, policy, RuleScope(attribute=each), {SHORT: word.disclose})
+    return text
 
 
 def outcome(policy: Policy, word: Instruction, today: date) -> Ruled:
@@ -356,18 +294,15 @@ def outcome(policy: Policy, word: Instruction, today: date) -> Ruled:
     )
 
 
-def check_effect(before: Policy, after: Policy, word: Instruction, today: date) -> None:
+def check_effect(policy: Policy, word: Instruction, today: date) -> None:
     """Raise UsageError, naming what decides, where an instruction would have no effect at all."""
-    losing = outcome(after, word, today)
+    losing = outcome(policy, word, today)
     if len(losing.without_effect) < len(word.names):
         return
     name, winner = losing.without_effect[0], losing.decided_by[0]
-    rule = next((each for each in before.rules if each.name == winner), None)
-    if rule is not None:
-        winner = called(rule, lines_of(before.text), SHORT)
     or_alone = ", or decide for this recipient alone" if word.everyone else ""
-    what = f"this would have no effect: {winner} decides about {name}"
-    raise UsageError(what, f"change that by hand{or_alone}", before.source)
+    what = f"this would have no effect: {winner!r} decides about {name}"
+    raise UsageError(what, f"change that by hand{or_alone}", policy.source)
 
 
 def ruling_of(policy: Policy, word: Instruction, today: date) -> Ruling:

@@ -24,7 +24,7 @@ from policy.rules import SIGN, Layer, Policy, Pools
 SETTLING = timedelta(seconds=0.25)
 TRIES = 3
 Change = Callable[[str, Policy], str]  # of a text, and of what it says
-Check = Callable[[Policy, Policy], None]  # of what it says before and after
+Check = Callable[[Policy], None]  # of what it says then
 _Content = Policy | PolicyError | UsageError | None
 KEPT = 4096  # recipients, and terms of one
 
@@ -85,7 +85,7 @@ class Edit(NamedTuple):
 
 
 def rewrite(
-    path: Path, change: Change, check: Check = lambda *_: None, expected: str | None = None
+    path: Path, change: Change, check: Check = lambda _: None, expected: str | None = None
 ) -> Edit:
     """Change a policy file; not where ``check`` raises UsageError, or it says what is not expected.
 
@@ -119,7 +119,7 @@ def rewrite(
         if is_empty_policy(current.text) or is_empty_policy(changed):
             what = f"an empty policy is never used, so nothing was written to {path}"
             raise UsageError(what, EMPTY_POLICY.hint)
-        check(before, after)
+        check(after)
         if changed == current.text:
             return Edit(before, after)
         mode = S_IMODE(current.status.st_mode)

@@ -7,13 +7,11 @@ start: we add one of our own name. Its interpreter has -P, since such a program 
 folder that somebody else has filled.
 """
 
-import hashlib
 import json
 import os
 import shlex
 import shutil
 import sys
-from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,7 +26,6 @@ from agent.daemon.artifacts import (
     ArtifactState,
     ConfigurationEntry,
     Machine,
-    Manager,
     UnpackedFolder,
     as_text,
     digests,
@@ -42,15 +39,7 @@ from agent.wire.client import check_address
 
 HOST = "reticent.relay"  # of letters, digits, _ and dots, as all browsers take it
 FIREFOX_ID = "reticent@local"
-KEY = (
-    "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAuGJeOp0lfVOFtAvm4eNoIXe/hLTxtO4eGPeFP5rN530P+6"
-    "ziW/gfeuYxt4J4dtJE+o2+W5qXeQkiK0k6/BNvl39hJ8RA3TnOIhj5hInFlj8amGutt5XZu9pZnPunJTck/xxJaQZ1"
-    "OpivtG9hXhOwVlHDocVXsa5sQ2kKVkE538UdxPU5JZoMF+HRQhKVMPAqbagSL//nFT8ZV07N0ToiD7XnVjkXoGkRr1"
-    "bZRX2idGlTJ27J9uSNyexJyMP5xrFmv7ODww0vSSsztl6EPbW0Pm/eDGrhdyLsTmNdX8wddlk/USggQFpUuPEsW920"
-    "NEblf2czHGjgSHLS08qJ8N5EdwIDAQAB"
-)
-_LETTERS = "abcdefghijklmnop"
-_BYTES = 16
+CHROMIUM_ID = "cjchhllokgepblobapiadnkiofdfpjij"  # from the key in its manifest
 SYSTEM_WIDE = Path("/")  # below it lies what snap and flatpak have for all users
 _HOSTS, _FIREFOX_HOSTS = "NativeMessagingHosts", "native-messaging-hosts"
 RELAY = Path(__file__).with_name("relay.py")
@@ -60,17 +49,11 @@ WRITTEN = f"{MARK} Written by `reticent connect`; `reticent disconnect` removes 
 _LAUNCHER = f"#!/bin/sh\n# {WRITTEN}\nexec {{command}}\n"
 
 
-def chromium_id(key: str) -> str:
-    """Derive the id of the extension whose manifest has this key: DER in base64."""
-    digest = hashlib.sha256(b64decode(key, validate=True)).digest()[:_BYTES]
-    return "".join(_LETTERS[byte >> 4] + _LETTERS[byte & 15] for byte in digest)
-
-
 class Browser(NamedTuple):
     """A browser; ``folder``: its own below the user's configuration, ``mac``: below theirs.
 
     ``program``: what starts it, which some systems give one of `ENDINGS`; ``flatpak``: its name
-    there; ``in_snap``: whether there is a snap of its name.
+    there.
     """
 
     name: str
@@ -78,7 +61,6 @@ class Browser(NamedTuple):
     mac: str
     program: str
     flatpak: str
-    in_snap: bool = True
 
     @property
     def title(self) -> str:
@@ -94,9 +76,9 @@ class Browser(NamedTuple):
 BRAVE, CHROME, EDGE = "BraveSoftware/Brave-Browser", "google-chrome", "microsoft-edge"
 BROWSERS = (
     Browser("chromium", "chromium", "Chromium", "chromium", "org.chromium.Chromium"),
-    Browser("chrome", CHROME, "Google/Chrome", CHROME, "com.google.Chrome", in_snap=False),
+    Browser("chrome", CHROME, "Google/Chrome", CHROME, "com.google.Chrome"),
     Browser("brave", BRAVE, BRAVE, "brave-browser", "com.brave.Browser"),
-    Browser("edge", EDGE, "Microsoft Edge", EDGE, "com.microsoft.Edge", in_snap=False),
+    Browser("edge", EDGE, "Microsoft Edge", EDGE, "com.microsoft.Edge"),
     Browser("vivaldi", "vivaldi", "Vivaldi", "vivaldi", "com.vivaldi.Vivaldi"),
     Browser("firefox", ".mozilla", "Mozilla", "firefox", "org.mozilla.firefox"),
 )
@@ -105,7 +87,7 @@ ENDINGS = ("", "-browser", "-stable", "-esr")  # of a program's name
 
 def manifest_path(browser: Browser, machine: Machine) -> Path:
     """Locate the manifest of our relay for a browser."""
-    lower = browser.kind == "firefox" and machine.manager != "launchd"
+    lower = browser.kind == "firefox" and not machine.mac
     return _folder(browser, machine) / (_FIREFOX_HOSTS if lower else _HOSTS) / f"{HOST}.json"
 
 
@@ -119,43 +101,32 @@ def is_here(browser: Browser, machine: Machine) -> bool:
     )
 
 
-def sandboxes(browser: Browser, machine: Machine) -> Iterator[Literal["snap", "flatpak"]]:
-    """Yield the sandboxes in which a browser is here: it can start no program outside of them."""
-    home = machine.home
-    snaps = (home, SYSTEM_WIDE) if browser.in_snap else ()
-    if any((each / "snap" / browser.name).is_dir() for each in snaps):
-        yield "snap"
-    flatpaks = (
-        home / ".var/app",
-        home / ".local/share/flatpak/app",
-        SYSTEM_WIDE / "var/lib/flatpak/app",
-    )
-    if any((each / browser.flatpak).is_dir() for each in flatpaks):
-        yield "flatpak"
-
-
 def confined(machine: Machine) -> Iterator[tuple[Browser, Literal["snap", "flatpak"]]]:
-    """Yield the browsers that are here in a sandbox only, each with its sandbox."""
+    """Yield each browser that is here in a sandbox only: it can start no program outside of it."""
+    home = machine.home
+    snaps = home / "snap", SYSTEM_WIDE / "snap"
+    flatpaks = home / ".var/app", SYSTEM_WIDE / "var/lib/flatpak/app"
     for browser in BROWSERS:
-        if not is_here(browser, machine):
-            for sandbox in sandboxes(browser, machine):
-                yield browser, sandbox
+        if is_here(browser, machine):
+            continue
+        if any((each / browser.name).is_dir() for each in snaps):
+            yield browser, "snap"
+        elif any((each / browser.flatpak).is_dir() for each in flatpaks):
+            yield browser, "flatpak"
 
 
 def _folder(browser: Browser, machine: Machine) -> Path:
     """Locate the folder in which a browser keeps the user's files."""
-    if machine.manager == "launchd":
-        return machine.home / "Library" / "Application Support" / browser.mac
-    if browser.kind == "firefox":
+    if browser.kind == "firefox" and not machine.mac:
         return machine.home / browser.folder
-    return machine.configuration / browser.folder
+    return machine.support(browser.mac if machine.mac else browser.folder)
 
 
 def manifest(browser: Browser, machine: Machine) -> Artifact:
     """Write the manifest by which a browser finds our relay; ours if it names our launcher."""
     allowed = {
         "firefox": {"allowed_extensions": [FIREFOX_ID]},
-        "chromium": {"allowed_origins": [f"chrome-extension://{chromium_id(KEY)}/"]},
+        "chromium": {"allowed_origins": [f"chrome-extension://{CHROMIUM_ID}/"]},
     }
     relay = str(machine.paths.relay)
     fields = {"name": HOST, "description": WRITTEN, "path": relay, "type": "stdio"}
@@ -171,23 +142,13 @@ def manifest(browser: Browser, machine: Machine) -> Artifact:
     return Artifact(manifest_path(browser, machine), text, is_ours, MARK)
 
 
-def launcher(paths: Paths, interpreter: str) -> Artifact:
+def launcher(machine: Machine) -> Artifact:
     """Write the script that browsers start; UsageError where our socket's path is too long."""
-    socket = check_address(paths.query)
-    command = shlex.join([interpreter, "-I", "-S", str(RELAY), socket])
-    text = _LAUNCHER.format(command=command)
-    return Artifact(
-        paths.relay, text, lambda other: MARK in other, MARK, program_of, PRIVATE_FOLDER
+    socket, path = check_address(machine.paths.query), machine.paths.relay
+    text = _LAUNCHER.format(
+        command=shlex.join([machine.interpreter, "-I", "-S", str(RELAY), socket])
     )
-
-
-def program_of(text: str) -> str | None:
-    """Read the interpreter that a launcher starts, None if it names none."""
-    try:
-        words = shlex.split((text.splitlines() or [""])[-1])
-    except ValueError:
-        return None
-    return words[1] if words[:1] == ["exec"] and len(words) > 1 else None
+    return Artifact(path, text, lambda other: MARK in other, MARK, PRIVATE_FOLDER)
 
 
 def extension(paths: Paths) -> UnpackedFolder:
@@ -221,15 +182,10 @@ class Installation:
         return next(each for each in WORST if each in states)
 
 
-def usual_manager() -> Manager:
-    """Name the manager of services of this system."""
-    return "launchd" if sys.platform == "darwin" else "systemd"
-
-
 def this_machine() -> Machine:
     """Describe the machine and the user that run this process, at this time."""
     now = datetime.now().astimezone()
-    return Machine(paths(), os.environ, now, usual_manager(), sys.executable)
+    return Machine(paths(), os.environ, now, sys.executable, sys.platform == "darwin")
 
 
 def system_service(machine: Machine) -> Iterator[Installation]:
@@ -239,10 +195,7 @@ def system_service(machine: Machine) -> Iterator[Installation]:
 
 def browser_installations(machine: Machine) -> Iterator[Installation]:
     """Yield each browser; UsageError where the path of our socket is too long."""
-    shared = (
-        launcher(machine.paths, machine.interpreter),
-        extension(machine.paths),
-    )
+    shared = (launcher(machine), extension(machine.paths))
     for each in BROWSERS:
         own = (manifest(each, machine),)
         yield Installation(each.name, each.title, "browser", own, shared)
@@ -298,16 +251,16 @@ class HostProgram(NamedTuple):
     """A program with an assistant in it.
 
     ``place``: of its file, below the user's own folder where it begins with a dot, else below
-    their configuration; ``servers``: the member that names servers; ``typed``: it wants to be told
+    their configuration; ``typed``: it wants to be told
     how each is reached; ``recipient``: who answers in it, as it comes.
     """
 
     name: str
     title: str
     place: str
-    servers: str
-    typed: bool
     recipient: str
+    servers: str = "mcpServers"
+    typed: bool = True
 
     def path(self, machine: Machine) -> Path:
         """Locate its file, whether or not it exists."""
@@ -315,30 +268,15 @@ class HostProgram(NamedTuple):
         own = variables.get("CLAUDE_CONFIG_DIR", "") if self.name == "claude-code" else ""
         if self.place.startswith("."):
             return (Path(own) if Path(own).is_absolute() else machine.home) / self.place
-        if machine.manager == "launchd":
-            return machine.home / "Library" / "Application Support" / self.place
-        return machine.configuration / self.place
+        return machine.support(self.place)
 
 
-CLAUDE, SERVERS = "claude.ai", "mcpServers"
+CLAUDE, DESKTOP = "claude.ai", "claude_desktop_config.json"
 HOST_PROGRAMS = (
-    HostProgram(
-        "claude-desktop",
-        "Claude Desktop",
-        "Claude/claude_desktop_config.json",
-        SERVERS,
-        typed=False,
-        recipient=CLAUDE,
-    ),
-    HostProgram(
-        "claude-code", "Claude Code", ".claude.json", SERVERS, typed=True, recipient=CLAUDE
-    ),
-    HostProgram(
-        "vscode", "VS Code", "Code/User/mcp.json", "servers", typed=True, recipient="github.com"
-    ),
-    HostProgram(
-        "cursor", "Cursor", ".cursor/mcp.json", SERVERS, typed=True, recipient="cursor.com"
-    ),
+    HostProgram("claude-desktop", "Claude Desktop", f"Claude/{DESKTOP}", CLAUDE, typed=False),
+    HostProgram("claude-code", "Claude Code", ".claude.json", CLAUDE),
+    HostProgram("vscode", "VS Code", "Code/User/mcp.json", "github.com", "servers"),
+    HostProgram("cursor", "Cursor", ".cursor/mcp.json", "cursor.com"),
 )
 
 
@@ -367,7 +305,7 @@ def entry(host: HostProgram, machine: Machine, recipient: str | None = None) -> 
         return _environment(json.loads(text)).get(HOME) == home
 
     text = as_text(_merged(before, server, environment))
-    return ConfigurationEntry(path, text, is_ours, "", program_in, group=host.servers, name=NAME)
+    return ConfigurationEntry(path, text, is_ours, "", group=host.servers, name=NAME)
 
 
 def recipient_of(server: Members) -> str:
@@ -375,11 +313,6 @@ def recipient_of(server: Members) -> str:
     arguments = server.get("args")
     words = [*map(str, arguments)] if isinstance(arguments, list) else []
     return words[words.index("--recipient") + 1] if "--recipient" in words[:-1] else ""
-
-
-def program_in(text: str) -> str:
-    """Read the program that a server names; empty if it names none."""
-    return str((json.loads(text) if text else {}).get("command", ""))
 
 
 def _environment(server: Members) -> Members:

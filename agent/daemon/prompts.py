@@ -17,14 +17,14 @@ import re
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
-
-from msgspec.structs import replace
 
 from agent.daemon.events import LOG, kind_and_place
 from agent.errors import (
@@ -37,7 +37,7 @@ from agent.errors import (
 )
 from agent.files import check_ours
 from agent.wire.decide import Answer, Ask
-from agent.wire.policy import Review, Ruled, Word
+from agent.wire.policy import Disclose, Review, Ruled, Word
 from agent.wire.state import SCREEN, Status, Unlock, screen_of
 from agent.words import notices
 from agent.words.figures import counted
@@ -49,8 +49,7 @@ if TYPE_CHECKING:
     from agent.daemon.request_log import Asker
 
 LONGEST_LINE = 1000  # bytes, with the line feed
-MOST_LINES = 100  # of one reply: status lines, comments and data
-MOST_DATA = 4096  # bytes, four times the longest passphrase
+MOST_LINES = 20  # of one reply: status lines, comments and data
 _NUMBER, _NO_ESCAPE = re.compile(rb"[0-9]{1,10}"), re.compile(rb"%(?![0-9A-Fa-f]{2})")
 CODES = 0xFFFF  # the bits of an error that say which; the others say whose
 DECLINED = 114  # GPG_ERR_NOT_CONFIRMED: the third button
@@ -106,34 +105,19 @@ def unescaped(data: bytes) -> bytes:
     return unquote_to_bytes(data)
 
 
-class Response:
-    """The lines of one reply as they come, and what they come to."""
-
-    def __init__(self) -> None:
-        self._data = b""
-        self._lines = 0
-
-    def take(self, line: bytes) -> Reply | None:
-        """Take a line without its end; return the reply if it is the last. PinentryError."""
-        self._lines += 1
-        word, _, rest = line.partition(b" ")
-        if self._lines > MOST_LINES or len(line) >= LONGEST_LINE:
-            raise PinentryError("it says too much")
-        if word == b"D":
-            self._data += unescaped(rest)
-            if len(self._data) > MOST_DATA:
-                raise PinentryError("it says too much")
-        elif word == b"OK":
-            return Reply(0, self._data)
-        elif word == b"ERR":
-            code = rest.partition(b" ")[0]
-            error = int(code) & CODES if _NUMBER.fullmatch(code) else 0
-            if not error:
-                raise PinentryError("its answer is damaged")
-            return Reply(error)
-        elif word != b"S" and not word.startswith(b"#"):
-            raise PinentryError("its answer is damaged")
-        return None
+def parsed(line: bytes) -> Reply | bytes:
+    """Read a line of a reply, without its end: its data, if any, or the end. PinentryError."""
+    word, _, rest = line.partition(b" ")
+    code = rest.partition(b" ")[0]
+    if word == b"D":
+        return unescaped(rest)
+    if word == b"OK":
+        return Reply(0)
+    if word == b"ERR" and _NUMBER.fullmatch(code) and int(code) & CODES:
+        return Reply(int(code) & CODES)
+    if word == b"S" or word.startswith(b"#"):
+        return b""
+    raise PinentryError("its answer is damaged")
 
 
 def find() -> Path | None:
@@ -190,17 +174,19 @@ class Dialog:
                 if command:
                     to.write(request(command, text))
                     await to.drain()
-                response = Response()
-                while True:
-                    line = await source.readuntil(b"\n")
-                    if (reply := response.take(line[:-1])) is not None:
-                        return reply
+                data = b""
+                for _ in range(MOST_LINES):
+                    found = parsed((await source.readuntil(b"\n"))[:-1])
+                    if isinstance(found, Reply):
+                        return replace(found, data=data)
+                    data += found
         except TimeoutError:
             raise PinentryError("it did not answer in time") from None
         except (asyncio.IncompleteReadError, ConnectionError):
             raise PinentryError("it has ended") from None
         except asyncio.LimitOverrunError:
-            raise PinentryError("it says too much") from None
+            pass
+        raise PinentryError("it says too much")
 
     async def tell(self, command: str, text: str = "") -> None:
         """Send a command that must be obeyed. PinentryError."""
@@ -272,12 +258,10 @@ async def opened(
 TRUSTED: frozenset[Asker] = frozenset({"user", "assistant"})
 HELD = 600.0  # seconds without a dialog for the passphrase, after "not now"
 APART = 3600.0  # seconds between two about the same pool
-PAUSE = 1.0  # seconds until a second dialog: its buttons stand where a double click was begun
 TRIES = 3
-TITLE, LATER = "Reticent", "Decide later"
-ONCE = Word(disclose="auto", lasting="once")
-ALWAYS = Word(disclose="auto", lasting="always")
-NOT_ONCE = Word(disclose="never", lasting="once")
+TITLE = "Reticent"
+SAID: Mapping[int, Disclose] = {0: "never", DECLINED: "auto"}  # by what a button replies
+PASSPHRASE = ""  # stands for no pool
 
 
 class Prompts:
@@ -292,15 +276,11 @@ class Prompts:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """Take what there is to do; ``screen``: the environment of the daemon, or the service."""
-        self._agent = agent
-        self._unlock = unlock
-        self._settle = settle
-        self._clock = clock
+        self._agent, self._unlock, self._settle, self._clock = agent, unlock, settle, clock
         self._screen = {name: screen[name] for name in PASSED if name in screen}
         self._task: asyncio.Task[None] | None = None
         self._dialog: Dialog | None = None
-        self._held: float | None = None  # since when
-        self._asked: dict[str, float] = {}  # by pool
+        self._next: dict[str, float] = {}  # by pool, when the next may open
 
     def use(self, screen: Mapping[str, str]) -> None:
         """Open dialogs on another screen from now on; only for callers on control."""
@@ -310,17 +290,15 @@ class Prompts:
 
     def end(self) -> None:
         """Close the dialog that is open, since nothing can come of it: nobody said "not now"."""
-        if self._task is None or self._task.done():
-            return
+        self._next.pop(PASSPHRASE, None)
         if self._dialog is not None:
             self._dialog.end()
-        else:
+        elif self._task is not None:
             self._task.cancel()  # its program is only starting
-        self._held = None
 
     def locked(self) -> None:
         """Close the dialog, and forget whom it was about."""
-        self._asked.clear()
+        self._next.clear()
         self.end()
 
     def after(self, ask: Ask, answer: Answer, by: Asker, now: datetime) -> None:
@@ -328,27 +306,31 @@ class Prompts:
         busy = self._task is not None and not self._task.done()
         if by not in TRUSTED or busy or not shows(self._screen):
             return
-        if answer.code == "locked":
+        consent = self._agent.consent
+        if answer.code == "locked" and self._is_time(PASSPHRASE):
             with suppress(UsageError):  # not a host, which nobody has looked at yet
-                is_paused = self._held is not None and self._clock() - self._held < HELD
-                refused = self._agent.consent.refused_by(ask.recipient, now)
-                there = self._agent.place.vault.exists()
-                if there and refused is None and not is_paused and not in_clear(ask.recipient):
-                    self._begin(self._ask_passphrase, host_of(ask.recipient))
-        elif answer.summary is not None and answer.summary.waiting:
+                refused = consent.refused_by(ask.recipient, now) or in_clear(ask.recipient)
+                if self._agent.place.vault.exists() and not refused:
+                    self._begin(partial(self._ask_passphrase, host_of(ask.recipient)))
+        elif answer.summary is not None and self._is_time(answer.summary.pool):
             pool, pending = answer.summary.pool, {*answer.summary.pending}
-            at = self._asked.get(pool)
-            for review in self._agent.consent.reviews(now):
+            for review in consent.reviews(now):
                 own = (review.kind, review.pool) == ("ask", pool) and {*review.names} <= pending
-                if own and review.prompted and (at is None or self._clock() - at >= APART):
-                    self._asked[pool] = self._clock()
-                    self._begin(self._ask_word, review, answer.summary.titles)
+                if own and review.prompted:
+                    self._wait(pool, APART)
+                    self._begin(partial(self._ask_word, review, answer.summary.titles))
                     break
 
-    def _begin(self, ask: Callable[..., Awaitable[None]], *about: object) -> None:
+    def _is_time(self, pool: str) -> bool:
+        return self._clock() >= self._next.get(pool, -inf)
+
+    def _wait(self, pool: str, seconds: float) -> None:
+        self._next[pool] = self._clock() + seconds
+
+    def _begin(self, ask: Callable[[], Awaitable[None]]) -> None:
         async def run() -> None:
             try:
-                await ask(*about)
+                await ask()
             except ReticentError as error:
                 LOG.warning("the dialog failed: %s", kind_and_place(error))
             finally:
@@ -366,7 +348,7 @@ class Prompts:
 
     async def _ask_passphrase(self, host: str) -> None:
         """Ask for the passphrase, and open the vault with it."""
-        self._held = self._clock()
+        self._wait(PASSPHRASE, HELD)
         async with opened(self._program(), self._screen, TITLE) as dialog:
             self._dialog = dialog
             await dialog.tell("SETPROMPT", "Passphrase:")
@@ -376,7 +358,7 @@ class Prompts:
                 if dialog.over:
                     break
                 if reply.error:
-                    self._held = self._clock()
+                    self._wait(PASSPHRASE, HELD)
                     break
                 secret = reply.data.decode("utf-8", "surrogateescape")
                 del reply
@@ -393,14 +375,9 @@ class Prompts:
         async with opened(self._program(), self._screen, TITLE) as dialog:
             self._dialog = dialog
             text = notices.dialog_asks(review, titles)
-            reply = await dialog.show("CONFIRM", text, "No", LATER, "Yes ...")
-            verdict = NOT_ONCE if not reply.error else None
-            if reply.error == DECLINED:
-                await asyncio.sleep(PAUSE)
-                buttons = (notices.ONCE, LATER, notices.ALWAYS)
-                text = notices.dialog_how_long(review, titles)
-                reply = await dialog.show("CONFIRM", text, *buttons)
-                verdict = {0: ONCE, DECLINED: ALWAYS}.get(reply.error)
-            if verdict is not None and not dialog.over:
+            reply = await dialog.show("CONFIRM", text, "No", "Decide later", "Yes, once")
+            disclose = SAID.get(reply.error)
+            if disclose is not None and not dialog.over:
                 names = review.names[: notices.DIALOG_NAMES]
-                self._settle(replace(verdict, names=names, recipient=review.pool), review.id)
+                word = Word(disclose=disclose, names=names, recipient=review.pool)
+                self._settle(word, review.id)

@@ -316,7 +316,6 @@ def health(problems: int, notes: int, fine: str = "Nothing is wrong") -> str:
 DIALOG_NAMES = 4  # attributes that one dialog is about; others wait on
 DIALOG_TITLE = 48  # characters of a title or a query; the shipped titles fit
 DIALOG_HOST = 60
-ONCE, ALWAYS = "Just once", "From now on"
 _MARKUP = str.maketrans("<>&", "()+")  # some labels take it for markup
 
 
@@ -339,15 +338,6 @@ def dialog_asks(review: Review, titles: Titles) -> str:
         names=review.names[:DIALOG_NAMES],
     )
     return asks(safe, _safe_titles(review, titles))
-
-
-def dialog_how_long(review: Review, titles: Titles) -> str:
-    """Ask for how long it may be sent."""
-    names = listed(_safe_titles(review, titles).values())
-    return (
-        f"For how long may {names} be sent to {_ending(review.pool)}?\n"
-        f'"{ONCE}" is with the next request. "{ALWAYS}" is written into your policy.'
-    )
 
 
 def _safe_titles(review: Review, titles: Titles) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext, Error, Page, Playwright, Worker, sync_playwright
 
-from agent.daemon.programs import HOST, KEY, chromium_id
+from agent.daemon.programs import CHROMIUM_ID, HOST
 from agent.paths import Paths
 from tests.browser.driver import Driver, Gone, killed, told
 from tests.programs import needs
@@ -29,7 +29,7 @@ class _Chromium(Driver):
     """
 
     name = "chromium"
-    origin = f"chrome-extension://{chromium_id(KEY)}"
+    origin = f"chrome-extension://{CHROMIUM_ID}"
 
     def __init__(self, context: BrowserContext, bound: Bound) -> None:
         self._context = context

@@ -202,9 +202,9 @@ class Driver(ABC):
 def told(name: str, home: Path, places: Paths, at: Path | None = None) -> None:
     """Tell a browser of a user of the relay to a daemon's socket; ``at``: where it looks."""
     now = datetime.now().astimezone()
-    machine = Machine(places, {"HOME": str(home)}, now, "systemd", sys.executable)
+    machine = Machine(places, {"HOME": str(home)}, now, sys.executable)
     browser = next(each for each in BROWSERS if each.name == name)
-    launcher(places, sys.executable).write()
+    launcher(machine).write()
     made = manifest(browser, machine)
     (made if at is None else replace(made, path=at)).write()
 

@@ -57,7 +57,7 @@ def answered(display: str, kind: str, text: str, keys: list[str]) -> tuple[Reply
             await dialog.tell("SETPROMPT", "Passphrase:")
             buttons = ["Unlock", "Not now"]
             if kind == "CONFIRM":
-                buttons = ["No", "Decide later", "Yes ..."]
+                buttons = ["No", "Decide later", "Yes, once"]
             pressing = asyncio.create_task(asyncio.to_thread(press))
             reply = await dialog.show(kind, text, *buttons)
             await pressing

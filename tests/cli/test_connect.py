@@ -27,7 +27,6 @@ def user(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", str(home / "bin"))
-    monkeypatch.setattr("agent.daemon.programs.usual_manager", lambda: "systemd")
     monkeypatch.setattr("agent.daemon.programs.SYSTEM_WIDE", home / "system")
     return home
 

@@ -9,10 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from agent.daemon.consent import MOST_REFUSALS
-from agent.daemon.reviews import (
-    SEARCHES_PER_SITE,
-)
+from agent.daemon.reviews import SEARCHES_PER_SITE
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError
 from tests.daemon.office import TEXT, Office, open_office
 from tests.decision.made import NAMES
@@ -139,28 +136,20 @@ def test_a_denied_offer_is_a_rule_and_asks_no_more(office: Office) -> None:
     assert [each.kind for each in consent.reviews(office.now)] == ["ask"]
 
 
-@pytest.mark.parametrize("full", [True, False])
-def test_a_refusal_stays_where_an_approval_cannot_be_kept(
-    office: Office, monkeypatch: pytest.MonkeyPatch, *, full: bool
-) -> None:
-    """Or where the file cannot be changed: then the offer is as it was, too."""
+def test_an_approval_that_cannot_be_kept_leaves_the_offer(office: Office) -> None:
+    """Nor is one kept of a recipient that gets nothing by now."""
     records = Memory()
     office.consent.opened(records)
     new = office.offer("a.example", ["age"])
-    office.path.write_text(refused := f"{TEXT}{REFUSED}")
-    records.full = full
-    if not full:
-        monkeypatch.setattr("agent.daemon.consent.rewrite", unwritable)
+    records.full = True
     with pytest.raises(ReticentError):
         office.say(new, "approve")
-    assert office.path.read_text() == refused
+    records.full = False
+    office.path.write_text(f"{TEXT}{REFUSED}")
+    with pytest.raises(UsageError, match="gets nothing"):
+        office.say(new, "approve")
     assert office.consent.offered("a.example", office.now) is None
     assert office.consent.reviews(office.now) == [new]
-
-
-def unwritable(*_: object) -> None:
-    """Change no file."""
-    raise UsageError("the policy cannot be written", "make its folder writable")
 
 
 def test_a_refusal_is_a_rule_and_settles_its_offers(office: Office) -> None:
@@ -175,24 +164,24 @@ def test_a_refusal_is_a_rule_and_settles_its_offers(office: Office) -> None:
             office.consent.refuse(wrong, office.now)
 
 
-def test_refusals_are_as_many_an_hour_as_somebody_means(office: Office) -> None:
-    """Whoever reaches the door of queries could rewrite the policy all day."""
+def test_refusals_leave_room_for_the_user_s_own_rules(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever reaches the door of queries could fill the policy; one that is there is no more."""
+    monkeypatch.setattr("agent.daemon.consent.MOST_BLOCKS", 3)
     new = office.offer("s1.example", ["age"], pool="@shops")
     office.say(new, "deny", "days", days=2)
     office.consent.refuse("s1.example", office.now)
-    for number in range(1, MOST_REFUSALS):
-        office.consent.refuse(f"r{number}.example", office.now)
+    office.consent.refuse("r1.example", office.now)
     text = office.path.read_text()
     office.consent.refuse("r1.example", office.now)
-    with pytest.raises(RefusedError, match="within an hour"):
+    with pytest.raises(RefusedError, match="rules give somebody nothing"):
         office.consent.refuse("a.example", office.now)
     assert office.path.read_text() == text
-    office.now += timedelta(hours=1)
-    office.consent.refuse("a.example", office.now)
     office.now += timedelta(days=9)
-    refused = [office.request(host)[0].code for host in ("s1.example", "r1.example", "a.example")]
-    assert refused == ["blocked"] * 3
-    assert office.request("s2.example")[0].code == "answered"
+    hosts = ("s1.example", "r1.example", "a.example", "s2.example")
+    codes = [office.request(host)[0].code for host in hosts]
+    assert codes == ["blocked", "blocked", "answered", "answered"]
 
 
 def test_without_a_policy_nothing_is_written(tmp_path: Path) -> None:

@@ -374,7 +374,6 @@ def test_nothing_in_it_steers_what_shows_it(host: str, names: list[str], title: 
     waiting = review(recipient=host, pool=host, names=names)
     for text, count in (
         (notices.dialog_asks(waiting, titles), 1),
-        (notices.dialog_how_long(waiting, titles), 2),
         (notices.dialog_locked(host), 2),
     ):
         assert len(text.split("\n")) == count

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent
-from agent.daemon.artifacts import Machine, Manager
+from agent.daemon.artifacts import Machine
 from agent.daemon.consent import Consent
 from agent.daemon.events import Bus
 from agent.daemon.model_registry import Keys, ModelRegistry
@@ -215,11 +215,11 @@ def living(policy: str | None, row: int = 0, model: Model = MODEL) -> tuple[Agen
     return agent_of(FixedRules(policy), model, vault), vault
 
 
-def machine_at(home: Path, manager: Manager = "systemd", /, **more: str) -> Machine:
-    """Return a machine with a home of its own; ``more``: of its environment."""
+def machine_at(home: Path, /, *mac: bool, **more: str) -> Machine:
+    """Return a machine with a home of its own, perhaps a Mac; ``more``: of its environment."""
     environment = {"HOME": str(home), "PATH": "", "RETICENT_HOME": str(home / "r"), **more}
     environment = {name: value for name, value in environment.items() if value or name == "PATH"}
-    return Machine(paths(environment), environment, MONDAY, manager, "/usr/bin/python3")
+    return Machine(paths(environment), environment, MONDAY, "/usr/bin/python3", any(mac))
 
 
 def started_by(machine: Machine, interpreter: str) -> Machine:

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import pytest
 
 from agent.daemon.programs import EXTENSION as SOURCE
-from agent.daemon.programs import FIREFOX_ID, HOST, KEY
+from agent.daemon.programs import FIREFOX_ID, HOST
 from agent.wire import base
 from examples.pack_extension import LEFT_OUT, STORES, pack
 from tests.examples.extension.modules import EXTENSION
@@ -31,7 +31,6 @@ def files(value: object) -> Iterator[str]:
 
 def test_it_is_the_one_that_the_relay_is_for() -> None:
     """By the key for a Chromium, by its id for Firefox; and it calls the relay by its name."""
-    assert MANIFEST["key"] == KEY
     assert MANIFEST["browser_specific_settings"]["gecko"]["id"] == FIREFOX_ID
     assert f'"{HOST}"' in (EXTENSION / "lib" / "relay.js").read_text()
 
