@@ -9,9 +9,7 @@ import hmac
 import logging
 import re
 import signal
-from asyncio import get_running_loop
 from collections.abc import AsyncIterator, Callable, Collection
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from socket import socket
@@ -28,7 +26,6 @@ from agent.wire.decide import Answer, Ask
 from agent.words.titles import about, phrase
 
 SECONDS = 1.0  # that a request waits for its facts
-ASKING = 8  # threads, each with a question to the daemon
 LARGEST = 16 << 20  # bytes of a request that is looked into; a larger one is passed on as it comes
 LONGEST = 32 << 10  # bytes of a header: some keys are long
 CONNECTING = 30.0  # seconds; an answer may take as long as it likes
@@ -87,11 +84,6 @@ class Proxy:
         self._session = session
         self._proven = proven
         self._conversations = Conversations()
-        self._threads = ThreadPoolExecutor(ASKING)
-
-    def close(self) -> None:
-        """Ask the daemon nothing more."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer a request with what the service answers, or with the reason why not."""
@@ -108,11 +100,10 @@ class Proxy:
         Any program on this machine can connect, and any web page can try.
         """
         if request.headers.getall("Host", []) not in self._hosts:
-            what, hint = "the Host header does not name this address", "use the base URL as shown"
-            raise RefusedError("refused", what, hint)
+            what = "the Host header does not name this address"
+            raise RefusedError("refused", what, "use the base URL as shown")
         if "Origin" in request.headers:
-            what, hint = "a web page may not ask", "ask from a program"
-            raise RefusedError("refused", what, hint)
+            raise RefusedError("refused", "a web page may not ask", "ask from a program")
         path, begin = request.raw_path.partition("?")[0], f"/{self._route.token}/v1/"
         given = path[: len(begin)].encode("utf-8", "replace")
         if not hmac.compare_digest(given, begin.encode()):
@@ -184,10 +175,7 @@ class Proxy:
         """Return what the service is told of who asks; empty for nothing, and on any failure."""
         try:
             async with asyncio.timeout(SECONDS):
-                asking = get_running_loop().run_in_executor(
-                    self._threads, self._decided, turn.question
-                )
-                answer = await asking
+                answer = await asyncio.to_thread(self._decided, turn.question)
         except (ReticentError, TimeoutError):
             return ""
         titles = {} if answer.summary is None else answer.summary.titles
@@ -195,10 +183,9 @@ class Proxy:
         return about((phrase(titles.get(name, name), value) for name, value in facts), "the user")
 
     def _decided(self, question: str) -> Answer:
+        ask = Ask(query=question, recipient=self._route.recipient)
         with Client(self._route.daemon, SECONDS, attended=False, by="assistant") as client:
-            answer: Answer = client.call(
-                "decide", Ask(query=question, recipient=self._route.recipient)
-            )
+            answer: Answer = client.call("decide", ask)
             return answer
 
 
@@ -224,12 +211,10 @@ async def _run(
     proven: Callable[[str], None],
 ) -> None:
     """Answer until a signal ends it."""
-    over, loop = asyncio.Event(), get_running_loop()
+    over, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             loop.add_signal_handler(number, over.set)
-    silent = logging.getLogger("reticent.proxy")
-    silent.disabled = True  # aiohttp logs the bytes of a request that is no HTTP
     async with aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0),
         cookie_jar=aiohttp.DummyCookieJar(),
@@ -245,7 +230,6 @@ async def _run(
         application.router.add_route("*", "/{path:.*}", proxy.answer)
         runner = web.AppRunner(
             application,
-            logger=silent,
             access_log=None,
             auto_decompress=False,
             handler_cancellation=True,  # a client that goes ends its request to the service
@@ -261,7 +245,6 @@ async def _run(
             announce()
             await over.wait()
         finally:
-            proxy.close()
             await runner.cleanup()
 
 

@@ -8,7 +8,6 @@ but what the user says there passes through the host. Source: the protocol's rev
 import logging
 import signal
 from collections.abc import Iterable
-from math import floor
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,11 +18,11 @@ from mcp.types import CallToolResult, InputRequiredResult, TextContent, ToolAnno
 from pydantic import BaseModel, Field, ValidationError
 
 from agent import __version__
-from agent.decision.values import UNDECIDED, Reading
+from agent.decision.values import UNDECIDED
 from agent.errors import UNLOCK, DaemonError, ReticentError
 from agent.wire.base import LONGEST_QUERY
 from agent.wire.client import Client
-from agent.wire.decide import Answer, Ask, Summary
+from agent.wire.decide import Answer, Ask
 from agent.words.figures import listed, of_whom
 from agent.words.titles import LONGEST, WHY_NOTHING, plain, read_as, titled, value_title
 
@@ -48,34 +47,17 @@ class PersonalContext(BaseModel, frozen=True):
     facts: Annotated[
         tuple[SharedFact, ...], Field(description="Facts about the user; often none.")
     ] = ()
-    understood_as: Annotated[
-        str | None, Field(description="The topic that the question was read as; null if none.")
-    ] = None
-    certainty: Annotated[float, Field(description="How sure that reading is, 0 to 1.")] = 0.0
-    people_left: Annotated[
-        str | None,
-        Field(description="How many people fit all that you have been told of the user so far."),
-    ] = None
-    waiting: Annotated[
-        tuple[str, ...],
-        Field(description="What else would help, by title: it waits for the user's approval."),
-    ] = ()
-
-
-def nothing(why: str) -> PersonalContext:
-    """Return that nothing is told, and why, as the user is told it."""
-    return PersonalContext(line=_nothing(why))
 
 
 def undecided(error: ReticentError) -> PersonalContext:
-    """Say the same where the daemon gave no answer; nothing names the user's files."""
+    """Say why nothing is told where the daemon gave no answer; nothing names the user's files."""
     if isinstance(error, DaemonError):
-        return nothing(f"{error.what}; {error.hint}")
-    return nothing(f"the request was refused; {DOCTOR}")
+        return PersonalContext(line=_nothing(f"{error.what}; {error.hint}"))
+    return PersonalContext(line=_nothing(f"the request was refused; {DOCTOR}"))
 
 
 def personal_context(answer: Answer) -> PersonalContext:
-    """Return what an assistant is told of an answer.
+    """Phrase what an assistant is told of an answer, the facts first.
 
     What is set to "unspecified" is no fact: the user prefers not to say it. Without facts it does
     not say how many people are left: that would tell what the recipient held before.
@@ -83,26 +65,26 @@ def personal_context(answer: Answer) -> PersonalContext:
     why, summary = WHY_NOTHING[answer.code], answer.summary
     if summary is None:
         hint = UNLOCK if answer.code == "locked" else DOCTOR
-        return nothing(f"{why}; {hint}" if answer.code in UNDECIDED else why)
+        return PersonalContext(line=_nothing(f"{why}; {hint}" if answer.code in UNDECIDED else why))
     titles, reading = summary.titles, summary.read_as
-    context = PersonalContext(
-        line="",
-        facts=tuple(_fact(titles.get(n, n), value) for n, value in answer.attributes.items()),
-        understood_as=None if reading is None else plain(reading.title),
-        certainty=0.0 if reading is None else floor(100 * reading.probability) / 100,
-        people_left=_people_left(summary) if answer.attributes else None,
-        waiting=tuple(plain(each) for each in titled(summary.pending, titles)),
-    )
-    return context.model_copy(update={"line": _line(context, reading, why)})
+    facts = tuple(_fact(titles.get(n, n), value) for n, value in answer.attributes.items())
+    waiting = [plain(each) for each in titled(summary.pending, titles)]
+    parts = [_nothing("what would help waits for their approval" if waiting else why)]
+    if facts:
+        parts = [f"About the user: {_listed(facts)}."]
+    if reading is not None:
+        parts.append(f"Question read as {plain(read_as(reading), 2 * LONGEST)}.")
+    if facts:
+        about = "about " if summary.among is not None and summary.among.estimated else ""
+        people = plain(f"{about}{of_whom(summary.people_left, summary.among)}", 2 * LONGEST)
+        parts.append(f"People who fit all that you were told: {people}.")
+    if waiting:
+        parts.append(f"Waiting for the user's approval: {listed(waiting)} ({APPROVE}).")
+    return PersonalContext(line=" ".join(parts), facts=facts)
 
 
 def _fact(title: str, value: str) -> SharedFact:
     return SharedFact(title=plain(title), value=plain(value_title(value, title)))
-
-
-def _people_left(summary: Summary) -> str:
-    about = "about " if summary.among is not None and summary.among.estimated else ""
-    return plain(f"{about}{of_whom(summary.people_left, summary.among)}", 2 * LONGEST)
 
 
 def _listed(facts: Iterable[SharedFact]) -> str:
@@ -112,20 +94,6 @@ def _listed(facts: Iterable[SharedFact]) -> str:
 def _nothing(why: str) -> str:
     plainly = "Nothing about the user is shared: answer as you would for anyone."
     return f"{plainly} The reason, as it is told to the user: {why}."
-
-
-def _line(context: PersonalContext, reading: Reading | None, why: str) -> str:
-    """Return an answer as one line, the facts first; ``why`` there are none, for the user."""
-    parts = [_nothing("what would help waits for their approval" if context.waiting else why)]
-    if context.facts:
-        parts = [f"About the user: {_listed(context.facts)}."]
-    if reading is not None:
-        parts.append(f"Question read as {plain(read_as(reading), 2 * LONGEST)}.")
-    if context.facts:
-        parts.append(f"People who fit all that you were told: {context.people_left}.")
-    if context.waiting:
-        parts.append(f"Waiting for the user's approval: {listed(context.waiting)} ({APPROVE}).")
-    return " ".join(parts)
 
 
 SECONDS = 10.0  # of silence; then nothing is told

@@ -153,7 +153,8 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
             policy = read(text, policy.source, preset)
         return amend.without_settings(text, policy, where, unset) if unset else text
 
-    _, policy = written = rewrite(agent.rules.path, change)
+    written = rewrite(agent.rules.path, change)
+    policy = written.after
     try:
         model = agent.model_for(where.host(policy), where.words(), now)
         names = attributes_of((model, *agent.known_models(now)), [model])

@@ -29,35 +29,22 @@ _Content = Policy | PolicyError | UsageError | None
 KEPT = 4096  # recipients, and terms of one
 
 
-class Fingerprint(NamedTuple):
-    """When a file was last written to, and changed; its size in bytes; which file it is.
-
-    Both times are in nanoseconds. Whoever writes can set the first, and `cp -p` does; the second is
-    the system's own.
-    """
-
-    written_at: int
-    changed_at: int
-    size: int
-    device: int
-    inode: int
-
-
-UNREADABLE = Fingerprint(0, 0, 0, 0, 0)
-UNREAD = Fingerprint(-1, -1, -1, -1, -1)  # no file has it
+# When a file was last written to, and changed, in nanoseconds; its size; which file it is. Whoever
+# writes can set the first, and `cp -p` does; the second is the system's own.
+Fingerprint = tuple[int, int, int, int, int]
+UNREADABLE: Fingerprint = (0, 0, 0, 0, 0)
+UNREAD: Fingerprint = (-1, -1, -1, -1, -1)  # no file has it
 
 
 def fingerprint_of(path: Path) -> Fingerprint | None:
     """Take the fingerprint of a file: None if there is none, UNREADABLE if it cannot be read."""
     try:
-        status = path.stat()
+        is_ = path.stat()
     except (FileNotFoundError, NotADirectoryError, ValueError):  # the last for a name with a NUL
         return None
     except OSError:
         return UNREADABLE
-    return Fingerprint(
-        status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_dev, status.st_ino
-    )
+    return is_.st_mtime_ns, is_.st_ctime_ns, is_.st_size, is_.st_dev, is_.st_ino
 
 
 def settling(stamp: Fingerprint | None, now: datetime) -> bool:
@@ -65,23 +52,16 @@ def settling(stamp: Fingerprint | None, now: datetime) -> bool:
 
     One whose times both lie in the future was not: the clock was set back since.
     """
-    if stamp is None:
-        return False
-    times = (stamp.written_at, stamp.changed_at)
-    ago = [now - datetime.fromtimestamp(each / 1e9, UTC) for each in times]
+    ago = [now - datetime.fromtimestamp(each / 1e9, UTC) for each in (stamp or ())[:2]]
     return any(timedelta(0) <= each < SETTLING for each in ago)
 
 
 class Edit(NamedTuple):
-    """A policy before and after a change of ours."""
+    """A policy before and after a change of ours; ``changed``: whether anything was written."""
 
     before: Policy
     after: Policy
-
-    @property
-    def changed(self) -> bool:
-        """Whether anything was written."""
-        return self.before.text != self.after.text
+    changed: bool
 
 
 def rewrite(
@@ -120,11 +100,9 @@ def rewrite(
             what = f"an empty policy is never used, so nothing was written to {path}"
             raise UsageError(what, EMPTY_POLICY.hint)
         check(after)
-        if changed == current.text:
-            return Edit(before, after)
-        mode = S_IMODE(current.status.st_mode)
-        if _replaced(target, current.text, changed.encode(), mode):
-            return Edit(before, after)
+        same, mode = changed == current.text, S_IMODE(current.status.st_mode)
+        if same or _replaced(target, current.text, changed.encode(), mode):
+            return Edit(before, after, not same)
     what = f"another program keeps changing {path}, so nothing was written"
     raise UsageError(what, "try again when it has finished")
 
@@ -164,7 +142,6 @@ class ActivePolicy:
         self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(groups).of)
         self._books: dict[tuple[str, str], Rulebook] = {}
         self._terms: dict[tuple[int, str, frozenset[str] | None], Terms] = {}
-        self._remarks: dict[tuple[str, ...], tuple[str, ...]] = {}
         rules = () if policy is None else policy.rules
         self._chooses = any("model" in rule.settings for rule in rules)
         self._adds = any(rule.settings.get("carry") == "parameters" for rule in rules)
@@ -252,12 +229,11 @@ class ActivePolicy:
 
     def misspelt(self, models: Sequence[Model]) -> tuple[str, ...]:
         """Remark on each name in the rules that is probably a misspelt attribute."""
+        if self.policy is None:
+            return ()
         names = tuple(sorted({each.name for model in models for each in model.attributes}))
-        if names not in self._remarks:
-            problems = () if self.policy is None else misspelt(self.policy, names)
-            remarks = tuple(f"line {each.line}: {each.what} ({each.hint})" for each in problems)
-            self._remarks = {names: remarks}
-        return self._remarks[names]
+        found = misspelt(self.policy, names)
+        return tuple(f"line {each.line}: {each.what} ({each.hint})" for each in found)
 
 
 class PolicyFile:
@@ -323,13 +299,8 @@ class PolicyFile:
             rules=sum(rule.layer is Layer.FILE for rule in rules),
             loaded_at=self._loaded_at,
             problems=[
-                "".join(
-                    (
-                        f"line {each.line}: " if each.line else "",
-                        f"{each.key}: " if each.key else "",
-                        f"{each.what} ({each.hint})",
-                    )
-                )
+                f"{f'line {each.line}: ' if each.line else ''}{each.key and f'{each.key}: '}"
+                f"{each.what} ({each.hint})"
                 for each in self.problems
             ],
         )

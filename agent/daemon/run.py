@@ -6,8 +6,8 @@ import asyncio
 import gc
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,75 +21,13 @@ from agent.wire.routes import Door
 
 if TYPE_CHECKING:
     import socket
-    from types import FrameType
 
     from agent.daemon.agent import Agent
     from agent.daemon.api import Api
-    from agent.daemon.boundary import web
     from agent.daemon.server import Daemon
 
 UMASK = 0o077  # the umask: nothing that the daemon makes is for others
-ENDS = (signal.SIGTERM, signal.SIGINT)
-RELOADS = signal.SIGHUP
 Build = Callable[[Paths], "Api"]
-
-
-class Lifetime:
-    """Whether the daemon is to end, or to read its files again; asked from signals and calls."""
-
-    def __init__(self) -> None:
-        self.over = False
-        self._reload = False
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._woken = asyncio.Event()
-
-    def end(self) -> None:
-        """Let the daemon end."""
-        self.over = True
-        self._wake()
-
-    def reload(self) -> None:
-        """Let the daemon read its files again."""
-        self._reload = True
-        self._wake()
-
-    async def until_over(self, reload: Callable[[], object]) -> None:
-        """Wait for the end, and call ``reload`` whenever that is asked for."""
-        self._loop = asyncio.get_running_loop()
-        while not self.over:
-            if self._reload:
-                self._reload = False
-                reload()
-            self._woken.clear()
-            if not (self.over or self._reload):
-                await self._woken.wait()
-
-    def _wake(self) -> None:
-        """Wake the one who waits; a signal may come at any instruction of the event loop."""
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._woken.set)
-
-
-@contextmanager
-def lifetime() -> Iterator[Lifetime]:
-    """Record signals in flags from here on, so that none interrupts a request.
-
-    asyncio's own handlers would leave the time before and after its loop to chance.
-    """
-    life = Lifetime()
-
-    def note(number: int, _frame: FrameType | None) -> None:
-        if number == RELOADS:
-            life.reload()
-        else:
-            life.end()
-
-    before = {number: signal.signal(number, note) for number in (*ENDS, RELOADS)}
-    try:
-        yield life
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def assembled(paths: Paths) -> Api:
@@ -113,7 +51,6 @@ def run(
     """
     forbid_dumps()
     with ExitStack() as stack:
-        life = stack.enter_context(lifetime())
         stack.callback(os.umask, os.umask(UMASK))
         stack.enter_context(sockets.more_files())
         for folder in (paths.config, paths.data, paths.state, paths.runtime):
@@ -126,39 +63,53 @@ def run(
         gc.disable()  # it would look through modules that all stay, a tenth of the start
         stack.callback(gc.enable)
 
-        def begun(paths: Paths) -> Api:
+        def begun() -> Api:
             announce()
             return build(paths)
 
-        live(paths, listening, life, begun)
+        asyncio.run(_live(listening, begun))
 
 
-def live(
-    paths: Paths,
-    listening: Mapping[Door, socket.socket],
-    life: Lifetime,
-    build: Build,
-) -> None:
-    """Answer at the listening sockets until the end; then lock."""
+async def _live(listening: Mapping[Door, socket.socket], build: Callable[[], Api]) -> None:
+    """Answer at the listening sockets until the end; then lock.
+
+    Signals are heard from the first moment on, and taken between two steps of what runs: none
+    interrupts a request, nor the start.
+    """
     from agent.daemon.autolock import Autolock
+    from agent.daemon.boundary import web
     from agent.daemon.server import Daemon, application, runner
 
-    with ExitStack() as stack:
-        api = build(paths)
-        agent = api.agent
-        stack.callback(agent.lock)  # after the last thread that could open the vault
-        gc.freeze()  # what is there now stays, and need not be looked through again
-        gc.enable()
-        autolock = Autolock(
-            lambda: agent.settings.lock_after_minutes, lambda: agent.vault is None, agent.lock
-        )
-        agent.commanded = autolock.commanded
-        daemon = Daemon(api, autolock, partial(_end, agent, life))
-        sites = [(runner(application(door, daemon)), each) for door, each in listening.items()]
-        asyncio.run(_answer(daemon, life, sites))
+    loop, over, reload = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+    for number, event in {signal.SIGTERM: over, signal.SIGINT: over, signal.SIGHUP: reload}.items():
+        loop.add_signal_handler(number, event.set)
+    api = build()
+    agent, sites = api.agent, list[web.AppRunner]()
+    gc.freeze()  # what is there now stays, and need not be looked through again
+    gc.enable()
+    autolock = Autolock(
+        lambda: agent.settings.lock_after_minutes, lambda: agent.vault is None, agent.lock
+    )
+    agent.commanded = autolock.commanded
+    daemon = Daemon(api, autolock, partial(_end, agent, over.set))
+    try:
+        for door, opened in listening.items():
+            sites.append(runner(application(door, daemon)))
+            await sites[-1].setup()
+            await web.SockSite(sites[-1], opened, backlog=sockets.BACKLOG).start()
+        LOG.info("ready (process %d)", os.getpid())
+        sockets.notify("READY=1", os.environ)
+        await _until(over, reload, daemon)
+        LOG.info("ending")
+        sockets.notify("STOPPING=1", os.environ)
+    finally:
+        agent.bus.close()
+        await asyncio.gather(*[each.cleanup() for each in sites])
+        await loop.shutdown_default_executor()  # and with it the last thread that opens the vault
+        agent.lock()
 
 
-def _end(agent: Agent, life: Lifetime) -> None:
+def _end(agent: Agent, end: Callable[[], None]) -> None:
     """Let the daemon end, once the vault is closed; ReplacedVaultError where it stays open."""
     try:
         agent.lock()
@@ -166,30 +117,10 @@ def _end(agent: Agent, life: Lifetime) -> None:
         if agent.vault is not None:
             raise
         LOG.warning("locking failed: %s", kind_and_place(error))
-    life.end()
+    end()
 
 
-async def _answer(
-    daemon: Daemon, life: Lifetime, sites: list[tuple[web.AppRunner, socket.socket]]
-) -> None:
-    """Answer at all sites until the end comes; then let what is being answered finish."""
-    from agent.daemon.boundary import web
-
-    try:
-        for each, opened in sites:
-            await each.setup()
-            await web.SockSite(each, opened, backlog=sockets.BACKLOG).start()
-        LOG.info("ready (process %d)", os.getpid())
-        sockets.notify("READY=1", os.environ)
-        await _until_over(daemon, life)
-        LOG.info("ending")
-        sockets.notify("STOPPING=1", os.environ)
-    finally:
-        daemon.api.agent.bus.close()
-        await asyncio.gather(*[each.cleanup() for each, _ in sites])
-
-
-async def _until_over(daemon: Daemon, life: Lifetime) -> None:
+async def _until(over: asyncio.Event, reload: asyncio.Event, daemon: Daemon) -> None:
     """Wait for the end, and look from time to time whether to lock and whether files have changed.
 
     A defect in what is done meanwhile is an end too, since it locks.
@@ -200,10 +131,13 @@ async def _until_over(daemon: Daemon, life: Lifetime) -> None:
         while True:
             daemon.autolock.check()
             daemon.api.agent.look_at_all()
-            await asyncio.sleep(EVERY)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(EVERY):
+                    await reload.wait()
+                reload.clear()
+                daemon.api.refresh()
 
-    looking = asyncio.create_task(look())
-    waiting = asyncio.create_task(life.until_over(daemon.api.refresh))
+    looking, waiting = asyncio.create_task(look()), asyncio.create_task(over.wait())
     watching = asyncio.create_task(watch(daemon.autolock.end, watcher()))  # it may end at once
     done, _ = await asyncio.wait({looking, waiting}, return_when=asyncio.FIRST_COMPLETED)
     for each in (looking, waiting, watching):

@@ -74,9 +74,9 @@ def test_what_is_told_is_what_left(live: Live, mode: Mode) -> None:
         assert each.facts == (titled(entries[question]) if question in entries else {})
         assert all(f"{title}: {value}" in each.line for title, value in each.facts.items())
     assert sum(bool(each.facts) for each in found) >= 2
-    assert (found[-1].parts["understood_as"], SUM in entries) == (None, False)
-    assert found[0].parts["understood_as"] == "job sites"
-    assert found[0].parts["certainty"] == 1
+    assert SUM not in entries
+    assert "Question read as 'job sites'" in found[0].line
+    assert "Question read as" not in found[-1].line
 
 
 def test_the_recipient_is_the_one_that_was_configured(live: Live) -> None:
@@ -172,9 +172,9 @@ def test_what_waits_is_named_and_stays() -> None:
             reviews: list[Review] = client.call("reviews")
     [review], titles = reviews, titles_of("so2017")
     assert review.recipient == "claude.ai"
-    assert found.parts["waiting"] == [titles[each] for each in review.names]
-    assert not {*found.parts["waiting"]} & {*found.facts}
-    assert "Waiting for the user's approval: region of the world" in found.line
+    assert not {titles[each] for each in review.names} & {*found.facts}
+    waiting = found.line.partition("Waiting for the user's approval: region of the world")[2]
+    assert all(titles[each] in waiting for each in review.names if each != "region")
 
 
 def test_what_the_user_prefers_not_to_say_is_no_fact() -> None:
@@ -280,8 +280,7 @@ def summary(**fields: Any) -> Summary:  # noqa: ANN401  (of any field)
 
 def texts(found: PersonalContext) -> list[str]:
     """Return every text that is told."""
-    parts = [found.line, found.understood_as or "", found.people_left or "", *found.waiting]
-    return [*parts, *(text for each in found.facts for text in (each.title, each.value))]
+    return [found.line, *(text for each in found.facts for text in (each.title, each.value))]
 
 
 @pytest.mark.parametrize("name", ["atus", "so2017"])
@@ -324,8 +323,7 @@ def test_nothing_that_a_hostile_model_says_gets_through(
         ),
     )
     found = personal_context(answer)
-    assert [len(found.facts), len(found.waiting)] == [len(values), len(pending)]
-    assert 0 <= found.certainty <= probability
+    assert len(found.facts) == len(values)
     for text in texts(found):
         assert text.isprintable()
         assert not set(text.replace("`reticent requests list --waiting`", "")) & set("<>[]{}`|\\")
@@ -365,10 +363,6 @@ def test_facts_are_told_as_people_read_them() -> None:
             {"title": "years since learning to program", "value": "less than 3 years"},
             {"title": "share of work done from home", "value": "a few days a month"},
         ),
-        "understood_as": "job_sites",
-        "certainty": 0.99,
-        "people_left": "303 of the 18,991 people of the survey",
-        "waiting": ("salary",),
     }
     assert "gender" not in found.model_dump_json()
     assert "unspecified" not in found.model_dump_json()
@@ -388,8 +382,8 @@ def test_where_nothing_is_sent_it_says_why_and_carries_nothing() -> None:
             Answer(code=code, summary=None if code in UNDECIDED else summary())
         )
         assert WHY_NOTHING[code] in found.line
-        assert (found.facts, found.waiting, found.people_left) == ((), (), None)
-        assert code not in UNDECIDED or found == PersonalContext(line=found.line)
+        assert found == PersonalContext(line=found.line)
+        assert "People who fit" not in found.line
     found = personal_context(Answer(code="answered", summary=summary(pending=["salary"])))
     assert WHY_NOTHING["answered"] not in found.line
     assert "what would help waits for their approval" in found.line

@@ -35,7 +35,7 @@ ADDED = "k = 3\n"
 def stamp(written: timedelta, changed: timedelta) -> Fingerprint:
     """Return the stamp of a file that was written to and changed so long before now."""
     first, second = (round((NOW - each).timestamp() * 1e9) for each in (written, changed))
-    return Fingerprint(first, second, 1, 2, 3)
+    return first, second, 1, 2, 3
 
 
 def test_an_edit_that_hides_is_noticed(tmp_path: Path) -> None:
@@ -52,7 +52,8 @@ def test_an_edit_that_hides_is_noticed(tmp_path: Path) -> None:
     after = fingerprint_of(path)
     assert before is not None
     assert after is not None
-    assert after != before == after._replace(changed_at=before.changed_at)
+    assert (after[0], after[2:]) == (before[0], before[2:])
+    assert after != before
 
 
 @given(SPANS, SPANS)
