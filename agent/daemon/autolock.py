@@ -17,12 +17,11 @@ from agent.wire.routes import CONTROL, Door
 from policy.settings import LONGEST_MINUTES
 
 BUS = Path("/run/dbus/system_bus_socket")
-SESSIONS = Path("/run/systemd/sessions")  # a file for each, with UID= and the number of its user
 LINE = 1 << 16  # bytes
 _ARGUMENTS = ("monitor", "--system", "--dest", "org.freedesktop.login1")
-_SLEEPS = re.compile(r"\.Manager\.PrepareForSleep \(true,\)")
-_LOCKS = re.compile(
-    r"^/org/freedesktop/login1/session/(\w+): .*(?:\.Session\.Lock \(\)|'LockedHint': <true>)"
+_LOCKS = re.compile(  # a screen, whosever it is, or the machine that goes to sleep
+    rb"^/org/freedesktop/login1(?:: \S*\.Manager\.PrepareForSleep \(true,\)"
+    rb"|/session/\w+: .*(?:\.Session\.Lock \(\)|'LockedHint': <true>))"
 )
 EVERY = 5.0  # seconds between two looks; a call looks by itself before anything else
 UNCOUNTED = {"events", "unattended"}  # an open program does not mean that the user is there
@@ -32,20 +31,6 @@ NAP = 1.0  # seconds of sleep between two looks: a machine that stays awake has 
 def watcher() -> str | None:
     """Find the program that reports the events of logind, None where there is no bus."""
     return shutil.which("gdbus") if BUS.exists() else None
-
-
-def locks(line: str, sessions: Path = SESSIONS) -> bool:
-    """Say whether a line reports sleep, or that this user's screen was locked."""
-    if _SLEEPS.search(line):
-        return True
-    if (found := _LOCKS.match(line)) is None:
-        return False
-    number = re.sub(r"_([0-9a-f]{2})", lambda code: chr(int(code[1], 16)), found[1])
-    try:
-        text = (sessions / number).read_text(encoding="utf-8", errors="replace")
-    except (OSError, ValueError):  # whose it is cannot be told
-        return True
-    return f"UID={os.geteuid()}" in text.splitlines()
 
 
 async def watch(lock: Callable[[], object], program: str | None) -> None:
@@ -67,7 +52,7 @@ async def watch(lock: Callable[[], object], program: str | None) -> None:
     assert process.stdout is not None  # noqa: S101  (it is a pipe)
     try:
         while line := await process.stdout.readline():
-            if locks(line.decode("utf-8", "replace")):
+            if _LOCKS.match(line):
                 lock()
     except ValueError:  # no line is as long
         pass

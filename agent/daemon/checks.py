@@ -1,7 +1,6 @@
-"""Checks of the machine: Python, disk, user, environment, folders and files."""
+"""Checks of the machine: environment, folders and files."""
 
 import os
-import shutil
 import socket
 import stat
 import sys
@@ -9,21 +8,16 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
-
 from agent.daemon.artifacts import Machine
 from agent.errors import UsageError, reason
 from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER, check_way
 from agent.paths import HOME, RUNTIME
-from agent.vault.seal import OPENSSL
 from agent.wire.client import check_address
 from agent.wire.state import Finding
 
 AT_MOST = 10  # findings about single files: the rest is of the same kind
 ELSEWHERE = "fix that, or choose another folder with RETICENT_HOME"
 SECONDS = 2.0  # for a socket to answer
-LITTLE, LEAST = 100 << 20, 5 << 20  # bytes that are free
 
 
 def ok(name: str, what: str) -> Finding:
@@ -103,30 +97,9 @@ def listens(path: Path) -> bool:
     return True
 
 
-def check_python(here: Machine) -> Iterator[Finding]:
-    """Yield which Python runs, and whether its cryptography has what the vault needs."""
-    yield ok("python", f"Python {sys.version.split()[0]}, {here.interpreter}")
-    try:
-        Argon2id(salt=bytes(16), length=32, iterations=1, lanes=1, memory_cost=8)
-    except UnsupportedAlgorithm:
-        what = "the system's OpenSSL lacks Argon2id, so no vault can be opened"
-        yield bad("python", what, OPENSSL)
-
-
-def check_disk(here: Machine) -> Iterator[Finding]:
-    """Yield how much space is free; nothing is disclosed without a record."""
-    place = next(each for each in (here.paths.data, *here.paths.data.parents) if each.is_dir())
-    free = shutil.disk_usage(place).free
-    if free < LITTLE:
-        what = f"only {free >> 20} MiB are free at {place}"
-        make = bad if free < LEAST else warn
-        yield make("disk", what, "free some space: nothing is disclosed without a record")
-    else:
-        yield ok("disk", f"{free >> 20:,} MiB free at {place}")
-
-
 def check_environment(here: Machine) -> Iterator[Finding]:
-    """Yield where the environment puts our files, and that sudo makes them root's."""
+    """Yield what runs us, where the environment puts our files, and whether they become root's."""
+    yield ok("python", f"Python {sys.version.split()[0]}, {here.interpreter}")
     home, sudo = here.environment.get(HOME), here.environment.get("SUDO_USER", "root")
     if os.geteuid() == 0 and sudo != "root":
         what = "run through sudo: its files belong to root, and the user cannot open them"

@@ -250,8 +250,6 @@ def check_dialogs(here: Machine, rules: Rules, _registry: ModelRegistry) -> Iter
 
 
 CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
-    checks.check_python,
-    checks.check_disk,
     checks.check_environment,
     checks.check_folders,
     checks.check_files,

@@ -9,7 +9,7 @@ import signal
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.daemon import sockets
 from agent.daemon.events import LOG, Bus, kind_and_place, logging_to
@@ -139,7 +139,8 @@ async def _until(over: asyncio.Event, reload: asyncio.Event, daemon: Daemon) -> 
 
     looking, waiting = asyncio.create_task(look()), asyncio.create_task(over.wait())
     watching = asyncio.create_task(watch(daemon.autolock.end, watcher()))  # it may end at once
-    done, _ = await asyncio.wait({looking, waiting}, return_when=asyncio.FIRST_COMPLETED)
+    ends: set[asyncio.Task[Any]] = {looking, waiting}
+    done, _ = await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
     for each in (looking, waiting, watching):
         each.cancel()
     await asyncio.wait({watching})  # which ends its program

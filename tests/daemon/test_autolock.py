@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon import autolock as locking
-from agent.daemon.autolock import NAP, Autolock, Time, clocks, locks, watch, watcher
+from agent.daemon.autolock import NAP, Autolock, Time, watch, watcher
 from agent.daemon.server import ASKERS
 from agent.decision.values import UNDECIDED, Code
 from agent.errors import VaultError
@@ -126,18 +126,6 @@ def test_it_locks_exactly_when_nobody_used_it_for_so_long(
         assert machine.open is (step == "unlock" or (was_open and not due))
 
 
-def test_the_policy_is_asked_at_each_look() -> None:
-    """An edit holds at once."""
-    machine = Machine()
-    autolock = machine.autolock()
-    machine.seconds = 300
-    autolock.check()
-    assert machine.open
-    machine.minutes = 5
-    autolock.check()
-    assert not machine.open
-
-
 def test_a_search_is_use_once_the_user_is_answered() -> None:
     """Not where nothing was decided, and nobody else's is."""
     with behind(QUERY) as running:
@@ -163,40 +151,6 @@ def test_a_lock_whose_last_words_fail_is_one(caplog: pytest.LogCaptureFixture) -
     assert "private" not in caplog.text
 
 
-def test_the_clock_goes_forward() -> None:
-    """Whatever the time of day does."""
-    one, other = clocks(), clocks()
-    assert one.passed <= other.passed
-    assert other.slept - one.slept < NAP / 2
-
-
-@pytest.fixture
-def sessions(tmp_path: Path) -> Path:
-    """The sessions of a machine: one of this user, one of another."""
-    (tmp_path / "2").write_text(f"# systemd\nUID={os.geteuid()}\nUSER=me\n")
-    (tmp_path / "c1").write_text(f"UID={os.geteuid() + 1}\n")
-    return tmp_path
-
-
-def test_the_screens_lock_and_a_sleep_are_told_and_nothing_else(sessions: Path) -> None:
-    """As `gdbus` writes them; least of all the end of either."""
-    lines = [*TELLING, *SILENT]
-    assert [line for line in lines if locks(f"{line}\n", sessions)] == TELLING
-
-
-def test_another_users_screen_is_theirs(sessions: Path) -> None:
-    """One of whom nobody knows is ours, to be safe."""
-    for line in TELLING[:2]:
-        assert not locks(line.replace("_32", "c1"), sessions)
-        assert locks(line.replace("_32", "_33"), sessions)
-
-
-@given(line=st.text())
-def test_any_line_is_read(line: str) -> None:
-    """Whatever it says."""
-    assert not locks(line)
-
-
 def followed(program: str | None) -> list[str]:
     """Return how often the vault was locked until the program has no more to say."""
     locked: list[str] = []
@@ -216,10 +170,10 @@ def script(folder: Path, text: str) -> str:
     return str(made)
 
 
-def test_each_time_it_locks(tmp_path: Path) -> None:
-    """And it need not last."""
-    said = "\n".join([*TELLING[2:], *SILENT, *TELLING[2:]])
-    assert followed(script(tmp_path, f"cat <<'X'\n{said}\nX")) == ["locked", "locked"]
+def test_the_screens_lock_and_a_sleep_are_told_and_nothing_else(tmp_path: Path) -> None:
+    """As `gdbus` writes them; least of all the end of either; and the program need not last."""
+    said = "\n".join([*TELLING, *SILENT, TELLING[2]])
+    assert followed(script(tmp_path, f"cat <<'X'\n{said}\nX")) == ["locked"] * 4
 
 
 def test_one_that_fails_is_no_matter(tmp_path: Path) -> None:

@@ -1,16 +1,17 @@
-"""Offers of recipients, and the searches that they bring."""
+"""Offers of recipients, the searches that they bring, and the last word taken back."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, timedelta
+from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.reviews import SEARCHES_PER_SITE
-from agent.errors import LockedError, RefusedError, ReticentError, UsageError
+from agent.daemon.consent import ALREADY_SENT
+from agent.errors import LockedError, RefusedError, ReticentError, UsageError, VaultError
+from agent.wire.policy import Disclose, Lasting, Word
 from tests.daemon.office import TEXT, Office, open_office
 from tests.decision.made import NAMES
 from tests.worlds.people import Memory
@@ -25,17 +26,7 @@ recipient = "path.example"
 search = "https://path.example/{{query}}"
 """
 HOSTS = ("a.example", "ruled.example", "b.example")
-PATHS = ("/", "/find", "/a", "/b")
-Act = tuple[str, str, str | None, int | None]
-ACTS: st.SearchStrategy[Act] = st.tuples(
-    st.sampled_from(["offer", "offer", "offer", "block", "turn", "later"]),
-    st.sampled_from(HOSTS),
-    st.sampled_from(PATHS) | st.none(),
-    st.sampled_from([None, 1, 2]),
-)
-OVER: Act = ("offer", "a.example", "/find", 1)
-LATER: Act = ("later", "a.example", None, None)
-ANEW: Act = ("offer", "a.example", None, None)
+PATHS = ("/", "/find")
 
 
 def test_an_offer_waits_and_is_remembered_in_the_vault(office: Office) -> None:
@@ -96,16 +87,6 @@ def test_nothing_opens_because_time_passes(
         assert can == (names if day <= days else set())
         assert could is None or can <= could
         could = can
-
-
-@given(record=st.binary(max_size=20))
-def test_a_record_that_cannot_be_read_opens_nothing(
-    record: bytes, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    """Of another version, say."""
-    office = open_office(tmp_path_factory.mktemp("p"))
-    office.consent.opened(Memory({"offers/a.example": record}))
-    assert office.consent.offered("a.example", office.now) == frozenset()
 
 
 def test_no_name_is_approved_that_was_not_shown(office: Office) -> None:
@@ -194,107 +175,41 @@ def test_without_a_policy_nothing_is_written(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == []
 
 
-@dataclass
-class Known:
-    """What should be known of one host."""
-
-    searches: tuple[str, ...] = ()
-    until: date | None = None
-    approved: bool = False
-    blocked: bool = False
-
-    def holds(self, today: date) -> bool:
-        """Return whether an approved offer holds."""
-        return self.approved and (self.until is None or today <= self.until)
-
-
-@dataclass
-class Story:
-    """A consent, what was done there, and what should be so."""
-
-    office: Office
-    items: Memory = field(default_factory=Memory)
-    locked: bool = True
-    hosts: Mapping[str, Known] = field(default_factory=lambda: {each: Known() for each in HOSTS})
-
-    @property
-    def today(self) -> date:
-        """The day it is."""
-        return self.office.now.date()
-
-    def turn(self) -> None:
-        """Lock or unlock the vault."""
-        self.locked = not self.locked
-        if self.locked:
-            self.office.consent.closed()
-        else:
-            self.office.consent.opened(self.items)
-
-    def offer(self, host: str, path: str | None, days: int | None) -> None:
-        """Let a host offer, and approve that unless the vault is locked."""
-        search = None if path is None else f"https://{host}{path}?q={{query}}"
-        known, consent, now = self.hosts[host], self.office.consent, self.office.now
-        review = consent.offer(host, host, ["age"], now, search)
-        held = known.holds(self.today) and not self.locked
-        same = held and (search is None or search in known.searches)
-        if same or known.blocked:
-            assert review is None
-            return
-        review = next(each for each in consent.reviews(now) if each.recipient == host)
-        assert review.search == search
-        if self.locked:
-            return
-        lasting = {"days": days} if days else {}
-        self.office.say(review, "approve", "days" if days else "always", **lasting)
-        before = known.searches if known.holds(self.today) else ()
-        new = () if search is None else (search,)
-        known.searches = (*new, *(each for each in before if each != search))[:SEARCHES_PER_SITE]
-        known.until = self.today + timedelta(days=days) if days else None
-        known.approved = True
-
-    def block(self, host: str) -> None:
-        """Refuse a host, or take that back."""
-        known = self.hosts[host]
-        known.blocked = not known.blocked
-        if known.blocked:
-            self.office.consent.refuse(host, self.office.now)
-        else:
-            self.office.consent.allow(host)
-
-    def expected(self) -> list[tuple[str, str]]:
-        """Return what should be listed."""
-        approved = {
-            (host, search)
-            for host, known in self.hosts.items()
-            if known.holds(self.today) and not self.locked
-            for search in known.searches
-        }
-        both = {("ruled.example", RULED), *approved}
-        return sorted(each for each in both if not self.hosts[each[0]].blocked)
-
-
-@given(acts=st.lists(ACTS, max_size=12))
-@example(acts=[OVER, LATER, LATER, ANEW]).via("an offer that is over")
+@given(
+    offers=st.dictionaries(
+        st.sampled_from(HOSTS), st.tuples(st.sampled_from(PATHS), st.none() | st.integers(0, 2))
+    ),
+    blocked=st.sets(st.sampled_from(HOSTS)),
+    later=st.integers(0, 3),
+    locked=st.booleans(),
+)
 def test_listed_is_what_is_ruled_and_approved(
-    acts: Sequence[Act], tmp_path_factory: pytest.TempPathFactory
+    *,
+    offers: dict[str, tuple[str, int | None]],
+    blocked: set[str],
+    later: int,
+    locked: bool,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     """Of who gets nothing none; while it is locked the policy's alone; and none twice."""
     path = tmp_path_factory.mktemp("p") / "policy.toml"
     path.write_text(SEARCHING)
-    story = Story(Office(path))
-    story.turn()
-    for kind, host, search, days in acts:
-        match kind:
-            case "offer":
-                story.offer(host, search, days)
-            case "block":
-                story.block(host)
-            case "turn":
-                story.turn()
-            case "later":
-                story.office.now += timedelta(days=1)
-        found = story.office.consent.sites(story.office.now)
-        assert [(each.recipient, each.search) for each in found] == story.expected()
+    office, expected = Office(path), {("ruled.example", RULED)}
+    office.consent.opened(Memory())
+    for host, (place, days) in offers.items():
+        search = f"https://{host}{place}?q={{query}}"
+        new = office.offer(host, ["age"], search)
+        more = {"days": days} if days else {}
+        office.say(new, "approve", "days" if days else "always", **more)
+        if not locked and (not days or later <= days):
+            expected.add((host, search))
+    for host in blocked:
+        office.consent.refuse(host, office.now)
+    office.now += timedelta(days=later)
+    if locked:
+        office.consent.closed()
+    found = [(each.recipient, each.search) for each in office.consent.sites(office.now)]
+    assert found == sorted(each for each in expected if each[0] not in blocked)
 
 
 def test_a_search_is_not_approved_that_was_not_shown(tmp_path: Path) -> None:
@@ -339,26 +254,18 @@ def test_an_approval_is_a_rule_that_undo_takes_back(office: Office) -> None:
 
 
 def test_it_may_end_on_a_day(office: Office) -> None:
-    """And can be wanted again then."""
+    """And can be wanted again then; a no changes nothing."""
     wanted(office)
     [review] = office.consent.reviews(office.now)
     office.say(review, "approve", "days", days=2)
-    office.now += timedelta(days=2)
-    assert office.consent.assistants(office.now) == ["https://chat.example"]
-    office.now += timedelta(days=1)
-    assert office.consent.assistants(office.now) == []
+    for days, assistants in ((2, ["https://chat.example"]), (1, [])):
+        office.now += timedelta(days=days)
+        assert office.consent.assistants(office.now) == assistants
     assert wanted(office)
     [review] = office.consent.reviews(office.now)
-    assert office.say(review, "approve").written == "assistant chat.example (2)"
-    assert office.consent.assistants(office.now) == ["https://chat.example"]
-
-
-def test_a_no_changes_nothing(office: Office) -> None:
-    """Its recipient is treated as before."""
-    wanted(office)
-    [review] = office.consent.reviews(office.now)
+    text = office.path.read_text()
     assert office.say(review, "deny").written is None
-    assert (office.path.read_text(), office.consent.reviews(office.now)) == (TEXT, [])
+    assert (office.path.read_text(), office.consent.reviews(office.now)) == (text, [])
 
 
 def test_what_is_refused_or_ruled_otherwise_is_not_listed(office: Office) -> None:
@@ -386,3 +293,144 @@ def test_a_page_s_own_offer_does_not_take_its_place(office: Office) -> None:
     assert wanted(office)
     assert [each.address for each in office.consent.reviews(office.now)] == [None, ADDRESS]
     assert office.consent.waiting_offer("chat.example", office.now) == frozenset({"age"})
+
+
+# undoing
+
+
+@pytest.fixture
+def unlocked(office: Office) -> Office:
+    """Return an unlocked consent whose policy asks for everything."""
+    office.consent.opened(Memory())
+    return office
+
+
+SAYING = ("a.example", "www.a.example", "b.example", "s1.example", "s2.example")
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """Anything that a user says after a request of a host; ``said``: a verdict or an override."""
+
+    host: str
+    said: str
+    names: tuple[str, ...]
+    lasting: Lasting
+    everyone: bool
+    hours: int
+
+    def say(self, office: Office) -> bool:
+        """Say it, if it makes sense by now; return whether it did."""
+        more: Any = {
+            "lasting": self.lasting,
+            "days": 3 if self.lasting == "days" else None,
+            "about": "everyone" if self.everyone else "recipient",
+        }
+        try:
+            if self.said in get_args(Disclose):
+                said: Any = self.said
+                word = Word(recipient=self.host, names=[*self.names], disclose=said, **more)
+                office.consent.override(word, office.now)
+                return True
+            review = office.consent.reviews(office.now)[-1]
+            if self.said == "dismiss":
+                office.consent.dismiss(review.id)
+            else:
+                office.say(review, self.said, **more)
+        except (ReticentError, IndexError):
+            return False
+        return True
+
+
+WORDS = st.builds(
+    Spoken,
+    st.sampled_from(SAYING),
+    st.sampled_from([*get_args(Disclose), "approve", "deny", "dismiss"]),
+    st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True).map(tuple),
+    st.sampled_from(get_args(Lasting)),
+    st.booleans(),
+    st.sampled_from([0, 1, 5, 30]),
+)
+
+
+def remembered(office: Office) -> tuple[object, object]:
+    """Return all that is remembered."""
+    consent = office.consent
+    return consent._preferences, consent._waiting  # noqa: SLF001  (all of it)
+
+
+def life(office: Office, words: list[Spoken]) -> None:
+    """Let requests go by, each with a word after it."""
+    for word in words:
+        office.now += timedelta(hours=word.hours)
+        office.request(word.host)
+        word.say(office)
+
+
+@given(before=st.lists(WORDS, max_size=5), last=WORDS)
+def test_undo_restores_all_that_a_word_changed(
+    before: list[Spoken], last: Spoken, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """What is remembered, what waits, and every byte of the file; then there is nothing more."""
+    office = open_office(tmp_path_factory.mktemp("p"))
+    office.path.write_bytes(TEXT.replace("\n", "\r\n").encode())
+    office.path.chmod(0o640)
+    life(office, before)
+    office.request(last.host)
+    office.consent.reviews(office.now)
+    state, text = remembered(office), office.path.read_bytes()
+    if not last.say(office):
+        assert (remembered(office), office.path.read_bytes()) == (state, text)
+        return
+    said = office.consent.undo(office.now)
+    assert ": undone." in said
+    assert (ALREADY_SENT in said) == (last.said != "dismiss")
+    assert (remembered(office), office.path.read_bytes()) == (state, text)
+    assert office.path.stat().st_mode & 0o777 == 0o640
+    with pytest.raises(UsageError, match="nothing to undo"):
+        office.consent.undo(office.now)
+
+
+@given(word=WORDS, hosts=st.lists(st.sampled_from(SAYING), max_size=4))
+def test_undo_leaves_what_came_meanwhile(
+    word: Spoken, hosts: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Later requests wait on, none twice, and what was used up is not said again."""
+    office = open_office(tmp_path_factory.mktemp("p"))
+    office.request(word.host)
+    first = office.consent.reviews(office.now)
+    if not word.say(office):
+        return
+    for host in hosts:
+        office.request(host)
+    between = office.consent.reviews(office.now)
+    office.consent.undo(office.now)
+    after = office.consent.reviews(office.now)
+    assert len({each.id for each in after}) == len(after)
+    assert {each.pool for each in between} <= {each.pool for each in after}
+    assert {each.pool for each in first} <= {each.pool for each in after}
+    assert office.path.read_text() == TEXT
+    assert office.consent._preferences == ()  # noqa: SLF001
+
+
+def test_an_offer_waits_again(unlocked: Office) -> None:
+    """What was approved before holds again; where that cannot be kept, it is undone later."""
+    records = Memory()
+    unlocked.consent.opened(records)
+    unlocked.say(unlocked.offer("a.example", ["gender"]), "approve")
+    kept, text = dict(records.records), unlocked.path.read_bytes()
+    new = unlocked.offer("a.example", ["age"])
+    for decided in ("deny", "approve"):
+        unlocked.say(new, decided)
+        assert (unlocked.path.read_bytes(), records.records) != (text, kept)
+        if decided == "approve":
+            records.full = True
+            with pytest.raises(VaultError):
+                unlocked.consent.undo(unlocked.now)
+            assert unlocked.consent.reviews(unlocked.now) == []
+            records.full = False
+        said = unlocked.consent.undo(unlocked.now)
+        assert said.startswith("Approved" if decided == "approve" else "Denied")
+        assert (unlocked.path.read_bytes(), records.records) == (text, kept)
+        assert unlocked.consent.reviews(unlocked.now) == [new]
+        assert unlocked.consent.offered("a.example", unlocked.now) == frozenset({"gender"})

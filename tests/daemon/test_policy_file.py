@@ -78,15 +78,6 @@ def test_the_last_good_rules_are_in_force(
         assert (status.loaded_at is None) == (good is None)
 
 
-def test_all_that_is_wrong_is_said_with_its_line(edited: Edited) -> None:
-    """And nothing is in force before the first good rules."""
-    edited.save(BROKEN)
-    assert edited.look()
-    status = edited.rules.status()
-    assert (status.in_use, status.rules, status.path) == (False, 0, str(edited.path))
-    assert [problem.split(":")[0] for problem in status.problems] == ["line 1", "line 2"]
-
-
 def test_what_becomes_of_the_file_is_logged(edited: Edited) -> None:
     """By its name and the number of problems: what stands in it is nobody else's business."""
     lines: list[str] = []

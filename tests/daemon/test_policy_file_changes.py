@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 
 from agent.daemon.policy_file import (
     SETTLING,
-    UNREADABLE,
     Fingerprint,
     fingerprint_of,
     rewrite,
     settling,
 )
-from agent.errors import PolicyError, UnsafeError, UsageError
+from agent.errors import UnsafeError, UsageError
 from policy.rules import Policy
 from tests.daemon.test_policy_file import GOOD, OTHER, Edited
 from tests.wire.fake import short_folder
@@ -61,17 +60,6 @@ def test_a_file_settles_by_both_of_its_times(written: timedelta, changed: timede
     """A time that was set, to the past or the future, does not make it any older."""
     fresh = [timedelta(0) <= each < SETTLING for each in (written, changed)]
     assert settling(stamp(written, changed), NOW) == any(fresh)
-
-
-def test_what_is_not_there_has_settled(tmp_path: Path) -> None:
-    """And what cannot be seen is told from it."""
-    assert fingerprint_of(tmp_path / "none") is None
-    assert fingerprint_of(tmp_path / "none" / "below") is None
-    assert not settling(None, NOW)
-    loop = tmp_path / "loop"
-    loop.symlink_to(loop)
-    assert fingerprint_of(loop) == UNREADABLE
-    assert not settling(UNREADABLE, NOW)
 
 
 def by_another(script: str, *arguments: Path) -> None:
@@ -222,14 +210,6 @@ def test_what_is_no_policy_before_or_after_is_left_as_it_is(
         rewrite(policy, change)
     assert policy.read_bytes() == before
     assert [*policy.parent.iterdir()] == [policy]
-
-
-def test_every_mistake_of_a_change_is_said(policy: Path) -> None:
-    """To whoever rewrites it."""
-    with pytest.raises(UsageError) as caught:
-        rewrite(policy, lambda text, _: f'{text}[[rule]]\nrecipient = "a.example"\nk = 0\nx = 1\n')
-    assert isinstance(caught.value.__cause__, PolicyError)
-    assert [each.key for each in caught.value.__cause__.problems] == ["rule[1].k", "rule[1].x"]
 
 
 def test_a_change_in_between_is_kept(policy: Path) -> None:

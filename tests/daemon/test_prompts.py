@@ -14,7 +14,6 @@ from agent.daemon.doctor import examine
 from agent.daemon.request_log import Asker
 from agent.wire.base import RecipientName
 from agent.wire.decide import Answer, Ask, Offer
-from agent.wire.state import Status, Unlock
 from tests import waiting
 from tests.daemon.scripted import Scripted, typed
 from tests.vault.worlds import PASSPHRASE
@@ -183,26 +182,6 @@ def test_two_requests_open_one_dialog(desk: Desk) -> None:
     assert desk.program.gone()
 
 
-def test_not_now_counts_from_when_it_is_said(desk: Desk) -> None:
-    """Also where the dialog had stood open for a while."""
-    desk.program.answers(GETPIN=[FALSE, NOT_NOW])
-    unlock = desk.prompts._unlock  # noqa: SLF001
-
-    async def slowly(by: Unlock) -> Status:
-        desk.clock = 100
-        return await unlock(by)
-
-    desk.prompts._unlock = slowly  # noqa: SLF001
-
-    async def steps() -> None:
-        for at, times in ((0, 1), (699, 1), (700, 2)):
-            desk.clock = at
-            await desk.asked()
-            assert desk.program.started() == times
-
-    run(steps())
-
-
 @pytest.mark.parametrize(
     ("step", "begun"),
     [
@@ -326,39 +305,6 @@ def test_one_an_hour_and_recipient(desk: Desk) -> None:
             assert desk.program.started() == times, at
 
     run(steps())
-
-
-def test_no_more_than_the_policy_lets_open_unasked(desk: Desk) -> None:
-    """Where it says that none may, all wait in the list."""
-    text = desk.home.paths.policy.read_text()
-    desk.home.rule(text + "prompts_per_hour = 0\n")
-
-    async def steps() -> None:
-        await desk.home.calls.unlock(OPEN)
-        desk.home.fill()
-        await desk.asked()
-
-    run(steps())
-    assert waits(desk) == ["age"]
-    assert desk.program.started() == 0
-
-
-def test_a_lock_closes_what_asks_for_a_word(desk: Desk) -> None:
-    """Whom it was about is not said while locked, and nothing is decided."""
-    desk.program.answers(CONFIRM=["SLEEP"])
-
-    async def steps() -> None:
-        await desk.home.calls.unlock(OPEN)
-        desk.home.fill()
-        desk.ask()
-        await desk.shown()
-        desk.home.agent.lock()
-        await desk.done()
-        assert desk.program.gone()
-        await desk.home.calls.unlock(OPEN)
-
-    run(steps())
-    assert waits(desk) == ["age"]
 
 
 def test_doctor_says_who_asks(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

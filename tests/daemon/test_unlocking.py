@@ -25,7 +25,6 @@ from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
 from agent.wire.decide import Ask, Offer
-from agent.wire.policy import Word
 from agent.wire.state import Status, Unlock
 from policy import hosts
 from tests.vault.doubles import Memory
@@ -112,33 +111,6 @@ def test_the_later_word_counts(steps: list[str]) -> None:
         made = Steps(Path(folder))
         with made.home:
             asyncio.run(made.all(steps))
-
-
-@pytest.mark.parametrize(
-    ("steps", "ends"),
-    [
-        (["unlock", "lock", "finish"], [LockedError]),
-        (["unlock", "lock", "unlock", "finish", "finish"], [LockedError, None]),
-        (["unlock", "unlock", "lock", "finish"], [LockedError, LockedError]),
-        (["unlock", "unlock", "finish"], [None, None]),
-        (["wrong", "unlock", "finish", "finish"], [WrongSecretError, None]),
-        (["wrong", "lock", "finish"], [WrongSecretError]),
-    ],
-)
-def test_how_an_unlocking_ends(
-    steps: list[str], ends: list[type[Exception] | None], tmp_path: Path
-) -> None:
-    """One that a lock came after opens nothing; a second one waits, and needs no opening."""
-    made = Steps(tmp_path)
-
-    async def scenario() -> None:
-        for step in steps:
-            await made.take(step)
-        errors = [each.task.exception() for each in made.asked]
-        assert [None if error is None else type(error) for error in errors] == ends
-
-    with made.home:
-        asyncio.run(scenario())
 
 
 def test_the_thread_opens_the_vault_and_nothing_else(
@@ -365,16 +337,3 @@ def test_what_was_asked_is_forgotten(opened: Home) -> None:
     opened.unlock(OPEN)
     assert opened.calls.status().entries == entries
     assert opened.calls.explain(SHOP).code == "answered"
-
-
-def test_what_waits_is_not_said(opened: Home) -> None:
-    """Until the vault is open again."""
-    opened.calls.offer(Offer(recipient="a.example", names=["age"]))
-    opened.calls.lock()
-    deny = Word(disclose="never")
-    for call in (opened.calls.reviews, lambda: opened.calls.verdict(deny, id=1)):
-        with pytest.raises(LockedError):
-            call()
-    assert opened.calls.status().waiting == 1
-    opened.unlock(OPEN)
-    assert [each.recipient for each in opened.calls.reviews()] == ["a.example"]
