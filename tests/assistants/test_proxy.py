@@ -105,38 +105,23 @@ def test_responses_get_them_too(service: Service, proxy: Proxied) -> None:
     assert json.loads(later.body) == {"input": "editor", "previous_response_id": "r"}
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        *(b"", b"{", b'{"messages": 1, "messages": [ ] }', b'{"model":"m"}'),
+def test_what_asks_nothing_stays_byte_for_byte(service: Service, proxy: Proxied) -> None:
+    """Damaged or not: what is wrong with it, the service says. So does what is compressed."""
+
+    async def answer(_request: web.BaseRequest, body: bytes) -> web.StreamResponse:
+        return web.Response(body=body, status=400, headers={"Content-Encoding": "gzip"})
+
+    service.answer = answer
+    packed = gzip.compress(json.dumps(chat(ASKED)).encode())
+    for body in (
+        *(b"", b"{", b'{"messages": 1, "messages": [ ] }', b'{"model":"m"}', packed),
         b'{"messages": [ {"role":"user" , "content":"\\ud800"} ]}',
         b'{ "messages" : [{"role":"user","content":"job site"},{"role":"tool","content":"4"}] }',
-    ],
-)
-def test_what_asks_nothing_stays_byte_for_byte(
-    service: Service, proxy: Proxied, body: bytes
-) -> None:
-    """Damaged or not: what is wrong with it, the service says."""
-
-    async def answer(_request: web.BaseRequest, body: bytes) -> web.StreamResponse:
-        return web.Response(body=body, status=400)
-
-    service.answer = answer
-    assert ask(proxy, CHAT, body)[::2] == (400, body)
-    assert service.asked[0].body == body
-
-
-def test_a_compressed_request_is_passed_on(service: Service, proxy: Proxied) -> None:
-    """As it is, and so is a compressed answer."""
-    packed = gzip.compress(json.dumps(chat(ASKED)).encode())
-
-    async def answer(_request: web.BaseRequest, body: bytes) -> web.StreamResponse:
-        return web.Response(body=body, headers={"Content-Encoding": "gzip"})
-
-    service.answer = answer
-    status, headers, body = ask(proxy, CHAT, packed, {"Content-Encoding": "gzip"})
-    assert (status, headers["Content-Encoding"], body) == (200, "gzip", packed)
-    assert service.asked[0].body == packed
+    ):
+        more = {"Content-Encoding": "gzip"} if body is packed else NO_MORE
+        status, headers, answered = ask(proxy, CHAT, body, more)
+        assert (status, headers["Content-Encoding"], answered) == (400, "gzip", body)
+        assert service.asked[-1].body == body
 
 
 def test_a_stream_passes_as_it_comes(service: Service, proxy: Proxied) -> None:
@@ -248,77 +233,71 @@ def test_where_the_service_sends_elsewhere_nobody_follows(service: Service, prox
     assert len(service.asked) == 1
 
 
-@pytest.mark.parametrize("call", ["models", "models/a:b", "models/a%2Fb.1?x=%20y", "embeddings"])
-def test_other_calls_pass_as_they_are(service: Service, proxy: Proxied, call: str) -> None:
-    """Without facts, whatever they hold."""
+def test_other_calls_pass_as_they_are_and_unknown_ones_are_refused(
+    service: Service, proxy: Proxied
+) -> None:
+    """Without facts, whatever they hold; refused in one sentence, which clients show."""
 
     async def answer(_request: web.BaseRequest, body: bytes) -> web.StreamResponse:
         return web.Response(body=body)
 
     service.answer = answer
-    body = None if call.startswith("models") else json.dumps(chat(ASKED)).encode()
-    method = "POST" if body else "GET"
-    assert ask(proxy, call, body, method=method)[::2] == (200, body or b"")
-    [found] = service.asked
-    assert (found.method, found.target, found.body) == (method, f"/v1/{call}", body or b"")
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
+    for call in ("models", "models/a:b", "models/a%2Fb.1?x=%20y", "embeddings"):
+        body = None if call.startswith("models") else json.dumps(chat(ASKED)).encode()
+        method = "POST" if body else "GET"
+        assert ask(proxy, call, body, method=method)[::2] == (200, body or b"")
+        found = service.asked.pop()
+        assert (found.method, found.target, found.body) == (method, f"/v1/{call}", body or b"")
+    sentence = "Reticent: the proxy does not pass on this call; send it to the service itself"
+    for call in (
         *("", "organization/users", "realtime", "chat", "chat/completionsx", "models/../x"),
         *("models/.", "models//x", "models/%2e%2e/x", "models/%2E%2E", "models/a%00", "models/a;b"),
         *("Models", "models%2Fx", "models/é", "models/a\\b", "models/"),
-    ],
-)
-def test_unknown_calls_are_refused(service: Service, proxy: Proxied, call: str) -> None:
-    """In one sentence, which clients show."""
-    line = f"GET {proxy.path}/{call} HTTP/1.1\r\nHost: 127.0.0.1:{proxy.port}\r\n"
-    head, _, body = raw(proxy, f"{line}Connection: close\r\n\r\n".encode()).partition(b"\r\n\r\n")
-    assert head.split(maxsplit=2)[1] == (b"404" if call.isascii() else b"400")
-    sentence = "Reticent: the proxy does not pass on this call; send it to the service itself"
-    assert not call.isascii() or json.loads(body)["error"]["message"] == sentence
+    ):
+        line = f"GET {proxy.path}/{call} HTTP/1.1\r\nHost: 127.0.0.1:{proxy.port}\r\n"
+        said = raw(proxy, f"{line}Connection: close\r\n\r\n".encode())
+        head, _, body = said.partition(b"\r\n\r\n")
+        assert head.split(maxsplit=2)[1] == (b"404" if call.isascii() else b"400"), call
+        assert not call.isascii() or json.loads(body)["error"]["message"] == sentence
     assert service.asked == []
 
 
-@pytest.mark.parametrize(
-    ("change", "status"),
-    [
-        (lambda head: head.replace("Host: 127.0.0.1", "Host: evil.example"), 403),
-        (lambda head: head.replace("Host: 127.0.0.1", "Host: 127.0.0.1.evil.example"), 403),
-        (lambda head: head.replace("Host:", "X:"), 400),
-        (lambda head: head + "Host: evil.example\r\n", 400),
-        (lambda head: head + "Origin: https://evil.example\r\n", 403),
-        (lambda head: head + "Origin: null\r\n", 403),
-        (lambda head: head.replace("POST ", "OPTIONS ") + "Origin: https://evil.example\r\n", 403),
-        (lambda head: head.replace("POST /", "POST /x"), 401),
-        (lambda head: head.replace("/v1/", "/v2/"), 401),
-        (lambda head: head.replace("POST /", "POST http://evil.example/"), 401),
-        (lambda head: head.replace("POST /", "POST /é"), 400),
-        (lambda head: head.replace("POST ", "PUT "), 404),
-        (lambda head: head.replace("POST ", "TRACE "), 404),
-        (lambda head: head + "Transfer-Encoding: chunked\r\n", 400),
-        (lambda head: head + "Content-Length: 3\r\n", 400),
-        (lambda head: head + "Transfer-Encoding: chunked, identity\r\n", 400),
-        (lambda head: head + "X-A: b\r\n c: d\r\n", 400),
-        (lambda head: head + "X A: b\r\n", 400),
-        (lambda head: head + "X-A: b\0c\r\n", 400),
-        (lambda head: head + f"X-A: {'b' * 40_000}\r\n", 400),
-        (lambda head: head + "X-A: b\r\n" * 200, 400),
-        (lambda head: head.replace("/v1/", f"/v1/{'a' * 40_000}"), 400),
-    ],
-)
-def test_who_may_not_ask_reaches_nobody(
-    service: Service, proxy: Proxied, change: Callable[[str], str], status: int
-) -> None:
+CHANGES: list[tuple[Callable[[str], str], int]] = [
+    (lambda head: head.replace("Host: 127.0.0.1", "Host: evil.example"), 403),
+    (lambda head: head.replace("Host: 127.0.0.1", "Host: 127.0.0.1.evil.example"), 403),
+    (lambda head: head.replace("Host:", "X:"), 400),
+    (lambda head: head + "Host: evil.example\r\n", 400),
+    (lambda head: head + "Origin: https://evil.example\r\n", 403),
+    (lambda head: head + "Origin: null\r\n", 403),
+    (lambda head: head.replace("POST ", "OPTIONS ") + "Origin: https://evil.example\r\n", 403),
+    (lambda head: head.replace("POST /", "POST /x"), 401),
+    (lambda head: head.replace("/v1/", "/v2/"), 401),
+    (lambda head: head.replace("POST /", "POST http://evil.example/"), 401),
+    (lambda head: head.replace("POST /", "POST /é"), 400),
+    (lambda head: head.replace("POST ", "PUT "), 404),
+    (lambda head: head.replace("POST ", "TRACE "), 404),
+    (lambda head: head + "Transfer-Encoding: chunked\r\n", 400),
+    (lambda head: head + "Content-Length: 3\r\n", 400),
+    (lambda head: head + "Transfer-Encoding: chunked, identity\r\n", 400),
+    (lambda head: head + "X-A: b\r\n c: d\r\n", 400),
+    (lambda head: head + "X A: b\r\n", 400),
+    (lambda head: head + "X-A: b\0c\r\n", 400),
+    (lambda head: head + f"X-A: {'b' * 40_000}\r\n", 400),
+    (lambda head: head + "X-A: b\r\n" * 200, 400),
+    (lambda head: head.replace("/v1/", f"/v1/{'a' * 40_000}"), 400),
+]
+
+
+def test_who_may_not_ask_reaches_nobody(service: Service, proxy: Proxied) -> None:
     """Web pages, other names of this machine, wrong tokens, and requests with two readings."""
     body = json.dumps(chat(ASKED)).encode()
     head = f"POST {proxy.path}/{CHAT} HTTP/1.1\r\nHost: 127.0.0.1:{proxy.port}\r\n"
     head = f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n"
-    answer = raw(proxy, f"{change(head)}\r\n".encode() + body)
-    assert answer.split(maxsplit=2)[1] == b"%d" % status
-    assert answer.count(b"Content-Type: ") == 1
-    assert b"Access-Control-Allow" not in answer
+    for number, (change, status) in enumerate(CHANGES):
+        answer = raw(proxy, f"{change(head)}\r\n".encode() + body)
+        assert answer.split(maxsplit=2)[1] == b"%d" % status, number
+        assert answer.count(b"Content-Type: ") == 1
+        assert b"Access-Control-Allow" not in answer
     assert service.asked == []
 
 

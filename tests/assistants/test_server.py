@@ -27,7 +27,7 @@ from agent.wire.base import LONGEST_QUERY, RecipientName
 from agent.wire.decide import Answer, Ask, Summary
 from agent.wire.policy import Review
 from agent.wire.routes import CONTROL
-from agent.wire.state import Entry, ProfileChange
+from agent.wire.state import Entry
 from agent.words.titles import LONGEST, WHY_NOTHING, plain, value_title
 from tests.assistants.asking import CONTEXT, MODES, TOLD, WEEKEND, Mode, Said, ask, calls, said
 from tests.words.test_titles import HOSTILE, TEXT
@@ -175,18 +175,6 @@ def test_what_waits_is_named_and_stays() -> None:
     assert not {titles[each] for each in review.names} & {*found.facts}
     waiting = found.line.partition("Waiting for the user's approval: region of the world")[2]
     assert all(titles[each] in waiting for each in review.names if each != "region")
-
-
-def test_what_the_user_prefers_not_to_say_is_no_fact() -> None:
-    """It is left out, whatever a policy says of it."""
-    with living('lambda = 0.0\nmodel = "so2017"\n[attributes]\nregion = "always"\n') as running:
-        with running.client(CONTROL) as client:
-            client.call("change_profile", ProfileChange(set={"so2017.region": "unspecified"}))
-        [found] = ask(running.paths.query, "job site")
-        [entry] = ledger(running, "claude.ai")
-    assert entry.values["region"] == "unspecified"
-    assert "region of the world" not in found.facts
-    assert "unspecified" not in str(found)
 
 
 def test_so_many_a_minute_for_each_recipient() -> None:
