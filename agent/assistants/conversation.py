@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from secrets import token_bytes
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -32,10 +33,6 @@ class _Part(Struct):
     text: str = ""
 
 
-class _Id(Struct):
-    id: str
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Turn:
     """The user's turn in a conversation.
@@ -57,7 +54,7 @@ class Turn:
         return self.said[-1]
 
     def with_message(self, text: str) -> bytes:
-        """Return the request with one more message: of the system, behind those that it has."""
+        """Write the request with one more message: of the system, behind those that it has."""
         message = msgspec.json.encode({"role": "system", "content": text})
         messages = [*self._messages[: self._after], message, *self._messages[self._after :]]
         whole = Raw(b"[" + b",".join(map(bytes, messages)) + b"]")
@@ -65,7 +62,7 @@ class Turn:
 
 
 def turn_of(call: str, body: bytes) -> Turn | None:
-    """Return the turn that a request ends with; None where that is not the user's, or no text.
+    """Find the turn that a request ends with; None where that is not the user's, or no text.
 
     None too for what goes on from an earlier answer (``previous_response_id``): only the service
     has what was said before. ``call``: the path below the base URL.
@@ -90,14 +87,14 @@ def turn_of(call: str, body: bytes) -> Turn | None:
 
 
 def _messages(raw: Raw, call: str) -> tuple[bytes | Raw, ...]:
-    """Return the messages; to /responses, a text alone is one of the user's."""
+    """Split into messages; to /responses, a text alone is one of the user's."""
     if call == "responses" and bytes(raw).startswith(b'"'):
         return (b'{"role":"user","content":' + bytes(raw) + b"}",)
     return tuple(msgspec.json.decode(raw, type=list[Raw]))
 
 
 def _text(content: Raw) -> str:
-    """Return the text of a message; images and the like have none."""
+    """Read the text of a message; images and the like have none."""
     text = msgspec.json.decode(content, type=str | list[_Part] | None)
     if isinstance(text, list):
         return "\n".join(each.text for each in text if each.type in TEXTS)
@@ -105,9 +102,9 @@ def _text(content: Raw) -> str:
 
 
 def _id(raw: Raw) -> str:
-    """Return the id of a conversation, by itself or in an object; empty where there is none."""
-    identifier = msgspec.json.decode(raw, type=str | _Id | None)
-    return identifier.id if isinstance(identifier, _Id) else identifier or ""
+    """Read the id of a conversation, by itself or in an object; empty where there is none."""
+    found = msgspec.json.decode(raw, type=str | dict[str, Any] | None)
+    return str(found["id"]) if isinstance(found, dict) else found or ""
 
 
 class Conversations:
@@ -124,7 +121,7 @@ class Conversations:
         self._shared: dict[bytes, None] = {}
 
     def is_open(self, turn: Turn) -> bool:
-        """Return whether a turn may have its message: nothing was told before it.
+        """Say whether a turn may have its message: nothing was told before it.
 
         One that had it may have it again: the client tries again, or begins anew.
         """

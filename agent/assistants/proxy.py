@@ -63,7 +63,7 @@ class ProxyRoute:
     daemon: Path
 
     def base(self, listening: socket) -> str:
-        """Return the base URL, for the client."""
+        """Write the base URL, for the client."""
         address, port = listening.getsockname()
         return f"http://{address}:{port}/{self.token}/v1"
 
@@ -95,7 +95,7 @@ class Proxy:
             return web.json_response({"error": wrong}, status=error.status or 403)
 
     def _admitted(self, request: web.BaseRequest) -> str:
-        """Return the path below the base URL; RefusedError for who may not ask, or not this.
+        """Find the path below the base URL; RefusedError for who may not ask, or not this.
 
         Any program on this machine can connect, and any web page can try.
         """
@@ -155,7 +155,7 @@ class Proxy:
     async def _looked_into(
         self, request: web.BaseRequest, call: str
     ) -> bytes | AsyncIterator[bytes]:
-        """Return a body, with facts where it asks for some; one that is too large as it comes."""
+        """Read a body, with facts where it asks for some; one that is too large as it comes."""
         body = bytearray()
         async for chunk in request.content.iter_any():
             body += chunk
@@ -172,7 +172,7 @@ class Proxy:
         return turn.with_message(line)
 
     async def _line(self, turn: Turn) -> str:
-        """Return what the service is told of who asks; empty for nothing, and on any failure."""
+        """Say who asks, as the service is told; empty for nothing, and on any failure."""
         try:
             async with asyncio.timeout(SECONDS):
                 answer = await asyncio.to_thread(self._decided, turn.question)
@@ -197,7 +197,7 @@ async def _resumed(begin: bytes, rest: aiohttp.StreamReader) -> AsyncIterator[by
 
 
 def end_to_end(headers: CIMultiDictProxy[str], also: Collection[str] = ()) -> CIMultiDict[str]:
-    """Return headers without those of the connection, and without ``also`` (in small letters)."""
+    """Keep the headers but those of the connection, and but ``also`` (in small letters)."""
     named = ",".join(headers.getall("Connection", [])).lower().split(",")
     left_out = {*_OF_A_HOP, *also, *(each.strip() for each in named)}
     kept = [(name, each) for name, each in headers.items() if name.lower() not in left_out]

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from agent.daemon.events import LOG, kind_and_place
 from agent.errors import ReticentError
@@ -64,22 +63,18 @@ async def watch(lock: Callable[[], object], program: str | None) -> None:
     LOG.info("no longer watching the screen's lock")
 
 
-class Time(NamedTuple):
-    """Seconds on two clocks: ``passed`` goes on while the machine sleeps, ``slept`` only then."""
-
-    passed: float
-    slept: float
+Time = tuple[float, float]  # seconds that passed, asleep or not, and that the machine has slept
 
 
 def clocks() -> Time:
-    """Read the clocks, asleep or not, as far as the system counts sleep."""
+    """Read the clocks, as far as the system counts sleep."""
     if hasattr(time, "CLOCK_BOOTTIME"):  # Linux
         passed, awake = time.CLOCK_BOOTTIME, time.CLOCK_MONOTONIC
     else:  # macOS
         passed = time.CLOCK_MONOTONIC
         awake = getattr(time, "CLOCK_UPTIME_RAW", passed)
     at = time.clock_gettime(passed)
-    return Time(at, at - time.clock_gettime(awake))
+    return at, at - time.clock_gettime(awake)
 
 
 class Autolock:
@@ -116,11 +111,11 @@ class Autolock:
 
     def commanded(self) -> None:
         """Count a command, or what the user says in a dialog."""
-        self._commanded = self._used = self._clock().passed
+        self._commanded = self._used = self._clock()[0]
 
     def used(self) -> None:
         """Count a search that the user has sent off, once it is answered."""
-        self._used = self._clock().passed
+        self._used = self._clock()[0]
 
     def check(self) -> None:
         """Lock if it is time; the vault is closed also where its last words cannot be written."""

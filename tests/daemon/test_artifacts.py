@@ -1,6 +1,5 @@
 """What is installed for other programs: written, compared, removed, and all else left alone."""
 
-import errno
 import hashlib
 import json
 import os
@@ -106,14 +105,6 @@ def test_what_is_not_ours_stays(machine: Machine, data: bytes) -> None:
         write(installations(machine))
     assert remove(installations(machine), installations(machine)) == []
     assert everything(machine) == before
-
-
-def test_a_folder_or_a_pipe_in_its_place_is_not_ours(machine: Machine) -> None:
-    """And is not waited for."""
-    first, second, *_ = files_of(machine)
-    first.path.mkdir(parents=True)
-    os.mkfifo(second.path)
-    assert (first.state(), second.state()) == ("foreign", "foreign")
 
 
 def test_what_another_installation_wrote_is_written_over_and_not_removed(machine: Machine) -> None:
@@ -350,30 +341,6 @@ def test_what_is_in_its_place_stays(machine: Machine, tmp_path: Path, kind: str)
         found.write()
     assert not found.remove()
     assert [*machine.paths.data.iterdir()] == [found.path]
-
-
-@pytest.mark.parametrize("call", ["mkdir", "rename"])
-def test_a_full_disk_leaves_the_extension_that_was_there(
-    older: Machine, monkeypatch: pytest.MonkeyPatch, call: str
-) -> None:
-    """Whole, and nothing beside it; then it works as if nothing had been."""
-    found = extension(older.paths)
-    before = content(found.path)
-    real = getattr(os, call)
-
-    def refused(path: Any, *given: Any, **named: Any) -> Any:  # noqa: ANN401  (of os)
-        if ".browser-extension." in f"{path} {given}":
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return real(path, *given, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, call, refused)
-        with pytest.raises(UsageError, match="no space left"):
-            found.write()
-    assert content(found.path) == before
-    assert [*older.paths.data.iterdir()] == [found.path]
-    found.write()
-    assert found.state() == "installed"
 
 
 @pytest.mark.parametrize("method", ["write", "remove"])

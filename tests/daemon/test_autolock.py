@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon import autolock as locking
-from agent.daemon.autolock import NAP, Autolock, Time, watch, watcher
+from agent.daemon.autolock import NAP, Autolock, watch, watcher
 from agent.daemon.server import ASKERS
 from agent.decision.values import UNDECIDED, Code
 from agent.errors import VaultError
@@ -67,7 +67,7 @@ class Machine:
             lambda: self.minutes,
             lambda: not self.open,
             self.lock,
-            lambda: Time(self.seconds, self.slept),
+            lambda: (self.seconds, self.slept),
         )
 
     def lock(self) -> None:
@@ -143,7 +143,7 @@ def test_a_lock_whose_last_words_fail_is_one(caplog: pytest.LogCaptureFixture) -
         raise VaultError("private", "free some space")
 
     machine = Machine()
-    autolock = Autolock(lambda: 1, lambda: False, full, lambda: Time(machine.seconds, 0))
+    autolock = Autolock(lambda: 1, lambda: False, full, lambda: (machine.seconds, 0))
     machine.seconds = 60
     with caplog.at_level(logging.INFO, "reticent"):
         autolock.before(CONTROL, "status")
