@@ -15,7 +15,7 @@ from agent.daemon.request_log import Asker
 from agent.wire.base import RecipientName
 from agent.wire.decide import Answer, Ask, Offer
 from tests import waiting
-from tests.daemon.scripted import Scripted, typed
+from tests.daemon.test_pinentry import Scripted, typed
 from tests.vault.worlds import PASSPHRASE
 from tests.worlds.homes import OPEN, POLICY, Home
 from tests.worlds.people import MONDAY, SHOP
