@@ -24,7 +24,7 @@ from agent.decision.values import UNDECIDED, Code, CountedAmong, Reading
 from agent.errors import DaemonError, LockedError, UsageError
 from agent.model.file import read, shipped_model
 from agent.wire.base import LONGEST_QUERY, RecipientName
-from agent.wire.decide import Answer, Ask, Summary
+from agent.wire.decide import Answer, Summary
 from agent.wire.policy import Review
 from agent.wire.routes import CONTROL
 from agent.wire.state import Entry
@@ -177,18 +177,6 @@ def test_what_waits_is_named_and_stays() -> None:
     assert all(titles[each] in waiting for each in review.names if each != "region")
 
 
-def test_so_many_a_minute_for_each_recipient() -> None:
-    """However many servers ask; the user's own requests and other recipients have theirs."""
-    with living(f"page_requests_per_minute = 3\n{BALANCED}") as running:
-        socket = running.paths.query
-        found = [*ask(socket, *["job site"] * 2), *ask(socket, *["job site"] * 2, mode="legacy")]
-        assert [bool(each.facts) for each in found] == [True, True, True, False]
-        assert "too many requests in one minute" in found[-1].line
-        assert ask(socket, "job site", recipient="other.example")[0].facts
-        with running.client(CONTROL) as client:
-            assert client.call("decide", Ask(query="job site", recipient="claude.ai")).attributes
-
-
 def test_locked_or_killed_it_tells_nothing_until_all_is_well_again() -> None:
     """On one connection, which lasts however often the daemon goes and comes."""
     with living() as running:
@@ -234,20 +222,6 @@ def test_who_is_no_recipient_is_told_nothing(live: Live) -> None:
         assert (found.facts, found.wrong) == ({}, False)
     [clear] = ask(live.paths.query, "job site", recipient="http://plain.example")
     assert "not an https address" in clear.line
-
-
-def test_many_at_once_are_answered_each(live: Live) -> None:
-    """Within the cap."""
-    server = server_for(AssistantTools(live.paths.query, "crowd.example"))
-
-    async def run() -> list[Said]:
-        async with Client(server) as client:
-            each = [said(client, CONTEXT, {"question": ASKED[0]}) for _ in range(20)]
-            return await asyncio.gather(*each)
-
-    found = asyncio.run(run())
-    assert all(each.facts == found[0].facts for each in found)
-    assert len(ledger(live, "crowd.example")) == 20
 
 
 NAMES = st.sampled_from(["age", "region", "sex"])

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from shutil import copyfile
+from shutil import copyfile, copytree
 from typing import Literal
 
 import msgspec
@@ -43,18 +43,31 @@ STATUS = msgspec.structs.replace(OPEN, version=__version__, started_at=NOW, poli
 Spoil = Callable[[Machine], object]
 
 
-@contextmanager
-def healthy() -> Iterator[Machine]:
-    """A machine on which everything of ours is as it should be, and no browser is."""
-    with short_folder() as folder, pytest.MonkeyPatch.context() as patch:
-        environment = {"RETICENT_HOME": str(folder / "r"), "HOME": str(folder)}
-        found = Machine(paths(environment), environment, NOW, sys.executable)
-        patch.setattr("agent.daemon.programs.SYSTEM_WIDE", found.paths.data)
+def machine_in(folder: Path) -> Machine:
+    """A machine with its home in a folder."""
+    environment = {"RETICENT_HOME": str(folder / "r"), "HOME": str(folder)}
+    return Machine(paths(environment), environment, NOW, sys.executable)
+
+
+@pytest.fixture(scope="module")
+def whole() -> Iterator[Path]:
+    """A home in which everything of ours is as it should be."""
+    with short_folder() as folder:
+        found = machine_in(folder)
         for each in (found.paths.config, found.paths.data, found.paths.state, found.paths.runtime):
             each.mkdir(0o700, parents=True)
         found.paths.policy.write_text('preset = "balanced"\n')
         create(Location.of(found.paths), PASSPHRASE, FAST)[0].close()
         recorded(found)
+        yield folder
+
+
+@contextmanager
+def healthy(whole: Path) -> Iterator[Machine]:
+    """A machine with a copy of such a home, and no browser."""
+    with short_folder() as folder, pytest.MonkeyPatch.context() as patch:
+        found = machine_in(Path(copytree(whole, folder / "home")))
+        patch.setattr("agent.daemon.programs.SYSTEM_WIDE", found.paths.data)
         yield found
 
 
@@ -67,9 +80,9 @@ def recorded(here: Machine) -> None:
 
 
 @pytest.fixture
-def here() -> Iterator[Machine]:
+def here(whole: Path) -> Iterator[Machine]:
     """A machine on which everything of ours is as it should be."""
-    with healthy() as found:
+    with healthy(whole) as found:
         yield found
 
 
@@ -183,11 +196,11 @@ WRONG: list[tuple[Spoil, str, State, str]] = [
 ]
 
 
-def test_what_is_wrong_is_found() -> None:
+def test_what_is_wrong_is_found(whole: Path) -> None:
     """Under its name, and nothing else becomes bad by it."""
     missed = []
     for spoil, name, state, what in WRONG:
-        with healthy() as here:
+        with healthy(whole) as here:
             spoil(here)
             findings = examine(here)
         own = [each for each in findings if (each.name, each.state) == (name, state)][:1]
