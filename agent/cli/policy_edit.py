@@ -316,10 +316,10 @@ def try_text(found: Tried, titles: Titles) -> str:
             f"{len(rows)} of {many} would have sent or asked something else; on average you would "
             f"have been served {how}."
         )
-    ends = {each.pool: _change(*_left(each)) for each in requests}
+    ends = {each.recipient: _change(*_left(each)) for each in requests}
     end = [
         ("mean bits", _change(bits(was), bits(would_be))),
-        *(("people left", f"{pool}: {left}") for pool, left in ends.items()),
+        *(("people left", f"{host}: {left}") for host, left in ends.items()),
         *([("kept as they were", counted(found.kept, "request"))] if found.kept else []),
     ]
     return page(head, table(TRIED, rows), paragraph(SIGNS) if rows else "", facts(end))

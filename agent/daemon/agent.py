@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,6 @@ from agent.daemon.policy_file import PolicyFile
 from agent.daemon.request_log import OfferedDraft, Rates, SilentRequests, Sources
 from agent.decision.cache import Cache
 from agent.decision.locale import LOCALE
-from agent.decision.what_if import advanced
 from agent.errors import LockedError, ReplacedVaultError, UsageError, VaultError
 from agent.model.concepts import Concepts
 from agent.model.model import Model
@@ -229,16 +228,15 @@ class Agent:
         """Return them and LOCALE: all by whose names rules and values are written."""
         return [*self.usable_models(now), LOCALE]
 
-    async def in_steps(self, steps: Generator[None, None, T]) -> T:
-        """Return what steps come to, each taken in a thread; one call's steps after another's.
+    async def in_thread(self, work: Callable[[], T]) -> T:
+        """Return what is worked out in a thread; one call's work after another's.
 
         LockedError where the vault is locked before the end.
         """
-        locks, result = self.locks, None
+        locks = self.locks
         async with self.apart_lock:
-            while result is None:
-                self.check_locks(locks)
-                result = await asyncio.to_thread(advanced, steps)
+            self.check_locks(locks)
+            result = await asyncio.to_thread(work)
         self.check_locks(locks)
         return result
 

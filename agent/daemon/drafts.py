@@ -25,7 +25,7 @@ from agent.daemon.handle import (
 )
 from agent.daemon.request_log import OfferedDraft
 from agent.decision.decide import counted_among
-from agent.decision.what_if import SetChange, taken, weigh_steps
+from agent.decision.what_if import weigh
 from agent.errors import RefusedError, UsageError
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Answer, Ask, Draft, DraftedFact, Tell, Told
@@ -136,8 +136,7 @@ def _without(names: AbstractSet[str], considered: Considered) -> Considered:
     if not names:
         return considered
     situation, decision, all_values, _ = considered
-    change = SetChange(drop=frozenset(names))
-    changed = taken(weigh_steps(decision, situation.with_own(), change)).changed
+    changed = weigh(decision, situation.with_own(), drop=names).changed
     if changed.breaks is not None:
         raise RefusedError("conflict", breaks(changed.breaks), AGAIN)
     values = {name: value for name, value in all_values.items() if name not in names}

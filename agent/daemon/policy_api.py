@@ -1,18 +1,24 @@
 """The calls about the policy and about what waits: rules, edits, answers, offers, blocks."""
 
+import dataclasses
+from collections import defaultdict
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 
 from msgspec.structs import replace
 
 from agent.daemon.agent import Agent
 from agent.daemon.policy_file import rewrite
 from agent.daemon.reviews import own_search
-from agent.decision.terms import attributes_of
-from agent.decision.what_if import PastRequest, replay
+from agent.decision.context import Context
+from agent.decision.decide import decide
+from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_left
+from agent.decision.terms import attributes_of, rulebook, terms_under
+from agent.decision.values import ReplayedRequest, Request
 from agent.errors import ModelError, UsageError
 from agent.model.attributes import Attribute
-from agent.model.concepts import Concepts
+from agent.model.concepts import Concepts, meaning_of
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
 from agent.wire import policy as wire
@@ -22,7 +28,7 @@ from policy import amend
 from policy.hosts import ANYBODY, host_of, site_of
 from policy.match import GUARDED, Rulebook, may
 from policy.read import Remark, audit, preset, read
-from policy.rules import SIGN, KeyPath, Layer, Policy, Rule
+from policy.rules import SIGN, KeyPath, Layer, Policy, Pools, Rule
 from policy.services import own_address
 from policy.settings import SETTINGS
 from policy.toml_text import Key, line_of, lines_of, toml
@@ -184,30 +190,68 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
     policy = read(body.text, "the policy that is tried", preset)
     vault, models = agent.open_vault, agent.known_models(now)
     by_id = {each.id: each for each in agent.usable_models(now)}
-    history = list[PastRequest]()
+    concepts, pool_of, kept = Concepts(models), Pools(policy.groups).of, 0
+    pools = defaultdict[str, Holdings[str]](partial(Holdings[str], concepts.replaces))
+    books = {name: rulebook(policy, each, models) for name, each in by_id.items()}
+    requests = list[ReplayedRequest]()
     for _, record in vault.ledger.read():
-        if isinstance(record, Disclosure):
-            model = by_id.get(record.model)
-            names = tuple(name for name, _ in record.disclosed)
-            if model is not None and not {*names} <= {each.name for each in model.attributes}:
-                model = None  # another version decided
-            history.append(
-                PastRequest(
-                    record.at,
-                    record.host,
-                    record.query,
-                    record.asked,
-                    names,
-                    tuple(record.means),
-                    model,
-                )
-            )
-        else:
-            history += [PastRequest(record.at, site, forgets=True) for site in record.sites]
-    own = {name: vault.profile.codes(each) for name, each in by_id.items()}
-    requests = [*replay(history, policy, models, own, agent.reader.cache)]
-    unchanged = sum(each.model is None and not each.forgets for each in history)
-    return wire.Tried(requests=requests, kept=unchanged)
+        if not isinstance(record, Disclosure):
+            for site in record.sites:
+                pools[pool_of(site)].forget({site})
+            continue
+        model, holdings = by_id.get(record.model), pools[pool_of(record.host)]
+        names = {name for name, _ in record.disclosed}
+        if model is None or not names <= {each.name for each in model.attributes}:
+            # the model is gone, or another version of it decided
+            holdings.add_facts(record.at, site_of(record.host), record.means)
+            kept += 1
+            continue
+        ruling = books[model.id].match(record.host, record.query, record.at.date())
+        codes = vault.profile.codes(model)  # past requests are the user's own: no answer leaves
+        requested = (each.name for each in model.attributes[model.persons :])
+        available = frozenset({*codes, *requested})
+        terms = dataclasses.replace(terms_under(ruling, model), available=available)
+        knowledge = knowledge_in(
+            holdings, model, record.at, concepts=concepts, cache=agent.reader.cache
+        )
+        context = Context(
+            Request(record.query, record.host, record.asked),
+            terms,
+            knowledge,
+            model,
+            codes if terms.limits.protect == "me" else None,
+            cache=agent.reader.cache,
+        )
+        requests.append(_replayed(record, context, codes, holdings))
+    return wire.Tried(requests=requests, kept=kept)
+
+
+def _replayed(
+    record: Disclosure, context: Context, codes: Mapping[str, int], holdings: Holdings[str]
+) -> ReplayedRequest:
+    """Decide a past request, and note in the holdings what would have been sent."""
+    model, cache, terms = context.model, context.cache, context.terms
+    decision = decide(context, brief=True)
+    persons = [name for name in decision.disclosed if name in model.person_codes]
+    sent = {name: codes.get(name, 0) for name in persons}
+    values = {name: model.attributes[model.index(name)].values[sent[name]] for name in sent}
+    facts = [meaning_of(name, value, model) for name, value in values.items()]
+    holdings.add_facts(record.at, site_of(record.host), facts)
+    if decision.disclosed:
+        holdings.add_query(site_of(record.host), cache.read(model, record.query))
+    before = context.knowledge if terms.memory == "remembers" else Knowledge()
+    return ReplayedRequest(
+        at=record.at,
+        recipient=record.host,
+        query=record.query,
+        disclosed=tuple(name for name, _ in record.disclosed),
+        would_disclose=decision.disclosed,
+        would_ask=decision.waiting,
+        utility_was=record.utility_bits,
+        utility=decision.figures.utility,
+        people_left_was=record.people_left,
+        people_left=people_left(before.with_facts(sent), model, cache),
+    )
 
 
 def offer(body: Offer, now: datetime, agent: Agent) -> Done:

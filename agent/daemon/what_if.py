@@ -1,18 +1,19 @@
 """What would be decided and why, what another set would bring, and what leaves at any trade-off.
 
-Nothing is sent, recorded or queued. Weighing and curves run in a thread, whose steps touch no
-agent, vault or other decision.
+Nothing is sent, recorded or queued. Weighing and curves run in a thread, which touches no agent,
+vault or other decision.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from agent.daemon.agent import Agent
 from agent.daemon.handle import Situation, UndecidedError, decided, situation_of
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import NO_ROOM, Curve, Decision, Figures, Request
-from agent.decision.what_if import SetChange, curve_steps, weigh_steps
+from agent.decision.what_if import curve_of, weigh
 from agent.errors import UsageError
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask, CurveAsk, Line, Weighed, WhatIf
@@ -31,19 +32,19 @@ def explain(ask: Ask, now: datetime, agent: Agent) -> Decision:
 
 async def whatif(body: WhatIf, now: datetime, agent: Agent) -> Weighed:
     """Weigh another set of attributes for a request."""
-    return await agent.in_steps(weighed(body, now, agent))
+    return await agent.in_thread(weighed(body, now, agent))
 
 
 async def curve(body: CurveAsk, now: datetime, agent: Agent) -> Curve:
     """Say what would leave at every trade-off."""
-    return await agent.in_steps(curved(body, now, agent))
+    return await agent.in_thread(curved(body, now, agent))
 
 
-def weighed(body: WhatIf, now: datetime, agent: Agent) -> Generator[None, None, Weighed]:
-    """Return the steps to a comparison of a set with the one that leaves with a request, or left.
+def weighed(body: WhatIf, now: datetime, agent: Agent) -> Callable[[], Weighed]:
+    """Prepare to compare a set with the one that leaves with a request, or left.
 
     UsageError for no request or two, for the number of an entry that
-    discloses nothing, and for a recipient that is not a host; in the steps, for an unknown
+    discloses nothing, and for a recipient that is not a host; from what is returned, for an unknown
     attribute.
     """
     entry, before = None, None
@@ -61,16 +62,16 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Generator[None, None, 
     try:
         situation = replace(situation_of(ask, now, agent, before).with_own(), cache=agent.apart)
     except UndecidedError as error:
-        return _nothing_steps(body, error)
+        return partial(_nothing, body, error)
     average = entry is None and body.query is None
-    return _weighing_steps(body, _averaged(situation) if average else situation, entry)
+    return partial(_weighing, body, _averaged(situation) if average else situation, entry)
 
 
-def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, Curve]:
-    """Return the steps to a curve.
+def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Callable[[], Curve]:
+    """Prepare a curve.
 
     Without a recipient it is by the rules for everybody, and for one who holds nothing. UsageError
-    where nothing can be decided; in the first step, where nothing would leave whatever the
+    where nothing can be decided; from what is returned, where nothing would leave whatever the
     trade-off.
     """
     request = Ask(query=ask.query or "", recipient=ask.recipient or ANYBODY, asked=ask.asked)
@@ -81,7 +82,7 @@ def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Generator[None, None, 
         raise UsageError(f"there is no curve: {WHY_NOTHING[error.code]}", hint) from error
     if ask.recipient is None:
         situation = replace(situation, knowledge=Knowledge())
-    return curve_steps(_averaged(situation) if ask.query is None else situation)
+    return partial(curve_of, _averaged(situation) if ask.query is None else situation)
 
 
 def _averaged(situation: Situation) -> Situation:
@@ -90,8 +91,7 @@ def _averaged(situation: Situation) -> Situation:
     return replace(situation, terms=terms)
 
 
-def _nothing_steps(body: WhatIf, error: UndecidedError) -> Generator[None, None, Weighed]:
-    yield from ()
+def _nothing(body: WhatIf, error: UndecidedError) -> Weighed:
     return Weighed(
         headline=f"Nothing to compare: {WHY_NOTHING[error.code]}.",
         decision=Decision(code=error.code, request=Request(body.query or "", body.recipient or "")),
@@ -100,21 +100,19 @@ def _nothing_steps(body: WhatIf, error: UndecidedError) -> Generator[None, None,
     )
 
 
-def _weighing_steps(
-    body: WhatIf, situation: Situation, entry: Disclosure | None
-) -> Generator[None, None, Weighed]:
+def _weighing(body: WhatIf, situation: Situation, entry: Disclosure | None) -> Weighed:
     try:
         decision = decided(situation)
     except UndecidedError as error:
-        return (yield from _nothing_steps(body, error))
+        return _nothing(body, error)
     titles = {each.name: each.title for each in situation.model.attributes}
     base = None
     if entry is not None:
         base = frozenset(name for name, _ in entry.disclosed if name in titles)
-    change = SetChange(frozenset(body.add), frozenset(body.drop), base)
     no_room = frozenset(each.name for each in decision.outcomes if each.reason == NO_ROOM)
-    yield
-    comparison = yield from weigh_steps(decision, situation.without(no_room), change)
+    comparison = weigh(
+        decision, situation.without(no_room), add=body.add, drop=body.drop, base=base
+    )
     chosen, other, informed = comparison.chosen, comparison.changed, comparison.informed
     whole = headline(decision)
     sentence = difference(chosen, other, titles, decision.among, informed=informed)

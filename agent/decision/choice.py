@@ -76,11 +76,11 @@ def choice_of(prepared: Prepared) -> SelectedSet:
         choice = _standing(prepared)
     else:
         choice = _best(objective_of(prepared, prepared.reading), prepared)
-    if not prepared.asked:
-        return choice
-    mask = choice.result.mask
-    order = _search(choice.objective, prepared, mask, prepared.asked).order
-    return choice._replace(pending=order[mask.bit_count() :])
+    if prepared.asked:
+        mask = choice.result.mask
+        order = _search(choice.objective, prepared, mask, prepared.asked).order
+        choice = choice._replace(pending=order[mask.bit_count() :])
+    return choice
 
 
 def objective_of(prepared: Prepared, reading: Interpretation | None) -> DisclosureObjective:
@@ -295,4 +295,4 @@ def _search(function: SetFunction, prepared: Prepared, base: int, more: int) -> 
     rows = (model.queries[each.query].rows for each in prepared.reading.candidates)
     patient = max(rows, default=0) <= FEW_ROWS and model.population.rows <= FEW_PEOPLE
     between = base, base | more
-    return maximise(function, terms.algorithm, terms.epsilon, patient=patient, between=between)
+    return maximise(function, terms.algorithm, patient=patient, between=between)

@@ -53,7 +53,6 @@ class Prepared:
     """
 
     context: Context
-    reading: Interpretation
     anonymity_set: AnonymitySet
     settings: Settings
     barred: Mapping[str, Reason]
@@ -63,10 +62,15 @@ class Prepared:
     asked: int
     history: History
 
+    @property
+    def reading(self) -> Interpretation:
+        """What the query means to the model."""
+        return self.context.meaning
+
 
 def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
     """Reduce knowledge to the part that decisions under these terms depend on."""
-    capped, planned = terms.limits.new_per_week is not None, terms.mode == "planned"
+    capped, planned = terms.limits.new_facts_per_week is not None, terms.mode == "planned"
     return replace(
         knowledge,
         recent=knowledge.recent if capped else 0,
@@ -78,6 +82,7 @@ def prepare(context: Context) -> Prepared:
     """Put a context into indexes; UsageError for a name in it that is absent from the model."""
     terms, knowledge, model = context.terms, context.knowledge, context.model
     limits, remembers = terms.limits, terms.memory == "remembers"
+    context = replace(context, reading=context.meaning)
     known = [(_person(name, model), code) for name, code in knowledge.codes]
     for index, code in known:
         if not 0 <= code < model.cards[index]:
@@ -89,7 +94,7 @@ def prepare(context: Context) -> Prepared:
     forced = mask_of(terms.always, model) & open_
     asked = mask_of(terms.ask, model) & open_ & ~forced & ~anonymity_set.known
     bits = {model.index(name): each for name, each in terms.sensitivity}
-    cap, own = limits.new_per_week, None
+    cap, own = limits.new_facts_per_week, None
     if limits.protect == "me":
         if context.own is None:
             hint = "give the user's own values, or protect everyone"
@@ -104,15 +109,14 @@ def prepare(context: Context) -> Prepared:
         metric_k=terms.metric_k,
         guards=tuple((_person(name, model), weight) for name, weight in terms.guards),
         k=limits.k,
-        max_violations=limits.max_violations,
-        max_risk=limits.max_risk,
-        most=limits.per_request,
+        max_violations=limits.violations,
+        max_risk=limits.risk,
+        most=limits.attributes_per_request,
         most_new=None if cap is None else max(0, cap - knowledge.recent),
         own=own,
     )
     return Prepared(
         context=context,
-        reading=context.meaning,
         anonymity_set=anonymity_set,
         settings=settings,
         barred=barred,
@@ -134,22 +138,16 @@ def barred_of(context: Context) -> dict[str, Reason]:
 
     UsageError for a name in the terms that is absent from the model.
     """
-    terms, model = context.terms, context.model
-    every = [each.name for each in model.attributes]
-    mask_of(terms.excluded.union(terms.allowed or (), terms.available or ()), model)
+    terms, model, barred = context.terms, context.model, dict[str, Reason]()
+    mask_of(terms.excluded.union(terms.available or ()), model)
     allowed: tuple[tuple[Reason, Collection[str] | None], ...] = (
         ("not carried", terms.carried),
         ("not asked for", context.request.asked),
         ("not set", terms.available),
-        ("not allowed", terms.allowed),
     )
-    barred = {
-        name: reason
-        for reason, names in allowed
-        if names is not None
-        for name in every
-        if name not in names
-    }
+    for reason, names in allowed:
+        if names is not None:
+            barred |= {each.name: reason for each in model.attributes if each.name not in names}
     barred |= dict.fromkeys(terms.excluded, "never")
     return barred | {name: "guarded" for name, _ in terms.guards}
 

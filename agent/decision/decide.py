@@ -1,27 +1,23 @@
 """decide: one request, its terms, the recipient's knowledge and a model -> one decision."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from msgspec import structs
 
 from agent.decision.choice import SelectedSet, choice_of
 from agent.decision.context import Context, Prepared, prepare, relevant
-from agent.decision.terms import Terms
 from agent.decision.values import (
     Code,
     CountedAmong,
     Decision,
-    Disclose,
     Figures,
     Guarded,
     Outcome,
     Reading,
     Reason,
 )
-from agent.model.attributes import Attribute
 from agent.model.model import Model
 from agent.model.reading import Interpretation
 from agent.tradeoff.anonymity_set import COMBINATIONS
@@ -48,42 +44,39 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
     all, since saying why takes a look at each. UsageError where terms or knowledge name what is
     absent from the model. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
     """
-    request, terms, model = context.request, context.terms, context.model
-    reading = context.meaning
+    terms, model, reading = context.terms, context.model, context.meaning
     context = replace(context, reading=reading)
     if terms.limits.protect == "me":
         decision = _decide(prepare(context), brief=brief)
     else:
-        known = relevant(context.knowledge, terms)
         doubtful = reading.certain is None and reading.query is not None
         meant = reading if doubtful else reading.query
+        known = relevant(context.knowledge, terms)
         decision = context.cache.get(
             model,
-            (decide, meant, request.asked, terms, known, brief),
+            (decide, meant, context.request.asked, terms, known, brief),
             lambda: _decide(prepare(context), brief=brief),
         )
     readings = readings_of(reading, model)
     read_as = None if reading.query is None else readings[0]
-    decision = structs.replace(decision, request=request, read_as=read_as, readings=readings)
-    return decision if brief else with_rules(decision, terms)
-
-
-def with_rules(decision: Decision, terms: Terms) -> Decision:
-    """Return a decision with the rules of the policy behind it, the presets' defaults left out."""
-    if terms.ruling is None:
+    decision = structs.replace(
+        decision, request=context.request, read_as=read_as, readings=readings
+    )
+    if brief or terms.ruling is None:
         return decision
     rules = defaultdict[str, list[str]](list)
     for key, verdict in terms.ruling.settings.items():
-        if verdict.rule.layer:
+        if verdict.rule.layer:  # the presets' defaults are left out
             rules[verdict.rule.name].append(f"{key} = {shown(verdict.value)}")
+    ruled = terms.ruling.attributes
 
-    def ruled(each: Outcome) -> Outcome:
-        verdict = terms.verdict("guard" if each.reason == "guarded" else "disclose", each.name)
+    def with_rule(each: Outcome) -> Outcome:
+        verdict = ruled.get(each.name, {}).get("guard" if each.reason == "guarded" else "disclose")
         return each if verdict is None else structs.replace(each, rule=verdict.rule.name)
 
     return structs.replace(
         decision,
-        outcomes=tuple(map(ruled, decision.outcomes)),
+        outcomes=tuple(map(with_rule, decision.outcomes)),
         rules={rule: tuple(settings) for rule, settings in rules.items()},
     )
 
@@ -184,7 +177,15 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         figures=figures,
         pending=pending,
         outcomes=outcomes,
-        guarded=tuple(_guarded(prepared, result.mask)),
+        guarded=tuple(
+            Guarded(
+                name=model.attributes[each].name,
+                title=model.attributes[each].title,
+                bits=float(anonymity_set.guard_bits(each, result.mask)),
+                best_guess=float(anonymity_set.guard(each).best_guess(result.mask)),
+            )
+            for each, _ in prepared.settings.guards
+        ),
         mode=choice.mode,
         evaluations=result.evaluations,
         violations=result.violations,
@@ -195,33 +196,32 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     )
 
 
-def _guarded(prepared: Prepared, mask: int) -> Iterator[Guarded]:
-    """Yield what a set lets a recipient infer about each guarded attribute."""
-    for guarded, _ in prepared.settings.guards:
-        attribute = prepared.context.model.attributes[guarded]
-        yield Guarded(
-            name=attribute.name,
-            title=attribute.title,
-            bits=float(prepared.anonymity_set.guard_bits(guarded, mask)),
-            best_guess=float(prepared.anonymity_set.guard(guarded).best_guess(mask)),
-        )
+def added_by(own: int, mask: int, objective: DisclosureObjective) -> tuple[float, float]:
+    """Return the utility and the cost that an attribute adds to the rest of a set, in bits."""
+    with_it, without = mask | own, mask & ~own
+    gain = objective.utility(with_it) - objective.utility(without)
+    return float(gain), float(objective.cost(with_it) - objective.cost(without))
 
 
 def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
     """Say what an attribute adds to the rest of the chosen set, or would add, and why."""
     model, objective, plan = prepared.context.model, choice.objective, choice.plan
     own, mask, attribute = singleton(index), choice.result.mask, model.attributes[index]
-    held, barred = bool(prepared.anonymity_set.known & own), prepared.barred.get(attribute.name)
-    if barred is None and prepared.anonymity_set.combinations(mask | own) > COMBINATIONS:
-        barred = "too many combinations"
-    if barred is not None:
-        return outcome_of(attribute, prepared.context.terms, reason=barred, held=held)
-    gain = objective.utility(mask | own) - objective.utility(mask & ~own)
-    cost = objective.cost(mask | own) - objective.cost(mask & ~own)
+    outcome = Outcome(
+        name=attribute.name,
+        title=attribute.title,
+        disclosed=bool(mask & own),
+        reason=prepared.barred.get(attribute.name, "too many combinations"),
+        held=bool(prepared.anonymity_set.known & own),
+        disclose=prepared.context.terms.disclose(attribute.name),
+    )
+    several = prepared.anonymity_set.combinations(mask | own) > COMBINATIONS
+    if several or attribute.name in prepared.barred:
+        return outcome
+    gain, cost = added_by(own, mask, objective)
     in_plan = plan is not None and bool(plan.portfolio.mask & own)
-    reason: Reason
-    if held:
-        reason = "known to the recipient"
+    if outcome.held:
+        reason: Reason = "known to the recipient"
     elif not mask & own:  # what is planned is worth its cost
         reason = _why_out(prepared, choice, own, worth=gain if in_plan else gain - cost)
     elif own & prepared.forced:
@@ -238,43 +238,13 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
     if plan is not None:
         uses = zip(plan.shares, plan.portfolio.uses, strict=False)  # without that of the mean
         serves = sorted((q for q, use in uses if use & own), key=lambda q: (-plan.shares[q], q))
-    return outcome_of(
-        attribute,
-        prepared.context.terms,
-        disclosed=bool(mask & own),
+    return structs.replace(
+        outcome,
         reason=reason,
-        gain_bits=float(gain),
-        cost_bits=float(cost),
+        gain_bits=gain,
+        cost_bits=cost,
         limit=limit,
         serves=tuple(model.queries[query].text for query in serves),
-        held=held,
-    )
-
-
-def outcome_of(
-    attribute: Attribute,
-    terms: Terms,
-    *,
-    reason: Reason | Code,
-    disclosed: bool = False,
-    **fields: Any,  # noqa: ANN401
-) -> Outcome:
-    """Return the outcome for an attribute, with its title and what the terms say of it."""
-    name = attribute.name
-    disclose: Disclose = "always" if name in terms.always else "auto"
-    if any(name == guarded for guarded, _ in terms.guards):
-        disclose = "guarded"
-    elif name in terms.excluded:
-        disclose = "never"
-    elif name in terms.ask:
-        disclose = "ask"
-    return Outcome(
-        name=name,
-        title=attribute.title,
-        disclosed=disclosed,
-        reason=reason,
-        disclose=disclose,
-        **fields,
     )
 
 

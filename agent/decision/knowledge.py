@@ -10,15 +10,13 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache as once
 from functools import partial
-from itertools import chain
+from itertools import chain, permutations
 from math import fsum, prod
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
-from msgspec import structs
 
 from agent.decision.cache import Cache
 from agent.decision.values import Inferred
@@ -125,12 +123,10 @@ class Holdings(Generic[Value]):
     def _learns(self, name: str, fact: HeldValue[Value]) -> bool:
         """Hold a fact if it is new; return whether it is."""
         held = self._held.get(name)
-        new = held is None or (
-            held.value != fact.value and self._replaces(name, fact.value, held.value)
-        )
-        if new:
-            self._held[name] = fact
-        return new
+        if held and (held.value == fact.value or not self._replaces(name, fact.value, held.value)):
+            return False
+        self._held[name] = fact
+        return True
 
     def recent(self, now: datetime) -> int:
         """Count the facts that were new within seven days before a time, forgotten or not.
@@ -178,24 +174,22 @@ def inferred(
     codes, cache = None if knowledge is None else knowledge.codes, cache or Cache()
 
     def inference(name: str) -> Inferred:
-        index = model.index(name)
+        index, bits, best_guess = model.index(name), 0.0, 0.0
         everybody = cache.anonymity_set(model).guard(index)
-        by_all = Inferred(
+        if codes is not None:
+            pairs = [(model.index(each), code) for each, code in codes]
+            guard = cache.anonymity_set(model, pairs).guard(index)
+            if guard.people >= FEWEST:
+                bits = everybody.entropy(0) - guard.entropy(0)
+                best_guess = guard.best_guess(0)
+        return Inferred(
             name=name,
             title=model.attributes[index].title,
-            bits=0.0,
+            bits=bits,
             bits_in_all=everybody.entropy(0),
-            best_guess=0.0,
+            best_guess=best_guess,
             by_chance=everybody.best_guess(0),
         )
-        if codes is None:
-            return by_all
-        people = cache.anonymity_set(model, [(model.index(each), code) for each, code in codes])
-        guard = people.guard(index)
-        if guard.people < FEWEST:
-            return by_all
-        bits = by_all.bits_in_all - guard.entropy(0)
-        return structs.replace(by_all, bits=bits, best_guess=guard.best_guess(0))
 
     return tuple(
         cache.get(model, (inferred, each, codes), partial(inference, each)) for each in guarded
@@ -203,19 +197,20 @@ def inferred(
 
 
 NO_QUERIES: Mapping[str, float] = MappingProxyType({})
-MOST = 6  # models of which every order is tried
-Codes = frozenset[tuple[int, int]]
+MOST = 4  # models of which every order is tried
 
 
-def weight_of(codes: Codes, model: Model, cache: Cache) -> float:
-    """Count the people of a model who agree with (attribute, code) pairs."""
+def weight_of(facts: Collection[Meaning], model: Model, concepts: Concepts, cache: Cache) -> float:
+    """Count the people of a model who agree with facts that it can express."""
+    codes = [code for code in (concepts.code(each, model) for each in facts) if code]
+    pairs = frozenset((model.index(name), code) for name, code in codes)
 
     def count() -> float:
         population, weights = model.population, model.population.weights
-        agree = population.agreeing(population.possible_codes(codes))
+        agree = population.agreeing(population.possible_codes(pairs))
         return float(np.count_nonzero(agree) if weights is None else weights[agree].sum())
 
-    return cache.get(model, (weight_of, codes), count)
+    return cache.get(model, (weight_of, pairs), count)
 
 
 def share_of(
@@ -226,59 +221,39 @@ def share_of(
     ``facts``: all that is held; 1 where the model has all of them, 0 where a fact fits nobody, or
     no model that is installed. Each other model counts the facts not counted yet, among its people
     who agree with those that are; of all orders the one counts that leaves fewest. Beyond `MOST`
-    models it is a bound from below: each counts all that it has, among all its people.
-    Source: DESIGN.md 2.8.
+    models it is a bound from below: each counts as if it were the only one. Source: DESIGN.md 2.8.
     """
-    cache = cache or Cache()
-    every = {each for each in facts if each.concept not in TOLD_ANYWAY}
-    facts_of = {
-        each.id: frozenset(fact for fact in every if concepts.code(fact, each) is not None)
+    cache, every = cache or Cache(), [e for e in facts if e.concept not in TOLD_ANYWAY]
+    known = {
+        each.id: {fact for fact in every if concepts.code(fact, each) is not None}
         for each in (model, *concepts.models)
     }
-    counted = facts_of[model.id]
-    others = [each for each in concepts.models if not facts_of[each.id] <= counted]
-    if every - counted.union(*facts_of.values()):
+    if {*every} - set().union(*known.values()):
         return 0.0
 
-    def among(other: Model, before: frozenset[Meaning]) -> float:
-        """Return the share of another model's people with its facts, of those with some before."""
-        own = facts_of[other.id]
-        if own <= before:
-            return 1.0
-        whole, agree = (
-            weight_of(_codes(some, other, concepts), other, cache) for some in (own & before, own)
-        )
-        same = other.stands_for == model.stands_for != ANY_PEOPLE
-        smaller = 1.0 if same else min(1.0, other.people / model.people)
-        return smaller * agree / whole if agree else 0.0
+    def in_order(others: Sequence[Model]) -> float:
+        share, counted = 1.0, known[model.id]
+        for other in others:
+            own = known[other.id]
+            some = (own & counted, own)
+            whole, agree = (weight_of(each, other, concepts, cache) for each in some)
+            same = other.stands_for == model.stands_for != ANY_PEOPLE
+            smaller = 1.0 if same else min(1.0, other.people / model.people)
+            if not own <= counted:
+                share *= smaller * agree / whole if agree else 0.0
+            counted = counted | own
+        return share
 
+    others = [each for each in concepts.models if not known[each.id] <= known[model.id]]
     if len(others) > MOST:
-        return prod(among(each, frozenset()) for each in others)
-
-    @once
-    def least(rest: frozenset[int]) -> float:
-        """Return the smallest product of these models, when all the others have counted."""
-        earlier = (facts_of[each.id] for at, each in enumerate(others) if at not in rest)
-        before = counted.union(*earlier)
-        products = (among(others[at], before) * least(rest - {at}) for at in rest)
-        return min(products, default=1.0)
-
-    return least(frozenset(range(len(others))))
+        return prod(in_order([each]) for each in others)
+    return min(map(in_order, permutations(others)))
 
 
-def _codes(facts: Iterable[Meaning], model: Model, concepts: Concepts) -> Codes:
-    pairs = (concepts.code(each, model) for each in facts)
-    return frozenset((model.index(pair[0]), pair[1]) for pair in pairs if pair is not None)
-
-
-def unmatched(facts: Iterable[Meaning], models: Concepts) -> Sequence[Meaning]:
+def unmatched(facts: Iterable[Meaning], concepts: Concepts) -> list[Meaning]:
     """List the facts that no installed model can express: they make the share 0."""
-    return [
-        each
-        for each in facts
-        if each.concept not in TOLD_ANYWAY
-        and all(models.code(each, model) is None for model in models.models)
-    ]
+    facts = (each for each in facts if each.concept not in TOLD_ANYWAY)
+    return [f for f in facts if all(concepts.code(f, m) is None for m in concepts.models)]
 
 
 def knowledge_in(

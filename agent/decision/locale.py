@@ -10,7 +10,6 @@ import numpy as np
 from msgspec import structs
 
 from agent.decision.context import Context, barred_of
-from agent.decision.decide import outcome_of
 from agent.decision.values import Decision, Figures, Outcome, Reason
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.model import Model
@@ -51,7 +50,7 @@ def located(context: Context, people: int) -> Decision:
     of it, and also where the user's values have none that is documented: so its absence says no
     more (DESIGN.md 2.6).
     """
-    terms, most = context.terms, context.terms.limits.per_request
+    terms, most = context.terms, context.terms.limits.attributes_per_request
     engine = None if terms.ruling is None or terms.nothing else terms.ruling.engine
 
     def needed(names: frozenset[str]) -> frozenset[str]:
@@ -73,8 +72,13 @@ def located(context: Context, people: int) -> Decision:
         reason: Reason = "known to the recipient" if name in held else "told anyway"
         if name not in sent:
             reason = "waits for you" if name in pending else out.get(name, "not carried")
-        return outcome_of(
-            attribute, terms, disclosed=name in sent, reason=reason, held=name in held
+        return Outcome(
+            name=name,
+            title=attribute.title,
+            disclosed=name in sent,
+            reason=reason,
+            held=name in held,
+            disclose=terms.disclose(name),
         )
 
     figures = Figures(names=disclosed, people=people, people_left=float(people))

@@ -49,7 +49,6 @@ Reason = Literal[
     "not asked for",
     "not carried",
     "told anyway",
-    "not allowed",
     "not set",
     "never",
     "guarded",
@@ -359,15 +358,13 @@ class ReplayedRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """A past request under a policy that is tried, beside what it was.
 
     ``disclosed``: the names that were sent, ``would_disclose``: those that would have been;
-    ``would_ask``: what would have waited for the user; ``utility``: in bits, by what the query
-    means; ``people_left``: who would have agreed with all that the pool had received by then.
+    ``would_ask``: what would have waited for the user; ``utility``: in bits; ``people_left``: who
+    would have agreed with all that the recipient's pool had received by then.
     """
 
     at: datetime
     recipient: str
-    pool: str
     query: str
-    model: str
     disclosed: tuple[str, ...]
     would_disclose: tuple[str, ...]
     would_ask: tuple[str, ...]

@@ -64,7 +64,6 @@ REASONS: Mapping[str, str] = {
     "not asked for": "not asked for",
     "not carried": "cannot be sent in the address",
     "told anyway": "already visible from your browser and IP address",
-    "not allowed": "not allowed by your rules",
     "not set": "not set, so never sent",
     "never": "never sent",
     "guarded": "kept secret, so never sent",
@@ -73,7 +72,7 @@ REASONS: Mapping[str, str] = {
     "too many combinations": "too many combinations to evaluate",
     "no room in the header": "no room in the header",
 }
-BY_RULE = frozenset({"always", "waits for you", "never", "guarded", "not allowed"})  # reasons
+BY_RULE = frozenset({"always", "waits for you", "never", "guarded"})  # reasons
 RULINGS: Mapping[str, str] = {  # what a policy says of a fact, in a table
     "never": "never",
     "ask": "asks first",

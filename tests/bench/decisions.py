@@ -16,7 +16,6 @@ from agent.decision.values import Request
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
 from agent.model.reading import Candidate, Interpretation
-from agent.tradeoff.search import EPSILON
 from tests.bench import at, timed
 from tests.decision.made import decide
 
@@ -138,7 +137,7 @@ def _planned(model: Model) -> Iterator[str]:
     """Time the decisions of people who ask one recipient, by a plan that each renews."""
     first, new, again = list[float](), list[float](), list[float]()
     for row in range(0, model.population.rows, model.population.rows // PLANNING):
-        terms = Terms(mode="planned", epsilon=EPSILON * (1 + row * 1e-9))  # nobody else's decision
+        terms = Terms(mode="planned", trade_off=5.12 * (1 + row * 1e-9))  # nobody else's decision
         first.append(
             timed(partial(_decide, model.queries[0].text, read(shipped_model("so2017")), terms))
         )

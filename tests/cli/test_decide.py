@@ -78,7 +78,7 @@ def test_each_setting_reaches_the_terms(
         trade_off=2,
         metric="k-anonymity",
         metric_k=7,
-        limits=Limits(k=7, max_violations=0.25, max_risk=0.5),
+        limits=Limits(k=7, violations=0.25, risk=0.5),
         sensitivity=(("region", 0.5),),
         guards=(("shoe_size", 2.0),),
         mode="standing",

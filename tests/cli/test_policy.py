@@ -97,9 +97,7 @@ TEXT = 'preset = "strict"\n'
 SAME = ReplayedRequest(
     at=MONDAY,
     recipient="www.weather.example",
-    pool="weather.example",
     query="weather",
-    model="village",
     disclosed=("region",),
     would_disclose=("region",),
     would_ask=(),

@@ -13,7 +13,6 @@ from agent.daemon.records import forget, knowledge
 from agent.daemon.what_if import explain, weighed
 from agent.decision.knowledge import LATEST
 from agent.decision.locale import LOCALE, NAMES
-from agent.decision.what_if import taken
 from agent.wire.base import RecipientName
 from agent.wire.decide import Answer, Ask, WhatIf
 from agent.wire.policy import Word
@@ -185,6 +184,6 @@ def test_it_is_explain() -> None:
     assert headline(found).startswith("Send 2 facts (language and country); ")
     assert {each.reason for each in found.outcomes} == {"told anyway"}
     assert "objective" not in {each.label for each in lines(found)}
-    steps = weighed(WhatIf(query=SEARCH.query, recipient=DUCK), MONDAY, agent)
-    assert taken(steps).decision.code == "parameters only"
+    work = weighed(WhatIf(query=SEARCH.query, recipient=DUCK), MONDAY, agent)
+    assert work().decision.code == "parameters only"
     assert draft(SEARCH, MONDAY, agent).code == "parameters only"

@@ -3,13 +3,16 @@
 import os
 import re
 import tomllib
-from datetime import date
+from datetime import date, datetime, timedelta
+from itertools import accumulate
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.daemon.policy_api import NO_POLICY, attributes, rules
+from agent.daemon.agent import Agent
+from agent.daemon.handle import handle
+from agent.daemon.policy_api import NO_POLICY, attributes, rules, try_policy
 from agent.errors import LockedError, ModelError, PolicyError, UsageError
 from agent.wire.decide import Ask
 from agent.wire.policy import AttributeStatus, PolicyEdit, RuleStatus, TryPolicy
@@ -17,9 +20,20 @@ from policy.hosts import ANYBODY
 from policy.match import GUARDED, Rulebook, known
 from policy.read import audit, load
 from policy.rules import Layer
+from tests.decision.histories import Rules, policies
 from tests.policy.strategies import HOSTS, documents, rendered
 from tests.worlds.homes import POLICY, Home
-from tests.worlds.people import MODEL, MONDAY, SHOP, FixedRules, agent_of
+from tests.worlds.people import (
+    MODEL,
+    MONDAY,
+    PEOPLE,
+    SHOP,
+    STEPS,
+    FixedRules,
+    MemoryVault,
+    agent_of,
+    living,
+)
 
 NAMES = tuple(each.name for each in MODEL.attributes)
 LATER = 10_000_000.0  # seconds before the clock of a home begins
@@ -261,6 +275,41 @@ def test_without_a_sound_policy_nothing_is_edited(home: Home) -> None:
     with pytest.raises(UsageError, match="no policy file"):
         home.calls.edit_policy(PolicyEdit(set={"k": 3}))
     assert not home.paths.policy.exists()
+
+
+def lived(text: str, row: int, steps: list[tuple[int, Ask]]) -> tuple[Agent, MemoryVault]:
+    """Return the agent of somebody who asked by a policy, each some hours after the last."""
+    agent, vault = living(text, row)
+    for (_, ask), at in zip(steps, times(steps), strict=True):
+        handle(ask, at, agent)
+    return agent, vault
+
+
+def times(steps: list[tuple[int, Ask]]) -> list[datetime]:
+    """Return when each request is made."""
+    return [MONDAY + timedelta(hours=each) for each in accumulate(hours for hours, _ in steps)]
+
+
+@settings(max_examples=settings().max_examples // 4)
+@given(PEOPLE, st.lists(STEPS, min_size=1, max_size=6), policies(), policies())
+def test_what_would_be_sent_depends_on_the_tried_policy_alone(
+    row: int, steps: list[tuple[int, Ask]], old: Rules, new: Rules
+) -> None:
+    """The same changes nothing; another would have sent what it had decided from the start."""
+    agent, vault = lived(old.policy.text, row, steps)
+    now = MONDAY + timedelta(days=90)
+    for each in try_policy(TryPolicy(text=old.policy.text), now, agent).requests:
+        assert {*each.would_disclose} == {*each.disclosed}
+        assert (each.utility, each.people_left) == (each.utility_was, each.people_left_was)
+    sent = {each.at for each in vault.disclosures}
+    asked = [step for step, at in zip(steps, times(steps), strict=True) if at in sent]
+    afresh, there = living(new.policy.text, row)
+    for at, (_, ask) in zip(sorted(sent), asked, strict=True):
+        handle(ask, at, afresh)
+    told = {each.at: {name for name, _ in each.disclosed} for each in there.disclosures}
+    for each in try_policy(TryPolicy(text=new.policy.text), now, agent).requests:
+        assert {*each.would_disclose} == told.get(each.at, set())
+        assert not {*each.would_ask} & {*each.would_disclose}
 
 
 def test_a_policy_is_tried_on_the_ledger(opened: Home) -> None:

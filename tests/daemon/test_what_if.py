@@ -17,7 +17,6 @@ from agent.daemon.agent import Agent
 from agent.daemon.handle import handle
 from agent.daemon.what_if import explain
 from agent.decision.values import UNDECIDED, Curve
-from agent.decision.what_if import taken
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask, CurveAsk, Weighed, WhatIf
@@ -57,7 +56,7 @@ STREAMS = st.lists(st.tuples(STEPS, st.integers(0, 5)), min_size=1, max_size=6)
 
 def weighed(body: WhatIf, now: datetime, agent: Agent) -> Weighed:
     """Return what the daemon answers, at once."""
-    return taken(what_if.weighed(body, now, agent))
+    return what_if.weighed(body, now, agent)()
 
 
 def lived(agent: Agent, vault: MemoryVault, stream: Stream) -> datetime:

@@ -1,32 +1,17 @@
-"""Policies, requests of the past and histories, drawn or made by deciding."""
+"""Policies that are drawn, and what recipients were told and forgot."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 
 from hypothesis import strategies as st
 
 from agent.decision.knowledge import LATEST, WEEK, Knowledge
-from agent.decision.terms import rulebook, terms_under
-from agent.decision.values import Request
-from agent.decision.what_if import Codes, PastRequest
-from agent.model.concepts import Meaning, meaning_of
-from agent.model.model import Model
 from policy.hosts import site_of
 from policy.read import preset, read
-from policy.rules import Policy, Pools
-from tests.decision.made import CARDS, NAMES, PERSONS, decide, made_model
-
-START = datetime(2026, 3, 2, 9, tzinfo=UTC)
-QUERIES = ("python today", "restaurants today", "zebra crossing")
-HOSTS = ("a.example", "b.example", "www.a.example")
-MODELS = [made_model(seed) for seed in range(4)]
-
-models = st.sampled_from(MODELS)
-people = st.tuples(*(st.integers(0, card - 1) for card in CARDS)).map(
-    lambda codes: dict(zip(NAMES, codes, strict=True))
-)
+from policy.rules import Policy
+from tests.decision.made import NAMES
 
 
 @dataclass(frozen=True)
@@ -57,55 +42,9 @@ def policies(draw: st.DrawFn, protect: Sequence[str] = ("everyone", "me")) -> Ru
     return Rules(policy("\n".join(lines)), protected == "me")
 
 
-@st.composite
-def streams(draw: st.DrawFn) -> tuple[PastRequest, ...]:
-    """Draw requests in order of time, which carry nothing yet."""
-    asked = st.none() | st.frozensets(st.sampled_from(NAMES)).map(lambda names: (*sorted(names),))
-    size = draw(st.integers(1, 8))
-    hours = sorted(draw(st.lists(st.integers(0, 400), min_size=size, max_size=size)))
-    return tuple(
-        PastRequest(
-            START + timedelta(hours=hour),
-            draw(st.sampled_from(HOSTS)),
-            draw(st.sampled_from(QUERIES)),
-            draw(asked),
-        )
-        for hour in hours
-    )
-
-
 def policy(text: str) -> Policy:
     """Return the policy that a text describes."""
     return read(text, "policy.toml", preset)
-
-
-def lived(
-    stream: Sequence[PastRequest], rules: Rules, persons: Sequence[Codes], model: Model
-) -> tuple[PastRequest, ...]:
-    """Return the history of a person, given at each request, whose agent decided by a policy."""
-    book = rulebook(rules.policy, model, ())
-    pools = Pools(rules.policy.groups).of
-    events: list[Told] = []
-    history = []
-    for past, person in zip(stream, persons, strict=True):
-        ruling = book.match(past.recipient, past.query, past.at.date())
-        known = knowledge_of(events, ruling.pool, pools, past.at)
-        request = Request(past.query, past.recipient, past.asked)
-        own = person if rules.protects_me else None
-        decision = decide(request, terms_under(ruling, model), known, model, own)
-        codes = tuple((name, person[name]) for name in decision.disclosed)
-        lasting = tuple(pair for pair in codes if pair[0] in NAMES[:PERSONS])
-        query = model.read(past.query).query if codes else None
-        events.append(Told(past.at, ruling.host, lasting, query))
-        facts = tuple(meaning(name, code, model) for name, code in lasting)
-        names = tuple(name for name, _ in codes)
-        history.append(replace(past, disclosed=names, facts=facts, model=model))
-    return tuple(history)
-
-
-def meaning(name: str, code: int, model: Model) -> Meaning:
-    """Return what a code says about a person."""
-    return meaning_of(name, model.attributes[model.index(name)].values[code], model)
 
 
 @dataclass(frozen=True, slots=True)

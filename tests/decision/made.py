@@ -203,10 +203,10 @@ def limits() -> st.SearchStrategy[Limits]:
     return st.builds(
         Limits,
         k=rarely(st.integers(1, 12)),
-        max_violations=st.sampled_from([0.0, 0.1, 0.5]),
-        max_risk=rarely(st.floats(0.02, 1)),
-        per_request=rarely(st.integers(0, 5)),
-        new_per_week=rarely(st.integers(0, 6)),
+        violations=st.sampled_from([0.0, 0.1, 0.5]),
+        risk=rarely(st.floats(0.02, 1)),
+        attributes_per_request=rarely(st.integers(0, 5)),
+        new_facts_per_week=rarely(st.integers(0, 6)),
         protect=st.sampled_from(["everyone", "everyone", "me"]),
     )
 

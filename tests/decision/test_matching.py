@@ -107,7 +107,7 @@ def test_it_is_the_least_product_over_all_orders(
 
 
 @given(WORLDS, HELD)
-def test_beyond_six_models_it_is_a_bound_from_below(
+def test_of_many_models_it_is_a_bound_from_below(
     models: Sequence[Model], facts: list[Meaning]
 ) -> None:
     """So a limit is never laxer for it."""

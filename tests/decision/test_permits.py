@@ -51,7 +51,7 @@ def test_always_is_always_unless_a_limit_forbids(world: World) -> None:
 
 def test_what_always_leaves_is_sent_again() -> None:
     """Also where a standing set has it not, since no stranger may be told it."""
-    terms = Terms(mode="standing", always=frozenset({"age"}), limits=Limits(new_per_week=0))
+    terms = Terms(mode="standing", always=frozenset({"age"}), limits=Limits(new_facts_per_week=0))
     for known in (Knowledge(), Knowledge((("age", 1),))):
         decision = decide(Request("python today"), terms, known, model_of(0))
         assert ("age" in decision.disclosed) == ("age" in known.names)
@@ -94,11 +94,11 @@ def test_caps_are_kept(world: World) -> None:
     """With what waits as without it, so that saying yes breaks none."""
     limits, decision = world.terms.limits, world.decided()
     both = decision.disclosed + decision.waiting
-    if limits.per_request is not None:
-        assert len(both) <= limits.per_request
-    if limits.new_per_week is not None:
+    if limits.attributes_per_request is not None:
+        assert len(both) <= limits.attributes_per_request
+    if limits.new_facts_per_week is not None:
         new = [name for name in both if name in NAMES[:PERSONS] and name not in remembered(world)]
-        assert len(new) <= max(0, limits.new_per_week - world.known.recent)
+        assert len(new) <= max(0, limits.new_facts_per_week - world.known.recent)
 
 
 @given(worlds(), st.sampled_from(["python today", UNKNOWN]))
@@ -147,14 +147,14 @@ def test_protecting_me_keeps_my_own_class(world: World, name: str, more: int) ->
     Also where that limit is lax for everybody, and as many or one too few are like the user.
     """
     k = max(1, _like_the_user(world, (name,)) + more)
-    mine = world.within(protect="me", k=k, max_violations=0.99)
+    mine = world.within(protect="me", k=k, violations=0.99)
     decision, limits = mine.decided(), mine.terms.limits
     both = decision.disclosed + decision.waiting
     for names in (decision.disclosed, both):
         if set(names) - remembered(mine):
             left = _like_the_user(mine, names)
             assert left >= (limits.k or 0)
-            assert limits.max_risk is None or 1 / left <= limits.max_risk
+            assert limits.risk is None or 1 / left <= limits.risk
 
 
 def _like_the_user(world: World, names: tuple[str, ...]) -> int:
@@ -173,5 +173,5 @@ def test_protecting_everyone_looks_at_nobody(world: World, other: dict[str, int]
     """The user's codes do not matter; protecting the user changes nothing where nothing is kept."""
     everyone = world.within(protect="everyone")
     assert everyone.decided() == everyone._replace(own=other).decided()
-    free = world.within(k=None, max_risk=None, protect="everyone")
+    free = world.within(k=None, risk=None, protect="everyone")
     assert _alike(free.decided(), free.within(protect="me").decided())

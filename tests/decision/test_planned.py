@@ -119,11 +119,11 @@ def test_a_limit_holds_for_the_whole_plan() -> None:
     hobby = of(decision, "hobby")
     assert decision.disclosed == ("region",)  # the other one alone would help this request more
     assert (hobby.reason, hobby.limit) == ("would break a limit", "k")
-    capped = planned("music", BOTH, limits=Limits(new_per_week=1))
+    capped = planned("music", BOTH, limits=Limits(new_facts_per_week=1))
     assert capped.disclosed == ("region",)
     assert of(capped, "hobby").limit == "new_facts_per_week"
     known = Knowledge((("hobby", 1), ("region", 1)))
-    full = planned("music", known, limits=Limits(per_request=1))
+    full = planned("music", known, limits=Limits(attributes_per_request=1))
     assert full.disclosed == ("hobby",)  # of what is held, what helps this request most
 
 
@@ -152,7 +152,7 @@ def test_what_a_plan_weighs_is_no_part_of_another_decision() -> None:
     known = Knowledge((("region", 1),), recent=2, queries=((0, 4),))
     assert relevant(known, Terms()) == Knowledge((("region", 1),))
     assert relevant(known, PLANNED) == replace(known, recent=0)
-    assert relevant(known, replace(PLANNED, limits=Limits(new_per_week=3))) == known
+    assert relevant(known, replace(PLANNED, limits=Limits(new_facts_per_week=3))) == known
 
 
 @given(worlds(), st.integers(0, 6), st.data())

@@ -87,7 +87,7 @@ def test_a_certain_reading_is_the_query_itself(world: World) -> None:
 @given(readings(), st.sampled_from(["maxprob", "log-maxprob"]), st.integers(0, 3))
 def test_the_best_set_is_that_of_the_mixture(text: Interpretation, metric: str, most: int) -> None:
     """Against every set, with an objective that was made from the sum itself."""
-    limits = Limits(per_request=most)
+    limits = Limits(attributes_per_request=most)
     terms = Terms(trade_off=0.3, metric=metric, algorithm="exhaustive", limits=limits)  # type: ignore[arg-type]
     case = prepare(Context(Request(TEXT), terms, Knowledge(), MANY, reading=text))
     parts = [(each.probability, uses_of(each.query, MANY, CACHE)) for each in text.candidates]

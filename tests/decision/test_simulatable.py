@@ -48,13 +48,16 @@ TERMS = {
     "generous": Terms(trade_off=0.05),
     "free": Terms(trade_off=0.0),
     "k": Terms(trade_off=0.1, limits=Limits(k=3)),
-    "k with a tolerated share": Terms(trade_off=0.1, limits=Limits(k=5, max_violations=0.2)),
-    "risk": Terms(trade_off=0.1, limits=Limits(max_risk=0.2)),
+    "k with a tolerated share": Terms(trade_off=0.1, limits=Limits(k=5, violations=0.2)),
+    "risk": Terms(trade_off=0.1, limits=Limits(risk=0.2)),
     "guarded": Terms(trade_off=0.1, guards=(("job", 1.0),)),
     "standing": Terms(trade_off=0.05, mode="standing", limits=Limits(k=2)),
     "planned": Terms(trade_off=0.05, mode="planned", limits=Limits(k=2)),
     "planned and guarded": Terms(
-        trade_off=0.05, mode="planned", guards=(("job", 0.1),), limits=Limits(per_request=2)
+        trade_off=0.05,
+        mode="planned",
+        guards=(("job", 0.1),),
+        limits=Limits(attributes_per_request=2),
     ),
     "log-maxprob": Terms(trade_off=0.01, metric="log-maxprob"),
 }

@@ -1,52 +1,36 @@
 """What another set or lambda would bring: laws that tie it to the decision, and to itself."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from agent.decision import what_if
 from agent.decision.cache import Cache
 from agent.decision.context import Context, Own
 from agent.decision.decide import KEYS
-from agent.decision.decide import decide as decide_context
 from agent.decision.knowledge import Knowledge
 from agent.decision.terms import Limits, Terms
-from agent.decision.values import Curve, ReplayedRequest, Request, SetComparison
-from agent.decision.what_if import (
-    Codes,
-    PastRequest,
-    SetChange,
-    advanced,
-    bits_of,
-    curve_of,
-    curve_steps,
-    replay,
-    taken,
-    weigh_steps,
-)
+from agent.decision.values import Curve, Request, SetComparison
+from agent.decision.what_if import curve_of
 from agent.errors import UsageError
 from agent.model.model import Model
-from tests.decision.histories import (
-    MODELS,
-    START,
-    Rules,
-    lived,
-    meaning,
-    models,
-    people,
-    policies,
-    policy,
-    streams,
-)
-from tests.decision.made import NAMES, PERSONS, QUERIES, World, decide, made_model, model_of, worlds
+from tests.decision.made import NAMES, QUERIES, World, decide, made_model, model_of, worlds
 
 ROUNDING = 1e-9
 SOME = settings(max_examples=settings().max_examples // 2)
 CHANGED = st.fixed_dictionaries({name: st.sampled_from(["", "", "add", "drop"]) for name in NAMES})
 ONE = st.sampled_from(NAMES)
+
+
+class SetChange(NamedTuple):
+    """What to add to a set and to drop from it; ``base``: the set, None for what is decided."""
+
+    add: frozenset[str] = frozenset()
+    drop: frozenset[str] = frozenset()
+    base: frozenset[str] | None = None
 
 
 def weigh(
@@ -57,10 +41,15 @@ def weigh(
     change: SetChange,
     own: Own | None = None,
 ) -> SetComparison:
-    """Decide, and take all steps at once."""
+    """Decide, and weigh a change of that."""
     decision = decide(request, terms, known, model, own)
-    context = Context(request, terms, known, model, own)
-    return taken(weigh_steps(decision, context, change))
+    return what_if.weigh(
+        decision,
+        Context(request, terms, known, model, own),
+        add=change.add,
+        drop=change.drop,
+        base=change.base,
+    )
 
 
 def changes() -> st.SearchStrategy[SetChange]:
@@ -172,9 +161,9 @@ def test_nobodys_values_are_looked_at(world: World, change: SetChange) -> None:
     ("limits", "add", "broken"),
     [
         (Limits(k=10), ("age", "region"), "k"),
-        (Limits(max_risk=0.1), ("age", "region"), "risk"),
-        (Limits(per_request=1), ("age", "region"), "attributes_per_request"),
-        (Limits(new_per_week=1), ("age", "region"), "new_facts_per_week"),
+        (Limits(risk=0.1), ("age", "region"), "risk"),
+        (Limits(attributes_per_request=1), ("age", "region"), "attributes_per_request"),
+        (Limits(new_facts_per_week=1), ("age", "region"), "new_facts_per_week"),
         (Limits(), ("age", "region"), None),
         (Limits(k=40), (), None),
     ],
@@ -267,24 +256,6 @@ def test_the_curve_is_what_decide_discloses(world: World) -> None:
     assert curve.knee is None or not curve.points[curve.knee].beaten
 
 
-@SOME
-@given(worlds(), worlds(), st.booleans())
-def test_what_is_decided_between_two_steps_changes_nothing(
-    world: World, other: World, forgets: bool
-) -> None:
-    """Of the curve, nor of that decision; also where the cache is cleared in between."""
-    cache, context = Cache(), other.context()
-    alone = decide_context(replace(context, cache=Cache()))
-    steps = curve_steps(replace(world.context(), cache=cache))
-    found = None
-    while found is None:
-        assert decide_context(replace(context, cache=cache)) == alone
-        if forgets:
-            cache.clear()
-        found = advanced(steps)
-    assert found == curve_in(world)
-
-
 def test_a_curve_of_all_queries_needs_none() -> None:
     """In standing mode the query changes nothing."""
     model, terms = model_of(3), Terms(mode="standing")
@@ -306,73 +277,3 @@ def test_a_request_without_a_curve() -> None:
         Context(Request("knee pain"), Terms(unknown_queries="standing"), known, model)
     )
     assert unknown.read_as is None
-
-
-OPEN = Rules(policy("lambda = 0"), protects_me=False)
-
-
-def tried(
-    history: Sequence[PastRequest], rules: Rules, model: Model, person: Codes
-) -> list[ReplayedRequest]:
-    """Return the outcomes of a replay with a person's values."""
-    own = {model.id: {name: person[name] for name in NAMES[:PERSONS]}}
-    return [*replay(history, rules.policy, [model], own, Cache())]
-
-
-@given(models, streams(), policies(), people)
-def test_the_same_policy_changes_nothing(
-    model: Model, stream: tuple[PastRequest, ...], rules: Rules, person: Codes
-) -> None:
-    """Whatever it rules; each request carries what it did, to as many people who are left."""
-    history = lived(stream, rules, [person] * len(stream), model)
-    outcomes = tried(history, rules, model, person)
-    assert [(each.at, each.query) for each in outcomes] == [
-        (each.at, each.query) for each in history
-    ]
-    for each, past in zip(outcomes, history, strict=True):
-        assert each.disclosed == past.disclosed
-        assert {*each.would_disclose} == {*past.disclosed}
-        assert (each.utility, each.people_left) == (each.utility_was, each.people_left_was)
-
-
-@given(models, streams(), policies(), policies(), people)
-def test_what_would_be_sent_depends_on_the_tried_policy_alone(
-    model: Model, stream: tuple[PastRequest, ...], old: Rules, new: Rules, person: Codes
-) -> None:
-    """It is what that policy would have decided from the start; what was sent is no matter."""
-    persons = [person] * len(stream)
-    outcomes = tried(lived(stream, old, persons, model), new, model, person)
-    afresh = lived(stream, new, persons, model)
-    for each, past in zip(outcomes, afresh, strict=True):
-        assert {*each.would_disclose} == {*past.disclosed}
-        assert not {*each.would_ask} & {*each.would_disclose}
-        assert each.utility == bits_of(past.query, past.disclosed, model)
-
-
-@given(models, streams(), people)
-def test_nothing_is_sent_where_nothing_may_be(
-    model: Model, stream: tuple[PastRequest, ...], person: Codes
-) -> None:
-    """Then all people of the model are left."""
-    history = lived(stream, OPEN, [person] * len(stream), model)
-    silent = Rules(policy("nothing = true"), protects_me=False)
-    for each in tried(history, silent, model, person):
-        assert (each.would_disclose, each.utility) == ((), 0.0)
-        assert each.people_left >= each.people_left_was
-
-
-@given(person=people, forgets=st.booleans())
-def test_what_another_model_told_stays_as_it_was(*, person: Codes, forgets: bool) -> None:
-    """Its recipient knows it in both worlds, until it is said to have forgotten."""
-    model, name = MODELS[0], NAMES[0]
-    known = PastRequest(
-        START, "a.example", "python today", None, (name,), (meaning(name, person[name], model),)
-    )
-    gone = [PastRequest(START, "a.example", forgets=True)] if forgets else []
-    last = replace(known, disclosed=(), facts=(), model=model)
-    silent = Rules(policy("nothing = true"), protects_me=False)
-    (only,) = tried([known, *gone, last], silent, model, person)
-    assert only.people_left == only.people_left_was
-    (alone,) = tried([last], silent, model, person)
-    assert only.people_left <= alone.people_left
-    assert not forgets or only.people_left == alone.people_left

@@ -68,7 +68,7 @@ model = made_model(1)
 events = []
 
 def run():
-    for limits in (Limits(), Limits(k=2), Limits(max_risk=0.5)):
+    for limits in (Limits(), Limits(k=2), Limits(risk=0.5)):
         for algorithm in ("lls", "ls", "greedy", "exact", "exhaustive"):
             for mode in ("dynamic", "standing", "planned"):
                 terms = Terms(trade_off=weight, limits=limits, algorithm=algorithm, mode=mode)

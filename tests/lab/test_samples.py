@@ -138,15 +138,15 @@ def test_everybody_is_on_the_list_and_every_limit_on_the_page(tmp_path: Path) ->
 
 def test_limits_are_those_of_a_strategy() -> None:
     """In place of the preset's; a strategy that has none keeps the preset's."""
-    terms = Terms(limits=Limits(k=50, max_violations=0.02, max_risk=0.01, per_request=12))
+    terms = Terms(limits=Limits(k=50, violations=0.02, risk=0.01, attributes_per_request=12))
     for strategy in grid():
         limits = strategy.changed(terms).limits
-        assert (limits.k, limits.max_violations, limits.max_risk) == (
+        assert (limits.k, limits.violations, limits.risk) == (
             strategy.k,
             strategy.violations,
             strategy.risk,
         )
-        assert limits.per_request == 12
+        assert limits.attributes_per_request == 12
     assert ANSWERED[1].changed(terms).limits == terms.limits
 
 

@@ -39,7 +39,7 @@ TERMS = {
     "generous": Terms(trade_off=0.05),
     "free": Terms(trade_off=0.0),
     "k": Terms(trade_off=0.05, limits=Limits(k=3)),
-    "a cap": Terms(trade_off=0.05, limits=Limits(new_per_week=2)),
+    "a cap": Terms(trade_off=0.05, limits=Limits(new_facts_per_week=2)),
     "planned": Terms(trade_off=0.05, mode="planned", limits=Limits(k=2)),
     "ask": Terms(trade_off=0.05, ask=frozenset({"age"})),
 }

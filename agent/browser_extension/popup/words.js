@@ -81,7 +81,6 @@ export const REASONS = {
   "not asked for": "not asked for",
   "not carried": "cannot be sent in the address",
   "told anyway": "already visible from your browser and IP address",
-  "not allowed": "not allowed by your rules",
   "not set": "not set, so never sent",
   "never": "never sent",
   "guarded": "kept secret, so never sent",

@@ -43,8 +43,8 @@ class Strategy:
         own = {
             "protect": self.protect,
             "k": self.k,
-            "max_violations": self.violations,
-            "max_risk": self.risk,
+            "violations": self.violations,
+            "risk": self.risk,
         }
         kept: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
         limits = replace(limits, **kept)
