@@ -48,11 +48,11 @@ class RuleScope:
         return " ".join(titles)
 
     def parts(self) -> dict[str, Entry]:
-        """Return the keys of a rule that say for what it is."""
+        """The keys of a rule that say for what it is."""
         return {key: part for key, part in asdict(self).items() if part is not None}
 
     def host(self, policy: Policy) -> str:
-        """Return a host in the scope; one that no rule names if all are."""
+        """A host in the scope; one that no rule names if all are."""
         if self.recipient is None:
             return ANYBODY
         named = is_group(self.recipient)
@@ -60,11 +60,11 @@ class RuleScope:
         return pattern.host
 
     def words(self) -> str:
-        """Return a query in the scope."""
+        """A query in the scope."""
         return "" if self.query is None else self.query.replace("*", "")
 
     def names(self, attributes: Attributes) -> Attributes:
-        """Return the attributes in the scope, by whatever name; of them one that no model has."""
+        """The attributes in the scope, by whatever name; of them one that no model has."""
         if self.attribute is None:
             return attributes
         pattern = NamePattern.parse(self.attribute)
@@ -77,7 +77,7 @@ class RuleScope:
 def scope(
     recipient: str | None, attribute: str | None, query: str | None, expires: date | None
 ) -> RuleScope:
-    """Return the scope that options name; UsageError where one of them is not valid."""
+    """The scope that options name; UsageError where one of them is not valid."""
     if recipient is not None:
         recipient = recipient.strip()
         recipient = recipient if is_group(recipient) else HostPattern.parse(recipient).text
@@ -102,7 +102,7 @@ def check_group(scope: RuleScope, policy: Policy) -> None:
 
 
 def places(scope: RuleScope, policy: Policy) -> list[Rule]:
-    """Return the rules of a file for exactly these requests; a query block is none of them."""
+    """The rules of a file for exactly these requests; a query block is none of them."""
     parts = {key: {str(part)} for key, part in scope.parts().items()}
     return [
         rule
@@ -114,7 +114,7 @@ def places(scope: RuleScope, policy: Policy) -> list[Rule]:
 
 
 def checked_key(key: str) -> str:
-    """Return the key of a setting; UsageError, naming the nearest, if it is none."""
+    """The key of a setting; UsageError, naming the nearest, if it is none."""
     if key in SETTINGS:
         return key
     if key in TOP_KINDS or key in DAEMON:
@@ -125,7 +125,7 @@ def checked_key(key: str) -> str:
 
 
 def checked_value(key: str, value: Value) -> Value:
-    """Return a value as it is, if a setting can have it; else UsageError."""
+    """A value as it is, if a setting can have it; else UsageError."""
     of = SETTINGS[checked_key(key)]
     try:
         fitting(of, value)
@@ -135,7 +135,7 @@ def checked_value(key: str, value: Value) -> Value:
 
 
 def value_of(key: str, text: str) -> Value:
-    """Return the value that a text stands for, of the kind that a setting has; else UsageError."""
+    """The value that a text stands for, of the kind that a setting has; else UsageError."""
     with suppress(UsageError):
         return fitting(SETTINGS[checked_key(key)], text)
     value: Value = text == "true" if text in ("true", "false") else text
@@ -145,7 +145,7 @@ def value_of(key: str, text: str) -> Value:
 
 
 def with_settings(text: str, policy: Policy, where: RuleScope, values: Mapping[str, Value]) -> str:
-    """Return the text of a policy with settings for exactly some requests, comments kept.
+    """The text of a policy with settings for exactly some requests, comments kept.
 
     They go to the part that is for these already, of several to one that has such a setting; else
     to the top, to `[attributes]` or into a new rule. UsageError as in `rewritten`.
@@ -179,7 +179,7 @@ def with_settings(text: str, policy: Policy, where: RuleScope, values: Mapping[s
 
 
 def without_settings(text: str, policy: Policy, where: RuleScope, keys: Sequence[str]) -> str:
-    """Return the text without settings for exactly some requests; what is then empty goes as well.
+    """The text without settings for exactly some requests; what is then empty goes as well.
 
     UsageError where one of them is not set for these, and as in `rewritten`.
     """
@@ -205,7 +205,7 @@ def without_settings(text: str, policy: Policy, where: RuleScope, keys: Sequence
 
 
 def free_name(document: Mapping[str, Any], title: str) -> str:
-    """Return a name for a new rule that no other has: the title, with a number if need be."""
+    """A name for a new rule that no other has: the title, with a number if need be."""
     rules = [rule for rule in document.get("rule", []) if rule is not None]
     taken = [rule.get("name") for rule in rules]
     names = (title, *(f"{title} ({number})" for number in range(2, len(taken) + 3)))
@@ -213,7 +213,7 @@ def free_name(document: Mapping[str, Any], title: str) -> str:
 
 
 def with_assistant(text: str, recipient: str, address: str, until: date | None = None) -> str:
-    """Return the text of a policy with one more rule, by which a recipient is an assistant.
+    """The text of a policy with one more rule, by which a recipient is an assistant.
 
     ``until``: the last day, None for no end.
     """
@@ -230,7 +230,7 @@ def with_assistant(text: str, recipient: str, address: str, until: date | None =
 
 
 def without_refusals(text: str, recipient: str) -> str:
-    """Return the text of a policy in which no rule gives a recipient, named exactly, nothing.
+    """The text of a policy in which no rule gives a recipient, named exactly, nothing.
 
     A rule that names others too keeps them; one for some queries stays.
     """

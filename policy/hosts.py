@@ -37,14 +37,14 @@ _ADDRESS_PART = re.compile(r"[/\\?#@]|\]:|^[^:]*:[^:]*$")
 
 
 def refusal(text: str, why: str) -> UsageError:
-    """Return the error for a `text` that is no host, and why."""
+    """The error for a `text` that is no host, and why."""
     shown = text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
     hint = "write a host such as books.example, 192.0.2.7 or 2001:db8::1"
     return UsageError(f"{shown!r} is not a host name: {why}", hint)
 
 
 def ascii_name(name: str) -> str:
-    """Return a name in small letters and punycode, without a final dot. Idempotent.
+    """A name in small letters and punycode, without a final dot. Idempotent.
 
     UsageError where a label or the name is empty or too long, has a character that no host has,
     or is not the punycode of anything. Source: UTS 46; RFC 3492; RFC 1035, 2.3.4.
@@ -61,7 +61,7 @@ def ascii_name(name: str) -> str:
 
 
 def mapped(name: str) -> str:
-    """Return a name with case folded, in NFKC and with plain dots, all else as it is."""
+    """A name with case folded, in NFKC and with plain dots, all else as it is."""
     if name.isascii():
         return name.lower()
     composed = unicodedata.normalize("NFKC", _IGNORED.sub("", name)).replace("ẞ", "ß")
@@ -85,7 +85,7 @@ def _ascii_label(label: str, name: str) -> str:
 
 
 def _encoded(label: str, name: str) -> str:
-    """Return the punycode of a label in its own script."""
+    """The punycode of a label in its own script."""
     if label.startswith(_PREFIX):
         raise refusal(name, f"a label that begins with {_PREFIX} has only ASCII letters")
     if (wrong := _unsound(label)) is not None:
@@ -94,7 +94,7 @@ def _encoded(label: str, name: str) -> str:
 
 
 def _is_punycode(label: str, name: str) -> bool:
-    """Say whether a label is what its own decoding is encoded to."""
+    """Whether a label is what its own decoding is encoded to."""
     try:
         own = label.removeprefix(_PREFIX).encode("ascii").decode("punycode")
     except ValueError:
@@ -113,7 +113,7 @@ def _unsound(own: str) -> str | None:
 
 
 def host_of(text: str) -> str:
-    """Return the canonical host in what a caller names: a host, host:port or URL. Idempotent.
+    """The canonical host in what a caller names: a host, host:port or URL. Idempotent.
 
     A name comes back in small letters and punycode without a final dot, an address of IPv6 in
     its short form without brackets, one that stands for an address of IPv4 as that. UsageError
@@ -135,7 +135,7 @@ def host_of(text: str) -> str:
 
 
 def site_of(host: str) -> str:
-    """Return who registered a canonical host: the public suffix and one label before it.
+    """Who registered a canonical host: the public suffix and one label before it.
 
     An address, a single label and a public suffix stand for themselves.
     Source: publicsuffix.org, its private section included.
@@ -152,7 +152,7 @@ def load_suffixes() -> Callable[[str], str | None]:
 
 
 def suffixes(host: str) -> tuple[str, ...]:
-    """Return a canonical host and all domains above it, longest first; of an address only it."""
+    """A canonical host and all domains above it, longest first; of an address only it."""
     if _is_alone(host):
         return (host,)
     labels = host.split(".")
@@ -170,7 +170,7 @@ class HostPattern:
 
     @classmethod
     def parse(cls, text: str) -> "HostPattern":
-        """Return the pattern in a policy; UsageError where no host can be like that."""
+        """The pattern in a policy; UsageError where no host can be like that."""
         rest = text.removeprefix("*.")
         if _ADDRESS_PART.search(rest):
             hint = "write the host alone, as in books.example"
@@ -203,7 +203,7 @@ class HostPattern:
         return self.key if self.matches(self.key) else f"a.{self.key}"
 
     def matches(self, host: str) -> bool:
-        """Say whether the pattern stands for a canonical host."""
+        """Whether the pattern stands for a canonical host."""
         return host == self.text or (host.endswith(f".{self.key}") and not _is_alone(self.key))
 
 
@@ -249,10 +249,10 @@ def _address(
 
 
 def _is_alone(host: str) -> bool:
-    """Say whether nothing is below a canonical host: it is an address, or localhost."""
+    """Whether nothing is below a canonical host: it is an address, or localhost."""
     return ":" in host or host == LOCAL or host.rpartition(".")[2].isdigit()
 
 
 def _labels(key: str) -> int:
-    """Return how many labels a domain has; more than any domain has for an address."""
+    """How many labels a domain has; more than any domain has for an address."""
     return NAME_LENGTH if _is_alone(key) else key.count(".") + 1

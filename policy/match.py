@@ -38,7 +38,7 @@ Attributes = Mapping[str, Known]  # by the name that is asked about
 
 
 def known(*names: str) -> dict[str, Known]:
-    """Return attributes that every model calls by the same name."""
+    """Attributes that every model calls by the same name."""
     return {name: Known(frozenset({name}), frozenset({name})) for name in names}
 
 
@@ -75,7 +75,7 @@ Verdicts = Mapping[str, Verdict]
 
 
 def may(verdicts: Verdicts) -> str:
-    """Say whether an attribute may be disclosed: its `disclose`, or that it is guarded."""
+    """Whether an attribute may be disclosed: its `disclose`, or that it is guarded."""
     guard = verdicts.get("guard")
     if guard is not None and float(guard.value) > 0:
         return GUARDED
@@ -92,7 +92,7 @@ def decide(claims: Sequence[Contender]) -> Verdict:
 
 
 def _outranks(one: Contender, other: Contender) -> Why | None:
-    """Say why a rule wins whatever its value; None where it does not.
+    """Why a rule wins whatever its value; None where it does not.
 
     In one file, if it is more specific; over a preset, if it is at least as specific. What beats
     the winner beats the loser too.
@@ -144,7 +144,7 @@ class _Attributes(Mapping[str, Verdicts]):
 
 
 def _ranks(rules: Iterable[Rule], known: Attributes) -> Ranks:
-    """Return the attributes that each rule is about by any name, with how specific it is."""
+    """The attributes that each rule is about by any name, with how specific it is."""
     matching: dict[NamePattern, list[str]] = {}
     by_rule: dict[Rule, dict[str, int]] = {}
     for rule in rules:
@@ -280,7 +280,7 @@ class Rulebook:
         return settings, _Attributes(rules, self._ranks, self._known)
 
     def refusing(self, recipient: str, today: date) -> Rule | None:
-        """Return the rule by which a recipient gets nothing, whatever the query; None for none.
+        """The rule by which a recipient gets nothing, whatever the query; None for none.
 
         UsageError where the recipient is not a host.
         """

@@ -41,7 +41,7 @@ Check = Callable[[Path, os.stat_result], None]
 
 
 def read(text: str, source: str, preset: Preset | None) -> Policy:
-    """Return the policy that a file's text describes.
+    """The policy that a file's text describes.
 
     ``source``: what to call the file; ``preset``: returns the rules of a shipped preset by name,
     None where a file is a preset itself. PolicyError with all that is wrong, if anything is.
@@ -96,7 +96,7 @@ def _document(text: str, source: str) -> dict[str, Any]:
 
 
 def is_empty_policy(text: str) -> bool:
-    """Say whether a policy sets nothing but ``format``; ``text``: of a valid one.
+    """Whether a policy sets nothing but ``format``; ``text``: of a valid one.
 
     Taken literally it would allow everything, and it is what remains when a file is emptied before
     it is written.
@@ -106,7 +106,7 @@ def is_empty_policy(text: str) -> bool:
 
 
 def with_typo_guard(policy: Policy, names: Sequence[str]) -> Policy:
-    """Return a policy with a rule that withholds each attribute whose name it nearly has.
+    """A policy with a rule that withholds each attribute whose name it nearly has.
 
     ``names``: the attributes of the model that decides.
     Source: policy/FORMAT.md, "Attributes".
@@ -123,7 +123,7 @@ def with_typo_guard(policy: Policy, names: Sequence[str]) -> Policy:
 
 
 def keeps(rule: Rule, policy: Policy) -> bool:
-    """Say whether an attribute that a rule of the file nearly names is withheld until it is fixed.
+    """Whether an attribute that a rule of the file nearly names is withheld until it is fixed.
 
     Not where the rule would only have allowed something, nor where the file serves several models:
     the name may be that of another one.
@@ -138,7 +138,7 @@ def keeps(rule: Rule, policy: Policy) -> bool:
 
 
 def near(pattern: NamePattern, names: Sequence[str]) -> str | None:
-    """Return the attribute that a name was probably meant to be, if it is the name of none."""
+    """The attribute that a name was probably meant to be, if it is the name of none."""
     if "*" in pattern.text or pattern.text in names:
         return None
     return closest(pattern.text, tuple(names))
@@ -155,7 +155,7 @@ class Opened(NamedTuple):
 
 
 def load(path: Path, check: Check | None = None) -> Policy:
-    """Return the policy in a file; UsageError as `opened`, PolicyError if it is wrong."""
+    """The policy in a file; UsageError as `opened`, PolicyError if it is wrong."""
     return read(opened(path, check).text, str(path), preset)
 
 
@@ -186,18 +186,18 @@ def opened(path: Path, check: Check | None = None) -> Opened:
 
 @cache
 def preset(name: str) -> tuple[Rule, ...]:
-    """Return the rules of a shipped preset."""
+    """The rules of a shipped preset."""
     rules = read(preset_text(name), f"preset {name}", None).rules
     return tuple(rule for rule in rules if rule.layer is Layer.PRESET)
 
 
 def preset_text(name: str) -> str:
-    """Return a shipped preset as it is written."""
+    """A shipped preset as it is written."""
     return shipped_text(f"presets/{name}.toml")
 
 
 def shipped_text(name: str) -> str:
-    """Return a file that lies beside this module, as it is written."""
+    """A file that lies beside this module, as it is written."""
     return files("policy").joinpath(name).read_text(encoding="utf-8")
 
 
@@ -219,7 +219,7 @@ class Remark(NamedTuple):
 
 
 def audit(policy: Policy, names: Sequence[str] | None, today: date) -> tuple[Remark, ...]:
-    """Return remarks on the rules of the file, in its order.
+    """Remarks on the rules of the file, in its order.
 
     ``names``: the attributes of the model, None to leave out what depends on it.
     """
@@ -232,7 +232,7 @@ def audit(policy: Policy, names: Sequence[str] | None, today: date) -> tuple[Rem
 
 
 def misspelt(policy: Policy, names: Sequence[str]) -> tuple[Remark, ...]:
-    """Return a remark on each name in the file that is probably meant for one of ``names``."""
+    """A remark on each name in the file that is probably meant for one of ``names``."""
     auditor = _Auditor(policy, names, date.min)
     remarks = [each for rule in auditor.rules for each in auditor.strangers(rule)]
     return tuple(each for each in remarks if each.hint.startswith(MEANT))
@@ -274,7 +274,7 @@ class _Auditor:
         yield from self._searched(rule)
 
     def strangers(self, rule: Rule) -> list[Remark]:
-        """Return a remark on each attribute that the model lacks."""
+        """A remark on each attribute that the model lacks."""
         names, remarks = self._names, list[Remark]()
         if names is None:
             return remarks
@@ -328,14 +328,14 @@ class _Auditor:
 
 
 def _guards_all(guard: Rule, rule: Rule) -> bool:
-    """Say whether a guard always holds, for all that a rule is about."""
+    """Whether a guard always holds, for all that a rule is about."""
     # A * of the rule's own pattern fits under a * only.
     covered = all(any(own.matches(its.text) for own in guard.attributes) for its in rule.attributes)
     return guard.lasting and (not guard.attributes or (bool(rule.attributes) and covered))
 
 
 def _names_meet(one: Rule, other: Rule) -> bool:
-    """Say whether two rules may be about the same attribute."""
+    """Whether two rules may be about the same attribute."""
     if not (one.attributes and other.attributes):
         return True
     return any(

@@ -42,7 +42,7 @@ class NamePattern:
 
     @classmethod
     def parse(cls, text: str) -> "NamePattern":
-        """Return the pattern; UsageError where no attribute can have such a name."""
+        """The pattern; UsageError where no attribute can have such a name."""
         if not _FORM.fullmatch(text):
             hint = "a name has small letters, digits and _; * stands for any of them"
             raise UsageError(f"{text!r} is not an attribute name", hint)
@@ -54,12 +54,12 @@ class NamePattern:
         return len(self.text.replace("*", "")) + 1 if "*" in self.text else EXACT
 
     def matches(self, name: str) -> bool:
-        """Say whether it is this attribute's name, or stands for it. Linear in the name."""
+        """Whether it is this attribute's name, or stands for it. Linear in the name."""
         return fnmatchcase(name, self.text)
 
 
 def normal(text: str) -> str:
-    """Return a text as it is compared: NFKC, case folded, white space collapsed and stripped.
+    """A text as it is compared: NFKC, case folded, white space collapsed and stripped.
 
     Control characters count as white space; invisible format characters (category Cf) are
     dropped. It is what a model does to queries, so that both see the same words. Idempotent.
@@ -80,7 +80,7 @@ def normal(text: str) -> str:
 
 
 def spoken(text: str) -> str:
-    """Return the words of a text: normal, with ``_`` and hyphens as spaces, ``'`` for apostrophes.
+    """The words of a text: normal, with ``_`` and hyphens as spaces, ``'`` for apostrophes.
 
     Whatever is written in more than one way must not slip past a block. Idempotent.
     """
@@ -102,7 +102,7 @@ class Words:
 
     @classmethod
     def parse(cls, text: str) -> "Words":
-        """Return the pattern; UsageError where no query could match, or ``*`` ends no word."""
+        """The pattern; UsageError where no query could match, or ``*`` ends no word."""
         words = spoken(text)
         if len(words) > MOST_CHARACTERS:
             what = f"a query of a policy has more than {MOST_CHARACTERS} characters"
@@ -121,7 +121,7 @@ class Words:
         return len(self.text) - self.text.count("*") - self.text.count(" ")
 
     def matches(self, query: str) -> bool:
-        """Say whether a query, as `spoken` returns it, has the words."""
+        """Whether a query, as `spoken` returns it, has the words."""
         head = self._pieces[0]
         at = query.find(head)
         while at >= 0:
@@ -131,7 +131,7 @@ class Words:
         return False
 
     def _stand(self, query: str, at: int) -> bool:
-        """Say whether from `at`, where the first piece ends, the others follow to a word's end.
+        """Whether from `at`, where the first piece ends, the others follow to a word's end.
 
         Each begins where a word ends, so there is one place to look, and time is linear.
         """
@@ -145,7 +145,7 @@ class Words:
 
 
 def _joined(text: str, at: int) -> bool:
-    """Say whether the characters before and at a place are of one word."""
+    """Whether the characters before and at a place are of one word."""
     if not 0 < at < len(text):
         return False
     before, after = text[at - 1], text[at]
@@ -229,7 +229,7 @@ class Rule:
         return bool(self.queries) and self.settings.get("nothing") is True
 
     def matches(self, host: str, pool: str, query: str, attribute: str | None = None) -> bool:
-        """Say whether it is for a host and its pool, a spoken query and an attribute; any day."""
+        """Whether it is for a host and its pool, a spoken query and an attribute; any day."""
         named = any(pool == SIGN + name for name in self.groups)
         return (
             (self.anywhere or named or any(each.matches(host) for each in self.recipients))
@@ -241,7 +241,7 @@ class Rule:
         )
 
     def is_over(self, today: date) -> bool:
-        """Say whether its last day has passed."""
+        """Whether its last day has passed."""
         return self.expires is not None and self.expires < today
 
 
@@ -285,7 +285,7 @@ class Pools:
         self._members = HostIndex(members)
 
     def of(self, host: str) -> str:
-        """Return who shares what a host learns: ``@`` and its group, or its registered domain.
+        """Who shares what a host learns: ``@`` and its group, or its registered domain.
 
         The domains of a search engine are one recipient: the first, or the group that any is in.
         """
@@ -296,10 +296,10 @@ class Pools:
         return site if engine is None else engines()[engine].domains[0]
 
     def group(self, host: str) -> str | None:
-        """Return the group that a host belongs to, whoever registered it."""
+        """The group that a host belongs to, whoever registered it."""
         return next((name for name, _ in self._members.find(host)), None)
 
 
 def is_group(recipient: str) -> bool:
-    """Say whether a policy takes this for the name of a group: nothing in it is of a host."""
+    """Whether a policy takes this for the name of a group: nothing in it is of a host."""
     return not {*recipient} & {*".:*"} and recipient.strip().lower() != LOCAL

@@ -43,12 +43,12 @@ def schema() -> Schema:
 
 
 def text() -> str:
-    """Return the schema as the text of its file."""
+    """The schema as the text of its file."""
     return json.dumps(schema(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _setting(setting: Setting, defaults: Mapping[str, Any]) -> Schema:
-    """Return the schema of a setting's values, with its names in their order."""
+    """The schema of a setting's values, with its names in their order."""
     kind = msgspec.json.schema(setting.kind)
     if setting.choices:
         kind["enum"] = [*setting.choices]
@@ -60,13 +60,13 @@ def _setting(setting: Setting, defaults: Mapping[str, Any]) -> Schema:
 
 
 def _references(*about: str) -> Schema:
-    """Return the properties for all settings that are about one of these."""
+    """The properties for all settings that are about one of these."""
     keys = (key for key, each in SETTINGS.items() if each.about in about)
     return {key: {"$ref": f"#/$defs/{key}"} for key in keys}
 
 
 def _with_settings(properties: Schema, *about: str) -> Schema:
-    """Return properties with the settings that are about one of these, and no others."""
+    """Properties with the settings that are about one of these, and no others."""
     others = {key: each for key, each in properties.items() if each != {"$ref": f"#/$defs/{key}"}}
     return others | _references(*about)
 

@@ -87,7 +87,7 @@ class SectionReader:
         return tuple(one for one in read if one is not None)
 
     def mapping(self, path: KeyPath, given: object) -> Mapping[str, Any]:
-        """Return a table, empty if it is none."""
+        """A table, empty if it is none."""
         if isinstance(given, dict):
             return given
         hint = f"write [{dotted(path)}] and its keys below"
@@ -95,7 +95,7 @@ class SectionReader:
         return {}
 
     def table(self, path: KeyPath, given: object, kinds: Mapping[str, Kind]) -> dict[str, Any]:
-        """Return the values of a table, each read as its key wants; other keys are noted."""
+        """The values of a table, each read as its key wants; other keys are noted."""
         values = {}
         for key, value in self.mapping(path, given).items():
             place = (*path, key)
@@ -109,13 +109,13 @@ class SectionReader:
         return values
 
     def entry(self, path: KeyPath, given: Any, kinds: Mapping[str, Kind]) -> dict[str, Any]:  # noqa: ANN401  (a table)
-        """Return the values of a table that makes a rule."""
+        """The values of a table that makes a rule."""
         if given.keys() <= {*CONDITIONS} & {*kinds}:
             self.add(path, "nothing is set", "say what the rule does, such as disclose = 'never'")
         return self.table(path, given, kinds)
 
     def rule(self, path: KeyPath, name: str, values: Mapping[str, Any]) -> Rule:
-        """Return a rule of this file; one of a preset is called after it."""
+        """A rule of this file; one of a preset is called after it."""
         if self.layer is Layer.PRESET:
             name = f"{self.source}, {name}" if path else self.source
         recipients = values.get("recipient", ())
@@ -136,7 +136,7 @@ class SectionReader:
 
 
 def dotted(path: KeyPath) -> str:
-    """Return a key as a person writes it, rules counted from 1."""
+    """A key as a person writes it, rules counted from 1."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -149,7 +149,7 @@ def dotted(path: KeyPath) -> str:
 
 
 def shown(given: object) -> str:
-    """Return a value as it may stand in a sentence, cut where it is long."""
+    """A value as it may stand in a sentence, cut where it is long."""
     if isinstance(given, bool):
         return str(given).lower()
     if isinstance(given, dict | list):
@@ -161,7 +161,7 @@ def shown(given: object) -> str:
 
 
 def fitting(of: Setting, given: object) -> Value:
-    """Return the value of a setting; UsageError if it cannot have this one."""
+    """The value of a setting; UsageError if it cannot have this one."""
     try:
         value: Value = msgspec.convert(given, of.kind)
     except (msgspec.ValidationError, OverflowError):
@@ -170,7 +170,7 @@ def fitting(of: Setting, given: object) -> Value:
 
 
 def _way_out(of: Setting, given: object) -> str:
-    """Return how to write what was probably meant."""
+    """How to write what was probably meant."""
     if of.choices:
         near = nearest(given, of.closers) if isinstance(given, str) else None
         return f"did you mean {near!r}?" if near else "write one of them in quotes"
@@ -225,7 +225,7 @@ def check_carry(reader: SectionReader, rule: Rule) -> None:
 
 
 def _member(text: str) -> HostPattern:
-    """Return a member of a group, widened to all that its owner has registered."""
+    """A member of a group, widened to all that its owner has registered."""
     member = HostPattern.parse(text)
     below = f"x.{member.key}"
     site = site_of(below)
@@ -256,7 +256,7 @@ def _groups(reader: SectionReader, path: KeyPath, given: object) -> None:
 
 
 def _attributes(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
-    """Return a rule for each entry of ``[attributes]``."""
+    """A rule for each entry of ``[attributes]``."""
     rules = []
     for text, entry in reader.mapping(path, given).items():
         place = (*path, text)
@@ -273,14 +273,14 @@ def _attributes(reader: SectionReader, path: KeyPath, given: object) -> list[Rul
 
 
 def _queries(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
-    """Return the rule that ``[queries]`` stands for, if any."""
+    """The rule that ``[queries]`` stands for, if any."""
     words = reader.table(path, given, {"block": _some(Words.parse)}).get("block")
     values = {"nothing": True, "query": words}
     return [] if words is None else [reader.rule((*path, "block"), "queries.block", values)]
 
 
 def _daemon(reader: SectionReader, path: KeyPath, given: object) -> DaemonSettings:
-    """Return the settings of the daemon, which no preset has."""
+    """The settings of the daemon, which no preset has."""
     if given and reader.layer is Layer.PRESET:
         reader.add(path, "a preset cannot configure the daemon", "leave it out")
     values = reader.table(path, given, DAEMON_KINDS)
@@ -288,7 +288,7 @@ def _daemon(reader: SectionReader, path: KeyPath, given: object) -> DaemonSettin
 
 
 def _rules(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
-    """Return each ``[[rule]]``."""
+    """Each ``[[rule]]``."""
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
         hint = "write [[rule]] and its keys below"
         reader.add(path, f"{shown(given)} is not a list of tables", hint)
@@ -315,7 +315,7 @@ def _rules(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
 
 
 def _preset(reader: SectionReader, path: KeyPath, given: object) -> str | None:
-    """Return the name of the preset to start from."""
+    """The name of the preset to start from."""
     if reader.layer is Layer.PRESET:
         reader.add(path, "a preset cannot start from another one", "leave it out")
     elif not isinstance(given, str):
@@ -331,7 +331,7 @@ def _preset(reader: SectionReader, path: KeyPath, given: object) -> str | None:
 def _recipients(
     reader: SectionReader, path: KeyPath, given: object
 ) -> tuple[HostPattern | str, ...]:
-    """Return the patterns of hosts, and the names of groups."""
+    """The patterns of hosts, and the names of groups."""
     listed = reader.each(
         path, given, lambda each: each if is_group(each) else HostPattern.parse(each)
     )
@@ -361,7 +361,7 @@ def _fitting(fits: Callable[[Any], object], what: str, hint: str) -> Callable[[A
 
 
 def _settings(table: Mapping[str, Setting], *about: str) -> dict[str, Kind]:
-    """Return how to read the settings of a table that are about one of these."""
+    """How to read the settings of a table that are about one of these."""
     return {key: _one(partial(fitting, each)) for key, each in table.items() if each.about in about}
 
 

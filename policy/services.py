@@ -71,25 +71,25 @@ class SearchEngine(Struct, frozen=True, forbid_unknown_fields=True):
         return frozenset(name for of in whole for name in of)
 
     def address(self, values: Mapping[str, str]) -> dict[str, str]:
-        """Return the parameters for the values of attributes, by name."""
+        """The parameters for the values of attributes, by name."""
         pairs = ((each.name, each.of_values(values)) for each in self.parameters)
         return {name: value for name, value in pairs if value is not None}
 
 
 @cache
 def engines() -> Mapping[str, SearchEngine]:
-    """Return every engine by the name that a rule has for it."""
+    """Every engine by the name that a rule has for it."""
     text = (files("policy") / "engines.toml").read_text("utf-8")
     return msgspec.toml.decode(text, type=dict[str, SearchEngine])
 
 
 def engine_at(host: str) -> str | None:
-    """Return the name of the engine at a canonical host, None where none is known to be."""
+    """The name of the engine at a canonical host, None where none is known to be."""
     return _names().get(site_of(host))
 
 
 def codes(name: str) -> tuple[str, ...]:
-    """Return the values of an attribute that any engine documents, in their order."""
+    """The values of an attribute that any engine documents, in their order."""
     parameters = [each for engine in engines().values() for each in engine.parameters]
     naming = [(each.of.index(name), each.values) for each in parameters if name in each.of]
     return tuple(sorted({key.split(BETWEEN)[place] for place, values in naming for key in values}))
@@ -112,7 +112,7 @@ class Search:
 
     @classmethod
     def parse(cls, text: str) -> "Search":
-        """Return the search at an address; UsageError where a browser could not tell it.
+        """The search at an address; UsageError where a browser could not tell it.
 
         There is no user and no fragment in it, and nothing that browsers write in another way; a
         host in any script is written in punycode, and a usual port is left out.
@@ -137,7 +137,7 @@ class Search:
 
 
 def in_clear(text: str) -> bool:
-    """Say whether the network reads what is sent to an address: not https, nor this machine's http.
+    """Whether the network reads what is sent to an address: not https, nor this machine's http.
 
     A host alone says nothing of that.
     """
@@ -151,7 +151,7 @@ def in_clear(text: str) -> bool:
 
 
 def usable(text: str) -> Search | None:
-    """Return the search at an address, None where a browser could not tell it."""
+    """The search at an address, None where a browser could not tell it."""
     try:
         return Search.parse(text)
     except UsageError:
@@ -159,7 +159,7 @@ def usable(text: str) -> Search | None:
 
 
 def home_of(text: str) -> tuple[str, str]:
-    """Return the canonical host of a whole site's address, and its origin as browsers write it.
+    """The canonical host of a whole site's address, and its origin as browsers write it.
 
     UsageError where it is none, or where the network reads what is sent there.
     """
@@ -171,7 +171,7 @@ def home_of(text: str) -> tuple[str, str]:
 
 
 def _origin(scheme: str, authority: str) -> tuple[str, str]:
-    """Return the canonical host, and the origin as browsers write it."""
+    """The canonical host, and the origin as browsers write it."""
     if "@" in authority:
         raise _unfit("it has a user")
     parts = _AUTHORITY.fullmatch(authority)
@@ -212,13 +212,13 @@ class Assistant(Struct, frozen=True):
 
 @cache
 def well_known() -> tuple[Assistant, ...]:
-    """Return those that the user may choose from, by name; none of them is listed by itself."""
+    """Those that the user may choose from, by name; none of them is listed by itself."""
     text = (files("policy") / "assistants.toml").read_text("utf-8")
     return tuple(Assistant(**each) for each in tomllib.loads(text)["assistant"])
 
 
 def own_address(text: str, host: str) -> str:
-    """Return the address of a whole site as a rule has it; UsageError where it is not the host's.
+    """The address of a whole site as a rule has it; UsageError where it is not the host's.
 
     ``host``: canonical. A host below it is its own too, unless somebody else registered that.
     """

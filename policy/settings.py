@@ -97,7 +97,7 @@ class Setting:
         return self.choices[len(self.choices) // 2 :] if self.order else self.choices
 
     def strictness(self, value: Value) -> float:
-        """Return how strict a value is: the larger the stricter, 0 for all without an order."""
+        """How strict a value is: the larger the stricter, 0 for all without an order."""
         if not self.order:
             return 0.0
         return self.order * float(self.choices.index(str(value)) if self.choices else value)

@@ -49,7 +49,7 @@ class Statement(NamedTuple):
         return self.value == self.end
 
     def within(self, path: Key) -> bool:
-        """Say whether it stands at a path or below it."""
+        """Whether it stands at a path or below it."""
         return self.path[: len(path)] == path
 
 
@@ -75,7 +75,7 @@ def statements(text: str) -> Iterator[Statement]:
 
 
 def lines_of(text: str) -> Mapping[Key, int]:
-    """Return the line, from 1, on which each key of a text is mentioned first.
+    """The line, from 1, on which each key of a text is mentioned first.
 
     A path is as tomllib nests the key, with a number from 0 for an element of an array of tables:
     ("rule", 2, "lambda"), and ("rule", 2) for its header. Keys inside values are left out.
@@ -92,13 +92,13 @@ def lines_of(text: str) -> Mapping[Key, int]:
 
 
 def line_of(lines: Mapping[Key, int], path: Key) -> int:
-    """Return the line of a path, else of the nearest part before it that has one, else 1."""
+    """The line of a path, else of the nearest part before it that has one, else 1."""
     above = (path[:length] for length in range(len(path), 0, -1))
     return next((lines[each] for each in above if each in lines), 1)
 
 
 def parsed(text: str) -> Document:
-    """Return a text as tomllib reads it; UsageError if it is not TOML."""
+    """A text as tomllib reads it; UsageError if it is not TOML."""
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -107,7 +107,7 @@ def parsed(text: str) -> Document:
 
 
 def toml(value: object) -> str:
-    """Return a value as TOML writes it in one line; a mapping as an inline table."""
+    """A value as TOML writes it in one line; a mapping as an inline table."""
     if isinstance(value, list) and any(isinstance(each, Mapping) for each in value):
         return f"[{', '.join(map(toml, value))}]"
     if not isinstance(value, Mapping):
@@ -117,7 +117,7 @@ def toml(value: object) -> str:
 
 
 def rewritten(text: str, wanted: Document) -> str:
-    """Return the text of a policy that says what is wanted; what it said already stays as written.
+    """The text of a policy that says what is wanted; what it said already stays as written.
 
     ``wanted``: as tomllib has it, with None in place of a rule to take it out. Comments on lines of
     their own stay. UsageError where the result would say anything else.
@@ -148,7 +148,7 @@ def _says(text: str, wanted: Document) -> bool:
 
 
 def same(one: object, other: object) -> bool:
-    """Say whether two values of TOML are alike, also in type: 1, 1.0 and true are three."""
+    """Whether two values of TOML are alike, also in type: 1, 1.0 and true are three."""
     return repr(_ordered(one)) == repr(_ordered(other))
 
 
@@ -177,7 +177,7 @@ def _changes(path: Key, old: Document, new: Document) -> Iterator[tuple[Key, obj
 
 
 def _changed(text: str, path: Key, value: object, wanted: Document) -> str:
-    """Return the text with a value at a path, None for nothing there.
+    """The text with a value at a path, None for nothing there.
 
     A path inside the value of a key has that whole value written anew: no comment may stand in it.
     """
@@ -201,7 +201,7 @@ def _changed(text: str, path: Key, value: object, wanted: Document) -> str:
 def _without(
     text: str, removed: Sequence[Statement], before: list[Statement]
 ) -> tuple[str, list[Statement]]:
-    """Return the text without the lines of some statements, and what then stands in it."""
+    """The text without the lines of some statements, and what then stands in it."""
     if not removed:
         return text, before
     for each in reversed(removed):
@@ -216,7 +216,7 @@ def _without(
 
 
 def _inserted(text: str, stated: Sequence[Statement], path: Key, value: object) -> str:
-    """Return the text with a path that is not in it yet.
+    """The text with a path that is not in it yet.
 
     A key follows the last one of its table; the first setting for all requests stands at the top; a
     rule, and a table without a header, below all else.
@@ -243,7 +243,7 @@ def _pair(parts: Sequence[str | int], value: object) -> str:
 
 
 def _gap(text: str, at: int) -> str:
-    """Return the blank line that is missing above the line at an offset, if one is."""
+    """The blank line that is missing above the line at an offset, if one is."""
     above = text[_line_start(text, at - 1) : at] if at else ""
     return "\n" if above.strip() else ""
 
@@ -257,7 +257,7 @@ def _line_end(text: str, at: int) -> int:
 
 
 def _key(text: str, at: int) -> tuple[tuple[str, ...], int]:
-    """Return the parts of the key at an offset, and where `=` or `]` follows it."""
+    """The parts of the key at an offset, and where `=` or `]` follows it."""
     parts = []
     while match := _PART.match(text, at):
         at, part = match.end(), match["part"]
@@ -270,7 +270,7 @@ def _key(text: str, at: int) -> tuple[tuple[str, ...], int]:
 
 
 def _opened(parts: tuple[str, ...], counts: dict[Key, int], *, is_array: bool) -> Key:
-    """Return the path of a header, and count it if it is one more element of an array."""
+    """The path of a header, and count it if it is one more element of an array."""
     path: Key = ()
     for place, part in enumerate(parts, start=1):
         path = (*path, part)
@@ -282,7 +282,7 @@ def _opened(parts: tuple[str, ...], counts: dict[Key, int], *, is_array: bool) -
 
 
 def _value_end(text: str, at: int) -> int:
-    """Return where the value at an offset ends."""
+    """Where the value at an offset ends."""
     depth, end = 0, at
     for token in _TOKEN.finditer(text, at):
         piece = token[0]

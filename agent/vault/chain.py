@@ -38,28 +38,28 @@ class VaultState:
     slots: bytes
 
     def after(self, **changes: int | bytes) -> Self:
-        """Return the state that the next transaction leaves."""
+        """The state that the next transaction leaves."""
         # mypy holds each field to the type of all changes together
         return replace(self, generation=self.generation + 1, **changes)  # type: ignore[arg-type]
 
     def witness(self, vault_id: bytes) -> Witness:
-        """Return the witness of this state, which is kept outside the vault."""
+        """The witness of this state, which is kept outside the vault."""
         counts = self.generation, self.rotations, self.entries
         return Witness(seal.SCHEME, vault_id.hex(), *counts, self.head.hex())
 
 
 def first_link(seals: seal.Seals) -> bytes:
-    """Return the link that precedes the first entry."""
+    """The link that precedes the first entry."""
     return seals.digest("chain")
 
 
 def digest_of(rows: Mapping[_Id, _Digest]) -> bytes:
-    """Return the digest of items (id: generation) or slots (id: digest)."""
+    """The digest of items (id: generation) or slots (id: digest)."""
     return sha256(b"".join(seal.frame(*row) for row in sorted(rows.items()))).digest()
 
 
 def written_state(state: VaultState, seals: seal.Seals) -> Statement:
-    """Return the statement that puts a state in place."""
+    """The statement that puts a state in place."""
     fields = (state.rotations, state.entries, state.head, state.items, state.slots)
     sealed = seals.seal(_STATE.pack(*fields), "state", state.generation)
     return "INSERT OR REPLACE INTO state VALUES (1, ?, ?)", (state.generation, sealed)
@@ -100,7 +100,7 @@ class OpenedEntry(NamedTuple):
 
 
 def sealed_entry(seals: seal.Seals, before: VaultState, site: str, payload: bytes) -> EntryRow:
-    """Return the row of the next entry, as the next transaction writes it."""
+    """The row of the next entry, as the next transaction writes it."""
     number, generation = before.entries + 1, before.generation + 1
     site_id = seals.lookup("site", site)
     plain = before.head + seal.prefix_name(site, payload)
@@ -110,12 +110,12 @@ def sealed_entry(seals: seal.Seals, before: VaultState, site: str, payload: byte
 
 
 def link(seals: seal.Seals, row: EntryRow) -> bytes:
-    """Return the link to a row, which the next entry contains."""
+    """The link to a row, which the next entry contains."""
     return seals.digest("link", *row)
 
 
 def opened_entry(seals: seal.Seals, row: EntryRow) -> OpenedEntry:
-    """Return the content of a row; DamagedVaultError if it was altered or moved."""
+    """The content of a row; DamagedVaultError if it was altered or moved."""
     try:
         plain = seals.open(row.sealed, "entry", row.number, row.site, row.generation)
         site, payload = seal.split_name(plain[LINK_BYTES:])
@@ -161,7 +161,7 @@ def verified(
 
 
 def _row(columns: tuple[Any, ...], database: Database) -> EntryRow:
-    """Return an entry as stored in the file; DamagedVaultError if it is not one."""
+    """An entry as stored in the file; DamagedVaultError if it is not one."""
     match columns:
         case (int(), bytes(), int(generation), bytes()) if generation > 0:
             return EntryRow(*columns)

@@ -90,24 +90,24 @@ def sqlite_error(error: sqlite3.Error, path: Path) -> VaultError:
 
 
 def busy(path: Path) -> BusyVaultError:
-    """Return the error for a vault that another process has open."""
+    """The error for a vault that another process has open."""
     hint = "stop the other one, for instance with `reticent lock`"
     return BusyVaultError("the vault is open in another process", hint, str(path))
 
 
 def refuses(error: VaultError) -> bool:
-    """Return whether SQLite refused to write: full, read-only, busy. Others may be partial."""
+    """Whether SQLite refused to write: full, read-only, busy. Others may be partial."""
     return isinstance(error.__cause__, sqlite3.Error) and _kind(error.__cause__) in _REFUSALS
 
 
 def damaged(what: str, path: Path | None = None) -> DamagedVaultError:
-    """Return the error for a damaged vault."""
+    """The error for a damaged vault."""
     place = None if path is None else str(path)
     return DamagedVaultError(f"the vault is damaged: {what}", RESTORE, place)
 
 
 def decoded(payload: bytes | None, decoder: Decoder[Value], what: str) -> Value | None:
-    """Return the value in a payload, None without a payload; DamagedVaultError where it is none.
+    """The value in a payload, None without a payload; DamagedVaultError where it is none.
 
     ``what``: the value in words.
     """
@@ -126,7 +126,7 @@ open_here: set[tuple[int, ...]] = set()
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Return a connection to a file that exists."""
+    """A connection to a file that exists."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw",
         uri=True,
@@ -140,7 +140,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def check_file(path: Path) -> os.stat_result:
-    """Return the status of a regular file; VaultError if there is none."""
+    """The status of a regular file; VaultError if there is none."""
     with translated(path):
         try:
             status = path.stat()
@@ -264,7 +264,7 @@ class Database:
         return database
 
     def rows(self, query: str, *values: bytes | int | str) -> list[tuple[Any, ...]]:
-        """Return all rows of a query; texts are bytes. Raises VaultError."""
+        """All rows of a query; texts are bytes. Raises VaultError."""
         with translated(self.path):
             return self._connection.execute(query, values).fetchall()
 
@@ -377,7 +377,7 @@ class Database:
         self.watch.refresh(unless_replaced=True)
 
     def version(self) -> int:
-        """Return the format of the file. Raises VaultError."""
+        """The format of the file. Raises VaultError."""
         [(version,)] = self.rows("PRAGMA user_version")
         return int(version)
 

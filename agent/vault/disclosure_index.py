@@ -151,14 +151,14 @@ _DECODER = msgspec.json.Decoder[Record](Record)
 
 
 def encode(record: Record) -> bytes:
-    """Return an entry as JSON."""
+    """An entry as JSON."""
     if (record.at.utcoffset() or timedelta()) % timedelta(minutes=1):  # RFC 3339 has no seconds
         record = msgspec.structs.replace(record, at=record.at.astimezone(UTC))
     return msgspec.json.encode(record)
 
 
 def decode(payload: bytes) -> Record:
-    """Return the entry in a payload; DamagedVaultError if it is not one."""
+    """The entry in a payload; DamagedVaultError if it is not one."""
     record: Record | None = from_json(payload, _DECODER)
     if record is None:
         raise damaged("an entry of its ledger cannot be read")
@@ -221,7 +221,7 @@ class DisclosureIndex:
         self._views = Recent(VIEWS)
 
     def news(self, record: Record) -> Pairs:
-        """Return the facts in an entry that may be new to some pool; none where it forgets."""
+        """The facts in an entry that may be new to some pool; none where it forgets."""
         if isinstance(record, Forgetting):
             return ()
         learnt = self._learnt.get(record.site, {})
@@ -242,7 +242,7 @@ class DisclosureIndex:
         self._take(LedgerStep(number, record.at, record.site, record.people_left, *reading, news))
 
     def pool(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Holdings[str]:
-        """Return the values a pool holds; ``pool_of``: the pool of a host, the same for its site.
+        """The values a pool holds; ``pool_of``: the pool of a host, the same for its site.
 
         Pass the same function again: its result is cached. ``before``: as it was before the entry
         of this number, folded anew each time.
@@ -284,7 +284,7 @@ class DisclosureIndex:
                 yield step.number, step.site, step.facts
 
     def queries(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Mapping[str, float]:
-        """Return the latest known queries of a pool's sites and how often each came; see `LATEST`.
+        """The latest known queries of a pool's sites and how often each came; see `LATEST`.
 
         Each time counts all that its text may have meant, by probability; a text that was read as
         none has no name. Arguments as for `pool`.

@@ -32,7 +32,7 @@ class Reset(Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def read(cls, payload: bytes | None) -> "Reset | None":
-        """Return the correction in a payload, None without a payload; DamagedVaultError."""
+        """The correction in a payload, None without a payload; DamagedVaultError."""
         return decoded(payload, msgspec.json.Decoder(cls), "the correction of its clock")
 
 
@@ -112,7 +112,7 @@ class Ledger:
         return [*islice((each for each in entries if sites(each[1].site)), limit)][::-1]
 
     def entry(self, number: int) -> Record:
-        """Return the entry with this number; UsageError if it does not exist."""
+        """The entry with this number; UsageError if it does not exist."""
         if not 0 < number <= self.count:
             raise UsageError(f"the ledger has no entry {number}", "see `reticent requests ledger`")
         _, payload = next(iter(self._entries.entries(number - 1)))
@@ -126,5 +126,5 @@ class Ledger:
         self.disclosures.add(number, record, news)
 
     def _of(self, sites: Callable[[str], bool]) -> list[str]:
-        """Return the registered sites of the ledger that are selected, ascending."""
+        """The registered sites of the ledger that are selected, ascending."""
         return sorted(site for site in self.disclosures.sites if sites(site))

@@ -45,7 +45,7 @@ class Profile:
         return f"Profile({len(self.facts)} facts)"
 
     def names(self, model: Model) -> frozenset[str]:
-        """Return which of a model's attributes are set, without reading a value (DESIGN.md 2.6).
+        """Which of a model's attributes are set, without reading a value (DESIGN.md 2.6).
 
         An attribute counts as set even if the model lacks the user's value of it.
         """
@@ -56,7 +56,7 @@ class Profile:
         )
 
     def reveal(self, names: Sequence[str], model: Model) -> dict[str, str]:
-        """Return the values to disclose, in the order given. Cannot fail.
+        """The values to disclose, in the order given. Cannot fail.
 
         A value that the model lacks is "unspecified", and so is one that is not set.
         """
@@ -64,7 +64,7 @@ class Profile:
         return {name: values.get(name, UNSPECIFIED) for name in names}
 
     def codes(self, model: Model) -> dict[str, int]:
-        """Return the codes of what is set, for a policy with protect = "me" only."""
+        """The codes of what is set, for a policy with protect = "me" only."""
         codes = model.person_codes
         values = values_in(values_of(self.facts), model)
         return {name: codes[name][value] for name, value in values.items()}
@@ -87,12 +87,12 @@ def _check(facts: Sequence[Fact]) -> None:
 
 
 def values_of(facts: Iterable[Fact]) -> Values:
-    """Return the values of facts, by kind."""
+    """The values of facts, by kind."""
     return {each.kind: each.value or UNSPECIFIED for each in facts}
 
 
 def values_in(values: Values, model: Model) -> dict[str, str]:
-    """Return the values of a model's person attributes that are set, by name.
+    """The values of a model's person attributes that are set, by name.
 
     "unspecified" where the model lacks the user's value.
     """
@@ -105,7 +105,7 @@ def values_in(values: Values, model: Model) -> dict[str, str]:
 
 
 def _kinds_of(attribute: Attribute, model: Model) -> dict[str, None]:
-    """Return the kind of an attribute, and that under which it stood before it had a concept."""
+    """The kind of an attribute, and that under which it stood before it had a concept."""
     return dict.fromkeys((attribute.concept, f"{model.id}.{attribute.name}"))
 
 
@@ -117,7 +117,7 @@ def _listed(value: str, attribute: Attribute, model: Model) -> str:
 
 
 def named_values(given: Iterable[tuple[str, str]], models: Sequence[Model]) -> dict[str, str]:
-    """Return values by kind, of pairs of a name and a value as users write them.
+    """Values by kind, of pairs of a name and a value as users write them.
 
     Of two values of one kind, one that is "unspecified" gives way. UsageError for a name or a value
     that no model has, or two values of one kind.
@@ -140,7 +140,7 @@ def planned(
     now: datetime,
     new_id: Callable[[], str],
 ) -> tuple[Fact, ...]:
-    """Return the facts after setting and unsetting some, by names as in `Concepts.called`.
+    """The facts after setting and unsetting some, by names as in `Concepts.called`.
 
     ``new_id``: returns an id that no fact has had.
     What hangs on a fact, which is all that any of its values implies, is set and unset with it,
@@ -180,7 +180,7 @@ def planned(
 
 
 def _set_kind(name: str, facts: Values, models: Sequence[Model]) -> str:
-    """Return the kind to unset by a name: one that is set, if the name may mean it."""
+    """The kind to unset by a name: one that is set, if the name may mean it."""
     if name in facts:
         return name
     kinds = [each.concept for each in Concepts(models).called(name)]
@@ -188,7 +188,7 @@ def _set_kind(name: str, facts: Values, models: Sequence[Model]) -> str:
 
 
 def _hanging(kind: str, value: str | None, models: Sequence[Model]) -> dict[str, str]:
-    """Return the kinds that hang on a fact, with the values that follow from one of its values."""
+    """The kinds that hang on a fact, with the values that follow from one of its values."""
     hanging = dict[str, str]()
     for model in models:
         by = model.by_concept.get(kind)
@@ -205,7 +205,7 @@ def _hanging(kind: str, value: str | None, models: Sequence[Model]) -> dict[str,
 
 
 def profile_toml(facts: Iterable[Fact], concepts: Concepts) -> str:
-    """Return facts as a file that says what it is: lines of NAME = VALUE."""
+    """Facts as a file that says what it is: lines of NAME = VALUE."""
     import tomlkit
 
     document = tomlkit.document()
@@ -218,7 +218,7 @@ def profile_toml(facts: Iterable[Fact], concepts: Concepts) -> str:
 
 
 def read_profile(text: bytes, models: Sequence[Model]) -> dict[str, str]:
-    """Return the values in a file, by kind.
+    """The values in a file, by kind.
 
     A line is NAME = VALUE; below a line [MODEL], the names are that model's. Raises UsageError as
     `named_values`, and for what is not TOML.
@@ -268,7 +268,7 @@ class Corrections:
         return sorted(each for each in self.kept if each.text == spelled)
 
     def rejected(self, text: str, model: str) -> frozenset[str]:
-        """Return the known queries of a model that a text does not mean, by their names."""
+        """The known queries of a model that a text does not mean, by their names."""
         return frozenset(each.query for each in self.of(text) if each.model == model)
 
     def add(self, text: str, model: str, query: str) -> bool:

@@ -44,7 +44,7 @@ _Value = TypeVar("_Value")
 
 
 def from_json(payload: bytes, decoder: msgspec.json.Decoder[_Value]) -> _Value | None:
-    """Return the value in a payload, or None if it does not fit; nothing of it is quoted."""
+    """The value in a payload, or None if it does not fit; nothing of it is quoted."""
     try:
         return decoder.decode(payload)
     except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -52,7 +52,7 @@ def from_json(payload: bytes, decoder: msgspec.json.Decoder[_Value]) -> _Value |
 
 
 def frame(*fields: Field) -> bytes:
-    """Return fields with their lengths; an integer is 8 bytes, a text is UTF-8."""
+    """Fields with their lengths; an integer is 8 bytes, a text is UTF-8."""
     parts: list[bytes] = []
     for field in fields:
         if isinstance(field, int):
@@ -64,12 +64,12 @@ def frame(*fields: Field) -> bytes:
 
 
 def context(vault_id: bytes, label: str, *fields: Field) -> bytes:
-    """Return the context that binds a payload: the scheme, the vault, and the place in it."""
+    """The context that binds a payload: the scheme, the vault, and the place in it."""
     return frame(APP, SCHEME, vault_id, label, *fields)
 
 
 def prefix_name(name: str, payload: bytes) -> bytes:
-    """Return a name, prefixed with its length in 2 bytes, and the payload."""
+    """A name, prefixed with its length in 2 bytes, and the payload."""
     text = name.encode()
     return _LENGTH.pack(len(text)) + text + payload
 
@@ -110,12 +110,12 @@ class Sealer:
             raise VaultError("the system's OpenSSL has no AES-GCM-SIV", OPENSSL) from error
 
     def seal(self, payload: bytes, bound: bytes) -> bytes:
-        """Return a payload sealed, to be opened with the same ``bound`` context only."""
+        """A payload sealed, to be opened with the same ``bound`` context only."""
         nonce = self._chance(NONCE_BYTES)
         return nonce + self._cipher.encrypt(nonce, payload, bound)
 
     def open(self, sealed: bytes, bound: bytes) -> bytes:
-        """Return the payload; UnsealedError if it was altered or sealed for another place."""
+        """The payload; UnsealedError if it was altered or sealed for another place."""
         if len(sealed) < OVERHEAD:
             raise UnsealedError
         try:
@@ -137,7 +137,7 @@ class Seals:
         self._names: dict[tuple[str, str], bytes] = {}  # an HMAC takes 40 µs
 
     def lookup(self, table: str, name: str) -> bytes:
-        """Return the keyed hash that replaces a name in the file."""
+        """The keyed hash that replaces a name in the file."""
         identifier = self._names.get((table, name))
         if identifier is None:
             if len(self._names) >= KEPT:
@@ -147,11 +147,11 @@ class Seals:
         return identifier
 
     def seal(self, payload: bytes, label: str, *fields: bytes | int) -> bytes:
-        """Return a payload sealed for one place of this vault."""
+        """A payload sealed for one place of this vault."""
         return self._sealer.seal(payload, self._begin + frame(label, *fields))
 
     def open(self, sealed: bytes, label: str, *fields: bytes | int) -> bytes:
-        """Return the payload of one place of this vault; UnsealedError if it is not from there."""
+        """The payload of one place of this vault; UnsealedError if it is not from there."""
         return self._sealer.open(sealed, self._begin + frame(label, *fields))
 
     def digest(self, label: str, *fields: bytes | int) -> bytes:
@@ -187,7 +187,7 @@ FLOOR = Derivation()
 
 
 def derive(passphrase: bytes, salt: bytes, derivation: Derivation) -> bytes:
-    """Return the 32 bytes of a passphrase.
+    """The 32 bytes of a passphrase.
 
     Raises VaultError if the parameters are out of range (before any work), the memory is not
     there, or the system's OpenSSL has no Argon2id.
@@ -212,7 +212,7 @@ def derive(passphrase: bytes, salt: bytes, derivation: Derivation) -> bytes:
 def calibrate(
     clock: Callable[[], float], work: Callable[[Derivation], object] | None = None
 ) -> Derivation:
-    """Return the parameters for a new slot: about half a second here, and never below the floor.
+    """The parameters for a new slot: about half a second here, and never below the floor.
 
     ``clock``: seconds, as time.perf_counter; ``work``: does one derivation. Memory is doubled as
     long as that is nearer to the target. Raises VaultError if not even the floor can be computed.

@@ -60,7 +60,7 @@ class Secret:
 
 
 def normalised(passphrase: str) -> bytes:
-    """Return a passphrase as bytes, the same however it was typed (RFC 8265, OpaqueString).
+    """A passphrase as bytes, the same however it was typed (RFC 8265, OpaqueString).
 
     Raises UsageError if it is empty, too long or not text.
     """
@@ -79,14 +79,14 @@ def normalised(passphrase: str) -> bytes:
 
 
 def code_text(code: bytes) -> str:
-    """Return the bytes of a code as text in groups, with its checksum."""
+    """The bytes of a code as text in groups, with its checksum."""
     number = (int.from_bytes(code, "big") << _CHECK_BITS) | _checksum(code)
     digits = "".join(_DIGITS[(number >> 5 * place) & 31] for place in reversed(range(_LENGTH)))
     return "-".join(digits[at : at + _GROUP] for at in range(0, _LENGTH, _GROUP))
 
 
 def code_bytes(text: str) -> bytes:
-    """Return the bytes of a code as typed; WrongSecretError if it is not a code."""
+    """The bytes of a code as typed; WrongSecretError if it is not a code."""
     digits = [digit for digit in text.upper() if digit != "-" and not digit.isspace()]
     if unknown := sorted({digit for digit in digits if digit not in _VALUES}):
         what = f"a recovery code has no {unknown[0]!r}"
@@ -105,7 +105,7 @@ def code_bytes(text: str) -> bytes:
 
 
 def _checksum(code: bytes) -> int:
-    """Return the bits that detect a typing mistake."""
+    """The bits that detect a typing mistake."""
     return int.from_bytes(sha256(b"reticent recovery code 1" + code).digest()[:3], "big") >> 4
 
 
@@ -113,12 +113,12 @@ _Answer = TypeVar("_Answer")
 
 
 def installed() -> bool:
-    """Return whether the extra is installed."""
+    """Whether the extra is installed."""
     return find_spec("keyring") is not None
 
 
 def backend() -> str | None:
-    """Return the name of the keyring of this session; None if it cannot store a key."""
+    """The name of the keyring of this session; None if it cannot store a key."""
 
     def name() -> str | None:
         import keyring
@@ -168,7 +168,7 @@ def fetching(accounts: Sequence[str]) -> Future[dict[str, bytes]]:
 
 
 def fetched(accounts: Sequence[str]) -> dict[str, bytes]:
-    """Return the keys that the keyring has of these accounts. Raises VaultError."""
+    """The keys that the keyring has of these accounts. Raises VaultError."""
     return _result(fetching(accounts))
 
 
@@ -186,7 +186,7 @@ def forget(account: str) -> bool:
 
 
 def timed_out() -> VaultError:
-    """Return the error for a keyring that does not answer in time."""
+    """The error for a keyring that does not answer in time."""
     what = f"the keyring did not answer within {SECONDS:g} seconds"
     return VaultError(what, "answer what it asks, or unlock with the passphrase")
 
@@ -215,7 +215,7 @@ def _ask(call: Callable[[], _Answer], what: str) -> Future[_Answer]:
 
 
 def _result(future: Future[_Answer]) -> _Answer:
-    """Return the answer of the keyring. Raises VaultError, also on a timeout."""
+    """The answer of the keyring. Raises VaultError, also on a timeout."""
     try:
         return future.result(SECONDS)
     except TimeoutError:

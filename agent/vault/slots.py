@@ -104,7 +104,7 @@ def make_slot(
     chance: seal.Chance,
     derivation: seal.Derivation | None = None,
 ) -> tuple[SlotRow, str | None]:
-    """Return a slot that a secret opens, and its new recovery code, if it has one.
+    """A slot that a secret opens, and its new recovery code, if it has one.
 
     ``secret``: with the text of a passphrase; ``key``: the data key that the slot wraps;
     ``derivation``: of a passphrase, by default about half a second on this machine. Nothing is in
@@ -133,7 +133,7 @@ def make_slot(
 
 
 def slot_key(slot: Slot, material: bytes) -> seal.Key:
-    """Return the key that a slot is wrapped with.
+    """The key that a slot is wrapped with.
 
     ``material``: the normalised passphrase, the bytes of the code, or the key in the keyring.
     Raises VaultError if a passphrase slot demands too much work.
@@ -145,7 +145,7 @@ def slot_key(slot: Slot, material: bytes) -> seal.Key:
 
 
 def unwrap(slot: Slot, by: seal.Key, vault_id: bytes, number: int) -> seal.Key | None:
-    """Return the data key, or None if this key does not open the slot."""
+    """The data key, or None if this key does not open the slot."""
     try:
         sealed = bytes.fromhex(slot.wrapped)
         return seal.Key(seal.Sealer(by, bytes).open(sealed, _bound(slot, vault_id, number)))
@@ -154,7 +154,7 @@ def unwrap(slot: Slot, by: seal.Key, vault_id: bytes, number: int) -> seal.Key |
 
 
 def data_key(rows: Sequence[SlotRow], secret: Secret, vault_id: bytes) -> seal.Key:
-    """Return the data key from the first slot that a secret opens.
+    """The data key from the first slot that a secret opens.
 
     Raises WrongSecretError if none opens; DamagedVaultError if a damaged one might have;
     VaultError if a slot demands too much work. ``secret``: with the keys in the keyring.
@@ -184,12 +184,12 @@ def data_keys(
 
 
 def wrong_secret(secret: Secret) -> WrongSecretError:
-    """Return the error for a secret that opens no slot."""
+    """The error for a secret that opens no slot."""
     return WrongSecretError(*_WRONG[secret.kind])
 
 
 def read_vault_id(database: Database) -> bytes:
-    """Return the vault id; DamagedVaultError if there is none."""
+    """The vault id; DamagedVaultError if there is none."""
     match database.rows(_ID):
         case [(bytes(vault_id),)]:
             return vault_id
@@ -198,7 +198,7 @@ def read_vault_id(database: Database) -> bytes:
 
 
 def read_slots(database: Database) -> list[SlotRow]:
-    """Return the slots, in the order of their ids; DamagedVaultError where there are none."""
+    """The slots, in the order of their ids; DamagedVaultError where there are none."""
     rows, vault_id = database.rows(_SLOTS), read_vault_id(database)
     if not 0 < len(rows) <= MAX_SLOTS:
         raise damaged("it has no key slots, or too many", database.path)
@@ -213,18 +213,18 @@ def read_slots(database: Database) -> list[SlotRow]:
 
 
 def inserted(row: SlotRow) -> Statement:
-    """Return the statement that adds a slot."""
+    """The statement that adds a slot."""
     body = b"" if row.slot is None else msgspec.json.encode(row.slot)
     return "INSERT INTO slot VALUES (?, ?, ?)", (row.id, body, row.digest)
 
 
 def slots_digest(rows: Iterable[SlotRow]) -> bytes:
-    """Return the digest of the slots, for the state."""
+    """The digest of the slots, for the state."""
     return digest_of({row.id: row.digest for row in rows})
 
 
 def free_id(rows: Sequence[SlotRow]) -> int:
-    """Return the id of a new slot; VaultError if there are too many."""
+    """The id of a new slot; VaultError if there are too many."""
     if len(rows) >= MAX_SLOTS:
         hint = "remove one with `reticent vault key remove`"
         raise VaultError(f"the vault has {MAX_SLOTS} key slots already", hint)
@@ -242,7 +242,7 @@ def key_slots(path: Path, *, older: bool = False) -> list[SlotRow]:
 
 
 def accounts(rows: Iterable[SlotRow]) -> list[str]:
-    """Return the accounts in the keyring that open slots."""
+    """The accounts in the keyring that open slots."""
     slots = [row.slot for row in rows if row.slot is not None]
     return [slot.account for slot in slots if slot.account is not UNSET]
 
@@ -254,7 +254,7 @@ def forget(rows: Iterable[SlotRow]) -> None:
 
 
 def without_slot(rows: Sequence[SlotRow], number: int) -> list[SlotRow]:
-    """Return the other slots; VaultError if it is missing or the last one that opens everywhere."""
+    """The other slots; VaultError if it is missing or the last one that opens everywhere."""
     if number not in {row.id for row in rows}:
         raise VaultError(f"there is no key slot {number}", "`reticent vault key list` shows them")
     rest = [row for row in rows if row.id != number]
@@ -265,12 +265,12 @@ def without_slot(rows: Sequence[SlotRow], number: int) -> list[SlotRow]:
 
 
 def _digest(vault_id: bytes, number: int, body: bytes) -> bytes:
-    """Return the digest that tells damage from a wrong secret."""
+    """The digest that tells damage from a wrong secret."""
     return sha256(seal.context(vault_id, "slot digest", number, body)).digest()
 
 
 def _bound(slot: Slot, vault_id: bytes, number: int) -> bytes:
-    """Return the context that binds the wrapped key to its slot."""
+    """The context that binds the wrapped key to its slot."""
     work = (0, 0, 0) if slot.derivation is None else astuple(slot.derivation)
     account = b"" if slot.account is UNSET else bytes.fromhex(slot.account)
     salt = bytes.fromhex(slot.salt)

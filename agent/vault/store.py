@@ -41,7 +41,7 @@ class ItemRow(NamedTuple):
 
 
 def sealed_item(seals: Seals, name: str, payload: bytes, generation: int) -> ItemRow:
-    """Return the row of an item."""
+    """The row of an item."""
     row_id = seals.lookup("item", name)
     sealed = seals.seal(prefix_name(name, payload), "item", row_id, generation)
     return ItemRow(row_id, generation, sealed)
@@ -59,12 +59,12 @@ def opened_item(seals: Seals, item: ItemRow) -> tuple[str, bytes]:
 
 
 def put_item(item: ItemRow) -> Statement:
-    """Return the statement that puts an item in place."""
+    """The statement that puts an item in place."""
     return "INSERT OR REPLACE INTO item VALUES (?, ?, ?)", item
 
 
 def read_items(database: Database, seals: Seals) -> dict[str, ItemRow]:
-    """Return every item by its name. Raises DamagedVaultError."""
+    """Every item by its name. Raises DamagedVaultError."""
     items: dict[str, ItemRow] = {}
     while rows := database.rows(_ITEMS, len(items)):
         for row in rows:
@@ -156,7 +156,7 @@ class Store:
         self.replace({name: payload}, durable=durable)
 
     def get(self, name: str) -> bytes | None:
-        """Return the item of a name. Raises VaultError."""
+        """The item of a name. Raises VaultError."""
         self._check_ready()
         return opened_item(self.seals, self.items[name])[1] if name in self.items else None
 
@@ -184,7 +184,7 @@ class Store:
         self.items = items
 
     def names(self) -> list[str]:
-        """Return the names of the items, sorted."""
+        """The names of the items, sorted."""
         return sorted(self.items)
 
     def sync(self) -> None:
@@ -271,7 +271,7 @@ class Store:
 
 
 def _digest(items: dict[str, ItemRow]) -> bytes:
-    """Return the digest of the items, for the state."""
+    """The digest of the items, for the state."""
     return digest_of({item.id: item.generation for item in items.values()})
 
 
@@ -322,11 +322,11 @@ class Items:
         self._store = store
 
     def get(self, name: str) -> bytes | None:
-        """Return an item, or None. Raises DamagedVaultError."""
+        """An item, or None. Raises DamagedVaultError."""
         return self._store.get(_PREFIX + name)
 
     def names(self, prefix: str) -> list[str]:
-        """Return the names of all items that begin with a prefix, sorted."""
+        """The names of all items that begin with a prefix, sorted."""
         start = _PREFIX + prefix
         stored = (name for name in self._store.names() if name.startswith(start))
         return [name.removeprefix(_PREFIX) for name in stored]

@@ -68,7 +68,7 @@ class Vault:
         return tuple(self._store.notes)
 
     def keys(self) -> list[SlotRow]:
-        """Return the key slots as they are in the file. Raises VaultError."""
+        """The key slots as they are in the file. Raises VaultError."""
         return slots.read_slots(self._store.database)
 
     def add_slot(
@@ -220,7 +220,7 @@ def unlock(at: Location, secret: Secret) -> Vault:
 
 
 def accounts_of(path: Path) -> list[str]:
-    """Return the accounts in the keyring that open a vault. Raises as `key_slots`."""
+    """The accounts in the keyring that open a vault. Raises as `key_slots`."""
     return slots.accounts(slots.key_slots(path))
 
 

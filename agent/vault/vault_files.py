@@ -35,7 +35,7 @@ class Location:
 
     @classmethod
     def of(cls, paths: Paths) -> Self:
-        """Return the location of the user's vault."""
+        """The location of the user's vault."""
         return cls(paths.vault, paths.witness)
 
 
@@ -58,7 +58,7 @@ def stamp(name: str) -> Stamp | None:
 
 
 def same_file(one: Stamp | None, other: Stamp | None) -> bool:
-    """Tell whether two stamps belong to the same file, whatever its content."""
+    """Whether two stamps belong to the same file, whatever its content."""
     return one is not None and other is not None and one[:2] == other[:2]
 
 
@@ -138,7 +138,7 @@ _WITNESS = msgspec.json.Decoder(Witness)
 
 
 def read_witness(path: Path) -> Witness | None:
-    """Return the witness in a file; None if it is missing or does not fit the format."""
+    """The witness in a file; None if it is missing or does not fit the format."""
     try:
         return from_json(read_bytes(path, MAX_BYTES), _WITNESS)
     except UsageError:
@@ -196,13 +196,13 @@ def check_name(path: Path) -> None:
 
 
 def already_exists(path: Path) -> VaultError:
-    """Return the error for a new vault where there is one."""
+    """The error for a new vault where there is one."""
     hint = "open it with `reticent unlock`; `reticent vault purge` removes everything, for good"
     return VaultError("a vault already exists, and nothing was changed", hint, str(path))
 
 
 def replaced_vaults(path: Path) -> list[Path]:
-    """Return the vaults that were replaced by backups, the latest last."""
+    """The vaults that were replaced by backups, the latest last."""
     return _numbered(path, REPLACED)
 
 
@@ -227,7 +227,7 @@ def remove_beside(path: Path) -> None:
 
 
 def _numbered(path: Path, kind: str) -> list[Path]:
-    """Return the files with the name of a vault, a kind and a number, ascending."""
+    """The files with the name of a vault, a kind and a number, ascending."""
     begin = path.name + kind
     files = [each for each in path.parent.glob(f"{begin}*") if each.name[len(begin) :].isdecimal()]
     return sorted(files, key=lambda each: int(each.name[len(begin) :]))

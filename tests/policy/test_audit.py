@@ -135,17 +135,10 @@ SILENT = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_what_is_found(case: str) -> None:
-    """Each with its place, and nothing beside it."""
-    text, expected = CASES[case]
-    assert [f"{each.line} {each.key}: {each.what}" for each in remarks(text)] == expected
-
-
-@pytest.mark.parametrize("case", SILENT)
-def test_what_is_no_matter_for_a_remark(case: str) -> None:
-    """Each of these decides for some request, or does no harm."""
-    assert remarks(SILENT[case]) == []
+def test_what_is_found_and_what_is_not() -> None:
+    """Each with its place, and nothing beside it; what decides for some request is no matter."""
+    for text, expected in (*CASES.values(), *((silent, []) for silent in SILENT.values())):
+        assert [f"{each.line} {each.key}: {each.what}" for each in remarks(text)] == expected
 
 
 def test_the_nearest_attribute_is_named() -> None:
@@ -211,25 +204,13 @@ def test_what_is_no_slip_or_closes_nothing_is_as_before(text: str) -> None:
 
 
 def test_it_holds_for_whom_the_rule_does() -> None:
-    """Beside a name that is right, too."""
+    """Beside a name that is right, and whichever model decides; what is more specific wins."""
     text = f"{ABOUT}['slary', 'gender']\ndisclose = 'never'"
     assert ruled(text)["salary"] == "never"
     assert ruled(text, "b.example")["salary"] == "auto"
-
-
-def test_one_model_for_every_request_is_one() -> None:
-    """Whichever it is."""
     assert ruled("model = 'other'\n[attributes]\nslary = 'never'")["salary"] == "never"
-
-
-def test_what_is_more_specific_wins_as_ever() -> None:
-    """As it would were the name right."""
     text = f"[attributes]\nslary = 'never'\n{ABOUT}'salary'\ndisclose = 'auto'"
     assert ruled(text)["salary"] == "auto"
-
-
-def test_the_reason_names_the_slip() -> None:
-    """With the place of the rule that has it."""
     book = Rulebook(
         with_typo_guard(policy_of("[attributes]\nslary = 'never'"), MODEL), known(*MODEL)
     )

@@ -103,14 +103,6 @@ def test_whoever_learns_something_has_it_on_the_disk(
             assert before == replace(after, queries=before.queries)
 
 
-@given(histories())
-def test_an_entry_waits_for_the_disk_only_where_it_must(history: list[Record]) -> None:
-    """What repeats the last that this site was told, with nothing in between, is lazy."""
-    _, store = written([*history, *history[-1:]])
-    if history:
-        assert store.durable[-1] == isinstance(history[-1], Forgetting)
-
-
 @given(histories(), st.lists(st.sampled_from(GROUPINGS), max_size=8))
 def test_groups_may_change_at_any_time(history: list[Record], asked: list[dict[str, str]]) -> None:
     """What is held under a grouping does not depend on what was asked before."""

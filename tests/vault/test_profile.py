@@ -11,11 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.locale import LOCALE
 from agent.decision.values import Correction, Fact, FactTerms
 from agent.errors import DamagedVaultError, UsageError, VaultError, VaultVersionError
 from agent.model.concepts import Concepts
-from agent.model.file import read, shipped_models
 from agent.model.model import Model
 from agent.model.reading import normalise, spelling
 from agent.vault import profile
@@ -28,7 +26,6 @@ from agent.vault.profile import (
     planned,
     profile_toml,
     read_profile,
-    values_of,
 )
 from agent.vault.secrets import Secret
 from agent.vault.store import Items
@@ -280,25 +277,6 @@ def test_one_name_never_means_two_facts() -> None:
     assert profile.facts == ()
 
 
-@pytest.mark.parametrize(
-    ("line", "kind"),
-    [
-        (b'region = "western_europe"', "so2017.region"),
-        (b'region = "midwest"', "atus.region"),
-        (b'atus.region = "midwest"', "atus.region"),
-        (b'gender = "female"', "sex"),
-        (b'country = "de"', "country"),
-    ],
-)
-def test_the_shipped_models_share_names(line: bytes, kind: str) -> None:
-    """A file with a name of both is read by its values."""
-    models = [*map(read, shipped_models()), LOCALE]
-    region = models[1].attributes[models[1].index("region")].values[-1]
-    values = read_profile(line.replace(b"western_europe", region.encode()), models)
-    assert [*values] == [kind]
-    assert [*values_of(planned((), values, (), models, NOW, new_id))] == [kind]
-
-
 TEXTS = st.sampled_from(["Jobs", "job!", "ＪＯＢＳ", "sport", "a b", "a-  B", "?!", "C#"])
 NAMES_CORRECTIONS = st.sampled_from(["one", "two"])
 SECRET = "divorce lawyer zqxj"  # noqa: S105  (what was searched)
@@ -357,16 +335,6 @@ def test_what_an_older_vault_holds_counts() -> None:
     assert kept.kept == frozenset()
 
 
-def test_what_was_there_before_comes_back() -> None:
-    """For whoever undoes the last correction."""
-    kept = empty().again()
-    kept.add("jobs", "one", "work")
-    before = kept.of("jobs")
-    kept.add("JOBS", "two", "work")
-    kept.replace("jobs", before)
-    assert kept.of("jobs") == [Correction(text="job", model="one", query="work")]
-
-
 @pytest.mark.parametrize("limit", ["MOST_CORRECTIONS", "MAX_ITEM_BYTES"])
 def test_a_full_list_takes_no_more(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     """One sentence says so, and what was kept stays."""
@@ -378,21 +346,6 @@ def test_a_full_list_takes_no_more(monkeypatch: pytest.MonkeyPatch, limit: str) 
         kept.add("sport", "one", "sport")
     assert rows.again().of("jobs") == kept.of("jobs") != []
     assert rows.again().of("sport") == kept.of("sport") == []
-
-
-@given(st.binary(max_size=40) | st.just(b'[{"text":"","model":"a","query":"b"}]'))
-def test_damage_is_said_and_quotes_nothing(payload: bytes) -> None:
-    """Whatever else than a list of corrections stands there."""
-    rows = empty()
-    rows.items.put(CORRECTIONS, payload)
-    try:
-        msgspec.json.decode(payload, type=list[Correction])
-    except msgspec.MsgspecError:
-        with pytest.raises(DamagedVaultError, match="what texts do not mean cannot be read"):
-            rows.again()
-    except UnicodeDecodeError:
-        with pytest.raises(DamagedVaultError):
-            rows.again()
 
 
 def test_it_is_sealed_and_part_of_a_backup(vault: Vault, at: Location, tmp_path: Path) -> None:

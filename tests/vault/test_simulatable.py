@@ -303,22 +303,3 @@ def test_no_order_matters(given_: dict[str, str], random: object, models: list[M
     for name in sorted(names, key=lambda name: name in HANGS_ON):
         facts = after(facts, {name: given_[name]})
     assert values_of(facts) == whole
-
-
-@given(LIFE_VALUES, st.sampled_from(["work", "age"]), st.data())
-def test_unsetting_undoes(before: dict[str, str], name: str, data: st.DataObject) -> None:
-    """Where what hangs on it was not set before."""
-    kept = after((), {n: v for n, v in before.items() if n != name and HANGS_ON.get(n) != name})
-    assert after(after(kept, {name: data.draw(DRAWN[name])}), {}, [name]) == kept
-
-
-def test_what_the_user_states_stands() -> None:
-    """Afterwards or at once, whatever follows, until what follows changes."""
-    for changes in ([{"age": "old"}, {"student": "yes"}], [{"student": "yes", "age": "old"}]):
-        facts: tuple[Fact, ...] = ()
-        for each in changes:
-            facts = after(facts, each)
-        assert values_of(facts) == {"age": "old", "student": "yes"}
-    facts = after(facts, {"age": "young"})
-    assert values_of(facts) == {"age": "young", "student": "yes"}
-    assert values_of(after(facts, {"age": "old"}))["student"] == "not_asked"

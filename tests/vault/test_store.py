@@ -12,7 +12,6 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from agent.errors import BusyVaultError, DamagedVaultError, UsageError, VaultError, WrongSecretError
 from agent.vault import chain, database
-from agent.vault.backup import restore
 from agent.vault.chain import read_state
 from agent.vault.database import Database, connect
 from agent.vault.seal import Seals
@@ -122,18 +121,6 @@ TestKept = Kept.TestCase
 TestKept.settings = settings(FEW, max_examples=FEW.max_examples // 2, stateful_step_count=20)
 
 
-def test_sync_writes_only_what_is_not_synced(tmp_path: Path) -> None:
-    """Twice is once."""
-    at, key, _ = made(tmp_path)
-    with store_of(at, key) as store:
-        store.sync()
-        assert store.state.generation == 1
-        store.append_entry("a", b"", durable=False)
-        store.sync()
-        store.sync()
-        assert store.state.generation == 3
-
-
 def test_the_file_names_nothing(tmp_path: Path) -> None:
     """No site, no name and no payload is in it in the clear."""
     at, key, code = made(tmp_path)
@@ -239,19 +226,6 @@ def test_what_it_is_filled_with_is_in_it_from_the_beginning(at: Location) -> Non
         assert vault.items.names("other/") == []
         assert vault.ledger.count == 1
         assert vault.notes == ()
-
-
-def test_one_makes_a_vault_at_a_time(tmp_path: Path, at: Location) -> None:
-    """A second is told so, whether it makes or restores one; the first goes on."""
-
-    def fill(_vault: Vault) -> None:
-        with pytest.raises(BusyVaultError, match="being made or restored"):
-            make(at, PASSPHRASE, FAST, stream("second"))
-        with pytest.raises(BusyVaultError, match="being made or restored"):
-            restore(at, tmp_path / "backup.db", TYPED)
-
-    make(at, PASSPHRASE, FAST, stream(), fill)
-    unlock(at, TYPED).close()
 
 
 def test_a_file_that_lost_its_name_is_not_opened(

@@ -13,8 +13,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec import Struct, field
 
 from agent.decision.locale import LOCALE
@@ -35,7 +33,7 @@ from agent.vault.vault import rotate, unlock
 from agent.vault.vault_files import Location, Witness, make_private, read_witness
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import NOW, Grouping, disclosed, forgotten, held, record_at
-from tests.vault.values import model_of, new_id, own_values, sexes
+from tests.vault.values import new_id, own_values, sexes
 from tests.vault.worlds import (
     PASSPHRASE,
     TYPED,
@@ -361,12 +359,3 @@ def test_nothing_of_an_old_profile_is_lost() -> None:
         "sex": "unspecified",
         "one.lost": "one:x",
     }
-
-
-@given(st.dictionaries(st.sampled_from(["a", "b"]), st.sampled_from(["unspecified", "x", "y"])))
-def test_an_old_profile_reads_the_same(values: dict[str, str]) -> None:
-    """Whether its model was there when it was brought over, or came later."""
-    model = model_of(dict.fromkeys(("a", "b"), ("unspecified", "x", "y")), name="m")
-    found = old_facts({"m": values}, [model])
-    assert found == values
-    assert old_facts({"m": values}, []).keys() == {f"m.{name}" for name in values}
