@@ -377,13 +377,17 @@ class DisclosureObjective(Objective):
         return None if mine else "own"
 
     def may_exceed(self, mask: int, level: float) -> bool:
-        """Whether F(A) can be above ``level``, mostly without evaluating C."""
+        """Whether F(A) can be above ``level``, mostly without evaluating C, or U."""
         if mask.bit_count() < MANY or self._people.combinations(mask) > COMBINATIONS:
             return True
         # The finest first: a few of these tell many people apart.
         attributes = sorted(members(mask), key=lambda a: (-self._people.cards[a], a))
-        floors = (self.cost_floor(union(attributes[:some])) for some in FIRST_FEW)
-        return all(self._utility.limit - each > level for each in floors)
+        few = [union(attributes[:some]) for some in FIRST_FEW]
+        # The rows of a query are counted sooner than those that people are a sample of.
+        limit, at_first = self._utility.limit, few[:1] if self._people.sampled else few
+        return all(limit - self.cost_floor(each) > level for each in at_first) and all(
+            self.utility(mask) - self.cost_floor(each) > level for each in few
+        )
 
     def _keeps_own(self, mask: int, own: Mapping[int, int], *, for_good: bool) -> bool:
         """Whether k and the risk hold for the people like the user; nobody is certainty.

@@ -88,17 +88,6 @@ class EntryRow(NamedTuple):
     sealed: bytes
 
 
-class OpenedEntry(NamedTuple):
-    """An entry as it was appended; ``before``: the link of the one before."""
-
-    before: bytes
-    site: str
-    payload: bytes
-
-    def __repr__(self) -> str:
-        return "OpenedEntry(…)"
-
-
 def sealed_entry(seals: seal.Seals, before: VaultState, site: str, payload: bytes) -> EntryRow:
     """The row of the next entry, as the next transaction writes it."""
     number, generation = before.entries + 1, before.generation + 1
@@ -114,8 +103,8 @@ def link(seals: seal.Seals, row: EntryRow) -> bytes:
     return seals.digest("link", *row)
 
 
-def opened_entry(seals: seal.Seals, row: EntryRow) -> OpenedEntry:
-    """The content of a row; DamagedVaultError if it was altered or moved."""
+def opened_entry(seals: seal.Seals, row: EntryRow) -> tuple[bytes, str, bytes]:
+    """The link of the entry before, site and payload; DamagedVaultError if altered or moved."""
     try:
         plain = seals.open(row.sealed, "entry", row.number, row.site, row.generation)
         site, payload = seal.split_name(plain[LINK_BYTES:])
@@ -123,7 +112,7 @@ def opened_entry(seals: seal.Seals, row: EntryRow) -> OpenedEntry:
         raise damaged(f"entry {row.number} of the ledger was altered") from error
     if row.site != seals.lookup("site", site):
         raise damaged(f"entry {row.number} of the ledger belongs to another site")
-    return OpenedEntry(plain[:LINK_BYTES], site, payload)
+    return plain[:LINK_BYTES], site, payload
 
 
 def entry_rows(database: Database, after: int = 0) -> Iterator[EntryRow]:
@@ -138,8 +127,8 @@ def verified(
     seals: seal.Seals,
     state: VaultState,
     witness: Witness | None,
-) -> Iterator[tuple[EntryRow, OpenedEntry]]:
-    """Yield every entry, from the first, checked against its neighbours and the state.
+) -> Iterator[tuple[int, bytes]]:
+    """Yield number and payload of every entry, checked against its neighbours and the state.
 
     Raises DamagedVaultError if they do not fit, RolledBackError if the witness saw another entry.
     """
@@ -148,14 +137,14 @@ def verified(
     head, number, generation = first_link(seals), 0, 0
     _check_witness(witness, state, number, head)
     for row in entry_rows(database):
-        entry = opened_entry(seals, row)
-        if row.number != number + 1 or entry.before != head:
+        before, _, payload = opened_entry(seals, row)
+        if row.number != number + 1 or before != head:
             raise damaged(f"entries are missing before entry {row.number} of the ledger")
         if not generation <= row.generation <= state.generation:
             raise damaged(f"entry {row.number} of the ledger comes from another state")
         number, generation, head = row.number, row.generation, link(seals, row)
         _check_witness(witness, state, number, head)
-        yield row, entry
+        yield number, payload
     if (number, head) != (state.entries, state.head):
         raise damaged(f"its ledger ends at entry {number} instead of {state.entries}")
 

@@ -119,8 +119,7 @@ class Store:
 
         Exhaust it once before the first write. Raises DamagedVaultError or RolledBackError.
         """
-        for row, entry in chain.verified(self.database, self.seals, self.state, self._witness):
-            yield row.number, entry.payload
+        yield from chain.verified(self.database, self.seals, self.state, self._witness)
         self._verified = True
 
     def check_entry(self, site: str, payload: bytes) -> None:
@@ -144,7 +143,7 @@ class Store:
         """Yield number and payload of the entries after a number. Raises DamagedVaultError."""
         self._check_ready()
         for row in chain.entry_rows(self.database, after):
-            yield row.number, chain.opened_entry(self.seals, row).payload
+            yield row.number, chain.opened_entry(self.seals, row)[2]
 
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
         """Store an item under a name, replacing an earlier one. Raises VaultError."""

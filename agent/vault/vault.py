@@ -423,5 +423,5 @@ def _statements(store: Store, seals: Seals, new: Sequence[slots.SlotRow]) -> Ite
         items=chain.digest_of({item.id: generation for item in items}),
         slots=slots.slots_digest(new),
     )
-    rows = (chain.opened_entry(store.seals, row) for row in chain.entry_rows(store.database))
-    yield from contents(seals, before, new, items, ((row.site, row.payload) for row in rows))
+    rows = (chain.opened_entry(store.seals, row)[1:] for row in chain.entry_rows(store.database))
+    yield from contents(seals, before, new, items, rows)

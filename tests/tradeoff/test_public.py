@@ -2,65 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agent.errors import ReticentError
-from agent.tradeoff import Objective, Population, Utility, maximise, members
+from agent.tradeoff import Objective, Population, maximise, members
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import Settings
-
-QUARTERS = st.integers(0, 12).map(lambda number: number / 4)
-
-
-class Coverage(Utility):
-    """The weight of all that the attributes of a set cover."""
-
-    def __init__(self, covers: list[set[int]], weights: list[float]) -> None:
-        """Take what each attribute covers, and how much each of these is worth."""
-        self.covers, self.weights = covers, weights
-
-    def value(self, mask: int) -> float:
-        """Return U."""
-        covered = set[int]().union(*(self.covers[each] for each in members(mask)))
-        return sum(self.weights[each] for each in covered)
-
-
-@st.composite
-def coverages(draw: st.DrawFn) -> tuple[Coverage, int]:
-    """Draw a coverage by up to six attributes."""
-    weights = draw(st.lists(QUARTERS, min_size=1, max_size=6))
-    covered = st.sets(st.integers(0, len(weights) - 1))
-    covers = draw(st.lists(covered, min_size=1, max_size=6))
-    return Coverage(covers, weights), len(covers)
-
-
-@given(coverages(), st.lists(QUARTERS, min_size=6, max_size=6), st.sampled_from([0.0, 0.5, 2.0]))
-def test_another_utility_on_another_cost(
-    given_: tuple[Coverage, int], prices: list[float], trade_off: float
-) -> None:
-    """Every search returns a set of the value it says, and none beats all subsets."""
-    utility, attributes = given_
-    objective = Objective(
-        utility,
-        lambda mask: 1 + sum(prices[each] for each in members(mask)),
-        attributes,
-        trade_off,
-        submodular=True,
-    )
-    best = maximise(objective, "exhaustive")
-    worth = [
-        utility.value(mask) - trade_off * sum(prices[each] for each in members(mask))
-        for mask in range(1 << attributes)
-    ]
-    assert best.value == pytest.approx(max(worth))
-    assert maximise(objective, "exact").value == pytest.approx(best.value)
-    for algorithm in ("lls", "ls", "greedy"):
-        found = maximise(objective, algorithm)
-        assert found.value == pytest.approx(worth[found.mask])
-        assert found.bound is not None
-        assert found.value <= best.value + 1e-9 <= found.bound + 2e-9
-    assert maximise(objective).value >= best.value / 3 - 1e-9
 
 
 def test_a_plain_function_and_a_budget_will_do() -> None:
@@ -77,7 +23,7 @@ def test_a_plain_function_and_a_budget_will_do() -> None:
 def test_people_are_a_cost() -> None:
     """What a set tells apart among them, above what they are before: the expected peak."""
     codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [1, 1]], np.uint8)
-    objective = Objective(Coverage([{0}, {1}], [1.0, 1.0]), Population(codes), 2, trade_off=3.0)
+    objective = Objective(int.bit_count, Population(codes), 2, trade_off=3.0)
     assert [objective.identifiability_cost(mask) for mask in range(4)] == pytest.approx(
         [0.0, 1 / 6, 1 / 6, 3 / 6]
     )

@@ -28,7 +28,7 @@ CARDS = (2, 3, 4, 5)
 SETS = (0b0001, 0b1000, 0b0110, 0b1111)
 TABLES = 60
 MANY = 16  # sets, from which on not each is looked at
-FEWER = settings(max_examples=settings().max_examples * 4 // 5)
+FEWER = settings(max_examples=settings().max_examples // 2)
 SIGMAS = 3.5  # beyond which a mean of so many tables is no longer luck (one case in 4,000)
 
 
@@ -83,20 +83,6 @@ def test_without_smoothing_it_never_falls(world: World) -> None:
     for mask in subsets(world.everything):
         for each in members(world.everything & ~mask):
             assert utility.value(mask | singleton(each)) >= utility.value(mask) - 1e-9
-
-
-def test_with_smoothing_it_may_fall() -> None:
-    """A group of one is pulled to the prior, and says less than it did in a larger one."""
-    rows = QueryRows(
-        user=np.arange(4),
-        intent=np.array([0, 0, 1, 1]),
-        person=np.array([[0, 0], [0, 1], [1, 2], [1, 3]], np.uint8),
-        request=np.zeros((4, 0), np.uint8),
-        intents=2,
-    )
-    utility = query_utility(rows, (2, 4), "plugin", 5.0)
-    assert utility.value(0b10) < utility.value(0b01)
-    assert utility.value(0b11) < utility.value(0b01)
 
 
 @pytest.mark.parametrize("shrinkage", [-1.0, float("nan"), 0.0])
@@ -275,25 +261,20 @@ def gains(
     return np.array([[utility.value(mask) for mask in SETS] for utility in utilities])
 
 
-@pytest.mark.parametrize("shrinkage", [5.0, 50.0, 200.0])
-@pytest.mark.parametrize(
-    ("users", "most", "tail"),
-    [
+def test_noise_earns_nothing() -> None:
+    """On the mean of many tables, up to the noise of that mean."""
+    for users, most, tail in (
         (200, 1, (0.0, 0.0)),
         (200, 1, (0.5, 0.0)),
         (100, 4, (0.0, 0.8)),  # a user's rows are alike: everybody else's say nothing about them
         (100, 4, (0.5, 0.8)),
         (30, 8, (0.0, 1.0)),
         (100, 1, (1.0, 0.0)),
-    ],
-)
-def test_noise_earns_nothing(
-    users: int, most: int, tail: tuple[float, float], shrinkage: float
-) -> None:
-    """On the mean of many tables, up to the noise of that mean."""
-    drawn = gains("louo", shrinkage, users, most, tail)
-    error = drawn.std(axis=0, ddof=1) / np.sqrt(TABLES)
-    assert np.all(drawn.mean(axis=0) <= SIGMAS * error)
+    ):
+        for shrinkage in (5.0, 200.0):
+            drawn = gains("louo", shrinkage, users, most, tail)
+            error = drawn.std(axis=0, ddof=1) / np.sqrt(TABLES)
+            assert np.all(drawn.mean(axis=0) <= SIGMAS * error)
 
 
 def test_the_same_noise_deceives_the_plug_in_estimate() -> None:
