@@ -5,39 +5,31 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from agent.build.canonical import Observed
 from agent.build.engines import check_path, connected
-from agent.build.fitting import HalfTrial, figures, fit, validate
+from agent.build.fitting import FitFigures, HalfTrial, figures, fit, validate
 from agent.build.log import open_log, source_of
 from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.precomputed import precomputed
-from agent.build.stages import IN_ENGINE, Stages
 from agent.build.tables import Source, open_tables
 from agent.model.model import Figure, Model, Query
 from agent.model.reading import normalise
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.tables import QueryRows, pairs, singleton, union
+from agent.tradeoff.tables import pairs, singleton, union
 from agent.tradeoff.utility import Estimator
 
 Floats = NDArray[np.float64]
 MOST_PAIRS = 2**24  # utilities of pairs in a model, 8 bytes each
-NUMBERS = ("beta", "limit", "deviation")
-LISTS = ("singles", "pairs", "prices")  # U of each attribute, and of each two; their prices
-FITTED = pa.schema(
-    [(name, pa.float64()) for name in NUMBERS] + [(name, pa.list_(pa.float64())) for name in LISTS]
-)
 
 
-def build_model(options: BuildOptions, progress: Progress, stages: Stages = IN_ENGINE) -> Model:
+def build_model(options: BuildOptions, progress: Progress) -> Model:
     """Build a model from files, two tables or a log; the same input gives the same model.
 
-    ``progress`` is called with the name of a stage and the share of it that is done, 0 to 1;
-    ``stages``: of an earlier build of the same input, which are not computed again.
+    ``progress`` is called with the name of a stage and the share of it that is done, 0 to 1.
     Raises UsageError for a file, title or number that cannot be used; BuildError for tables that
     cannot make a model.
     """
@@ -46,16 +38,16 @@ def build_model(options: BuildOptions, progress: Progress, stages: Stages = IN_E
     for path in (*files, *texts):  # before an engine starts, which may take a while
         if path is not None:
             check_path(path, spark=options.spark is not None and path in files)
-    backend = connected(options.spark, stages.folder)
+    backend = connected(options.spark)
     if isinstance(files, TableFiles):
         unread = (options.description.weights, *options.description.without)
-        source = open_tables(*files, backend, unread, stages)
+        source = open_tables(*files, backend, unread)
     else:
-        log = open_log(files, backend, stages)
+        log = open_log(files, backend)
         progress("reading", 0.5)
-        source = source_of(log, stages)
+        source = source_of(log)
     progress("reading", 1.0)
-    model = model_of(source, options, progress, stages)
+    model = model_of(source, options, progress)
     progress("storing what decisions look at", 0.0)
     model = replace(model, tables=replace(model.tables, near=precomputed(model)))
     progress("storing what decisions look at", 1.0)
@@ -69,22 +61,15 @@ def build_model(options: BuildOptions, progress: Progress, stages: Stages = IN_E
     return model
 
 
-def model_of(
-    source: Source, options: BuildOptions, progress: Progress, stages: Stages = IN_ENGINE
-) -> Model:
+def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model:
     """Build a model from two tables on any engine; parameters and errors as `build_model`."""
     progress("counting", 0.0)
-    observations = observe(source, options, stages, partial(progress, "counting"))
+    observations = observe(source, options, partial(progress, "counting"))
     progress("counting", 1.0)
-    return model_from(observations, options, progress, stages)
+    return model_from(observations, options, progress)
 
 
-def model_from(
-    observations: Observations,
-    options: BuildOptions,
-    progress: Progress,
-    stages: Stages = IN_ENGINE,
-) -> Model:
+def model_from(observations: Observations, options: BuildOptions, progress: Progress) -> Model:
     """Build a model from the contents of two tables; parameters as `build_model`."""
     queries, described = observations.queries, options.description
     anonymity_set = AnonymitySet(observations.population, observations.cards)
@@ -92,19 +77,17 @@ def model_from(
     everything = range(len(anonymity_set.cards))
     paired = len(rows) * len(pairs(len(everything))) <= MOST_PAIRS
 
-    def row(each: QueryRows) -> dict[str, object]:
-        fitted = fit(each, anonymity_set, options.estimator, options.shrinkage)
-        return fitted.row(len(everything), paired=paired)
-
-    choosing = partial(progress, "choosing the shrinkage")
-    fitted = stages.in_blocks("fitted", rows, row, FITTED, choosing)
+    fitted = []
+    for number, each in enumerate(rows, 1):
+        fit_ = fit(each, anonymity_set, options.estimator, options.shrinkage)
+        fitted.append(fit_.figures(len(everything), paired=paired))
+        progress("choosing the shrinkage", number / len(rows))
     trials: Sequence[HalfTrial | None] = (None,) * len(queries)
     if options.validation:
+        settings = options.estimator, options.shrinkage
         advance = partial(progress, "validating")
-        way = options.estimator, options.shrinkage
-        trials = validate(observations, VALIDATION_KEY, *way, advance, stages)
+        trials = validate(observations, VALIDATION_KEY, *settings, advance)
     singles = _singles(fitted, anonymity_set, options.estimator, paired=paired)
-    numbers = [*zip(*(fitted[name].to_pylist() for name in NUMBERS), strict=True)]
     weights = np.array([each.events for each in queries], dtype=np.float64)
     sample: dict[str, Figure] = {}
     if options.most_queries is not None:
@@ -120,8 +103,8 @@ def model_from(
         estimator=options.estimator,
         attributes=observations.attributes,
         queries=tuple(
-            _query(each, number, trial, titles.get(each.text, ""))
-            for each, number, trial in zip(queries, numbers, trials, strict=True)
+            _query(*each, titles.get(each[0].text, ""))
+            for each in zip(queries, fitted, trials, strict=True)
         ),
         tables=gather(observations.population, rows, weights, singles),
         options={
@@ -136,7 +119,7 @@ def model_from(
 
 
 def _singles(
-    fitted: pa.Table, anonymity_set: AnonymitySet, estimator: Estimator, *, paired: bool
+    fitted: Sequence[FitFigures], anonymity_set: AnonymitySet, estimator: Estimator, *, paired: bool
 ) -> Singles:
     """Collect the figures of single attributes, and of pairs if ``paired``."""
     everything = range(len(anonymity_set.cards))
@@ -144,36 +127,28 @@ def _singles(
         _costs(anonymity_set, singleton(each), everything[each + 1 :]) for each in everything
     )
     return Singles(
-        utilities=_matrix(fitted["singles"]),
+        utilities=np.array([each.singles for each in fitted]),
         costs=_costs(anonymity_set, 0, everything),
-        pair_utilities=_matrix(fitted["pairs"]) if paired else None,
+        pair_utilities=np.array([each.pairs for each in fitted]) if paired else None,
         pair_costs=np.concatenate([*pair_costs], axis=1) if paired else None,
-        prices=_matrix(fitted["prices"]) if estimator == "louo" else None,
+        prices=np.array([each.prices for each in fitted]) if estimator == "louo" else None,
     )
 
 
-def _matrix(column: pa.ChunkedArray) -> Floats:
-    return np.array(column.to_pylist(), dtype=np.float64)
-
-
-def _query(
-    query: Observed, numbers: tuple[float, float, float], trial: HalfTrial | None, title: str
-) -> Query:
-    """``numbers``: the shrinkage, the prior's entropy, the largest deviation of a score."""
-    shrinkage, prior_entropy, deviation = numbers
+def _query(query: Observed, fitted: FitFigures, trial: HalfTrial | None, title: str) -> Query:
     rows = len(query.rows.user)
     left_out = 1 - rows / query.events
     return Query(
         text=query.text,
         intents=query.intents,
-        shrinkage=shrinkage,
+        shrinkage=fitted.shrinkage,
         rows=rows,
         users=len(query.rows.person),
-        prior_entropy_bits=prior_entropy,
+        prior_entropy_bits=fitted.limit,
         predicted_bits=None if trial is None else trial.predicted_bits,
         heldout_bits=None if trial is None else trial.heldout_bits,
         events=query.events if left_out else None,
-        error_bits=deviation * (left_out / rows) ** 0.5 if left_out else None,
+        error_bits=fitted.deviation * (left_out / rows) ** 0.5 if left_out else None,
         title=title,
     )
 

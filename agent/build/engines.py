@@ -23,12 +23,12 @@ _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+", re.IGNORECASE)
 MEMORY = "2GB"  # what DuckDB takes beyond that, it puts on the disk
 
 
-def connected(spark: str | None = None, spill: Path | None = None) -> ibis.BaseBackend:
+def connected(spark: str | None = None) -> ibis.BaseBackend:
     """An engine that has no tables yet: Spark, here or on a cluster, or by default DuckDB.
 
-    ``spark``: "local", or the address of a master; ``spill``: the folder where DuckDB puts what
-    exceeds MEMORY, by default the system's own. BuildError if Spark is not installed or does not
-    start; UsageError for an address that is not a master's.
+    ``spark``: "local", or the address of a master. What exceeds MEMORY DuckDB puts into the
+    system's temporary folder. BuildError if Spark is not installed or does not start; UsageError
+    for an address that is not a master's.
     """
     if spark is not None:
         try:
@@ -37,7 +37,7 @@ def connected(spark: str | None = None, spill: Path | None = None) -> ibis.BaseB
             what = f"--spark needs {error.name}, which is not installed"
             raise BuildError(what, install_hint("spark")) from error
         return cluster(spark)
-    folder = mkdtemp(prefix="reticent-", dir=spill)  # closed to others; deleted with the tables
+    folder = mkdtemp(prefix="reticent-")  # closed to others; deleted with the tables
     connection = ibis.duckdb.connect(
         memory_limit=MEMORY, temp_directory=folder, preserve_insertion_order=False
     )

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from agent.build.canonical import Observed
 from agent.build.observe import Observations, in_half_a
-from agent.build.stages import IN_ENGINE, Stages
 from agent.model.model import Figure
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.counts import heldout_bits
@@ -42,6 +41,21 @@ LUCKY, FEW = 25.0, 75.0  # rows
 TRADE_OFF = 1.0  # lambda at which beta is chosen, and a model validated
 
 
+class FitFigures(NamedTuple):
+    """What a model keeps of a fitted query, U in bits.
+
+    ``limit``: the prior's entropy; ``deviation``, ``prices``: as of `Fitted`; ``singles``,
+    ``pairs``: U of each attribute, and of each two if they are kept.
+    """
+
+    shrinkage: float
+    limit: float
+    deviation: float
+    singles: Sequence[float]
+    pairs: Sequence[float]
+    prices: Floats | None
+
+
 class Fitted(NamedTuple):
     """A query at the ``shrinkage`` beta chosen for it, in rows.
 
@@ -57,20 +71,15 @@ class Fitted(NamedTuple):
     deviation: float
     objective: DisclosureObjective
 
-    def row(self, count: int, *, paired: bool) -> dict[str, object]:
+    def figures(self, count: int, *, paired: bool) -> FitFigures:
         """The numbers that a model keeps; ``count``: of attributes; ``paired``: with all pairs."""
         extended = (
             self.utility.extensions(singleton(each), range(each + 1, count))
             for each in range(count if paired else 0)
         )
-        return {
-            "beta": self.shrinkage,
-            "limit": self.utility.limit,
-            "deviation": self.deviation,
-            "singles": self.utility.extensions(0, range(count)),
-            "pairs": [*chain.from_iterable(extended)],
-            "prices": self.prices,
-        }
+        singles, both = self.utility.extensions(0, range(count)), [*chain.from_iterable(extended)]
+        own = self.shrinkage, self.utility.limit, self.deviation
+        return FitFigures(*own, singles, both, self.prices)
 
 
 def fit(
@@ -138,31 +147,24 @@ def validate(
     estimator: Estimator,
     shrinkage: float | None,
     advance: Callable[[float], None],
-    stages: Stages = IN_ENGINE,
 ) -> tuple[HalfTrial | None, ...]:
     """Split the users in two by ``key``, build from one half and score it on the other.
 
     Returns the trial of each query, None where one of the halves says nothing about it. Below
     MANY_ROWS the halves then change places, and figures are means of both directions.
     ``shrinkage``: beta, or None to choose it on the half that is built from; ``advance`` is
-    called with the share done; ``stages``: of an earlier build. Trade-off 1, everything else at
-    its default. Source: DESIGN.md 2.1.
+    called with the share done. Trade-off 1, everything else at its default. Source: DESIGN.md 2.1.
     """
     half = in_half_a(observations.users, key)
     rows = sum(len(query.rows.user) for query in observations.queries)
     sides = (half, ~half) if rows < MANY_ROWS else (half,)
     trained = [(side, _people(observations, side)) for side in sides if side.any()]
 
-    def row(query: Observed) -> dict[str, object]:
-        average = mean(_trial(query, *each, estimator, shrinkage) for each in trained)
-        return {} if average is None else average._asdict()
-
-    import pyarrow as pa  # of the extra `build`, which the laboratory can do without
-
-    schema = pa.schema([(name, pa.float64()) for name in HalfTrial._fields])
-    table = stages.in_blocks("trials", observations.queries, row, schema, advance)
-    trials = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    return tuple(None if each[0] is None else HalfTrial(*each) for each in trials)
+    trials = []
+    for number, query in enumerate(observations.queries, 1):
+        trials.append(mean(_trial(query, *each, estimator, shrinkage) for each in trained))
+        advance(number / len(observations.queries))
+    return tuple(trials)
 
 
 def _people(observations: Observations, side: NDArray[np.bool_]) -> AnonymitySet:

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ibis
 
 from agent.build.engines import connected, header_of, partitions, reading, scanned
 from agent.build.log_schema import DOMAINS, TABLE_1, TABLES, TOPICS, LogColumn
 from agent.build.options import LogFiles
-from agent.build.stages import IN_ENGINE, Stages
 from agent.build.tables import INTENT, USER, Described, Source, check_keys, meanings, text_of
 from agent.errors import BuildError, nearest
 from agent.model.attributes import UNSPECIFIED
@@ -93,48 +92,34 @@ def check_fields(
     ``raw``: as they stand in the file; ``read``: as `typed` made of it.
     """
     for column in columns:
+        field = read[column.name]
         if column.filled or column.kind == "seconds":
             _check_field(table, raw, read, column)
-    counts = {
-        each.name: read[each.name].nunique(where=read[each.name].notnull())
-        for each in columns
-        if each.most
-    }
-    unknown = {
-        each.name: read[each.name].min(where=~read[each.name].isin(each.values))
-        for each in columns
-        if each.values
-    }
-    limited = counts | unknown
-    row = read.aggregate(**limited).to_pyarrow().to_pylist()[0] if limited else {}
-    for column in columns:
-        found = row.get(column.name)
-        if column.most and (found or 0) > column.most:
-            what = f"column {column.name!r} of the {table} table has {found} different values"
+        if column.most and (many := _value(field.nunique())) > column.most:
+            what = f"column {column.name!r} of the {table} table has {many} different values"
             raise BuildError(what, f"group them: {column.most} are the most it may have")
-        if column.values and found is not None:
-            what = f"the {table} table has an unknown {column.name} {found[:40]!r}"
-            raise BuildError(what, _near(found, column.values))
-    if table == "log":
-        early = read.filter(read.time < read.asked).count().to_pyarrow().as_py()
-        if early:
-            what = f"the log table has {early} pages that were opened before they were asked for"
-            raise BuildError(what, "check that 'asked' and 'time' are not swapped")
-    if table == "people":
-        more = read.count().to_pyarrow().as_py() - read.user.nunique().to_pyarrow().as_py()
-        if more:
-            what = f"the people table repeats users in {more} rows"
-            raise BuildError(what, "keep one row per user")
+        if column.values and (odd := _value(field.min(where=~field.isin(column.values)))):
+            what = f"the {table} table has an unknown {column.name} {odd[:40]!r}"
+            raise BuildError(what, _near(odd, column.values))
+    if table == "log" and (early := _value((read.time < read.asked).sum())):
+        what = f"the log table has {early} pages that were opened before they were asked for"
+        raise BuildError(what, "check that 'asked' and 'time' are not swapped")
+    if table == "people" and (more := _value(read.count() - read.user.nunique())):
+        what = f"the people table repeats users in {more} rows"
+        raise BuildError(what, "keep one row per user")
+
+
+def _value(expression: ibis.Value) -> Any:  # noqa: ANN401  (a count, or a text)
+    return expression.to_pyarrow().as_py()
 
 
 def _check_field(table: str, raw: ibis.Table, read: ibis.Table, column: LogColumn) -> None:
     """Refuse required fields that are empty, and fields that are not times or seconds."""
-    count = read.filter(_wrong(read[column.name], column)).count().to_pyarrow().as_py()
+    count = _value(_wrong(read[column.name], column).sum())
     if not count:
         return
     text = text_of(raw[column.name])
-    written = raw.filter(_wrong(field_of(raw, column), column) & text.notnull())
-    example = written.aggregate(example=text.min()).to_pyarrow().to_pylist()[0]["example"]
+    example = _value(text.min(where=_wrong(field_of(raw, column), column)))
     what = f"the {table} table has {count} rows without {column.name!r}"
     if example is not None:
         what = f"the {table} table has {count} rows in which {column.name!r} is not"
@@ -162,9 +147,7 @@ class Log(NamedTuple):
     sites: ibis.Table
 
 
-def open_log(
-    files: LogFiles, backend: ibis.BaseBackend | None = None, stages: Stages = IN_ENGINE
-) -> Log:
+def open_log(files: LogFiles, backend: ibis.BaseBackend | None = None) -> Log:
     """The tables of a search log on an engine, by default a new DuckDB.
 
     Raises UsageError if there is no such file; BuildError if it is not a table, if a column is
@@ -181,7 +164,7 @@ def open_log(
         with reading(backend, path):
             raw = scanned(backend, path, header)
             check_types(name, raw, columns)
-            table = stages.computed(f"log-{name}", typed(raw, columns))
+            table = typed(raw, columns).cache()
             check_fields(name, raw, table, columns)
         tables.append(table)
     return Log(*tables)
@@ -277,24 +260,21 @@ def persons_of(log: Log, queries: ibis.Table, visits: ibis.Table) -> ibis.Table:
     return people.select(USER, *(each.name for each in TABLE_1 if each.scope == "person"))
 
 
-def source_of(log: Log, stages: Stages = IN_ENGINE) -> Source:
+def source_of(log: Log) -> Source:
     """Make users and events as section 5 of the paper says, on the backend of the log.
 
     Users are the people, whether they asked or not; events are the queries, with or without a
     target, for what is dropped is counted later. Nothing but the texts of queries is read here.
     """
-    found = stages.saved("typed", lambda: meanings(log.log.select("query")))
-    known = ibis.memtable(found)
+    known = ibis.memtable(meanings(log.log.select("query")))
     typed = queries_of(log.log)
     rows = typed.left_join(known, typed.query == known.known_text)
     rows = rows.select("user", "asked", "host", "tld", text=rows.meant)
-    queries = stages.computed("queries", rows)
+    queries = rows.cache()
     # When each first had a page of each host open.
     pages = log.log.filter(log.log.host.notnull())
-    visits = stages.computed(
-        "visits", pages.group_by("user", "host").aggregate(since=pages.time.min())
-    )
-    users = stages.computed("users", persons_of(log, queries, visits))
-    events = stages.computed("events", requests_of(queries, visits))
+    visits = pages.group_by("user", "host").aggregate(since=pages.time.min()).cache()
+    users = persons_of(log, queries, visits).cache()
+    events = requests_of(queries, visits).cache()
     described = {each.name: Described(each.title, each.values, each.concept) for each in TABLE_1}
     return Source(users, events, described)

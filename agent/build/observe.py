@@ -16,7 +16,6 @@ from agent.build import tables
 from agent.build.canonical import MOST_ROWS, ArrangedPeople, Events, Observed, arranged, observed
 from agent.build.engines import computing
 from agent.build.options import AttributeNote, BuildOptions, concept_of
-from agent.build.stages import IN_ENGINE, Stages
 from agent.errors import BuildError, UsageError
 from agent.model.attributes import (
     MAX_VALUES,
@@ -85,9 +84,7 @@ class Users(NamedTuple):
     sampled_from: int | None
 
 
-def read_users(
-    users: ibis.Table, values: tables.Values, options: BuildOptions, stages: Stages = IN_ENGINE
-) -> Users:
+def read_users(users: ibis.Table, values: tables.Values, options: BuildOptions) -> Users:
     """Read the users in ``options.half``, or all; ``values``: of each person attribute, by name.
 
     Of more than MOST_PEOPLE, those with the smallest hashes. Users have weights where the
@@ -95,7 +92,7 @@ def read_users(
     Raises BuildError if a user has no id or occurs twice, if there are none, or for a weight
     below 1.
     """
-    coded = stages.fetched("people", tables.coded_users(users, values))
+    coded = tables.coded_users(users, values).to_pyarrow()
     ids = coded[tables.USER]
     if unnamed := ids.null_count:
         what = f"the users table has {unnamed} rows without a user"
@@ -315,7 +312,6 @@ class Observations:
 def observe(
     source: tables.Source,
     options: BuildOptions,
-    stages: Stages = IN_ENGINE,
     advance: Callable[[float], None] = lambda _share: None,
 ) -> Observations:
     """Count what the tables hold about ``options.half`` of the users, or about all.
@@ -336,31 +332,30 @@ def observe(
         advance(0.35)
         persons = {each.name: each.values for each in attributes if each.scope == "person"}
         requests = {each.name: each.values for each in attributes if each.scope == "request"}
-        users = read_users(everything.users, persons, options, stages)
+        users = read_users(everything.users, persons, options)
         check_ladders(users.codes, attributes)
         check_implications(users.codes, attributes)
         advance(0.4)
-        queries = source.events.select("query")
-        texts, numbers = tables.numbered(stages.saved("texts", lambda: tables.meanings(queries)))
+        texts, numbers = tables.numbered(tables.meanings(source.events.select("query")))
         for text in options.description.queries:
             if pc.index(texts, normalise(text)).as_py() < 0:
                 raise UsageError.unknown("query", text, texts.to_pylist())
         advance(0.5)
         rows = tables.numbered_events(source.events, requests, users.table, numbers)
-        rows = stages.computed("rows", rows)
+        rows = rows.cache()
         advance(0.8)
         unusable = tables.dropped(rows).to_pyarrow().to_pylist()[0]
         rows = tables.usable(rows)
-        numbers_, events = _columns(stages.fetched("traffic", tables.traffic(rows)))
+        numbers_, events = _columns(tables.traffic(rows).to_pyarrow())
         rows = rows.filter(rows.person < len(users.ids))
         counts = _counts(rows, len(users.ids), requests)
         people = arranged(users.codes, counts, users.weights)
         advance(0.9)
-        query, askers, own = _columns(stages.fetched("crowds", tables.users_and_rows(rows)))
+        query, askers, own = _columns(tables.users_and_rows(rows).to_pyarrow())
         asked = QueryCounts(query, askers, own, events[np.searchsorted(numbers_, query)])
         kept, dropped = asked.kept(options)
         advance(0.95)
-        observed_queries = tuple(_queries(rows, kept, texts, users, people, stages))
+        observed_queries = tuple(_queries(rows, kept, texts, users, people))
     dropped["thin_queries"] += len(numbers_) - len(query)
     dropped["thin_rows"] += int(events.sum() - asked.events.sum())
     return Observations(
@@ -385,12 +380,7 @@ def _counts(rows: ibis.Table, people: int, requests: tables.Values) -> list[NDAr
 
 
 def _queries(
-    rows: ibis.Table,
-    kept: QueryCounts,
-    texts: pa.Array,
-    users: Users,
-    people: ArrangedPeople,
-    stages: Stages,
+    rows: ibis.Table, kept: QueryCounts, texts: pa.Array, users: Users, people: ArrangedPeople
 ) -> Iterator[Observed]:
     """Yield the queries that are kept, in order, with at most MOST_ROWS rows of each.
 
@@ -406,18 +396,15 @@ def _queries(
         last[large] = (counts.cumsum(axis=1) <= MOST_ROWS).sum(axis=1)
     limits = ibis.memtable(pa.table({"known_query": kept.query, "last": last}))
     rows = rows.join(limits, rows.query == limits.known_query)
-    rows = stages.computed(
-        "kept", rows.filter(rows.hash_byte <= rows.last).drop("known_query", "last")
-    )
+    rows = rows.filter(rows.hash_byte <= rows.last).drop("known_query", "last").cache()
     pairs = rows.select(known_query="query", known_intent=tables.INTENT).distinct()
-    pairs = stages.fetched("intents", pairs.order_by("known_query", "known_intent"))
+    pairs = pairs.order_by("known_query", "known_intent").to_pyarrow()
     check_printable(_texts(pairs["known_intent"]), "the intent")
     ends = [*kept.query, kept.query[-1] + 1]
     starts = np.searchsorted(pairs["known_query"].to_numpy(), ends)
     code = np.arange(len(pairs)) - np.repeat(starts[:-1], np.diff(starts))
     known = ibis.memtable(pairs.append_column("code", pa.array(code.astype(np.int32))))
-    coded = stages.fetched("coded", tables.coded_events(rows, known))
-    query, person, codes, *request = _columns(coded)
+    query, person, codes, *request = _columns(tables.coded_events(rows, known).to_pyarrow())
     cuts = np.searchsorted(query, ends)
     hashes = users.hashes[np.argsort(people.place)]
     for at, (number, events) in enumerate(zip(kept.query, kept.events, strict=True)):

@@ -3,12 +3,9 @@
 import os
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from signal import SIGINT, getsignal, signal
 from tempfile import TemporaryFile
-from threading import Thread, Timer, current_thread, main_thread
-from traceback import walk_stack
-from types import FrameType
+from threading import current_thread, main_thread
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -26,7 +23,6 @@ with catch_warnings():
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-SOON = 0.05  # seconds
 PRINTED = ("stdout", "stderr")
 _MASTER = re.compile(r"local|yarn|(spark|k8s)://")
 # What is local is reached by nobody else, and has few tasks to share out.
@@ -88,7 +84,9 @@ def connected(master: str) -> ibis.BaseBackend:
         try:
             if SparkSession.getActiveSession() is None:
                 handler, java = getsignal(SIGINT), launch_gateway(conf, dict.fromkeys(PRINTED, log))
-                _stop_by(handler, SparkContext(conf=conf, gateway=java))
+                SparkContext(conf=conf, gateway=java)
+                if current_thread() is main_thread():
+                    signal(SIGINT, handler)  # ours again: Java ends with this process
             backend.do_connect(SparkSession.builder.config(conf=conf).getOrCreate())
         except PySparkException as error:
             log.seek(0)
@@ -102,25 +100,6 @@ def connected(master: str) -> ibis.BaseBackend:
             what = f"Spark: {said}" if local else f"no master answers at {master}"
             raise BuildError(what, "start it, or check --spark and Spark's settings") from error
     return backend
-
-
-def _stop_by(handler: Any, context: SparkContext) -> None:  # noqa: ANN401  (of `getsignal`)
-    """Let Ctrl-C, which Spark has taken, end its jobs (some calls wait), and be ours again."""
-
-    def cancel() -> None:
-        with suppress(Py4JError):
-            context.cancelAllJobs()
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        Thread(target=cancel, daemon=True).start()  # this thread may be amid a call
-        # What is raised amid a finalizer is printed and ignored.
-        if any(each.f_code.co_name == "__del__" for each, _ in walk_stack(frame)):
-            Timer(SOON, os.kill, (os.getpid(), number)).start()
-        else:
-            handler(number, frame)
-
-    if current_thread() is main_thread():
-        signal(SIGINT, stop if callable(handler) else handler)
 
 
 def folders_of(backend: ibis.BaseBackend, address: str) -> list[str]:

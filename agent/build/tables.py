@@ -19,7 +19,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from agent.build.engines import connected, header_of, is_parquet, reading, scanned
-from agent.build.stages import IN_ENGINE, Stages
 from agent.errors import BuildError, UsageError, nearest
 from agent.model.attributes import NAME
 from agent.model.reading import normalise
@@ -138,12 +137,10 @@ def open_tables(
     events: Path,
     backend: ibis.BaseBackend | None = None,
     numbers: Collection[str] = (),
-    stages: Stages = IN_ENGINE,
 ) -> Source:
     """Open the tables in two files or folders on an engine, by default a new DuckDB.
 
-    Every column becomes text. ``numbers``: columns that may hold any numbers, on any engine;
-    ``stages``: where tables in csv are kept.
+    Every column becomes text. ``numbers``: columns that may hold any numbers, on any engine.
     Raises UsageError if there is no such file; BuildError if it is not a table, or if its
     columns are not as `check_columns` demands.
     """
@@ -151,7 +148,7 @@ def open_tables(
     headers = [header_of(backend, path) for path in (users, events)]
     check_columns(*headers)
     opened = []
-    for name, path, header in zip(("users", "events"), (users, events), headers, strict=True):
+    for path, header in zip((users, events), headers, strict=True):
         with reading(backend, path):
             raw = scanned(backend, path, header)
             for column, kind in raw.schema().items() if backend.name != "duckdb" else ():
@@ -161,7 +158,7 @@ def open_tables(
                     what = f"{what}, which engines write differently as text"
                     raise BuildError(what, "write it as text, or leave out --spark", str(path))
             table = tidy(raw)
-            opened.append(table if is_parquet(path) else stages.computed(f"table-{name}", table))
+            opened.append(table if is_parquet(path) else table.cache())
     return Source(*opened)
 
 

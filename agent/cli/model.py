@@ -305,14 +305,11 @@ def _of_fields(command: C) -> C:
 @option("--sensitivities", OneOf(["scaled", "as-answered", "none"]), None, SENSITIVITIES)
 @option("--describe", PATH, "F", "What the columns do not say: TOML.")
 @option("--out", PATH, "M.safetensors", "Where to write.", required=True)
-@click.option("--resume", is_flag=True, help="Continue an interrupted build.")
 @answers
 def build(
     out: Path,
     describe: Path | None,
     sensitivities: Literal["scaled", "as-answered", "none"] | None,
-    *,
-    resume: bool,
     **given: Any,  # noqa: ANN401  (the fields of BuildOptions)
 ) -> Output:
     """Build a model from two tables, or from a search log.
@@ -325,8 +322,7 @@ def build(
     describes the three tables of a log, FORMAT_DESCRIPTION.md beside it the titles, weights, name,
     source and licence that --describe adds, and agent/lab/questions/SOURCES.md the origin of
     sensitivities. Phrasings: columns query and text; background: columns intent (the topic) and
-    text. With both, the model reads any text. M.stages keeps completed steps until the model is
-    written, and --resume continues from there. Needs the extra `build`, with --spark the extra
+    text. With both, the model reads any text. Needs the extra `build`, with --spark the extra
     `spark` too.
     """
     check_place(out)
@@ -344,12 +340,9 @@ def build(
 
     with extra("build", "building a model"):
         from agent.build.build import build_model
-        from agent.build.stages import stages_beside
         from agent.model.file import write
-    with stages_beside(out, chosen, resume=resume) as stages, Progress() as progress:
-        if resume and not stages.found:
-            click.echo("Nothing is left of an earlier build, so this one begins anew.", err=True)
-        built = weighed(build_model(chosen, progress, stages))
+    with Progress() as progress:
+        built = weighed(build_model(chosen, progress))
         with uninterrupted():
             built = write(built, out)
     lines = [f"Wrote {out}: {summary(built)}"]

@@ -1,4 +1,4 @@
-"""A build on Spark that is stopped, and a cluster of two workers, also if an executor dies."""
+"""A build on Spark that is stopped or cannot start, and a cluster that loses an executor."""
 
 import os
 import signal
@@ -70,25 +70,19 @@ def cluster(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 @pytest.mark.spark
-def test_ctrl_c_stops_a_build_that_goes_on_later(tmp_path: Path) -> None:
+def test_ctrl_c_stops_a_build(tmp_path: Path) -> None:
     """With the words of every command, and none of Spark's own."""
     tables, out = many(tmp_path, 4_000, mixed=False), tmp_path / "m.safetensors"
     build = [sys.executable, "-m", "agent.cli", "model", "build", "--out", f"{out}"]
     build += ["--users", f"{tables.users}", "--events", f"{tables.events}", "--min-users", "1"]
     log, local = tmp_path / "build.log", tmp_path / "local"
     with started([*build, "--spark", "local"], log, local) as running:
-        until((out.with_suffix(".stages") / "people.parquet").exists, "a stage", PATIENCE)
+        until(lambda: any(local.glob("**/shuffle_*")), "a first result", PATIENCE)
         running.send_signal(signal.SIGINT)
         assert running.wait(PATIENCE) == INTERRUPTED
     hint = "completed steps were kept; run it again"
     assert log.read_text() == f"reticent: error: interrupted\nreticent: hint: {hint}\n"
-    digests = []
-    for more in (["--spark", "local", "--resume"], []):
-        with started([*build, *more], log, local) as running:
-            assert running.wait(PATIENCE) == 0
-        assert log.read_text().startswith("Wrote")
-        digests.append(read(out).digest)
-    assert digests[0] == digests[1]
+    assert not out.exists()
 
 
 @pytest.mark.spark

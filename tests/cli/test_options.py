@@ -45,7 +45,7 @@ def test_names_and_pairs_are_what_was_joined(
 HANDED_ON = [
     (lab.attack, StudyOptions, {"as_json", "data", "out", "limits", "samples"}),
     (lab.paper, PaperOptions, {"as_json", "model", "log", "out", "processes"}),
-    (model.build, BuildOptions, {"as_json", "out", "sensitivities", "describe", "resume"}),
+    (model.build, BuildOptions, {"as_json", "out", "sensitivities", "describe"}),
 ]
 
 
