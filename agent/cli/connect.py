@@ -10,8 +10,8 @@ from agent.cli.options import OneOf, Output, answers, host, option
 from agent.cli.printing import Column, listing, paragraph, printable, table, wide
 from agent.daemon import programs, service
 from agent.daemon.artifacts import Machine
-from agent.daemon.checks import listens
 from agent.daemon.doctor import sandboxed
+from agent.daemon.sockets import listens
 from agent.errors import DaemonError, UsageError
 from policy.hosts import host_of
 

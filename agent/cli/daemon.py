@@ -10,12 +10,11 @@ import click
 from agent.cli.daemon_client import door
 from agent.cli.options import Commands, Output, answers, json_option, record
 from agent.cli.printing import paragraph, printable
-from agent.daemon.checks import listens
 from agent.daemon.doctor import examine
 from agent.daemon.programs import PRESENT, system_service, this_machine
 from agent.daemon.run import run as run_daemon
 from agent.daemon.service import listening
-from agent.daemon.sockets import alone
+from agent.daemon.sockets import alone, listens
 from agent.errors import DaemonError, ReticentError
 from agent.files import private_folder
 from agent.paths import Paths, paths

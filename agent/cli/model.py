@@ -128,8 +128,8 @@ def remove(name: str) -> Output:
 
 def _done(asked: Callable[["Client"], T], here: Callable[["ModelRegistry"], T]) -> T:
     """Have the daemon do something with the models where one runs, else do it here."""
-    from agent.daemon.checks import listens
     from agent.daemon.model_registry import ModelRegistry
+    from agent.daemon.sockets import listens
 
     if listens(paths().control):
         with door() as client:

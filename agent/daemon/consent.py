@@ -3,7 +3,7 @@
 A word that lasts is written into the policy; one for the next request is a preference in memory.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
@@ -119,7 +119,7 @@ class Consent:
 
     def overlay(self, terms: Terms) -> Terms:
         """Apply the user's preferences to the terms."""
-        return instructions.applied(terms, self._preferences) if self._preferences else terms
+        return instructions.applied(terms, self._preferences)
 
     def note(
         self, decision: Decision, ruling: Ruling, ask: Ask, now: datetime, model: str
@@ -150,8 +150,7 @@ class Consent:
 
     def answered(self, decision: Decision, ruling: Ruling) -> None:
         """Use up preferences, now that an answer relies on them."""
-        if self._preferences:
-            self._preferences = instructions.used_up(self._preferences, decision, ruling)
+        self._preferences = instructions.used_up(self._preferences, decision, ruling)
 
     def reviews(self, now: datetime) -> list[Review]:
         """List what waits by the rules in force now, the least recently requested first."""
@@ -161,40 +160,20 @@ class Consent:
             self._waiting = reviews.narrowed(self._waiting, lambda each: self._current(each, now))
         return [*self._waiting.reviews.values()]
 
-    def offer(
-        self,
-        site: str,
-        pool: str,
-        names: Sequence[str],
-        now: datetime,
-        search: str | None = None,
-        address: str | None = None,
-    ) -> Review | None:
+    def offer(self, review: Review) -> Review | None:
         """Queue what a recipient says it can use; returns the review if it is new.
 
-        ``search``: where it is searched, as `policy.services` writes it; ``address``: of an
-        assistant that the user wants listed. Nothing is queued that was approved already, or of a
-        recipient that gets nothing.
+        Nothing is queued that was approved already, or of a recipient that gets nothing.
         """
-        unique = [*dict.fromkeys(names)]
-        if address is not None:
-            is_approved = address.rstrip("/") in self.assistants(now)
+        site, search, now = review.recipient, review.search, review.at
+        if review.address is not None:
+            is_approved = review.address.rstrip("/") in self.assistants(now)
         else:
             approved = self._offers.find(site) if self._offers else None
             is_searched = search is None or (approved is not None and search in approved.searches)
-            is_approved = is_searched and self.offered(site, now) == frozenset(unique)
+            is_approved = is_searched and self.offered(site, now) == frozenset(review.names)
         if is_approved or self.refused_by(site, now) is not None:
             return None
-        review = Review(
-            id=0,
-            kind="offer",
-            at=now,
-            recipient=site,
-            pool=pool,
-            names=unique,
-            search=search,
-            address=address,
-        )
         return self._queue(review, now)
 
     def unset(self, names: Iterable[str]) -> None:

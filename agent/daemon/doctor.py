@@ -1,16 +1,17 @@
 """Checks of everything that a user can get wrong, in order; they change nothing."""
 
 import os
+import stat
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 from agent import __version__
-from agent.daemon import checks, programs, prompts
+from agent.daemon import programs, prompts
 from agent.daemon.api import AHEAD, MODEL, NO_POLICY, POLICY
 from agent.daemon.artifacts import Machine
-from agent.daemon.checks import bad, listens, ok, warn
 from agent.daemon.model_registry import UNREADABLE, ModelRegistry
 from agent.daemon.programs import (
     Installation,
@@ -19,6 +20,7 @@ from agent.daemon.programs import (
     system_service,
 )
 from agent.daemon.service import reachable
+from agent.daemon.sockets import listens
 from agent.decision.locale import LOCALE
 from agent.errors import (
     BusyVaultError,
@@ -29,7 +31,8 @@ from agent.errors import (
     install_hint,
     reason,
 )
-from agent.files import check_ours, left_unfinished
+from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER, check_ours, check_way, left_unfinished
+from agent.paths import HOME, RUNTIME
 from agent.vault import vault_files
 from agent.vault.database import RESTORE
 from agent.vault.seal import FORMAT
@@ -41,6 +44,8 @@ from policy.read import EMPTY_POLICY, Remark, audit, is_empty_policy, load, miss
 from policy.rules import Policy
 from policy.settings import DaemonSettings
 
+AT_MOST = 10  # findings about single files: the rest is of the same kind
+ELSEWHERE = "fix that, or choose another folder with RETICENT_HOME"
 SECONDS = 5.0  # of silence
 START = "run `reticent connect system`, or `reticent daemon` in another terminal"
 AGAIN = "restart the daemon"
@@ -68,6 +73,88 @@ WRONG = {  # by the state of an artifact
     "elsewhere": "belongs to another installation of Reticent",
     "foreign": "was not written by Reticent, or cannot be read",
 }
+
+
+def ok(name: str, what: str) -> Finding:
+    """Report something that is in order."""
+    return Finding(name, "ok", what)
+
+
+def warn(name: str, what: str, fix: str) -> Finding:
+    """Report something that could be better."""
+    return Finding(name, "warn", what, fix)
+
+
+def bad(name: str, what: str, fix: str) -> Finding:
+    """Report something that does not work, or is not safe."""
+    return Finding(name, "bad", what, fix)
+
+
+def check_folders(here: Machine) -> Iterator[Finding]:
+    """Yield a finding for each of our folders."""
+    for name in ("config", "data", "state", "runtime"):
+        yield _folder(f"folder {name}", getattr(here.paths, name))
+
+
+def _folder(name: str, path: Path) -> Finding:
+    try:
+        check_way(path)
+        status = path.stat()
+    except UsageError as error:
+        return bad(name, str(error), error.hint)
+    except FileNotFoundError:
+        return ok(name, f"{path} does not exist yet; it is created when needed")
+    except OSError as error:
+        return bad(name, f"{path}: {reason(error)}", ELSEWHERE)
+    mode, owner, close = stat.S_IMODE(status.st_mode), status.st_uid, f"chmod 700 '{path}'"
+    theirs = f"{path} belongs to another user (id {owner})"
+    check = f"check its contents, then: {close}"
+    wrong = (
+        (not stat.S_ISDIR(status.st_mode), bad, f"{path} is not a folder", "move it away"),
+        (owner != os.geteuid(), bad, theirs, "move it away, or run this as that user"),
+        (mode & OTHERS_WRITE, bad, f"other users can write to {path}", check),
+        (mode & OTHERS, warn, f"other users can look into {path}", close),
+        (mode != PRIVATE_FOLDER, bad, f"you lack full access to {path}", close),
+    )
+    found = (make(name, what, fix) for is_so, make, what, fix in wrong if is_so)
+    return next(found, ok(name, f"{path} is private"))
+
+
+def check_files(here: Machine) -> Iterator[Finding]:
+    """Yield which of our files other users can read."""
+    places = (here.paths.data, here.paths.models, here.paths.state)
+    readable = [each for place in places for each in _readable(place)]
+    for path in readable[:AT_MOST]:
+        yield bad("files", f"other users can read {path}", f"chmod 600 '{path}'")
+    if not readable:
+        yield ok("files", "no other user can read them")
+
+
+def _readable(folder: Path) -> Iterator[Path]:
+    """Yield the files right in a folder that others can read."""
+    if os.access(folder, os.R_OK | os.X_OK) and folder.is_dir():
+        for path in sorted(folder.iterdir()):
+            status = path.lstat()
+            if stat.S_ISREG(status.st_mode) and status.st_mode & OTHERS:
+                yield path
+
+
+def check_environment(here: Machine) -> Iterator[Finding]:
+    """Yield what runs us, where the environment puts our files, and whether they become root's."""
+    yield ok("python", f"Python {sys.version.split()[0]}, {here.interpreter}")
+    home, sudo = here.environment.get(HOME), here.environment.get("SUDO_USER", "root")
+    if os.geteuid() == 0 and sudo != "root":
+        what = "run through sudo: its files belong to root, and the user cannot open them"
+        yield bad("environment", what, f"run it as {sudo}, without sudo")
+    if home and not os.path.isabs(home):  # noqa: PTH117  (a text may be empty)
+        what = f"{HOME} is {home!r}: a different folder depending on where it runs"
+        yield bad("environment", what, "set it to an absolute path")
+    elif home or here.mac or here.environment.get(RUNTIME):
+        yield ok("environment", f"everything is under {home}" if home else "sockets have a folder")
+    else:
+        what = f"{RUNTIME} is not set: sockets are expected in {here.paths.runtime}"
+        fix = f"log in as the user, or set {RUNTIME} to /run/user/{os.geteuid()}"
+        yield warn("environment", what, f"{fix}: the service listens there")
 
 
 def _rules(here: Machine) -> Rules:
@@ -250,9 +337,9 @@ def check_dialogs(here: Machine, rules: Rules, _registry: ModelRegistry) -> Iter
 
 
 CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
-    checks.check_environment,
-    checks.check_folders,
-    checks.check_files,
+    check_environment,
+    check_folders,
+    check_files,
     check_daemon,
     check_installed,
     check_vault,

@@ -260,22 +260,29 @@ def offer(body: Offer, now: datetime, agent: Agent) -> Done:
     Of what the models have; done if it waits. So is queued that the user wants an assistant
     listed. UsageError if the recipient is not a host, or the search or the address is not its own.
     """
-    host, known_names = host_of(body.recipient), names_in(agent, now)
-    if body.address is not None:
-        pool, address = agent.rules.active.pool_of(host), own_address(body.address, host)
-        review = agent.consent.offer(host, pool, (), now, address=address)
-        if review is not None:
-            agent.bus.publish("offer", review.id)
-        return Done(done=agent.consent.waiting_offer(host, now, address) is not None)
+    host, known_names, address = host_of(body.recipient), names_in(agent, now), body.address
     search = None if body.search is None else own_search(body.search, host)
-    names = [name for name in body.names if name in known_names]
-    if not names:
+    names = [each for each in dict.fromkeys(body.names) if each in known_names]
+    site = site_of(host)
+    if address is not None:
+        site, names, search, address = host, [], None, own_address(address, host)
+    elif not names:
         return Done(done=False)
-    site, pool = site_of(host), agent.rules.active.pool_of(host)
-    review = agent.consent.offer(site, pool, names, now, search)
+    review = agent.consent.offer(
+        wire.Review(
+            id=0,
+            kind="offer",
+            at=now,
+            recipient=site,
+            pool=agent.rules.active.pool_of(host),
+            names=names,
+            search=search,
+            address=address,
+        )
+    )
     if review is not None:
         agent.bus.publish("offer", review.id)
-    return Done(done=agent.consent.waiting_offer(site, now) is not None)
+    return Done(done=agent.consent.waiting_offer(site, now, address) is not None)
 
 
 def refuse(body: RecipientName, now: datetime, agent: Agent) -> Done:

@@ -22,9 +22,10 @@ from datetime import datetime
 from functools import partial
 from math import inf
 from pathlib import Path
+from string import punctuation
 from time import monotonic
 from typing import TYPE_CHECKING
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 from agent.daemon.events import LOG, kind_and_place
 from agent.errors import (
@@ -50,7 +51,8 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 1000  # bytes, with the line feed
 MOST_LINES = 20  # of one reply: status lines, comments and data
-_NUMBER, _NO_ESCAPE = re.compile(rb"[0-9]{1,10}"), re.compile(rb"%(?![0-9A-Fa-f]{2})")
+PLAIN = punctuation.replace("%", "") + " "
+_NUMBER = re.compile(rb"[0-9]{1,10}")
 CODES = 0xFFFF  # the bits of an error that say which; the others say whose
 DECLINED = 114  # GPG_ERR_NOT_CONFIRMED: the third button
 UNANSWERED = {62, 99, 198}  # GPG_ERR_TIMEOUT, GPG_ERR_CANCELED, GPG_ERR_FULLY_CANCELED
@@ -61,7 +63,6 @@ NAMES = ("gnome3", "gtk-2", "gtk", "qt", "qt5", "mac")
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 LOCALES = ("LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LANG")
 PASSED = (*DISPLAYS, *LOCALES, "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "HOME")
-_ESCAPED = {each: b"%%%02X" % each for each in (*range(32), ord("%"), 127)}
 _TRY = 'write its path as `pinentry = "/…"` under [daemon], or prompt = "terminal"'
 
 
@@ -84,25 +85,14 @@ class Reply:
 
 
 def request(command: str, text: str = "") -> bytes:
-    """Write a command as a line, its text escaped and cut to what a line holds.
-
-    It is cut between characters, never within one or its escape.
-    """
-    line = bytearray(command.encode() + (b" " if text else b""))
-    for each in text:
-        data = each.encode("utf-8", "replace")
-        data = b"".join(_ESCAPED.get(byte, bytes([byte])) for byte in data)
-        if len(line) + len(data) >= LONGEST_LINE:
-            break
-        line += data
-    return bytes(line) + b"\n"
-
-
-def unescaped(data: bytes) -> bytes:
-    """Decode the data of a reply; PinentryError where an escape is broken."""
-    if _NO_ESCAPE.search(data):
-        raise PinentryError("its answer is damaged")
-    return unquote_to_bytes(data)
+    """Write a command as a line, its text escaped, and cut between characters to what it holds."""
+    text = text[:LONGEST_LINE]
+    while True:
+        escaped = quote(text, safe=PLAIN, errors="replace")
+        line = f"{command} {escaped}" if text else command
+        if len(line) < LONGEST_LINE:
+            return f"{line}\n".encode()
+        text = text[:-1]
 
 
 def parsed(line: bytes) -> Reply | bytes:
@@ -110,7 +100,7 @@ def parsed(line: bytes) -> Reply | bytes:
     word, _, rest = line.partition(b" ")
     code = rest.partition(b" ")[0]
     if word == b"D":
-        return unescaped(rest)
+        return unquote_to_bytes(rest)
     if word == b"OK":
         return Reply(0)
     if word == b"ERR" and _NUMBER.fullmatch(code) and int(code) & CODES:
@@ -239,12 +229,6 @@ async def opened(
     try:
         await dialog.tell("")  # which it greets with
         await dialog.ask("OPTION", "no-grab")  # no option need be known to it
-        locale = next((screen[name] for name in LOCALES if screen.get(name)), "")
-        options = ("display", screen.get("DISPLAY")), ("lc-ctype", locale), ("lc-messages", locale)
-        for name, value in options:
-            if value:
-                await dialog.ask("OPTION", f"{name}={value}")
-        await dialog.tell("SETKEYINFO", "--clear")
         await dialog.tell("SETTIMEOUT", str(patience))
         await dialog.tell("SETTITLE", title)
         yield dialog

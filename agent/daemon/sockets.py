@@ -7,13 +7,13 @@ import secrets
 import socket
 import stat
 from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
 from agent.daemon.events import LOG
-from agent.errors import DaemonError, reason
+from agent.errors import DaemonError, UsageError, reason
 from agent.files import OTHERS, PRIVATE, create_private, read_bytes
 from agent.paths import Paths
 from agent.wire.client import check_address, peer_uid
@@ -27,6 +27,7 @@ ADDRESS = "127.0.0.1"
 BACKLOG = 1024  # connections that may wait to be taken
 TOKEN = "listen.token"  # noqa: S105  (the name of its file)
 _LONGEST, _SHORTEST = 200, 32  # bytes of a token
+SECONDS = 2.0  # for a socket of ours to answer
 FIRST = 3  # the descriptor of the first socket that is handed over
 _HINT = "set FileDescriptorName to control in one socket unit, to query in the other"
 
@@ -287,3 +288,16 @@ def notify(text: str, environment: Mapping[str, str]) -> None:
         address = "\0" + address[1:]
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.sendto(text.encode(), address)
+
+
+def listens(path: Path) -> bool:
+    """Say whether somebody listens at a Unix socket; nobody can if its path is too long."""
+    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as probe:
+        probe.settimeout(SECONDS)
+        try:
+            probe.connect(check_address(path))
+        except (UsageError, FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
+            return False
+        except OSError:
+            return True  # it is there, and something is wrong with it
+    return True

@@ -78,11 +78,32 @@ class Office:
         self.request(host)
         return self.consent.reviews(self.now)[-1]
 
+    def offered(
+        self,
+        site: str,
+        names: list[str],
+        search: str | None = None,
+        pool: str = "",
+        address: str | None = None,
+    ) -> Review | None:
+        """Let a site offer; return the review if it is new."""
+        review = Review(
+            id=0,
+            kind="offer",
+            at=self.now,
+            recipient=site,
+            pool=pool or site,
+            names=names,
+            search=search,
+            address=address,
+        )
+        return self.consent.offer(review)
+
     def offer(
         self, site: str, names: list[str], search: str | None = None, pool: str = ""
     ) -> Review:
         """Let a site offer something new."""
-        new = self.consent.offer(site, pool or site, names, self.now, search)
+        new = self.offered(site, names, search, pool)
         assert new is not None
         return new
 

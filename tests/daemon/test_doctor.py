@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from agent import __version__
-from agent.daemon import checks
+from agent.daemon import doctor
 from agent.daemon.agent import assemble
 from agent.daemon.api import Api
 from agent.daemon.artifacts import Machine
@@ -248,12 +248,12 @@ def test_what_may_not_be_seen_is_found_to_be_bad(
     def refuse(_path: Path) -> bool:
         raise PermissionError(13, "Permission denied", "x")
 
-    monkeypatch.setattr(checks, "_readable", refuse)
+    monkeypatch.setattr(doctor, "_readable", refuse)
     assert only(here, "files", "bad").what == "x: permission denied"
     assert len(states(here)) > len(CHECKS) - 1
     owner = here.paths.data.stat().st_uid
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
-    assert f"id {owner}" in next(checks.check_folders(here)).what
+    assert f"id {owner}" in next(doctor.check_folders(here)).what
 
 
 def test_a_machine_on_which_all_is_well(here: Machine, running: FakeDaemon) -> None:
@@ -313,7 +313,7 @@ def test_the_machine_itself(here: Machine, monkeypatch: pytest.MonkeyPatch) -> N
     """Run through sudo, and variables missing or relative."""
     sudo = replace(here, environment={**here.environment, "SUDO_USER": "somebody"})
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    assert "as somebody" in [*checks.check_environment(sudo)][1].fix
+    assert "as somebody" in [*doctor.check_environment(sudo)][1].fix
     monkeypatch.undo()
     relative = replace(here, environment={"RETICENT_HOME": "here"})
     assert "absolute" in only(relative, "environment", "bad").fix

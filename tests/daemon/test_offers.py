@@ -32,7 +32,7 @@ PATHS = ("/", "/find")
 def test_an_offer_waits_and_is_remembered_in_the_vault(office: Office) -> None:
     """By site, until it is over; approved by name while the vault is open."""
     consent, items = office.consent, Memory()
-    new = office.offer("a.example", ["age", "job", "age"])
+    new = office.offer("a.example", ["age", "job"])
     assert (new.kind, new.names, new.query) == ("offer", ["age", "job"], "")
     with pytest.raises(LockedError):
         office.say(new, "approve")
@@ -41,8 +41,8 @@ def test_an_offer_waits_and_is_remembered_in_the_vault(office: Office) -> None:
     assert consent.reviews(office.now) == []
     assert consent.offered("a.example", office.now) == AGE
     assert consent.offered("b.example", office.now) is None
-    assert consent.offer("a.example", "a.example", ["age"], office.now) is None
-    assert consent.offer("a.example", "a.example", ["job"], office.now) is not None
+    assert office.offered("a.example", ["age"]) is None
+    assert office.offered("a.example", ["job"]) is not None
     consent.closed()
     assert consent.offered("a.example", office.now) is None
     consent.opened(items)
@@ -57,13 +57,13 @@ def test_a_site_gets_nothing_that_it_says_it_cannot_use(office: Office) -> None:
     consent.opened(Memory())
     assert consent.usable("a.example", office.now) is None
     for names in (["age", "job"], ["age"]):
-        new = consent.offer("a.example", "a.example", names, office.now)
+        new = office.offered("a.example", names)
         assert consent.usable("a.example", office.now) == frozenset(names)
     assert consent.usable("b.example", office.now) is None
     assert new is not None
     office.say(new, "approve")
     assert consent.usable("a.example", office.now) == AGE
-    assert consent.offer("a.example", "a.example", ["age", "job"], office.now) is not None
+    assert office.offered("a.example", ["age", "job"]) is not None
     assert consent.usable("a.example", office.now) == AGE
 
 
@@ -94,7 +94,7 @@ def test_no_name_is_approved_that_was_not_shown(office: Office) -> None:
     consent = office.consent
     consent.opened(Memory())
     shown = office.offer("a.example", ["age"])
-    assert consent.offer("a.example", "a.example", ["age"], office.now) is None
+    assert office.offered("a.example", ["age"]) is None
     later = office.offer("a.example", ["age", "salary"])
     with pytest.raises(UsageError, match=f"number {shown.id}"):
         office.say(shown, "approve")
@@ -113,7 +113,7 @@ def test_a_denied_offer_is_a_rule_and_asks_no_more(office: Office) -> None:
     assert office.say(new, "deny").written == "nothing for s1.example"
     assert office.request("s1.example")[0].code == "blocked"
     assert office.request("s2.example")[0].code == "answered"
-    assert consent.offer("s1.example", "@shops", ["age"], office.now) is None
+    assert office.offered("s1.example", ["age"], pool="@shops") is None
     assert [each.kind for each in consent.reviews(office.now)] == ["ask"]
 
 
@@ -135,8 +135,8 @@ def test_an_approval_that_cannot_be_kept_leaves_the_offer(office: Office) -> Non
 
 def test_a_refusal_is_a_rule_and_settles_its_offers(office: Office) -> None:
     """By whatever address it is named."""
-    office.consent.offer("a.example", "a.example", ["age"], office.now)
-    office.consent.offer("b.example", "b.example", ["age"], office.now)
+    office.offered("a.example", ["age"])
+    office.offered("b.example", ["age"])
     office.consent.refuse("https://www.a.example/page", office.now)
     assert [each.recipient for each in office.consent.reviews(office.now)] == ["b.example"]
     assert office.request("a.example")[0].code == "blocked"
@@ -220,7 +220,7 @@ def test_a_search_is_not_approved_that_was_not_shown(tmp_path: Path) -> None:
     office.consent.opened(Memory())
     one, other = "https://a.example/?q={query}", "https://a.example/?p={query}"
     shown = office.offer("a.example", ["age"], one)
-    assert office.consent.offer("a.example", "a.example", ["age"], office.now, one) is None
+    assert office.offered("a.example", ["age"], one) is None
     later = office.offer("a.example", ["age"], other)
     with pytest.raises(UsageError, match=f"number {shown.id}"):
         office.say(shown, "approve")
@@ -235,7 +235,7 @@ ADDRESS = "https://chat.example/"
 
 def wanted(office: Office, address: str = ADDRESS) -> bool:
     """Queue it, and say whether it waits."""
-    office.consent.offer("chat.example", "chat.example", (), office.now, address=address)
+    office.offered("chat.example", [], address=address)
     return office.consent.waiting_offer("chat.example", office.now, address) is not None
 
 

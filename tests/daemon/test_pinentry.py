@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import pytest
 from hypothesis import given
@@ -22,7 +23,6 @@ from agent.daemon.prompts import (
     opened,
     parsed,
     request,
-    unescaped,
 )
 from agent.errors import ReticentError, UnsafeError
 from tests import waiting
@@ -126,16 +126,9 @@ def test_a_line_says_the_text_or_its_start(text: str) -> None:
     assert len(line) <= LONGEST_LINE
     assert line.endswith(b"\n")
     assert not any(each < 32 or each == 127 for each in line[:-1])
-    told = unescaped(line[:-1].removeprefix(b"SETDESC").removeprefix(b" ")).decode()
+    told = unquote_to_bytes(line[:-1].removeprefix(b"SETDESC").removeprefix(b" ")).decode()
     assert text.startswith(told)
     assert told == text or len(line) + 4 * 3 > LONGEST_LINE
-
-
-@given(st.binary())
-def test_data_come_back_as_they_were(data: bytes) -> None:
-    """Whatever is escaped of them."""
-    assert unescaped(b"".join(b"%%%02x" % each for each in data)) == data
-    assert unescaped(data.replace(b"%", b"%25")) == data
 
 
 @given(st.binary())
@@ -155,7 +148,7 @@ def test_an_error_is_its_code_and_a_damaged_reply_is_refused() -> None:
     assert repr(Reply(0, b"secret")) == "Reply(error=0)"
     for line in (
         *(b"ERR", b"ERR x", b"ERR 0", b"ERR 65536", b"ERR " + b"9" * 5000),
-        *(b"D %4", b"D %", b"D %zz", b"", b"INQUIRE QUALITY a", b"ok"),
+        *(b"", b"INQUIRE QUALITY a", b"ok"),
     ):
         with pytest.raises(PinentryError):
             parsed(line)
@@ -179,9 +172,8 @@ def test_a_program_is_told_all_and_gets_nothing_else(tmp_path: Path) -> None:
     assert shown(program, "GETPIN") == Reply(0, b"a%b")
     told = program.told()
     for line in (
-        *("OPTION no-grab", "OPTION display=:7", "OPTION lc-ctype=C.UTF-8", "SETTIMEOUT 60"),
-        *("SETKEYINFO --clear", "SETTITLE Reticent", "SETDESC 100 %25%0Asure?", "SETOK No"),
-        *("SETCANCEL Later", "SETNOTOK Yes"),
+        *("OPTION no-grab", "SETTIMEOUT 60", "SETTITLE Reticent", "SETDESC 100 %25%0Asure?"),
+        *("SETOK No", "SETCANCEL Later", "SETNOTOK Yes"),
     ):
         assert line in told
     assert not [line for line in told if "cache" in line or "tty" in line.split("{")[0]]

@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agent.daemon import what_if
+from agent.daemon import policy_api, what_if
 from agent.daemon.agent import Agent
 from agent.daemon.handle import handle
 from agent.daemon.what_if import explain
 from agent.decision.values import UNDECIDED, Curve
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
-from agent.wire.decide import Ask, CurveAsk, Weighed, WhatIf
+from agent.wire.decide import Ask, CurveAsk, Offer, Weighed, WhatIf
 from agent.wire.policy import Word
 from agent.wire.state import ProfileChange
 from agent.words.decisions import headline, lines
@@ -183,8 +183,8 @@ def test_an_entry_keeps_what_its_recipient_asked_for() -> None:
     agent, _ = living(OPEN, 3)
     for asked in (["gender"], None):
         handle(Ask(query=SHOP.query, recipient="shop.example", asked=asked), MONDAY, agent)
-    offer = agent.consent.offer("shop.example", "shop.example", ["gender"], MONDAY)
-    assert offer is not None
+    policy_api.offer(Offer(recipient="shop.example", names=["gender"]), MONDAY, agent)
+    [offer] = agent.consent.reviews(MONDAY)
     agent.consent.answer(offer.id, Word(disclose="auto", lasting="always"), MONDAY)
     one, any_ = (weighed(WhatIf(entry=each), MONDAY, agent) for each in (1, 2))
     assert {each.name for each in one.rows if each.reason == "not asked for"} == {*NAMES} - {

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 from textual.worker import WorkerFailed
 
-from agent.daemon.checks import bad, ok, warn
+from agent.daemon.doctor import bad, ok, warn
 from agent.errors import DaemonError
 from agent.tui.app import ReviewApp
 from agent.tui.link import Connected, DaemonEvent, Disconnected

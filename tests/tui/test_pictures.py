@@ -19,7 +19,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.image import SVGImageSnapshotExtension
 from textual.message import Message
 
-from agent.daemon.checks import bad, ok, warn
+from agent.daemon.doctor import bad, ok, warn
 from agent.tui.actions import TITLES
 from agent.tui.app import ReviewApp
 from agent.tui.link import Connected, Link

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
+from urllib.parse import unquote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.daemon.prompts import LONGEST_LINE, request, unescaped
+from agent.daemon.prompts import LONGEST_LINE, request
 from agent.decision.values import (
     CountedAmong,
     Decision,
@@ -388,7 +389,7 @@ def test_all_that_it_is_about_is_said_in_one_line(names: list[str]) -> None:
     waiting = review(recipient=host, pool=host, names=names)
     line = request("SETDESC", notices.dialog_asks(waiting, {}))
     assert len(line) < LONGEST_LINE
-    said = unescaped(line).decode()
+    said = unquote(line.decode())
     assert all(name in said for name in names[: notices.DIALOG_NAMES])
     assert ".evil.example" in said
     assert "bank" not in said
