@@ -11,9 +11,7 @@ from agent.cli.interrupt import Progress, extra
 from agent.cli.options import PATH, Commands, Output, answers, folder_for, option, seed_option
 from agent.cli.printing import Column, numeric, paragraph, table
 from agent.errors import UsageError
-from agent.files import replace_bytes
 from agent.lab import StudyOptions
-from agent.lab.paper.subject import SAMPLES
 from agent.lab.paper.subject import Options as PaperOptions
 from agent.lab.paper.survey import TRADE_OFF
 from agent.model.file import shipped_model
@@ -73,7 +71,7 @@ def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **optio
         from agent.lab.attack.samples import TITLE, samples_of, world_of
     with extra("lab", "drawing figures"):
         from agent.lab.attack.criteria import LIMITS, criteria, limits_of
-        from agent.lab.attack.report import NAME, charts, numbers, page
+        from agent.lab.attack.report import charts, page
         from agent.lab.attack.study import study
         from agent.lab.drawing import write_page, write_report
     folder, given = folder_for(out), StudyOptions(**options)
@@ -92,7 +90,6 @@ def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **optio
         found = study(material, given, progress)
         progress("drawing", 1.0)
         figures, judged = charts(found), [*criteria(found)]
-        replace_bytes(numbers(found).encode(), folder / NAME)
         report = write_page(page(found, figures, judged), figures, folder)
     return _wrote(report, [each.name for each in figures], judged)
 
@@ -112,15 +109,12 @@ def _wrote(page: Path, figures: list[str], criteria: Sequence[Criterion]) -> Out
 @option("--log", PATH, "DIR", "A log, as of `reticent lab synth`.")
 @out_option
 @option("--lambda trade_off", LAMBDA, None, "Of the calibrated objective.", default=TRADE_OFF)
-@_counted("--samples", MANY, SAMPLES, "Rows, and people, in a sample.")
 @seed_option
-@_counted("--processes", 2, 2, "One, or one per estimator.")
 @answers
 def paper(
     model: Path | None,
     log: Path | None,
     out: Path,
-    processes: int,
     **options: Any,  # noqa: ANN401  (the fields of the study's options)
 ) -> Output:
     """Draw the results of Krause and Horvitz (2010), section 7, from a model or a log.
@@ -131,6 +125,7 @@ def paper(
     if model is not None and log is not None:
         raise UsageError("the figures are of one thing", "give --model or --log")
     with extra("lab", "drawing figures"):
+        from agent.decision.engine import load_model
         from agent.lab.drawing import write_report
         from agent.lab.paper.study import TITLE, study
     folder = folder_for(out)
@@ -140,11 +135,11 @@ def paper(
             with extra("build", "building a model"):
                 from agent.lab.paper.log import logged
             path, places = logged(log, folder, progress)
-        intro, findings = study(path, places, PaperOptions(**options), processes, progress)
+        intro, findings = study(load_model(path), places, PaperOptions(**options), progress)
         progress("drawing", 1.0)
         page = write_report(TITLE, intro, findings, folder)
-    claims = [claim.same for finding in findings for claim in finding.claims]
-    same, other = claims.count(True), claims.count(False)
+    shapes = [each.met for finding in findings for each in finding.criteria]
+    same, other = shapes.count(True), shapes.count(False)
     figures = [finding.chart.name for finding in findings]
     text = (
         f"Wrote {page} and {len(figures)} figures. Of the published results, {same} have the same "
@@ -166,20 +161,19 @@ def synth(out: Path, seed: int) -> Output:
     is assumed. Needs the extra `build`.
     """
     with extra("build", "writing a log"):
-        from agent.lab.synth import SOURCE, measured, write_log
-        from agent.lab.synth_world import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS
+        import agent.lab.synth as log
     with Progress() as progress:
-        files = write_log(out, seed, progress)
+        files = log.write_log(out, seed, progress)
         progress("counting what was written", 0.0)
-        found = measured(files)
+        found = log.measured(files)
     rows = [
-        ("people", f"{PEOPLE:,}", f"{found.people:,}", "5"),
-        ("queries", f"{QUERIES:,}", f"{found.queries:,}", "5"),
-        ("different queries", f"{TEXTS:,}", f"{found.texts:,}", "5"),
-        ("fewest people of a query", f"≥ {MIN_USERS}", f"{found.min_users:,}", "5"),
+        ("people", f"{log.PEOPLE:,}", f"{found.people:,}", "5"),
+        ("queries", f"{log.QUERIES:,}", f"{found.queries:,}", "5"),
+        ("different queries", f"{log.TEXTS:,}", f"{found.texts:,}", "5"),
+        ("fewest people of a query", f"≥ {log.MIN_USERS}", f"{found.min_users:,}", "5"),
     ]
     shares = []
-    for each in MARGINALS:
+    for each in log.MARGINALS:
         here = found.shares[each.name]
         rows.append((each.words, f"{each.share:.0%}", f"{here:.1%}", each.place))
         shares.append({"name": each.name, "section": each.place, "paper": each.share, "here": here})
@@ -188,6 +182,6 @@ def synth(out: Path, seed: int) -> Output:
     lines = [
         paragraph(f"Wrote a synthetic log to {out}: nobody searched for any of it."),
         table(_COLUMNS, rows),
-        paragraph(f"{out / SOURCE} says what is assumed."),
+        paragraph(f"{out / log.SOURCE} says what is assumed."),
     ]
     return Output(message, "\n".join(lines))

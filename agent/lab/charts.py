@@ -1,9 +1,7 @@
 """What a study found, ready to be drawn and written: numbers and words, and nothing that draws."""
 
-import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from typing import Literal, NamedTuple
 
 Style = Literal["line", "points", "bars"]
@@ -81,34 +79,11 @@ class Chart:
     panels: tuple[Panel, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A published result beside ours.
-
-    ``place``: where it was published; ``same``: whether ours has the same shape, None where that
-    cannot be said; ``why``: why not, or under which rule it is called the same.
-    """
-
-    place: str
-    published: str
-    ours: str
-    same: bool | None
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class StudyFinding:
-    """A figure with what it shows: claims set beside ours, and sentences."""
-
-    chart: Chart
-    claims: tuple[Claim, ...] = ()
-    text: tuple[str, ...] = ()
-
-
 class Criterion(NamedTuple):
-    """What was wanted and what was found.
+    """What was wanted, or published, beside what was found here.
 
-    ``met``: None where it cannot be said; ``by``: how far the end of the interval that counts is.
+    ``what``: of what, or where it was published; ``met``: None where it cannot be said; ``by``: how
+    far the end of an interval is that counts, or by which rule it is called the same.
     """
 
     what: str
@@ -118,13 +93,23 @@ class Criterion(NamedTuple):
     by: str
 
 
-CRITERIA = ("criterion", "wanted", "found", "", "the end that counts is")
-MET = {True: "met", False: "not met", None: "cannot be said"}
+@dataclass(frozen=True, slots=True)
+class StudyFinding:
+    """A figure with what it shows: results beside what was wanted, and sentences."""
+
+    chart: Chart
+    criteria: tuple[Criterion, ...] = ()
+    text: tuple[str, ...] = ()
 
 
-def criteria_table(criteria: Iterable[Criterion]) -> str:
+CRITERIA = ("criterion", "wanted", "found", "met", "the end that counts is")
+PUBLISHED = ("section", "published", "here", "same shape", "why")
+MET = {True: "yes", False: "no", None: "cannot be said"}
+
+
+def criteria_table(criteria: Iterable[Criterion], head: Sequence[str] = CRITERIA) -> str:
     """Set criteria as a table in Markdown."""
-    return table(CRITERIA, [(*each[:3], MET[each.met], each.by) for each in criteria])
+    return table(head, [(*each[:3], MET[each.met], each.by) for each in criteria])
 
 
 def section(chart: Chart, note: str) -> str:
@@ -132,13 +117,6 @@ def section(chart: Chart, note: str) -> str:
     files = f"[SVG]({chart.name}.svg), [numbers]({chart.name}.csv)"
     picture = f"![{chart.title}]({chart.name}.png)"
     return f"## {chart.title}\n\n{picture}\n\n{note} {files}\n"
-
-
-def csv_text(rows: Iterable[Sequence[object]]) -> str:
-    """Write rows as the text of a CSV file."""
-    text = StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -1,8 +1,9 @@
 """A study's files: charts as PNG and SVG, their numbers as CSV, and the page about them."""
 
+import csv
 from collections.abc import Sequence
 from importlib.resources import files
-from io import BytesIO
+from io import BytesIO, StringIO
 from math import ceil
 from pathlib import Path
 from textwrap import fill
@@ -14,7 +15,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from agent.files import replace_bytes
-from agent.lab.charts import Chart, Panel, StudyFinding, csv_text, section, table
+from agent.lab.charts import PUBLISHED, Chart, Panel, StudyFinding, criteria_table, section
 
 WIDE, HIGH = 6.8, 4.4  # inches, of one panel
 COLUMNS = 2  # more, and the words are too small on a page
@@ -28,9 +29,6 @@ LEGENDS: Any = {
     "below": {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "ncols": 2},
 }
 HEADER = ("panel", "series", "x", "name", "y", "low", "high")
-HEAD = ("section", "published", "here", "same shape", "why")
-OVERVIEW = ("figure", "same", "another", "cannot be said")
-WORDS = {True: "yes", False: "no", None: "cannot be said"}
 REPORT = "report.md"
 SCALES = {False: "linear", True: "log"}
 
@@ -102,45 +100,28 @@ def _in_lines(name: str) -> str:
 
 
 def numbers(chart: Chart) -> str:
-    """Write the table; ``name``, ``low`` and ``high`` are empty where there are none."""
-    rows: list[Sequence[object]] = [HEADER]
+    """Write the table as CSV; ``name``, ``low`` and ``high`` are empty where there are none."""
+    text = StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(HEADER)
     for panel in chart.panels:
         for each in panel.series:
             blank = ("",) * len(each.x)
             names = each.names or (panel.ticks if len(panel.ticks) == len(each.x) else blank)
             low, high = each.low or blank, each.high or blank
             for x, name, y, *ends in zip(each.x, names, each.y, low, high, strict=True):
-                rows.append((panel.title, each.label, repr(x), name, repr(y), *ends))
-    return csv_text(rows)
+                rows.writerow((panel.title, each.label, repr(x), name, repr(y), *ends))
+    return text.getvalue()
 
 
 def report(title: str, intro: Sequence[str], findings: Sequence[StudyFinding]) -> str:
     """Write the page in Markdown; the pictures lie beside it under their charts' names."""
-    lines = [f"# {title}", ""]
-    for each in intro:
-        lines += [each, ""]
-    judged = [each for each in findings if each.claims]
-    if judged:
-        counts = {
-            finding.chart.title: [
-                sum(each.same is same for each in finding.claims) for same in WORDS
-            ]
-            for finding in judged
-        }
-        same, other, _ = (sum(column) for column in zip(*counts.values(), strict=True))
-        lines += [f"Published results with the same shape here: {same}; with another: {other}.", ""]
-        lines += [table(OVERVIEW, [(name, *map(str, row)) for name, row in counts.items()]), ""]
+    lines = [f"# {title}", *intro]
     for finding in findings:
-        lines.append(section(finding.chart, finding.chart.note))
-        for text in finding.text:
-            lines += [text, ""]
-        if finding.claims:
-            rows = [
-                (each.place, each.published, each.ours, WORDS[each.same], each.why)
-                for each in finding.claims
-            ]
-            lines += [table(HEAD, rows), ""]
-    return "\n".join(lines)
+        lines += [section(finding.chart, finding.chart.note).rstrip(), *finding.text]
+        if finding.criteria:
+            lines.append(criteria_table(finding.criteria, PUBLISHED))
+    return "\n\n".join(lines) + "\n"
 
 
 def write_report(

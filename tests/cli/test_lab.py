@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.build.options import LogFiles
-from agent.lab.synth import Measured
-from agent.lab.synth_world import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS
+from agent.lab.synth import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS, Measured
 from tests.cli.conftest import Run, builds
 from tests.house.tree import ROOT
 from tests.lab.worlds import write_town
@@ -20,7 +19,7 @@ SMALL = (
 ATTACK = ["attack-frontier", "attack-requests"]
 PAPER = [
     *("fig-06-utility", "fig-07-cost", "fig-08a-curve", "fig-09-metrics", "fig-10-calibrated"),
-    *("fig-11-heuristics", "fig-12-running", "fig-13-shape", "fig-14-sampling"),
+    *("fig-11-heuristics", "fig-12-running", "fig-13-shape"),
 ]
 SHARES = {each.name: each.share + 0.001 for each in MARGINALS}
 COUNTED = Measured(PEOPLE, QUERIES, TEXTS, MIN_USERS, SHARES)
@@ -49,10 +48,9 @@ def test_an_attack_writes_every_strategy_with_all_its_requests(run: Run, tmp_pat
     found = run(*SMALL, "--out", out, "--json").record
     assert found["figures"] == ATTACK
     page = report(out, ATTACK)
-    rows = list(csv.DictReader((out / "attack.csv").read_text().splitlines()))
-    assert {row["requests"] for row in rows} == {"1", "2", "3"}
-    assert {row["people"] for row in rows} == {"3"}
-    assert all(f"| {row['strategy']} |" in page for row in rows)
+    rows = list(csv.DictReader((out / "attack-requests.csv").read_text().splitlines()))
+    assert {float(row["x"]) for row in rows} == {1, 2, 3}
+    assert all(f"| {row['series']} |" in page for row in rows)
     assert all(each["what"] in page for each in found["criteria"])
     assert {each["met"] for each in found["criteria"]} <= {True, False, None}
     assert found["criteria"][0]["met"] is True  # absence tells nothing
@@ -92,25 +90,14 @@ def test_the_papers_figures_are_on_a_page(
 ) -> None:
     """It counts what has the same shape; where the page is, in 80 columns."""
     monkeypatch.chdir(tmp_path)
-    asked = ("lab", "paper", "--model", village, "--samples", "20", "--processes", "1")
-    found = run(*asked, "--out", "new/1", "--json").record
+    asked = ("lab", "paper", "--model", village, "--out")
+    found = run(*asked, "new/1", "--json").record
     assert (found["figures"], found["report"]) == (PAPER, "new/1/report.md")
     page = report(Path("new/1"), PAPER)
     assert page.count("| yes |") == found["same"] > 0
     assert page.count("| no |") == found["other"]
     assert "Fig. 8b is missing" in page
     assert page.count("Data: invented") >= len(PAPER)
-
-
-@pytest.mark.soak
-def test_two_processes_find_the_same(run: Run, village: Path, tmp_path: Path) -> None:
-    """Every number but the running times."""
-    asked = ("lab", "paper", "--model", village, "--samples", "50", "--processes")
-    for count in ("1", "2"):
-        assert "9 figures" in run(*asked, count, "--out", tmp_path / count).page
-    for name in {*PAPER} - {"fig-12-running"}:
-        files = [tmp_path / count / f"{name}.csv" for count in ("1", "2")]
-        assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_one_source_is_studied(run: Run, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_names_and_pairs_are_what_was_joined(
 # The options that a command takes by name itself; it hands all others on.
 HANDED_ON = [
     (lab.attack, StudyOptions, {"as_json", "data", "out", "limits", "samples"}),
-    (lab.paper, PaperOptions, {"as_json", "model", "log", "out", "processes"}),
+    (lab.paper, PaperOptions, {"as_json", "model", "log", "out"}),
     (model.build, BuildOptions, {"as_json", "out", "sensitivities", "describe"}),
 ]
 

@@ -68,7 +68,6 @@ OTHERS = {
 STANDING = {
     "agent/daemon": Size(5_095, 30),
     "agent/decision": Size(1_929, 13),
-    "agent/lab": Size(3_254, 23),
     "agent/model": Size(1_318, 9),
     "agent/tradeoff": Size(2_294, 13),
     "agent/vault": Size(2_217, 13),

@@ -48,20 +48,10 @@ def names() -> tuple[str, ...]:
     return tuple(attribute.name for attribute in model().attributes)
 
 
-def still() -> float:
-    """The time on a clock that stands."""
-    return 0.0
-
-
 def walker(strategy: Strategy, scene: Scene | None = None) -> Callable[[Person], Trace]:
     """Who walks in one strategy, and has walked for nobody yet."""
     scene = scene or Scene()
-    return partial(walk, chooser(strategy, model(), scene, still), model(), scene)
-
-
-def same(one: Trace, other: Trace) -> bool:
-    """Whether two traces are the same, but for the time that they took."""
-    return (one.sent, one.held) == (other.sent, other.held)
+    return partial(walk, chooser(strategy, model(), scene), model(), scene)
 
 
 @cache

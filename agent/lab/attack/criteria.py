@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,6 @@ from agent.lab.attack.outcome import (
     ENOUGH,
     Interval,
     Resamples,
-    StrategyFigures,
     StrategyOutcome,
     between,
     figures,
@@ -23,23 +21,22 @@ from agent.lab.attack.strategies import ANSWERED, FAMILIES, PAPERS, SHIPPED, Str
 from agent.lab.attack.study import AttackStudy, Run, crowd_of, traces
 from agent.lab.charts import Chart, Criterion, Panel, Series, StudyFinding, criteria_table, table
 
-NONE = "-"
 EARLY, LATE = 50, 100  # requests after which they are judged
 FEWER = 1 / 30  # of the guesses that succeed where nothing is remembered
 LEDGER, PLANNED = OURS = ("with the ledger", "planned")
 UTILITY, SUCCESS = "utility realised, bits a request", "success of a single guess, %"
 
 
-def percent(found: Interval | None, digits: int = 1) -> str:
+def percent(found: Interval, digits: int = 1) -> str:
     """Write shares as percentages."""
-    if found is None:
-        return NONE
-    return _interval([f"{100 * each:.{digits}f}" for each in found], " %")
+    mean, low, high = (f"{100 * each:.{digits}f}" for each in found)
+    return f"{mean} % [{low}, {high}]"
 
 
 def number(found: Interval, digits: int = 3) -> str:
     """Write numbers."""
-    return _interval([f"{each:.{digits}f}" for each in found])
+    mean, low, high = (f"{each:.{digits}f}" for each in found)
+    return f"{mean} [{low}, {high}]"
 
 
 def chance(value: float) -> str:
@@ -49,17 +46,8 @@ def chance(value: float) -> str:
 
 def multiple(found: Interval) -> str:
     """Write ratios, those below 1 as fractions."""
-    return _interval([f"1/{1 / each:.3g}" if each < 1 else f"{each:.3g}" for each in found])
-
-
-def milliseconds(seconds: float) -> str:
-    """Write what a decision took."""
-    return NONE if isnan(seconds) else f"{1000 * seconds:.1f}"
-
-
-def _interval(texts: Sequence[str], unit: str = "") -> str:
-    mean, low, high = texts
-    return f"{mean}{unit} [{low}, {high}]"
+    mean, low, high = (f"1/{1 / each:.3g}" if each < 1 else f"{each:.3g}" for each in found)
+    return f"{mean} [{low}, {high}]"
 
 
 class Targets(NamedTuple):
@@ -239,7 +227,7 @@ HEAD = (
 
 def grid() -> tuple[Strategy, ...]:
     """Vary the limits of the preset balanced, every question answered yes."""
-    cases = [(k, risk, 0.0) for k in KS for risk in RISKS]
+    cases = [(k, risk, 0.0) for risk in RISKS for k in KS]
     cases += [(k, WANTED.success, share) for share in VIOLATIONS for k in KS]
     return tuple(
         replace(
@@ -253,19 +241,6 @@ def grid() -> tuple[Strategy, ...]:
     )
 
 
-class Limited(NamedTuple):
-    """What came of one strategy in the end."""
-
-    strategy: Strategy
-    figures: StrategyFigures
-    criteria: Sequence[Criterion]
-
-    @property
-    def met(self) -> int:
-        """How many criteria are met."""
-        return sum(each.met is True for each in self.criteria)
-
-
 def limits_of(
     material: Material, options: StudyOptions, progress: Progress
 ) -> tuple[StudyFinding, list[Criterion]]:
@@ -275,19 +250,34 @@ def limits_of(
     """
     from agent.lab.attack.services import Service  # of the extra `lab`
 
-    model, crowd = material.model, crowd_of(material, options, (options.requests,))
+    model, crowd, varied = material.model, crowd_of(material, options, (options.requests,)), grid()
     service, resamples = Service(model, options.seed), Resamples(len(crowd.people), options.seed)
-    strategies, run = (PAPERS, *ANSWERED, *grid()), Run(options.processes, progress)
+    strategies, run = (PAPERS, *ANSWERED, *varied), Run(options.processes, progress)
     sent = traces(model, Scene(seed=options.seed), strategies, crowd.people, run)
     outcomes = {strategy: outcome(crowd, each, service) for strategy, each in sent.items()}
-    found = [
-        Limited(
-            strategy,
-            figures(each, -1, resamples),
-            promises(strategy.name, WANTED, (each, outcomes[PAPERS]), -1, resamples),
+    rows, judged = [], dict[Strategy, list[Criterion]]()
+    found = {strategy: figures(each, -1, resamples) for strategy, each in outcomes.items()}
+    for strategy, each in found.items():
+        both = outcomes[strategy], outcomes[PAPERS]
+        judged[strategy] = bars = promises(strategy.name, WANTED, both, -1, resamples)
+        left = " / ".join(f"{people:,}" for people in each.left)
+        met = f"{_met(bars)} of {len(bars)}"
+        cells = bars[0].found, left, bars[1].found, number(each.bits, 4), bars[2].found, met
+        rows.append((strategy.name, *cells))
+    best = max(varied, key=lambda each: (_met(judged[each]), found[each].bits.mean))
+    lines = tuple(
+        Series(
+            label,
+            tuple(found[each].bits.mean for each in group),
+            tuple(100 * found[each].success.mean for each in group),
+            "points",
+            names=tuple(each.name for each in group),
         )
-        for strategy, each in outcomes.items()
-    ]
+        for label, group in {
+            "without memory, and the presets as they are": (PAPERS, *ANSWERED),
+            "other limits": varied,
+        }.items()
+    )
     note = (
         f"Data: {material.source}. The {len(crowd.codes):,} rows of the table are all the people "
         f"there are, and the adversary's list. The model has {model.population.rows:,} of them, "
@@ -295,39 +285,12 @@ def limits_of(
         f"{len(crowd.people):,} send {options.requests:,} requests each. Seed {options.seed}. In "
         "brackets: 95 % of resamples of these."
     )
-    best = max(found[-len(grid()) :], key=lambda each: (each.met, each.figures.bits.mean))
-    return _finding(found, best, note), [*best.criteria]
-
-
-def _finding(found: Sequence[Limited], best: Limited, note: str) -> StudyFinding:
-    rows = [
-        (
-            each.strategy.name,
-            each.criteria[0].found,
-            " / ".join(f"{people:,}" for people in each.figures.left),
-            each.criteria[1].found,
-            number(each.figures.bits, 4),
-            each.criteria[2].found,
-            f"{each.met} of {len(each.criteria)}",
-        )
-        for each in found
-    ]
-    groups = {"without memory, and the presets as they are": found[: -len(grid())]}
-    for risk in RISKS:
-        groups[f"risk = {risk:g}, k from {KS[0]} to {KS[-1]:,}"] = [
-            each for each in found if each.strategy.risk == risk and not each.strategy.violations
-        ]
-    lines = tuple(
-        Series(
-            label,
-            tuple(each.figures.bits.mean for each in group),
-            tuple(100 * each.figures.success.mean for each in group),
-            "points",
-            names=tuple(each.strategy.name for each in group),
-        )
-        for label, group in groups.items()
-    )
     panel = Panel("", UTILITY, SUCCESS, lines, log_y=True, legend="below")
     chart = Chart("attack-limits", "What limits give away, and what they bring", note, (panel,))
-    words = "The limits that meet most criteria, and keep most utility:\n\n"
-    return StudyFinding(chart, text=(words + criteria_table(best.criteria), table(HEAD, rows)))
+    words = "The limits that meet most criteria, and keep most utility:"
+    text = words, criteria_table(judged[best]), table(HEAD, rows)
+    return StudyFinding(chart, text=text), judged[best]
+
+
+def _met(criteria: Sequence[Criterion]) -> int:
+    return sum(each.met is True for each in criteria)

@@ -25,7 +25,7 @@ from agent.lab.attack.simulation import (
 )
 from agent.model.model import Model
 from agent.tradeoff import members
-from agent.tradeoff.tables import UNSPECIFIED, union
+from agent.tradeoff.tables import union
 
 if TYPE_CHECKING:  # which needs the extra `lab`
     from agent.lab.attack.services import Service
@@ -69,24 +69,6 @@ def knowing(trace: Trace, mask: int) -> Trace:
 def pooled(trace: Trace) -> Trace:
     """Hold what any recipient holds: all share it with the adversary."""
     return trace._replace(held=tuple(accumulate(trace.held, or_)))
-
-
-def guarded(trace: Trace, person: Person, people: Codes, attribute: int) -> Floats | None:
-    """Compute what is learned of an attribute after each request, in bits; float64, shape (T,).
-
-    That is log2 of how much likelier its true value became, among those of a list who have it
-    specified. None for a person who has not.
-    """
-    own = person.codes[attribute]
-    if own == UNSPECIFIED:
-        return None
-    specified = people[people[:, attribute] != UNSPECIFIED]
-    shares = [
-        float((specified[rows, attribute] == own).mean())
-        for rows in consistent((0, *trace.held), person, specified)
-    ]
-    bits: Floats = np.log2(np.array(shares[1:]) / shares[0])
-    return bits
 
 
 class Remaining(NamedTuple):
@@ -210,30 +192,23 @@ def between(mean: float, resampled: Numbers) -> Interval:
 
 def realised(
     service: Service, people: Sequence[Person], traces: Sequence[Trace]
-) -> tuple[Floats, Floats, Indexes]:
-    """Score what each of T requests of N people brought: bits, reciprocal ranks and counts.
+) -> tuple[Floats, Indexes]:
+    """Score what each of T requests of N people brought: bits, and how many attributes it carried.
 
-    Each has shape (N, T): log2 P(x|.) - log2 p0(x) of what was wanted; 1 over its place among
-    the results, of equals the first in the model first; how many attributes the request carried.
+    Each has shape (N, T). Bits are log2 P(x|.) - log2 p0(x) of what was wanted.
     """
     requests = [(person, asked) for person in people for asked in person.requests]
     codes = np.array([(*person.codes, *asked.request) for person, asked in requests], np.uint8)
     query = np.array([asked.query for _, asked in requests], np.intp)
     intent = np.array([asked.intent for _, asked in requests], np.intp)
     masks = [mask for trace in traces for mask in trace.sent]
-    heard = received(codes, masks)
-    bits, reciprocal = np.zeros(len(query)), np.zeros(len(query))
+    said, bits = received(codes, masks), np.zeros(len(query))
     for each in np.unique(query).tolist():
         places = np.flatnonzero(query == each)
-        different, which = np.unique(heard[places], axis=0, return_inverse=True)
-        scores = service.scores(each, different)
-        order = np.argsort(-(scores + np.log2(service.prior(each))), axis=1, kind="stable")
-        wanted = which.reshape(-1), intent[places]
-        bits[places] = scores[wanted]
-        reciprocal[places] = 1 / (np.argsort(order, axis=1) + 1)[wanted]
+        different, which = np.unique(said[places], axis=0, return_inverse=True)
+        bits[places] = service.scores(each, different)[which.reshape(-1), intent[places]]
     carried = np.array([mask.bit_count() for mask in masks], dtype=np.intp)
-    shape = (len(people), -1)
-    return bits.reshape(shape), reciprocal.reshape(shape), carried.reshape(shape)
+    return bits.reshape(len(people), -1), carried.reshape(len(people), -1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -241,33 +216,18 @@ class Crowd:
     """Who is attacked, and among whom.
 
     ``people``: who send requests; ``codes``: unsigned, shape (N, P), of the list that the
-    adversary has, themselves included; ``guarded``: attributes that it would like to learn;
-    ``steps``: after how many requests it guesses.
+    adversary has, themselves included; ``steps``: after how many requests it guesses.
     """
 
     people: tuple[Person, ...]
     codes: Codes
-    guarded: tuple[int, ...]
     steps: tuple[int, ...]
 
     def left(self, traces: Sequence[Trace]) -> Indexes:
         """Count the people who agree with what is held, intp, shape (people, steps)."""
-        pairs = zip(self._at_steps(traces), self.people, strict=True)
-        return np.array([people_left(*each, self.codes) for each in pairs])
-
-    def learned(self, traces: Sequence[Trace]) -> Floats:
-        """Average `guarded` over what each person has specified, float64, (people, steps)."""
-        rows = np.full((len(traces), len(self.steps)), np.nan)
-        for row, trace, person in zip(rows, self._at_steps(traces), self.people, strict=True):
-            each = [guarded(trace, person, self.codes, attribute) for attribute in self.guarded]
-            if specified := [bits for bits in each if bits is not None]:
-                row[:] = np.mean(specified, axis=0)
-        return rows
-
-    def _at_steps(self, traces: Sequence[Trace]) -> Iterator[Trace]:
-        """Yield each trace as it stands after each step."""
-        for each in traces:
-            yield each._replace(held=tuple(each.held[step - 1] for step in self.steps))
+        places = np.array(self.steps) - 1
+        pairs = zip(traces, self.people, strict=True)
+        return np.array([people_left(*each, self.codes)[places] for each in pairs])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -275,17 +235,12 @@ class StrategyOutcome:
     """What came of one strategy, shape (people, steps) each.
 
     ``left``: intp, how many people of the list agree with what is held after a step; float64, mean
-    over the requests until then: ``bits`` and ``reciprocal`` ranks of `realised`, and attributes
-    ``carried``. ``learned``: bits towards the true value of what is guarded, nan where the person
-    has specified none of it. ``seconds``: the mean of a decision, nan where none was made.
+    over the requests until then: ``bits`` of `realised`, and attributes ``carried``.
     """
 
     left: Indexes
     bits: Floats
-    reciprocal: Floats
     carried: Floats
-    learned: Floats
-    seconds: float
 
     @property
     def success(self) -> Floats:
@@ -296,14 +251,11 @@ class StrategyOutcome:
 def outcome(crowd: Crowd, traces: Sequence[Trace], service: Service) -> StrategyOutcome:
     """Sum up the traces of the crowd's people."""
     places = np.array(crowd.steps) - 1
-    bits, reciprocal, carried = (
+    bits, carried = (
         np.cumsum(each, axis=1, dtype=np.float64)[:, places] / crowd.steps
         for each in realised(service, crowd.people, traces)
     )
-    spent = np.concatenate([each.seconds for each in traces])
-    seconds = float(spent[spent > 0].mean()) if spent.any() else float("nan")
-    left, learned = crowd.left(traces), crowd.learned(traces)
-    return StrategyOutcome(left, bits, reciprocal, carried, learned, seconds)
+    return StrategyOutcome(crowd.left(traces), bits, carried)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,30 +263,20 @@ class StrategyFigures:
     """What one strategy gave away and brought.
 
     ``success``: of a single guess; ``left``: the QUANTILES over people of how many people are
-    left; ``enough``: the share of people with at least ENOUGH left; ``bits``, ``reciprocal`` and
-    ``carried``: the means of a request until then; ``learned``: bits about what is guarded, None
-    where nobody has it.
+    left; ``bits`` and ``carried``: the means of a request until then.
     """
 
     success: Interval
     left: tuple[int, ...]
-    enough: Interval
     bits: Interval
-    reciprocal: Interval
     carried: float
-    learned: Interval | None
 
 
 def figures(found: StrategyOutcome, step: int, resamples: Resamples) -> StrategyFigures:
     """Compute the figures after a step, by its place among the steps."""
-    left, learned = found.left[:, step], found.learned[:, step]
-    have = ~np.isnan(learned)
     return StrategyFigures(
         success=resamples.mean(found.success[:, step]),
-        left=tuple(int(quantile(left, each)) for each in QUANTILES),
-        enough=resamples.mean(left >= ENOUGH),
+        left=tuple(int(quantile(found.left[:, step], each)) for each in QUANTILES),
         bits=resamples.mean(found.bits[:, step]),
-        reciprocal=resamples.mean(found.reciprocal[:, step]),
         carried=float(found.carried[:, step].mean()),
-        learned=resamples.ratio(np.where(have, learned, 0.0), have),
     )

@@ -1,20 +1,10 @@
-"""The attack as figures, as a table of all numbers, and as report.md."""
+"""The attack as figures, and as report.md."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from math import log
 
-from agent.lab.attack.criteria import (
-    EARLY,
-    NONE,
-    SUCCESS,
-    UTILITY,
-    chance,
-    judged_at,
-    milliseconds,
-    number,
-    percent,
-)
+from agent.lab.attack.criteria import EARLY, SUCCESS, UTILITY, chance, judged_at, number, percent
 from agent.lab.attack.outcome import QUANTILES, Interval, StrategyFigures, figures
 from agent.lab.attack.strategies import (
     ANSWERED,
@@ -31,69 +21,25 @@ from agent.lab.attack.strategies import (
     Strategy,
 )
 from agent.lab.attack.study import SHORT, AttackStudy
-from agent.lab.charts import (
-    Chart,
-    Criterion,
-    Mark,
-    Panel,
-    Series,
-    criteria_table,
-    csv_text,
-    section,
-    table,
-)
+from agent.lab.charts import Chart, Criterion, Mark, Panel, Series, criteria_table, section, table
 
-NAME = "attack.csv"
-MEASURES = {  # column and figure
-    "success": "success",
-    "enough_left": "enough",
-    "bits": "bits",
-    "reciprocal_rank": "reciprocal",
-    "learned_bits": "learned",
-}
-CSV_HEADER = (
-    *("strategy", "people", "requests", "source", "attributes", "seconds"),
-    *(f"left_{share:g}" for share in QUANTILES),
-    *(f"{name}{end}" for name in MEASURES for end in ("", "_low", "_high")),
-)
 NEAR = 0.01  # bits; tenfold as a logarithm of success: points so near have one name
 FOLLOWED: tuple[Strategy, ...] = (
     *(FORGETFUL[0], FORGETFUL[2], STANDING[1], LEDGER[2], PLANNED[1]),
     *ANSWERED,
 )
 # What each panel follows: its title, the label of y, the figure, and whether y is logarithmic.
-CURVES: tuple[tuple[str, str, Callable[[StrategyFigures], Interval | float | None], bool], ...] = (
+CURVES: tuple[tuple[str, str, Callable[[StrategyFigures], Interval | float], bool], ...] = (
     ("who is recognised", SUCCESS, lambda each: _percent(each.success), True),
     ("people left, at most 5 % have fewer", "people", lambda each: each.left[1], True),
-    ("people left, half have fewer", "people", lambda each: each.left[2], True),
     ("what is gained", UTILITY, lambda each: each.bits, False),
     ("what a request carries", "attributes a request", lambda each: each.carried, False),
-    ("what is guarded", "bits towards its true value", lambda each: each.learned, False),
 )
-MANY = 10  # times, without a decimal
 PUBLISHED = 1000  # people of figures that are published
 LEFT = "/".join(f"{100 * each:g}" for each in QUANTILES)
-HEAD = (
-    *("sent", "a guess succeeds", f"people left: {LEFT} %", "bits realised", "reciprocal rank"),
-    *("attributes", "guarded: bits", "ms"),
-)
+HEAD = ("sent", "a guess succeeds", f"people left: {LEFT} %", "bits realised", "attributes")
 SIDE_HEAD = ("sent", "an adversary who", "a guess succeeds")
 ABSENCE = ("bits, mean", "most", "there agree", "would send it")
-
-
-def numbers(study: AttackStudy) -> str:
-    """Write the table of all figures; what nobody has is empty."""
-    rows: list[Sequence[object]] = [CSV_HEADER]
-    for strategy, outcome in study.outcomes.items():
-        of = (strategy.name, len(outcome.left))
-        for step, requests in enumerate(study.steps):
-            found = figures(outcome, step, study.resamples)
-            rest = (requests, study.material.source, found.carried, outcome.seconds)
-            ends = [
-                end for each in MEASURES.values() for end in getattr(found, each) or ("", "", "")
-            ]
-            rows.append((*of, *rest, *found.left, *ends))
-    return csv_text(rows)
 
 
 def charts(study: AttackStudy) -> tuple[Chart, Chart]:
@@ -101,15 +47,18 @@ def charts(study: AttackStudy) -> tuple[Chart, Chart]:
     note = note_of(study)
     steps = sorted({judged_at(study, EARLY), len(study.steps) - 1})
     frontier = tuple(_frontier(study, each) for each in steps)
-    followed = []
-    for title, label, of, is_log in CURVES:
-        lines = tuple(_over_requests(study, of))
-        if lines:
-            axes = (title, "requests", label, lines)
-            followed.append(Panel(*axes, log_x=True, log_y=is_log, legend="below"))
+    requests = tuple(
+        Panel(
+            *(title, "requests", label, tuple(_over_requests(study, of))),
+            log_x=True,
+            log_y=is_log,
+            legend="below",
+        )
+        for title, label, of, is_log in CURVES
+    )
     return (
         Chart("attack-frontier", "What is gained, and what it gives away", note, frontier),
-        Chart("attack-requests", "As requests go on", note, tuple(followed)),
+        Chart("attack-requests", "As requests go on", note, requests),
     )
 
 
@@ -176,26 +125,17 @@ def _marks(points: Series) -> tuple[Mark, ...]:
 
 
 def _over_requests(
-    study: AttackStudy, of: Callable[[StrategyFigures], Interval | float | None]
+    study: AttackStudy, of: Callable[[StrategyFigures], Interval | float]
 ) -> Iterator[Series]:
-    """Yield the strategies that are followed, where they have such a figure."""
-    for strategy in (each for each in FOLLOWED if each in study.outcomes):
-        found = [
-            of(figures(study.outcomes[strategy], step, study.resamples))
-            for step in range(len(study.steps))
-        ]
-        values = [each for each in found if each is not None]
-        if len(values) == len(found):
-            sure = [each for each in values if isinstance(each, Interval)]
-            yield Series(
-                label=strategy.name,
-                x=tuple(map(float, study.steps)),
-                y=tuple(
-                    each.mean if isinstance(each, Interval) else float(each) for each in values
-                ),
-                low=tuple(each.low for each in sure),
-                high=tuple(each.high for each in sure),
-            )
+    """Yield the strategies that are followed."""
+    steps = range(len(study.steps))
+    for strategy in FOLLOWED:
+        values = [of(figures(study.outcomes[strategy], step, study.resamples)) for step in steps]
+        sure = [each for each in values if isinstance(each, Interval)]
+        y = [each.mean if isinstance(each, Interval) else float(each) for each in values]
+        low, high = (tuple(each[end] for each in sure) for end in (1, 2))
+        places = tuple(map(float, study.steps))
+        yield Series(strategy.name, places, tuple(y), low=low, high=high)
 
 
 def _percent(found: Interval) -> Interval:
@@ -210,22 +150,24 @@ def page(study: AttackStudy, charts: Sequence[Chart], judged: Sequence[Criterion
         figures(each, last, study.resamples) for each in (ours, paper, study.outcomes[EVERYTHING])
     )
     kept = study.resamples.ratio(ours.bits[:, last], paper.bits[:, last])
-    times = forgets.success.mean / own.success.mean
-    often = f"{times:.{0 if times >= MANY else 1}f} times less often"
     sides = [
         (each.strategy.name, each.adversary, percent(study.resamples.mean(1 / each.left[:, -1]), 2))
         for each in study.sides
     ]
+    met = [each.met for each in judged]
     fields = {
         "note": note_of(study),
         "source": source,
         "people": len(study.crowd.people),
+        "published": PUBLISHED,
         "list_has": study.material.listed,
         "charts": "\n".join(section(each, source) for each in charts),
         "criteria": criteria_table(judged),
-        "events": _events(study),
+        "ranked": len(study.material.others.query),
+        "events": len(study.material.others.query) + study.material.others.unranked,
         "strategies": _strategies(study),
-        "met": _met([each.met for each in judged], len(study.crowd.people)),
+        "met": f"{met.count(True)} are met and {met.count(False)} are not",
+        "judged": len(judged),
         "listed": len(study.crowd.codes),
         "blind": chance(1 / len(study.crowd.codes)),
         "everything": chance(everything.success.mean),
@@ -233,7 +175,6 @@ def page(study: AttackStudy, charts: Sequence[Chart], judged: Sequence[Criterion
         "forgets": chance(forgets.success.mean),
         "carried": forgets.carried,
         "ours": chance(own.success.mean),
-        "times": often if times >= 1 else f"{1 / times:.1f} times as often",
         "left": own.left[1] - 1,
         "kept": "a share that cannot be said" if kept is None else f"{100 * kept.mean:.0f} %",
         "sides": table(SIDE_HEAD, sides),
@@ -242,24 +183,11 @@ def page(study: AttackStudy, charts: Sequence[Chart], judged: Sequence[Criterion
     return (files("agent.lab.attack") / "report.md").read_text("utf-8").format(**fields)
 
 
-def _met(found: Sequence[bool | None], people: int) -> str:
-    """Say how many criteria are met, and whether there are enough people to say so."""
-    unsaid = f", and of {found.count(None)} it cannot be said" if None in found else ""
-    words = (
-        f"Of {len(found)} criteria below, {found.count(True)} are met and {found.count(False)} are "
-        f"not{unsaid}."
-    )
-    if people < PUBLISHED:
-        words += f" {people} people leave wide intervals, of which the worse end counts: "
-        words += f"judge by {PUBLISHED:,}."
-    return words
-
-
 def _absence(study: AttackStudy) -> dict[str, object]:
     """Say what reasoning about absence gives: in words, and a table for each kind of strategy."""
     reasoned, rows = study.reasoned, dict[Strategy, tuple[str, ...]]()
-    most = 0.0
     alone = "gave nothing away here either, although the study looked at the rarest facts"
+    most = 0.0
     for strategy, people in reasoned.withheld.items():
         bits = [float(each.bits[-1]) for each in people]
         worst = people[bits.index(max(bits))]
@@ -273,7 +201,7 @@ def _absence(study: AttackStudy) -> dict[str, object]:
                 f"somebody with rare facts sent, and {producing} of them would have sent it"
             )
     tables = {
-        name: table((title, *ABSENCE), [rows[each] for each in strategies if each in rows])
+        name: table((title, *ABSENCE), [rows[each] for each in strategies])
         for name, title, strategies in (
             ("withheld", "limits kept for the user alone", OWN),
             ("unset", "what was not said is not set", UNSET),
@@ -294,28 +222,7 @@ def _strategies(study: AttackStudy) -> str:
     rows = []
     for strategy, outcome in study.outcomes.items():
         found = figures(outcome, -1, study.resamples)
-        rows.append(
-            (
-                strategy.name,
-                percent(found.success, 2),
-                " / ".join(f"{each:,}" for each in found.left),
-                number(found.bits),
-                f"{found.reciprocal.mean:.3f}",
-                f"{found.carried:.2f}",
-                NONE if found.learned is None else f"{found.learned.mean:.2f}",
-                milliseconds(outcome.seconds),
-            )
-        )
+        left = " / ".join(f"{each:,}" for each in found.left)
+        cells = percent(found.success, 2), left, number(found.bits), f"{found.carried:.2f}"
+        rows.append((strategy.name, *cells))
     return table(HEAD, rows)
-
-
-def _events(study: AttackStudy) -> str:
-    """Say how much of what people asked is in the streams."""
-    others = study.material.others
-    ranked = len(others.query)
-    if not others.unranked:
-        return f"all {ranked:,} events of the other half"
-    return (
-        f"{ranked:,} of the {ranked + others.unranked:,} events of the other half: in the others "
-        "something was asked or chosen that the model does not have"
-    )

@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import ibis
 import numpy as np
+import pyarrow as pa
 
 from agent.build.build import model_of
 from agent.build.observe import Observations, observe
@@ -15,12 +17,11 @@ from agent.build.tables import USER, Source, clean, open_tables
 from agent.decision.cache import Cache
 from agent.errors import UsageError
 from agent.lab import Progress, StudyOptions
-from agent.lab.attack.criteria import chance
 from agent.lab.attack.halves import held_out
 from agent.lab.attack.simulation import Floats, Indexes, Person, Scene, Trace, people_of
 from agent.lab.attack.strategies import ANSWERED, LEDGER, Strategy
 from agent.lab.attack.study import Run, traces
-from agent.lab.charts import Chart, Criterion, Panel, Series, StudyFinding, criteria_table, table
+from agent.lab.charts import Chart, Criterion, Panel, Series, StudyFinding, criteria_table
 from agent.model.model import Model
 from agent.tradeoff import Population, members
 from agent.tradeoff.anonymity_set import AnonymitySet
@@ -34,10 +35,6 @@ FEWEST = 100  # people in a sample
 COVERED = 0.01  # predicted risk up to which the criteria speak
 ABOVE, MOST, BELOW = 1.35, 0.95, 0.5  # times the prediction; of the sets; of it on average
 KINDS = ("what is held, over everybody", "what is added, given what was held")
-HEAD = (
-    *("sample", "sets", "how many", "risk predicted", "realised"),
-    *("realised over predicted", "at worst"),
-)
 
 # A decision that added something: attribute and code of what was held before it, ascending, and
 # the set held after it. Everybody who agrees with the first is decided alike (DESIGN.md 2.6).
@@ -60,14 +57,8 @@ def world_of(options: BuildOptions) -> WholeTable:
     options = options.described(weights="", without=(*described.without, *unused))
     source = clean(open_tables(*TableFiles(*options.files[:2])))
     seen = observe(source, replace(options, min_users=1))
-    # A ladder would bind attributes together that a study may give to different models.
     notes = {
-        each.name: AttributeNote(
-            each.title,
-            concept=f"table.{each.name}",
-            sensitivity=each.sensitivity,
-            values=each.values[1:],
-        )
+        each.name: AttributeNote(each.title, sensitivity=each.sensitivity, values=each.values[1:])
         for each in seen.attributes
     }
     plain = replace(options, validation=False)
@@ -83,10 +74,7 @@ def model_of_sample(world: WholeTable, share: float, seed: int, progress: Progre
     people = world.seen.population.rows
     size = round(share * people)
     ids = [world.seen.users[row] for row in np.random.default_rng(seed).permutation(people)[:size]]
-    sample = ibis.memtable(
-        {USER: ids, PEOPLE: [repr(people / size)] * size},
-        schema={USER: "string", PEOPLE: "string"},
-    )
+    sample = ibis.memtable(pa.table({USER: ids, PEOPLE: [repr(people / size)] * size}))
     source = replace(world.source, users=world.source.users.inner_join(sample, USER))
     return model_of(source, world.options.described(id="sample"), progress)
 
@@ -95,12 +83,10 @@ def disclosures(people: Sequence[Person], traces: Iterable[Trace]) -> Counter[Di
     """Count the different decisions of people that added something."""
     found: Counter[Disclosed] = Counter()
     for person, trace in zip(people, traces, strict=True):
-        before = 0
-        for held in trace.held:
+        for before, held in pairwise((0, *trace.held)):
             if held != before:
                 facts = tuple((each, person.codes[each]) for each in members(before))
                 found[facts, held] += 1
-            before = held
     return found
 
 
@@ -127,11 +113,6 @@ class Predictions(NamedTuple):
         """Realised over predicted risk, float64, shape (n,)."""
         return self.realised / self.predicted
 
-    def covered(self) -> "Predictions":
-        """Select those whose predicted risk is low enough for the criteria."""
-        rows = self.predicted <= COVERED
-        return Predictions(self.predicted[rows], self.realised[rows], self.times[rows])
-
 
 def compared(found: Counter[Disclosed], model: Model, world: Population) -> Predictions:
     """Set what a model of a sample predicts for disclosures beside ``world``, all people."""
@@ -142,21 +123,22 @@ def compared(found: Counter[Disclosed], model: Model, world: Population) -> Pred
     return Predictions(risks[0], risks[1], np.array([*found.values()], np.intp))
 
 
-def criteria_of(name: str, found: Predictions) -> tuple[Criterion, ...]:
-    """Judge one sample; each different disclosure counts once."""
-    covered = found.covered()
-    if not len(covered.times):
+def criteria_of(name: str, every: Predictions) -> tuple[Criterion, ...]:
+    """Judge one sample where risks are low; each different disclosure counts once."""
+    low = every.predicted <= COVERED
+    found = Predictions(every.predicted[low], every.realised[low], every.times[low])
+    if not len(found.times):
         what = f"{name}: predicted risk at most {COVERED:.0%}"
         return (Criterion(what, "some disclosures", "none", None, ""),)
-    good = covered.ratio <= ABOVE
-    within, often = float(good.mean()), float(np.average(good, weights=covered.times))
-    share = float(covered.realised.mean() / covered.predicted.mean())
+    good = found.ratio <= ABOVE
+    within, often = float(good.mean()), float(np.average(good, weights=found.times))
+    share = float(found.realised.mean() / found.predicted.mean())
     words = f"{within:.1%} of {len(good):,}; {often:.1%} of decisions"
     return (
         Criterion(
             f"{name}: realised risk at most {ABOVE:g} times the predicted",
             f"for {MOST:.0%} of the sets",
-            f"{words}; at worst {covered.ratio.max():.2f}",
+            f"{words}; at worst {found.ratio.max():.2f}",
             within >= MOST,
             f"{100 * (within - MOST):+.1f} points",
         ),
@@ -183,38 +165,31 @@ def samples_of(
         hint = f"give a table of at least {FEWEST / SHARES[-1]:,.0f} people"
         what = f"{everybody.rows:,} people are too few to draw samples from"
         raise UsageError(what, hint)
-    panels, judged, rows = list[Panel](), list[Criterion](), list[tuple[str, ...]]()
+    panels, judged = list[Panel](), list[Criterion]()
     for share in shares:
         model = model_of_sample(world, share, options.seed, progress)
-        people = people_of(
-            held_out(world.seen, model), options.people, options.requests, options.seed
-        )
+        others = held_out(world.seen, model)
+        people = people_of(others, options.people, options.requests, options.seed)
         every = traces(model, Scene(), STRATEGIES, people, run).values()
         added = sum((disclosures(people, each) for each in every), Counter[Disclosed]())
-        name, points = f"a sample of {100 * share:g} %", list[Series]()
+        name, series = f"a sample of {100 * share:g} %", list[Series]()
         for kind, sets in zip(KINDS, (holdings(added), added), strict=True):
             found = compared(sets, model, everybody)
-            x, y = tuple(found.predicted.tolist()), tuple(found.realised.tolist())
-            points.append(Series(kind, x, y, "points"))
+            x, y = (tuple(each.tolist()) for each in found[:2])
+            series.append(Series(kind, x, y, "points"))
             judged += criteria_of(f"{name}, {kind}", found)
-            risks = (float(each.mean()) for each in found[:2])
-            ratios = (f"{each:.2f}" for each in (found.ratio.mean(), found.ratio.max()))
-            rows.append((name, kind, f"{len(found.times):,}", *map(chance, risks), *ratios))
-        ends = min(points[0].x), max(points[0].x)
-        above = tuple(ABOVE * each for each in ends)
-        lines = (Series("as predicted", ends, ends), Series(f"{ABOVE:g} times", ends, above))
-        axes = ("expected success of one guess, predicted", "realised", (*points, *lines))
+        ends = min(series[0].x), max(series[0].x)
+        series.append(Series("as predicted", ends, ends))
+        axes = ("expected success of one guess, predicted", "realised", tuple(series))
         panels.append(Panel(name, *axes, log_x=True, log_y=True))
     note = (
         f"Data: {source}. The {everybody.rows:,} rows of the table are all the people there are; a "
         f"model knows a sample of them. {options.people:,} people send {options.requests:,} "
         f"requests each, decided by {len(STRATEGIES)} strategies. Seed {options.seed}."
     )
-    met = sum(each.met is True for each in judged)
     text = (
-        f"Of {len(judged)} criteria, {met} are met.\n\n{criteria_table(judged)}\n\nEach different "
-        f"set counts once. Where the predicted risk is above {COVERED:.0%} no criterion speaks: "
-        "few rows are left there, and the presets' limits do not let an agent come near."
+        f"Each different set counts once. Where the predicted risk is above {COVERED:.0%} no "
+        "criterion speaks: the presets' limits do not let an agent come near."
     )
     chart = Chart("people-risk", "How surely one guess is right", note, tuple(panels))
-    return StudyFinding(chart, text=(text, table(HEAD, rows))), judged
+    return StudyFinding(chart, text=(criteria_table(judged), text)), judged

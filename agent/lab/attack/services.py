@@ -122,12 +122,8 @@ class Service:
 
         ``received``: intp, shape (n, attributes). Where nothing is said it is 0.
         """
-        prior = self.prior(query)
-        scores: Floats = np.log2(self._learnt[query].chances(received) / prior)
-        return scores
-
-    def prior(self, query: int) -> Floats:
-        """Look up p0, float64, shape (K,)."""
         if query not in self._learnt:
             self._learnt[query] = learn(self._model, query, self._seed)
-        return self._learnt[query].prior
+        learnt = self._learnt[query]
+        scores: Floats = np.log2(learnt.chances(received) / learnt.prior)
+        return scores

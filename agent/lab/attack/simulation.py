@@ -31,7 +31,6 @@ Indexes = NDArray[np.intp]
 Floats = NDArray[np.float64]
 Received = Indexes
 Table = NDArray[np.bool_]
-Clock = Callable[[], float]
 
 SILENT = 0  # where nothing was said of an attribute; a code is received as one more
 GROUP = "@recipients"
@@ -161,21 +160,20 @@ class PosedRequest(NamedTuple):
 
 
 class ChosenSet(NamedTuple):
-    """What is disclosed, indexes of the model in the order chosen; seconds that choosing took.
+    """What is disclosed, indexes of the model in the order chosen.
 
     ``planned``: whether choosing depends on what the recipient was asked before.
     """
 
     order: tuple[int, ...]
-    seconds: float = 0.0
     planned: bool = False
 
 
 Chooser = Callable[[PosedRequest, Person], ChosenSet]  # what one person's request carries
 
 
-def chooser(strategy: Strategy, model: Model, scene: Scene, clock: Clock) -> Chooser:
-    """Prepare how a strategy chooses; ``clock``: in seconds.
+def chooser(strategy: Strategy, model: Model, scene: Scene) -> Chooser:
+    """Prepare how a strategy chooses.
 
     Everything is all that the model has, asked for or not: no service can know more. UsageError
     where the model has no such group of attributes.
@@ -185,7 +183,7 @@ def chooser(strategy: Strategy, model: Model, scene: Scene, clock: Clock) -> Cho
         each for each in range(model.persons) if scene.asked is None or names[each] in scene.asked
     ]
     if strategy.telling == "reticent":
-        return Reticent(strategy, model, scene, clock).chosen
+        return Reticent(strategy, model, scene).chosen
     if strategy.telling == "random":
         count = min(strategy.count, len(offered))
 
@@ -209,9 +207,9 @@ def chooser(strategy: Strategy, model: Model, scene: Scene, clock: Clock) -> Cho
 class Reticent:
     """What the agent decides; each state that it decides in is decided once."""
 
-    def __init__(self, strategy: Strategy, model: Model, scene: Scene, clock: Clock) -> None:
+    def __init__(self, strategy: Strategy, model: Model, scene: Scene) -> None:
         """Take a preset and what is changed in it, and what is asked for."""
-        self._strategy, self._model, self._clock = strategy, model, clock
+        self._strategy, self._model = strategy, model
         self._asked = None if scene.asked is None else tuple(sorted(scene.asked))
         self._cache = Cache()
         self._names = [attribute.name for attribute in model.attributes]
@@ -233,11 +231,9 @@ class Reticent:
         state = number, question.query, knowledge, self.own(question, person.codes)
         chosen = self._decided.get(state)
         if chosen is None:
-            start = self._clock()
             decision = self._decision(question, person)
-            seconds = self._clock() - start
             order = tuple(self._places[name] for name in decision.disclosed)
-            chosen = self._decided[state] = ChosenSet(order, seconds, terms.mode == "planned")
+            chosen = self._decided[state] = ChosenSet(order, terms.mode == "planned")
         return chosen
 
     def own(self, question: PosedRequest, codes: Sequence[int]) -> Hashable:
@@ -284,13 +280,11 @@ class Trace(NamedTuple):
     """What came of each of T requests; masks are over the model's attributes, in order.
 
     ``sent``: the attributes that a request carried, not specified or not; ``held``: those of the
-    person that its recipient held after it; ``seconds``: float64, shape (T,), what the decision
-    took where it was first made, 0 where there was none to make.
+    person that its recipient held after it.
     """
 
     sent: tuple[int, ...]
     held: tuple[int, ...]
-    seconds: Floats
 
 
 def requests_of(
@@ -328,5 +322,4 @@ def walk(choose: Chooser, model: Model, scene: Scene, person: Person) -> Trace:
     return Trace(
         tuple(union(chosen.order) for _, chosen, _ in steps),
         tuple(held for *_, held in steps),
-        np.array([chosen.seconds for _, chosen, _ in steps], dtype=np.float64),
     )

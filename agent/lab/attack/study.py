@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,14 +52,8 @@ from agent.tradeoff import members
 from agent.tradeoff.tables import union
 
 AT_ONCE = 25  # people in a task
-DOING = {
-    "send": "sending requests",
-    "send and reason": "sending requests, and reasoning",
-    "reason": "reasoning about absence",
-}
 EVERYONE = (*SHIPPED, *ANSWERED)
 FEW, SHORT, LISTED = 3, 20, 4000  # people, requests, and names on the list where each is decided
-GUARDED = ("gender", "sex", "race")  # what the preset strict guards
 POOLING = 4  # recipients who share what they hold
 BEFOREHAND = 3  # demographics that an adversary knows already
 EVERY: tuple[Strategy, ...] = (
@@ -80,14 +73,12 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work:
-    """What is done with each person, under strategies that Reticent decides if it reasons.
+    """What is done with each person: a trace, and with a list also who is `Remaining` on it.
 
-    "send" makes a trace. "reason" infers who is left of a list for an adversary who reasons about
-    absence, and "send and reason" both, decided once. ``listed``: unsigned, shape (N, P), the
-    codes of who is on that list, as is everybody who is looked for.
+    ``listed``: unsigned, shape (N, P), the codes of who is on the list, as is everybody who is
+    looked for; the adversary reasons about absence, under strategies that Reticent decides.
     """
 
-    kind: Literal["send", "send and reason", "reason"]
     scene: Scene
     listed: Codes | None = None
 
@@ -95,22 +86,17 @@ class Work:
         """Prepare what is done with a person; it remembers what was decided."""
         scene = self.scene
         if self.listed is None:
-            return partial(walk, chooser(strategy, model, scene, perf_counter), model, scene)
-        agent = Reticent(strategy, model, scene, perf_counter)
+            return partial(walk, chooser(strategy, model, scene), model, scene)
+        agent = Reticent(strategy, model, scene)
         reason = Reasoner(agent, model, scene, self.listed).inferred
-        if self.kind == "reason":
-            return reason
         return lambda person: (walk(agent.chosen, model, scene, person), reason(person))
 
 
 def traces(
     model: Model, scene: Scene, strategies: Iterable[Strategy], people: Sequence[Person], run: Run
 ) -> dict[Strategy, list[Trace]]:
-    """Trace the people under each strategy, in their order.
-
-    But for seconds the traces do not depend on how many processes there are.
-    """
-    return worked(model, Work("send", scene), dict.fromkeys(strategies, people), run)
+    """Trace the people under each strategy, in their order, for any number of processes."""
+    return worked(model, Work(scene), dict.fromkeys(strategies, people), run)
 
 
 def worked(
@@ -125,6 +111,7 @@ def worked(
         for strategy, these in people.items()
         for start in range(0, len(these), AT_ONCE)
     ]
+    doing = "sending requests" if work.listed is None else "sending requests, and reasoning"
     done: dict[Strategy, list[Any]] = {strategy: [] for strategy in people}
     with ExitStack() as stack:
         results: Iterable[list[Any]] = map(_done, tasks)
@@ -138,7 +125,7 @@ def worked(
             results = pool.map(_done, tasks)
         for number, ((strategy, _), found) in enumerate(zip(tasks, results, strict=True), 1):
             done[strategy] += found
-            run.progress(DOING[work.kind], number / len(tasks))
+            run.progress(doing, number / len(tasks))
     return done
 
 
@@ -197,7 +184,8 @@ def reasoned(
     places = np.unique([each.place for these in rare.values() for each in these])
     others = np.setdiff1d(np.arange(len(crowd.codes)), places)
     listed = np.append(places, others[: max(0, LISTED - len(places))])
-    withheld = worked(model, Work("reason", Scene(), crowd.codes[listed]), rare, run)
+    found = worked(model, Work(Scene(), crowd.codes[listed]), rare, run)
+    withheld = {strategy: [remaining for _, remaining in each] for strategy, each in found.items()}
     return Reasoned(len(same), int(same.sum()), withheld, len(listed))
 
 
@@ -228,24 +216,20 @@ class AttackStudy:
 
 
 def crowd_of(material: Material, options: StudyOptions, steps: tuple[int, ...]) -> Crowd:
-    """Draw the people who are attacked; their guarded attributes are those that the model has."""
-    model, others = material.model, material.others
-    people = people_of(others, options.people, options.requests, options.seed)
-    names = [each.name for each in model.attributes[: model.persons]]
-    guarded = tuple(names.index(each) for each in GUARDED if each in names)
-    return Crowd(people, others.codes, guarded, steps)
+    """Draw the people who are attacked."""
+    people = people_of(material.others, options.people, options.requests, options.seed)
+    return Crowd(people, material.others.codes, steps)
 
 
 def study(material: Material, options: StudyOptions, progress: Progress) -> AttackStudy:
-    """Run all strategies; times aside, the same for any number of processes."""
+    """Run all strategies; the result is the same for any number of processes."""
     from agent.lab.attack.services import Service  # of the extra `lab`
 
     model, crowd = material.model, crowd_of(material, options, options.steps)
     service, people = Service(model, options.seed), crowd.people
     run = Run(options.processes, progress)
     scene, every = Scene(seed=options.seed), strategies_for(model)
-    watched = Work("send and reason", scene, crowd.codes)
-    both = worked(model, watched, dict.fromkeys(EVERYONE, people), run)
+    both = worked(model, Work(scene, crowd.codes), dict.fromkeys(EVERYONE, people), run)
     rest = traces(model, scene, [each for each in every if each not in both], people, run)
     found = {each: [trace for trace, _ in pairs] for each, pairs in both.items()} | rest
     sent = {each: found[each] for each in every}

@@ -1,24 +1,27 @@
-"""Figs. 11 and 12: the optimised set beside sets picked by hand, and running times of search."""
+"""Figs. 11 and 12, sets picked by hand and running times; and whether U and C have the shape."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import NamedTuple
 
 import numpy as np
 
-from agent.lab.charts import Chart, Claim, Panel, Series, StudyFinding
+from agent.lab.charts import Chart, Criterion, Panel, Series, StudyFinding
+from agent.lab.paper.orders import METRICS
 from agent.lab.paper.subject import (
     EXHAUSTIVE_SIZE,
     MINUTES,
     Subject,
     claim,
+    cost_alone,
     fresh,
     groups_of,
     prose,
 )
 from agent.lab.paper.survey import OUTCOMES
-from agent.tradeoff import maximise
+from agent.model.model import Model
+from agent.tradeoff import maximise, study
 from agent.tradeoff.local_search import eager_pass, lazy_pass
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import greedy_order
@@ -28,6 +31,9 @@ OPTIMISED = "optimised"
 STATED = {each.name: each for each in OUTCOMES}
 PROBES = 12  # sets that are evaluated to estimate what one costs
 YEAR = 365.25 * 24 * 3600
+LARGEST = 10  # attributes in a set: a disclosure has few
+COST_TRIPLES, UTILITY_TRIPLES = 2000, 60
+FEW = 0.05  # of the triples: so few may violate
 GREEDY, LAZY_GREEDY, LAZY_LOCAL = "greedy", "lazy greedy", "lazy local"
 RUNS: Mapping[str, Callable[[DisclosureObjective], int]] = {
     GREEDY: lambda objective: greedy_order(objective, eager_pass)[1],
@@ -92,7 +98,7 @@ def heuristics_finding(
     return StudyFinding(chart, tuple(claims), (text,))
 
 
-def _claims(name: str, scores: tuple[Scored, ...]) -> list[Claim]:
+def _claims(name: str, scores: tuple[Scored, ...]) -> list[Criterion]:
     """Compare each score with the paper's, and say whether the same set wins."""
     best, there = scores[0], STATED[OPTIMISED]
     second = max(each.objective for each in scores[1:])
@@ -177,3 +183,78 @@ def running_finding(runs: Mapping[str, Running], note: str) -> StudyFinding:
             claim("exhaustive", long, name=name, run=run, milliseconds=run.each * 1000),
         ]
     return StudyFinding(chart, tuple(claims))
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How often what an attribute adds grows (U), or shrinks (C), with the set, and by how much.
+
+    ``mean_gain``: of what attributes add to the smaller sets, in the function's unit.
+    """
+
+    name: str
+    violations: study.Violations
+    mean_gain: float
+
+
+def utility_shape(subject: Subject, seed: int) -> Shape:
+    """Test U on random triples, in bits."""
+    objective = subject.utility_alone()
+    triples = study.random_pairs(objective, UTILITY_TRIPLES, LARGEST, np.random.default_rng(seed))
+    violations = study.submodularity(objective.utility, triples)
+    found = Shape(f"U, {subject.estimator}", violations, _mean_gain(objective.utility, triples))
+    objective.forget()  # partitions by sets that nobody looks at again take a gigabyte
+    return found
+
+
+def cost_shapes(model: Model, k: int, seed: int) -> tuple[Shape, ...]:
+    """Test each metric on the same random triples, in its own unit."""
+    draw = np.random.default_rng(seed)
+    triples = study.random_pairs(cost_alone(model), COST_TRIPLES, LARGEST, draw)
+    costs = {metric: cost_alone(model, metric, k).identifiability_cost for metric in METRICS}
+    return tuple(
+        Shape(f"C, {metric}", study.supermodularity(cost, triples), _mean_gain(cost, triples))
+        for metric, cost in costs.items()
+    )
+
+
+def _mean_gain(function: Callable[[int], float], triples: Sequence[study.Pair]) -> float:
+    gains = [
+        function(each.smaller | 1 << each.attribute) - function(each.smaller) for each in triples
+    ]
+    return float(np.mean(np.abs(gains))) if gains else 0.0
+
+
+def shape_finding(shapes: Sequence[Shape], note: str) -> StudyFinding:
+    """Draw the share of triples that violate, and by how much, by function."""
+    bars = {
+        ("triples that violate", "share of the triples"): [
+            each.violations.share for each in shapes
+        ],
+        ("by how much, where they do", "mean excess / mean gain"): [
+            each.violations.mean / each.mean_gain if each.mean_gain else 0.0 for each in shapes
+        ],
+    }
+    names = tuple(each.name for each in shapes)
+    panels = tuple(
+        Panel(title, "", label, (Series.ranked(label, values),), ticks=names)
+        for (title, label), values in bars.items()
+    )
+    title = "Whether utility is submodular and cost supermodular"
+    chart = Chart("fig-13-shape", title, note, panels)
+    claims = []
+    for each in shapes:
+        found, letter = each.violations, each.name[0]
+        wanted = "supermodular" if letter == "C" else "submodular"
+        of = {"letter": letter, "wanted": wanted, "few": FEW}
+        claims.append(claim("shape", found.share <= FEW, shape=each, found=found, **of))
+    return StudyFinding(chart, tuple(claims), (prose("triples"),))
+
+
+def shape_sentence(shapes: Sequence[Shape]) -> str:
+    """Say how often U is not submodular, and what that takes from what is proven."""
+    found = ", ".join(
+        f"{each.violations.share:.0%} of the triples under {each.name.removeprefix('U, ')}"
+        for each in shapes
+    )
+    return prose("proofs", found=found)

@@ -9,7 +9,7 @@ import numpy as np
 
 from agent.build.fitting import SHRINKAGES
 from agent.decision.studies import IMPROVEMENTS
-from agent.lab.charts import Chart, Claim, Mark, Panel, Series, StudyFinding
+from agent.lab.charts import Chart, Criterion, Mark, Panel, Series, StudyFinding
 from agent.lab.paper import survey
 from agent.lab.paper.subject import (
     UTILITY_ORDER,
@@ -135,7 +135,7 @@ def utility_finding(orders: Mapping[str, Along], note: str, shrinkage: float) ->
     return StudyFinding(chart, tuple(claims), (prior, prose("on-the-way-up")))
 
 
-def _levels_off(name: str, order: Along) -> Claim:
+def _levels_off(name: str, order: Along) -> Criterion:
     """Compare the level with the paper's, and after how many attributes it is reached."""
     values, count = order.curves[BITS], len(order.names)
     here, last = reached(values, LEVEL), values[-1]
@@ -267,7 +267,7 @@ def _range(point: Point) -> str:
     return f"from {point.least:.3g} to {point.most:.3g}"
 
 
-def _claims(name: str, shown: SubjectCurve) -> list[Claim]:
+def _claims(name: str, shown: SubjectCurve) -> list[Criterion]:
     bend = shown.knee
     if bend is None:
         return [claim("no-knee", same=False, name=name)]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from agent.build.log_schema import BY_LABEL, DEMOGRAPHIC, TOPIC
 from agent.decision.cache import Cache
-from agent.lab.charts import Claim
+from agent.lab.charts import Criterion
 from agent.lab.paper.survey import OUTCOMES, TRADE_OFF
 from agent.model.model import Model
 from agent.tradeoff import members
@@ -23,7 +23,6 @@ from agent.tradeoff.utility import HELPS_NOTHING, Estimator, Mixture, QueryUtili
 ATTRIBUTES = 31
 K = 100  # 7.1, of k-anonymity
 FLAT_AFTER = 25  # 7.1: attributes after which k-anonymity flattens out
-SAMPLES = 1000  # 7.1
 # Not stated. Chosen after Fig. 6 had been seen to fall under a build's own, 5 rows and more.
 SHRINKAGE = 0.1
 UTILITY_BITS = 1.92  # 7.1: where the entropy reduction levels off
@@ -41,29 +40,22 @@ class Options:
     """How the figures are made; the defaults are the paper's numbers.
 
     ``trade_off``: lambda of the calibrated objective, bits per unit of ``maxprob``; ``k``: of
-    k-anonymity; ``samples``: rows, and people, in a sample; ``seed``: of all that is drawn;
-    ``shrinkage``: of the paper's estimator, in rows.
+    k-anonymity; ``seed``: of all that is drawn; ``shrinkage``: of the paper's estimator, in rows.
     """
 
     trade_off: float = TRADE_OFF
     k: int = K
-    samples: int = SAMPLES
     seed: int = 0
     shrinkage: float = SHRINKAGE
 
 
-def is_synthetic(model: Model) -> bool:
-    """Say whether a model was built of data that calls itself synthetic."""
-    return model.source.lower().startswith("synthetic")
-
-
-def claim(key: str, same: bool | None, **fields: object) -> Claim:  # noqa: FBT001  (a verdict)
+def claim(key: str, same: bool | None, **fields: object) -> Criterion:  # noqa: FBT001  (a verdict)
     """Fill in the fields of a claim of claims.toml; ``paper`` is this module."""
     text, paper = _texts()["claims"][key], sys.modules[__name__]
     place, stated, ours, why = (
         text[each].format(paper=paper, **fields) for each in ("place", "published", "ours", "why")
     )
-    return Claim(place, stated, ours, same, why)
+    return Criterion(place, stated, ours, same, why)
 
 
 def prose(key: str, **fields: object) -> str:

@@ -33,7 +33,6 @@ RESPONSES = 1451  # 6
 TRADE_OFF = 5.12  # 7.2: the least-squares alignment of Fig. 8(b), "approximately"
 KNEE = (1.0, 10.0)  # 7.2: of the trade-off curve of Fig. 8(a), in λ
 DOUBLED_BITS = 1.0  # 7.2: "doubling the search performance would require 1 bit"
-LOCATIONS = ("region", "country", "state", "city", "zip code", "address")  # 6.2, coarsest first
 SPREAD = 0.3  # of ln bits, from person to person
 BEYOND = 4.0  # bits: who wants so much or more would never share, as fourfold is the most offered
 _BITS = tuple(BEYOND if each == NEVER else log2(each) for each in IMPROVEMENTS.values())
@@ -41,7 +40,6 @@ _STATED = tomllib.loads((files("agent.lab.questions") / "stated.toml").read_text
 # 6.1, Fig. 1: the shares who would tell the search engine if that would "double search
 # performance". 6.1 has 64 % and 63.9 % for DOCC: the same, rounded. That 92.7 % "would rather
 # share" DREG than TNWS stands among the results of this question; it is taken as one.
-WILLING = "6.1"
 WOULD_SHARE: Mapping[str, float] = MappingProxyType(_STATED["would_share"])
 MOST_SENSITIVE = "AWHR"  # 6.1
 SOURCE = "adults_2020"
@@ -86,9 +84,9 @@ def made_answers(
     intp, shape (people, costs), the level of sensitivity of each, whose improvement is that of the
     same place in IMPROVEMENTS.
 
-    ``costs``: identifiability by one of LOCATIONS, I less I of nothing. Each person wants λI bits
-    times a factor of their own, whose median is 1, and ticks what is nearest in ratio. UsageError
-    for a λ that is negative or not finite.
+    ``costs``: identifiability by precision of a place, I less I of nothing. Each person wants λI
+    bits times a factor of their own, whose median is 1, and ticks what is nearest in ratio.
+    UsageError for a λ that is negative or not finite.
     """
     if not 0 <= trade_off < NEVER:
         raise UsageError(f"lambda cannot be {trade_off}", "give a number from 0")
@@ -111,10 +109,7 @@ class Ratings:
     levels: NDArray[np.uint8]
 
     def of(self, items: Sequence[str]) -> NDArray[np.uint8]:
-        """Find for each person the highest level among some items; UsageError for another."""
-        for item in items:
-            if item not in self.items:
-                raise UsageError.unknown("item", item, self.items)
+        """Find for each person the highest level among some items."""
         places = [self.items.index(item) for item in items]
         highest: NDArray[np.uint8] = self.levels[:, places].max(axis=1)
         return highest
@@ -151,13 +146,6 @@ def ratings_in(data: bytes) -> Ratings:
     return Ratings(tuple(header), small)
 
 
-class Price(NamedTuple):
-    """What an attribute must bring: ``bits``, and whose word that is."""
-
-    bits: float
-    source: str
-
-
 def median_bits(known: Sequence[tuple[float, float]]) -> float | None:
     """Find for how many bits half of the people share, None if more are wanted than is known.
 
@@ -172,27 +160,26 @@ def median_bits(known: Sequence[tuple[float, float]]) -> float | None:
     return None
 
 
-def stated_prices() -> Mapping[str, Price]:
-    """Compute the prices by label that the paper's shares come to."""
-    source = f"paper {WILLING}"
+def stated_prices() -> Mapping[str, float]:
+    """Compute the bits by label that the paper's shares come to (6.1)."""
     bits = {each: median_bits([(DOUBLED_BITS, share)]) for each, share in WOULD_SHARE.items()}
-    return {label: Price(found, source) for label, found in bits.items() if found is not None}
+    return {label: found for label, found in bits.items() if found is not None}
 
 
-def rated_prices() -> Mapping[str, Price]:
-    """Compute the prices by label that the second survey comes to, where an item is mapped."""
+def rated_prices() -> Mapping[str, float]:
+    """Compute the bits by label that the second survey comes to, where an item is mapped."""
     found = {}
     for label, items in MAPPED.items():
         shares = [adults().share(items, level) for level, _ in enumerate(PRICES, start=1)]
         bits = median_bits([*zip(PRICES, shares, strict=True)])
         if bits is not None:
-            found[label] = Price(bits, f"{SOURCE}: {', '.join(items)}")
+            found[label] = bits
     return found
 
 
 @cache
-def prices() -> Mapping[str, Price]:
-    """Choose prices by label: the paper's, which asked of that attribute itself, else the other."""
+def prices() -> Mapping[str, float]:
+    """Choose bits by label: the paper's, which asked of that attribute itself, else the other's."""
     both = {**rated_prices(), **stated_prices()}
     return {label: both[label] for label in BY_LABEL if label in both}
 
@@ -204,7 +191,7 @@ def within_outcomes() -> float:
     As I is never negative, no set's sensitivity is above its λC = U - F (7.3); and none is above
     that of working hours (6.1), which one of the sets holds.
     """
-    bits = {label: price.bits for label, price in prices().items()}
+    bits = prices()
     totals = [(each.cost, sum(bits.get(label, 0.0) for label in each.labels)) for each in OUTCOMES]
     totals += [
         (each.cost, max(bits.values())) for each in OUTCOMES if MOST_SENSITIVE in each.labels
@@ -221,7 +208,7 @@ def default_sensitivities(names: Iterable[str], scale: float = AS_ANSWERED) -> d
     """
     if not (isfinite(scale) and scale >= 0):
         raise UsageError(f"a scale cannot be {scale}", "give a number from 0")
-    bits = {BY_LABEL[label].name: price.bits * scale for label, price in prices().items()}
+    bits = {BY_LABEL[label].name: price * scale for label, price in prices().items()}
     return {name: bits[name] for name in names if name in bits}
 
 
