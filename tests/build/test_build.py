@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.build.build import model_of
 from agent.build.fitting import SHRINKAGES
-from agent.build.observe import Observations, observe
+from agent.build.observe import observe
 from agent.build.options import AttributeNote, BuildOptions, TableFiles, read_description
 from agent.build.tables import open_tables
 from agent.decision.cache import Cache
@@ -23,7 +23,7 @@ from agent.decision.values import Request
 from agent.errors import DamagedModelError, UsageError
 from agent.model.file import SHIPPED, decode, encode, read, shipped_model
 from agent.model.model import Model
-from agent.model.tables import COST_METRICS, NEAR_MEASURES, Near
+from agent.model.tables import COST_METRICS, NEAR_MEASURES
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Rows, members, pairs, singleton
 from agent.tradeoff.utility import Estimator, query_utility
@@ -35,7 +35,7 @@ pytestmark = QUIET
 
 
 def built(world: World, **changes: object) -> Model:
-    """Return the model of small tables."""
+    """The model of small tables."""
     return model_of(source(world), options(**changes), lambda _what, _share: None)
 
 
@@ -128,29 +128,21 @@ def test_a_model_says_with_what_it_was_built() -> None:
 
 
 def test_validation_finds_what_is_there_to_be_found() -> None:
-    """Where one attribute decides, half of the people foretell the other half."""
+    """Where one attribute decides, half of the people foretell the other half; it can be left out.
+
+    Then the model says nothing of what held-out users get, and all else is the same.
+    """
     users = [(str(i), "ab"[i % 2], "cd"[i // 2 % 2]) for i in range(400)]
     events = [(user, "q", {"a": "x", "b": "y"}[value]) for user, value, _ in users]
-    model = built(World((("user", "p0", "p1"), *users), (("user", "query", "intent"), *events)))
+    world = World((("user", "p0", "p1"), *users), (("user", "query", "intent"), *events))
+    model, bare = built(world), built(world, validation=False)
     assert model.validation["queries"] == 1
     for figure in (model.queries[0].predicted_bits, model.queries[0].heldout_bits):
         assert figure is not None
         assert figure == pytest.approx(1.0, abs=0.1)
     assert model.validation["attributes"] == 1.0
-
-
-def test_a_model_need_not_be_validated() -> None:
-    """Then it says nothing of what held-out users get, and all else is the same."""
-    users = [(str(i), "ab"[i % 2]) for i in range(40)]
-    events = [(user, "q", value) for user, value in users]
-    world = World((("user", "p0"), *users), (("user", "query", "intent"), *events))
-    whole, bare = built(world), built(world, validation=False)
-    assert whole.validation
-    assert not bare.validation
-    assert bare.queries == tuple(
-        replace(each, predicted_bits=None, heldout_bits=None) for each in whole.queries
-    )
-    assert bare == replace(whole, queries=bare.queries, validation={})
+    queries = tuple(replace(each, predicted_bits=None, heldout_bits=None) for each in model.queries)
+    assert bare == replace(model, queries=queries, validation={})
 
 
 def test_progress_is_told_in_order() -> None:
@@ -171,22 +163,13 @@ def test_progress_is_told_in_order() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"min_users": 0},
-        {"shrinkage": 0.0},
-        {"shrinkage": -1.0},
-        {"shrinkage": math.nan},
-        {"shrinkage": math.inf},
-        {"shrinkage": -1.0, "estimator": "plugin"},
-        {"phrasings": Path("x.csv")},  # else everything would be read as one of the queries
-    ],
-)
-def test_options_that_cannot_be(changes: dict[str, object]) -> None:
-    """Are refused before any table is read."""
-    with pytest.raises(UsageError):
-        options(**changes)
+def test_options_that_cannot_be_are_refused_before_any_table_is_read() -> None:
+    """Phrasings without a background too: else everything would be read as one of the queries."""
+    wrong: list[dict[str, object]] = [{"min_users": 0}, {"phrasings": Path("x.csv")}]
+    wrong += [{"shrinkage": each} for each in (0.0, -1.0, math.nan, math.inf)]
+    for changes in (*wrong, {"shrinkage": -1.0, "estimator": "plugin"}):
+        with pytest.raises(UsageError):
+            options(**changes)
 
 
 FEW = few(3)
@@ -237,23 +220,14 @@ DATA = ROOT / "examples" / "data"
 PEOPLE = {"atus": 145_257, "so2017": 18_991}
 
 
-@pytest.fixture(scope="module", params=SHIPPED)
-def model(request: pytest.FixtureRequest) -> Model:
-    """Return a shipped model."""
-    return read(shipped_model(request.param))
-
-
-@pytest.fixture(scope="module")
-def seen(model: Model) -> Observations:
-    """Return what its tables hold."""
-    tables = TableFiles(*(DATA / model.id / f"{each}.csv.gz" for each in ("users", "events")))
-    described = read_description(DATA / model.id / "model.toml")
-    return observe(open_tables(*tables), BuildOptions(**tables._asdict(), description=described))
-
-
-@QUIET
-def test_a_shipped_model_holds_its_tables(model: Model, seen: Observations) -> None:
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_model_holds_its_tables(name: str) -> None:
     """All questions and people; only titles and the like come from elsewhere."""
+    model = read(shipped_model(name))
+    tables = TableFiles(*(DATA / name / f"{each}.csv.gz" for each in ("users", "events")))
+    described = read_description(DATA / name / "model.toml")
+    given = BuildOptions(**tables._asdict(), description=described)
+    seen = observe(open_tables(*tables), given)
     assert [query.text for query in model.queries] == [query.text for query in seen.queries]
     assert np.array_equal(model.population.codes, seen.population.codes)
     assert (len(model.queries), model.population.rows) == (25, PEOPLE[model.id])
@@ -262,8 +236,8 @@ def test_a_shipped_model_holds_its_tables(model: Model, seen: Observations) -> N
     for number, query in enumerate(seen.queries):
         rows = model.rows(number)
         assert model.queries[number].intents == query.intents
-        for name in ("user", "intent", "person", "request"):
-            assert np.array_equal(getattr(rows, name), getattr(query.rows, name))
+        for each in ("user", "intent", "person", "request"):
+            assert np.array_equal(getattr(rows, each), getattr(query.rows, each))
     assert model.attributes == seen.attributes
 
 
@@ -312,70 +286,54 @@ def test_the_model_of_the_survey_keeps_its_promises() -> None:
 
 def test_the_licence_goes_with_the_data() -> None:
     """ODbL: attribution and share-alike beside both; CC0: the source all the same."""
-    for notice in (DATA / "so2017" / "SOURCE.md", shipped_model().parent / "NOTICE.md"):
-        text = notice.read_text()
-        for words in ("Open Database License 1.0", "Stack Overflow", "share any"):
-            assert words in " ".join(text.replace("**", "").split())
-    for notice in (DATA / "atus" / "SOURCE.md", shipped_model().parent / "NOTICE.md"):
-        for words in ("CC0 1.0", "American Time Use Survey 2003-2016", "Name the source"):
-            assert words in " ".join(notice.read_text().replace("**", "").split())
+    odbl = ("Open Database License 1.0", "Stack Overflow", "share any")
+    cc0 = ("CC0 1.0", "American Time Use Survey 2003-2016", "Name the source")
+    for name, words in (("so2017", odbl), ("atus", cc0)):
+        for notice in (DATA / name / "SOURCE.md", shipped_model().parent / "NOTICE.md"):
+            text = " ".join(notice.read_text().replace("**", "").split())
+            assert [each for each in words if each not in text] == []
 
 
-CACHE = Cache()
-
-MODELS = pytest.mark.parametrize("name", ["so2017", "atus"])
-SOME = 12  # of the sets
+SOME = 16  # of the sets
 
 
-def shipped(name: str) -> tuple[Model, Near]:
-    """Return a model that is shipped, and what it has near the sets of its decisions."""
-    model = read(shipped_model(name))
-    assert model.tables.near is not None
-    return model, model.tables.near
+@pytest.mark.parametrize("name", SHIPPED)
+def test_what_is_stored_near_decisions_is_what_is_computed(name: str) -> None:
+    """Of the set with each attribute added, and of the set itself for those in it; by each measure.
 
-
-@MODELS
-def test_utilities_are_those_that_decisions_use(name: str) -> None:
-    """Of the set with each attribute added, and of the set itself for those in it."""
-    model, near = shipped(name)
-    for query in np.unique(near.queries)[::5].tolist():
-        utility = uses_of(query, model, CACHE).utility()
+    So no decision is worse for it, by default and for a recipient that knows something.
+    """
+    model, cache = read(shipped_model(name)), Cache()
+    near, count = model.tables.near, len(model.attributes)
+    assert near is not None
+    for query in np.unique(near.queries)[::8].tolist():
+        utility = uses_of(query, model, cache).utility()
         for mask, row in [*near.utilities_of(query).items()][::SOME]:
-            computed = [utility.value(mask | singleton(each)) for each in range(len(row))]
+            computed = [utility.value(mask | singleton(each)) for each in range(count)]
             assert row == pytest.approx(computed, abs=1e-12)
-
-
-@MODELS
-def test_costs_are_those_that_are_computed(name: str) -> None:
-    """By each measure, for a recipient that knows nothing."""
-    model, near = shipped(name)
-    people, count = AnonymitySet(model.population, model.cards), len(model.attributes)
+    people = AnonymitySet(model.population, model.cards)
     some = [*near.by_measure()[NEAR_MEASURES[0]]][:: len(near.priced) // SOME]
     for measure, rows in near.by_measure().items():
         for mask in some:
             sets = [mask | singleton(each) for each in range(count)]
             computed = [people.identifiability(each, measure, 1) for each in sets]
             assert rows[mask] == pytest.approx(computed, abs=1e-12)
-
-
-@MODELS
-def test_no_decision_is_worse_for_it(name: str) -> None:
-    """By default, and for a recipient that knows something."""
-    model, _ = shipped(name)
     plain = replace(model, tables=replace(model.tables, near=None))
     held = Knowledge(((model.attributes[1].name, 1),))
-    for query in model.queries[::6]:
+    for each in model.queries[::8]:
         for terms, knowledge in ((Terms(), Knowledge()), (Terms(trade_off=2.5), held)):
-            with_it, without = (
-                decide(Request(query.text), terms, knowledge, each) for each in (model, plain)
+            stored, bare = (
+                decide(Request(each.text), terms, knowledge, one) for one in (model, plain)
             )
-            assert with_it.figures.objective >= without.figures.objective - 1e-9
-            assert without.code == with_it.code
+            assert stored.figures.objective >= bare.figures.objective - 1e-9
+            assert stored.code == bare.code
 
 
 def test_it_is_written_and_read_whole() -> None:
     """And a query that the model lacks is refused."""
-    model, near = shipped("so2017")
+    model = read(shipped_model("so2017"))
+    near = model.tables.near
+    assert near is not None
     again = decode(encode(model)).tables.near
     assert again is not None
     assert np.array_equal(again.utilities, near.utilities)

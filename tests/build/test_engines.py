@@ -1,7 +1,5 @@
 """The same tables give the same model, to the last byte, whatever computes them."""
 
-import gc
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -131,25 +129,6 @@ def test_an_address_is_a_folder_of_spark(tmp_path: Path) -> None:
     assert partitions(events, connected("local")) == ["day"]
     with pytest.raises(BuildError, match="not a table: path does not exist"):
         build_model(replace(there, events=Path(f"{events}x")), lambda _what, _share: None)
-
-
-def test_nobody_else_can_look_into_what_exceeds_the_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """User ids are in it, so it goes with the tables."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    before = os.umask(0)
-    try:
-        backend = connected()
-    finally:
-        os.umask(before)
-    (folder,) = tmp_path.iterdir()
-    found = backend.raw_sql("SELECT current_setting('temp_directory')").fetchone()
-    assert (folder.stat().st_mode & 0o077, found) == (0, (str(folder),))
-    backend.disconnect()
-    del backend
-    gc.collect()
-    assert not folder.exists()
 
 
 def test_an_address_is_for_spark_alone(tmp_path: Path) -> None:

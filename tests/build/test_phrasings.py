@@ -116,14 +116,11 @@ def test_the_temperature_is_the_likeliest(seed: int, spread: float) -> None:
     assert found <= min(loss(at) for at in np.geomspace(2**-7, 2**7, 200)) + 1e-9
 
 
-@given(st.lists(st.text(max_size=4), unique=True), st.randoms())
-def test_the_fold_of_a_text_does_not_depend_on_where_it_stands(
-    texts: list[str], chance: object
-) -> None:
+@given(st.lists(st.text(max_size=4), unique=True))
+def test_the_fold_of_a_text_does_not_depend_on_where_it_stands(texts: list[str]) -> None:
     """And folds are as large as each other, give or take one."""
     folds = dict(zip(texts, _folds(texts).tolist(), strict=True))
-    mixed = sorted(texts, key=lambda _: chance.random())  # type: ignore[attr-defined]
-    assert dict(zip(mixed, _folds(mixed).tolist(), strict=True)) == folds
+    assert dict(zip(texts[::-1], _folds(texts[::-1]).tolist(), strict=True)) == folds
     sizes = np.bincount([*folds.values()], minlength=FOLDS)
     assert sizes.max() - sizes.min() <= 1
 
@@ -163,29 +160,24 @@ def test_phrasings_of_another_models_query_mean_none(tables: tuple[Path, Path]) 
     assert len(found.background) == 16
 
 
-@pytest.mark.parametrize(
-    ("phrased", "others", "sentence"),
-    [
-        ([("query",), ("c",)], None, "the phrasings table has no column 'text'"),
-        ([("text",), ("c",)], None, "the phrasings table has no column 'query'"),
-        ([("query", "text"), ("basic", "x")], None, "no phrasing belongs to a query"),
-        (None, [("intent",), ("c",)], "the background table has no column 'text'"),
-        (None, [("text",), ("a",), ("b",)], "the background has texts of 2 intents"),
-    ],
+NOTHING: tuple[tuple[int, list[tuple[str, ...]], str], ...] = (
+    (0, [("query",), ("c",)], "the phrasings table has no column 'text'"),
+    (0, [("text",), ("c",)], "the phrasings table has no column 'query'"),
+    (0, [("query", "text"), ("basic", "x")], "no phrasing belongs to a query"),
+    (1, [("intent",), ("c",)], "the background table has no column 'text'"),
+    (1, [("text",), ("a",), ("b",)], "the background has texts of 2 intents"),
 )
-def test_tables_that_teach_nothing_are_refused(
-    tables: tuple[Path, Path],
-    phrased: list[tuple[str, ...]] | None,
-    others: list[tuple[str, ...]] | None,
-    sentence: str,
-) -> None:
+
+
+def test_tables_that_teach_nothing_are_refused(tables: tuple[Path, Path]) -> None:
     """In one sentence."""
-    for path, rows in zip(tables, (phrased, others), strict=True):
-        if rows is not None:
-            table(path, rows)
-    with pytest.raises(BuildError) as caught:
-        read_texts(*tables, ["python", "c"])
-    assert sentence in caught.value.what
+    whole = [path.read_bytes() for path in tables]
+    for place, rows, sentence in NOTHING:
+        table(tables[place], rows)
+        with pytest.raises(BuildError) as caught:
+            read_texts(*tables, ["python", "c"])
+        assert sentence in caught.value.what
+        tables[place].write_bytes(whole[place])
 
 
 def test_one_query_is_told_from_the_rest() -> None:
@@ -194,5 +186,4 @@ def test_one_query_is_told_from_the_rest() -> None:
     others = tuple((f"topic {each % 8}", f"capital of country {each}") for each in range(40))
     fit = fit_classifier(["dogs"], Texts(known, others))
     assert fit.classifier.weights.shape == (2, 512)
-    assert fit.figures["reading_top1"] == 1.0
-    assert fit.figures["reading_accepted"] == 1.0
+    assert fit.figures["reading_top1"] == fit.figures["reading_accepted"] == 1.0
