@@ -202,9 +202,7 @@ def utility_shape(subject: Subject, seed: int) -> Shape:
     objective = subject.utility_alone()
     triples = study.random_pairs(objective, UTILITY_TRIPLES, LARGEST, np.random.default_rng(seed))
     violations = study.submodularity(objective.utility, triples)
-    found = Shape(f"U, {subject.estimator}", violations, _mean_gain(objective.utility, triples))
-    objective.forget()  # partitions by sets that nobody looks at again take a gigabyte
-    return found
+    return Shape(f"U, {subject.estimator}", violations, _mean_gain(objective.utility, triples))
 
 
 def cost_shapes(model: Model, k: int, seed: int) -> tuple[Shape, ...]:
