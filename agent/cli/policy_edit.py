@@ -1,6 +1,7 @@
 """Change what a policy rules, and try what a change would do: `set`, `block`, `try`."""
 
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -156,11 +157,11 @@ def _outcome(
     titles: Titles,
 ) -> Output:
     """Say what stands in the file now, None for what was removed, and what still wins over it."""
-    done, source = "Written" if edit.changed else "Unchanged", edit.after.source
+    done, file = "Written" if edit.changed else "Unchanged", edit.after.source
     lines, texts = lines_of(edit.after.text), []
     for key, value in values.items():
-        gone = f"{key} is removed from {source}."
-        texts.append(gone if value is None else f"{done}: {key} = {written(value)} in {source}.")
+        gone = f"{key} is removed from {file}."
+        texts.append(gone if value is None else f"{done}: {key} = {written(value)} in {file}.")
     wins = [
         Win(
             key=each.key,
@@ -171,10 +172,13 @@ def _outcome(
         )
         for each in winning
     ]
+    grouped: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for win in wins:
-        of = f" of {', '.join(titled(win.names, titles))}" if win.names else ""
-        at = "" if win.line is None else f" (line {win.line})"
-        texts.append(f"Overridden by: {win.key} {written(win.value)}{of}, from {win.rule}{at}.")
+        source = f"{win.rule} (line {win.line})" if win.line else win.rule.partition(",")[0]
+        grouped[win.key, written(win.value), source] += titled(win.names, titles)
+    for (key, text, source), names in grouped.items():
+        of = f" of {', '.join(names)}" if names else ""
+        texts.append(f"Overridden by: {key} {text}{of}, from {source}.")
     return Output(Edited(changed=edit.changed, wins=wins), "\n".join(map(paragraph, texts)))
 
 

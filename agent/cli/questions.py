@@ -11,7 +11,7 @@ from agent.decision.cache import Cache
 from agent.errors import UsageError
 from agent.model.concepts import Concepts, Kind
 from agent.model.model import Model
-from agent.words.titles import NONE, UNSPECIFIED, concerns, in_order, question, value_title
+from agent.words.titles import NONE, UNSPECIFIED, concerns, in_order, value_title
 
 REST, BACK = "-", "<"
 KEYS = (
@@ -71,8 +71,8 @@ def ask_values(kinds: Sequence[Kind], before: Mapping[str, str] = NONE) -> dict[
         if at not in places:
             at += 1
             continue
-        shown = question(printable(kind.title), kind.choices[1:])
-        click.echo(f"\n{places.index(at) + 1} of {len(places)}: {shown}", err=True)
+        title = printable(f"{kind.title[:1].upper()}{kind.title[1:]}")
+        click.echo(f"\n{places.index(at) + 1} of {len(places)}: {title}", err=True)
         # None that only another answer than that given implies is offered.
         set_ = {name for name, value in values.items() if value != UNSPECIFIED}
         gone = {row.get(kind.name) for (name, _), row in implied.items() if name in set_}

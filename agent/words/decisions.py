@@ -110,11 +110,6 @@ def proven(decision: Decision) -> str:
     return f"a better set may exist: {_why_unproven(decision)}" if quality is None else quality
 
 
-def at_least(share: float) -> str:
-    """Write a share of the optimum in whole per cent, never rounded up."""
-    return f"at least {floor(100 * share)} % as good as the best set"
-
-
 def difference(
     chosen: Figures,
     other: Figures,
@@ -226,14 +221,9 @@ def _withheld(decision: Decision) -> Iterator[tuple[str, str]]:
         elif not each.disclosed and each.disclose == "always":
             forced.append(each.title)
     if forced:
-        yield "always", f"{_some(forced)}: would break a limit, so not sent"
+        yield "always", f"{listed(forced, most=FEW)}: would break a limit, so not sent"
     for reason, who in names.items():
-        yield REASONS.get(reason, reason), _some(who)
-
-
-def _some(names: Sequence[str]) -> str:
-    """List a few names, or how many there are."""
-    return ", ".join(names) if len(names) <= FEW else counted(len(names), "attribute")
+        yield REASONS.get(reason, reason), listed(who, most=FEW)
 
 
 def _figures(decision: Decision) -> Iterator[tuple[str, str]]:
@@ -314,7 +304,8 @@ def _quality(decision: Decision) -> str | None:
     if decision.certified == 1:
         return f"no better set exists; {ASSUMED}"
     best = f"which is worth {bits(decision.bound)} bits at most"
-    return f"{at_least(decision.certified)}, {best}; {ASSUMED}; {LOOSE}"
+    share = f"at least {floor(100 * decision.certified)} % as good as the best set"
+    return f"{share}, {best}; {ASSUMED}; {LOOSE}"
 
 
 def _why_unproven(decision: Decision) -> str:

@@ -81,11 +81,12 @@ def of_whom(number: float, among: CountedAmong | None = None) -> str:
 
 def counted_among(groups: Iterable[CountedAmong | None]) -> str:
     """Say of whom numbers of people are: the 18,991 people of the survey; nothing if of many."""
-    distinct = {(each.people, each.count, each.estimated) for each in groups if each is not None}
+    distinct = {each for each in groups if each is not None}
     if len(distinct) != 1:
         return ""
-    who, count, estimated = distinct.pop()
-    return f"about {people(count)} {who}" if estimated else f"the {count:,} {who}"
+    [whole] = distinct
+    count = f"about {people(whole.count)}" if whole.estimated else f"the {whole.count:,}"
+    return f"{count} {whole.people}"
 
 
 def alike(

@@ -54,13 +54,6 @@ def why_nothing(handled: Entry) -> str:
     return WHY_NOTHING[handled.code]
 
 
-def sent(names: Sequence[str], titles: Titles = NONE, unset: Sequence[str] = ()) -> str:
-    """Name what a recipient was sent; ``unset``: facts that the user prefers not to say."""
-    parts = [listed(titled(names, titles))] if names else []
-    parts += [f"“prefer not to say” for {listed(titled(unset, titles))}"] if unset else []
-    return ", and ".join(parts) or "nothing"
-
-
 def verdict_of(handled: Entry, titles: Titles = NONE) -> str:
     """Say what became of a request in one sentence, the verdict first."""
     if handled.kind == "forgotten":

@@ -153,19 +153,6 @@ def concerns(model: str) -> str:
     return CONCERNS.get(model, f"Do you have facts for the model {model}?")
 
 
-def question(title: str, values: Iterable[str] = ()) -> str:
-    """Ask the question that a value answers, by its attribute's title; ``values``: to choose."""
-    first, _, rest = title.partition(" ")
-    if first in ("interested", "enrolled", "looking"):
-        return f"Are you {title}?"
-    if first == "works" and rest.startswith("as "):
-        rest = rest.replace("as ", "as a ", 1)
-    if first in ("works", "programs", "feels"):
-        return f"Do you {first.removesuffix('s')} {rest}?"
-    choice = "" if {*values} == {"no", "yes"} else ": which fits you"
-    return f"{title[:1].upper()}{title[1:]}{choice}?"
-
-
 def fact(title: str, value: str) -> str:
     """Write an attribute with its value: interested in .NET: no."""
     return f"{title}: {value_title(value, title)}"

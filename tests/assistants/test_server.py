@@ -30,7 +30,7 @@ from agent.wire.routes import CONTROL
 from agent.wire.state import Entry
 from agent.words.titles import LONGEST, WHY_NOTHING, plain, value_title
 from tests.assistants.asking import CONTEXT, MODES, TOLD, WEEKEND, Mode, Said, ask, calls, said
-from tests.words.test_titles import HOSTILE, TEXT
+from tests.words.test_titles import STEERING, TEXT
 from tests.worlds.daemons import BALANCED, OPEN, Live, living, started
 
 SUM = "what is 17 × 23"
@@ -277,7 +277,7 @@ def test_nothing_that_a_hostile_model_says_gets_through(
         code="answered",
         attributes=values,
         summary=summary(
-            headline=HOSTILE,
+            headline=STEERING,
             titles=titles,
             pending=pending,
             read_as=Reading(query=topic, title=topic, probability=probability, model=topic),

@@ -17,7 +17,7 @@ from agent.cli.main import outcome
 from agent.model.file import write
 from agent.paths import HOME, paths
 from tests.cli.daemon import ANSWERS
-from tests.cli.examples import DEAD, FAST, PASSPHRASE, RIGHT, WRONG, cli_model, no_constant
+from tests.cli.examples import DEAD, FAST, PASSPHRASE, RIGHT, WRONG, cli_model, made, no_constant
 from tests.vault.doubles import Memory
 from tests.waiting import living
 from tests.wire.fake import FakeDaemon, says, short_folder
@@ -112,6 +112,13 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
     keyring.set_keyring(made)
     yield made
     keyring.set_keyring(before)
+
+
+@pytest.fixture
+def code(memory: Memory, home: Path) -> str:
+    """The recovery code of an empty vault, which nobody has open."""
+    assert memory.kept == {}
+    return made(home)
 
 
 @pytest.fixture

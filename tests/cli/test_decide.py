@@ -87,70 +87,12 @@ def test_each_setting_reaches_the_terms(
     assert seen == [(terms, Knowledge((("region", 1),)))]
 
 
-def test_the_rules_of_a_policy_decide(run: Run, ask: Ask) -> None:
-    """Never, ask, always and auto, each with the rule behind it; a setting wins over all."""
-    text = """
-        [attributes]
-        region = "ask"
-        hobby = "never"
-        [[rule]]
-        name = "size is fine"
-        recipient = "shop.example"
-        attribute = "shoe_size"
-        disclose = "always"
-    """
-    record = run(*ask(text), "--json").record
-    assert record["disclosed"] == ["shoe_size"]
-    outcomes = {each["name"]: each for each in record["outcomes"]}
-    assert (outcomes["hobby"]["reason"], outcomes["hobby"]["rule"]) == ("never", "attributes.hobby")
-    assert outcomes["shoe_size"]["rule"] == "size is fine"
-    waits = ask('[attributes]\nregion = "ask"')
-    assert run(*waits, "--json").record["pending"]["names"] == ["region"]
-    page = " ".join(run(*waits, "--explain").out.split())
-    assert "waits for your approval (rule: attributes.region)" in page
-    never = run(*ask(text), *settings(**{"shoe_size.disclose": "never"}), "--json").record
-    assert never["disclosed"] == []
-
-
-def test_a_mistake_is_one_sentence_and_the_nearest_name(run: Run, village: Path) -> None:
-    """With exit code 2, and nothing on the output that a script would read."""
-    for options, error, hint in (
-        ("--know regoin=coast", "unknown attribute 'regoin'", "did you mean 'region'?"),
-        ("--know region=coast --know region=hills", "--know gives region two", "once"),
-        ("--know region", "'region' is not a pair", "write NAME=VALUE"),
-        ("--know at_work=yes", "'at_work' changes with every request", "only attributes"),
-        ("--set lamda=3", "unknown setting 'lamda'", "did you mean 'lambda'?"),
-        ("--set lambda=much", "lambda: 'much' is not a number", ""),
-        ("--set k=0", "k: 0 is not", ""),
-        ("--set hoby.disclose=never", "unknown attribute 'hoby'", "did you mean 'hobby'?"),
-        ("--set hobby.disclose=nevr", "'nevr' is not one of", "did you mean 'never'?"),
-        ("--set hobby.k=3", "unknown setting of an attribute 'k'", "known: "),
-        ("--set algorithm=LLS", "--set: an algorithm cannot be LLS", "one of lls"),
-        ("--set cost_k=x", "cost_k cannot be x", "a whole number from 1"),
-        ("--quary x", "unknown option '--quary'", "did you mean '--query'?"),
-        ("extra", "unexpected extra argument", "see `reticent model decide --help`"),
-    ):
-        said = decide_(run, village, "--json", *options.split()).refusal()
-        assert error in said[0]
-        assert hint in said[1]
-
-
-def test_a_missing_model_names_the_nearest_file(run: Run, village: Path) -> None:
-    """As a missing attribute does; a damaged one is an error of another kind."""
+def test_what_cannot_be_decided_here_is_refused(run: Run, village: Path, ask: Ask) -> None:
+    """A model that is damaged, a policy that is, and one that needs the user's values."""
     near = village.with_name("vilage.safetensors")
-    error, hint = decide_(run, near).refusal()
-    assert (error, hint) == (f"{near}: no such file", f"did you mean '{village}'?")
-    near.write_bytes(village.read_bytes()[:-1])  # which is not the user's mistake
+    near.write_bytes(village.read_bytes()[:-1])
     assert near.name in decide_(run, near).refusal(code=1)[0]
     near.unlink()
-
-
-def test_a_policy_goes_with_a_recipient_that_is_no_group(run: Run, ask: Ask) -> None:
-    """Its rules depend on the host; those of a group hold for its members."""
-    given = ask('[groups]\nshops = ["shop.example"]', recipient="shops")
-    assert run(*given).refusal() == ("'shops' is a group", "name one of its members")
-    assert run(*given[:8]).refusal()[0] == "a policy depends on the recipient"
-    assert run(*given[:6], *given[8:]).refusal()[0] == "--recipient needs --policy"
     error, hint = run(*ask('protect = "me"\nk = 2')).refusal()
     assert "values are unknown here" in error
     assert "reticent ask" in hint

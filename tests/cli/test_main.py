@@ -11,13 +11,18 @@ from pathlib import Path
 
 import click
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agent.cli.interrupt import Interrupted
-from agent.cli.main import COMMANDS, outcome, program
-from agent.cli.options import QUERY
+from agent.cli.main import outcome, program
+from agent.cli.options import QUERY, names, once, pair
+from agent.cli.printing import strong
+from agent.errors import UsageError
 from agent.paths import paths
 from agent.wire.base import LONGEST_QUERY
 from agent.wire.decide import Ask
+from agent.words.layout import WIDTH, Column, facts, paragraph, table
 from tests.cli.conftest import Run, process
 from tests.cli.daemon import ANSWER
 from tests.waiting import PATIENCE
@@ -58,14 +63,6 @@ def test_every_command_explains_itself_in_80_columns(run: Run) -> None:
         first, *lines = ran.out.splitlines()
         assert max(map(len, (first, *lines))) <= 80, command
         assert not [line for line in lines if line.endswith("...")], command
-
-
-def test_few_commands_stand_at_the_top() -> None:
-    """The rest is in groups; each is under its name in its module."""
-    assert len(COMMANDS) <= 21
-    for name, deferred in COMMANDS.items():
-        assert ALL[name,].name == name
-        assert deferred.help.endswith(".")
 
 
 @pytest.mark.parametrize(("group", "default"), [("requests", "list"), ("daemon", "run")])
@@ -145,22 +142,12 @@ def test_what_went_wrong_is_one_sentence(run: Run, failing: pytest.MonkeyPatch) 
         outcome(["demo"])
 
 
-def test_a_name_that_does_not_exist(run: Run) -> None:
-    """The nearest is named, and nothing that was typed steers the terminal."""
-    for line, error, hint in (
-        ("model sgin", "unknown command 'sgin'", "did you mean 'sign'?"),
-        ("pruge", "unknown command 'pruge'", "known: approve, ask, "),
-        ("purge", "unknown command 'purge'", "did you mean `reticent vault purge`?"),
-        ("daemon doctor", "unknown command 'doctor'", "did you mean `reticent doctor`?"),
-        ("--verson", "unknown option '--verson' of `reticent`", "did you mean '--version'?"),
-        ("demo --standing", "unknown option '--standing' of `reticent demo`", "--help"),
-        ("model info --josn", "of `reticent model info`", "did you mean '--json'?"),
-        ("sta\x1b[2Jtus", "unknown command 'sta\\x1b[2Jtus'", "did you mean 'status'?"),
-        ("model info a\x1b[2Jb.x", "a\ufffd[2Jb.x: no such file", ""),
-    ):
-        said = run(*line.split(" ")).refusal()
-        assert error in said[0]
-        assert hint in said[1]
+def test_nothing_that_was_typed_steers_the_terminal(run: Run) -> None:
+    """The nearest is named all the same."""
+    error, hint = run("sta\x1b[2Jtus").refusal()
+    assert "unknown command 'sta\\x1b[2Jtus'" in error
+    assert "did you mean 'status'?" in hint
+    assert "a\ufffd[2Jb.x: no such file" in run("model", "info", "a\x1b[2Jb.x").refusal()[0]
 
 
 def test_ctrl_c_ends_a_process_with_one_line() -> None:
@@ -177,17 +164,14 @@ def test_ctrl_c_ends_a_process_with_one_line() -> None:
     assert len(err.splitlines()) == 2
 
 
-@pytest.mark.parametrize(
-    ("closed", "command", "code"),
-    [(">&-", "completion bash", 0), ("<&- >&- 2>&-", "completion bash", 0), ("2>&-", "xyzzy", 2)],
-)
-def test_a_closed_output_is_no_defect(closed: str, command: str, code: int) -> None:
+def test_a_closed_output_is_no_defect() -> None:
     """What nobody wants to see goes nowhere, and the exit code tells the rest."""
-    shell = ["/bin/sh", "-c", f'exec "$0" "$@" {closed}', *START, *command.split()]
-    done = subprocess.run(shell, capture_output=True, check=False, timeout=PATIENCE)
-    assert done.returncode == code
-    assert b"unexpected" not in done.stderr
-    assert b"Traceback" not in done.stderr
+    for closed, command, code in (("<&- >&- 2>&-", "completion bash", 0), ("2>&-", "xyzzy", 2)):
+        shell = ["/bin/sh", "-c", f'exec "$0" "$@" {closed}', *START, *command.split()]
+        done = subprocess.run(shell, capture_output=True, check=False, timeout=PATIENCE)
+        assert done.returncode == code
+        assert b"unexpected" not in done.stderr
+        assert b"Traceback" not in done.stderr
 
 
 def test_a_full_disk_and_a_reader_that_has_gone_are_errors(village: Path) -> None:
@@ -228,14 +212,14 @@ def test_every_query_can_come_from_the_standard_input() -> None:
 
 def test_the_query_is_what_is_piped(piped: Run, fake: FakeDaemon) -> None:
     """Whole, but for the end of its last line."""
-    for given, query in (
+    for piped_text, query in (
         (f"{ASKED}\n", ASKED),
         (f"{ASKED}\r\n", ASKED),
         (f" {ASKED}", f" {ASKED}"),
         ("a\nb\n", "a\nb"),
     ):
         fake.calls.clear()
-        assert piped("ask", "a.example", "-", given=given).code == 0
+        assert piped("ask", "a.example", "-", given=piped_text).code == 0
         assert fake.calls[0] == ("decide", {"body": Ask(query=query, recipient="a.example")})
 
 
@@ -252,7 +236,7 @@ def test_the_query_is_asked_for_at_a_terminal(
 
 def test_what_cannot_be_asked_is_one_sentence(piped: Run, fake: FakeDaemon) -> None:
     """Of ours, before the daemon is asked anything."""
-    for recipient, query, given, error in (
+    for recipient, query, piped_text, error in (
         ("a.example", "-", "", "the query is empty"),
         ("a.example", " ", "", "the query is empty"),
         ("", "q", "", "the recipient is empty"),
@@ -262,7 +246,7 @@ def test_what_cannot_be_asked_is_one_sentence(piped: Run, fake: FakeDaemon) -> N
         ("a.example", "q\udcff", "", "the query is not text in UTF-8"),
         ("h\udcff", "q", "", "part of this is not text in UTF-8"),
     ):
-        said, hint = piped("ask", recipient, query, given=given).refusal()
+        said, hint = piped("ask", recipient, query, given=piped_text).refusal()
         assert said == error
         assert hint
     assert fake.calls == []
@@ -313,3 +297,67 @@ def test_nobody_else_sees_what_is_asked(home: Path) -> None:
     assert b"decide" in seen[0]
     assert (running.returncode, ASKED in out) == (0, True)
     assert not any(ASKED.encode() in each for each in seen)
+
+
+WORDS = st.from_regex(r"[a-z][a-z0-9_]{0,11}", fullmatch=True)
+SENTENCES = st.lists(WORDS, min_size=1, max_size=40).map(" ".join)
+few = settings(max_examples=20)
+
+
+@few
+@given(WORDS, st.text(min_size=1), st.lists(st.tuples(WORDS, st.integers(0, 2))))
+def test_names_and_pairs_are_what_was_joined(
+    name: str, value: str, pairs: list[tuple[str, int]]
+) -> None:
+    """A value may have more signs; the same pair twice is no contradiction, two values are."""
+    words = [each for each, _ in pairs]
+    assert names(",".join(words)) == names(" , ".join(words)) == tuple(words)
+    if value.strip():
+        assert pair(f"{name}={value}") == (name, value.strip())
+    if len({*words}) == len({*pairs}):
+        assert once("--know", pairs) == dict(pairs)
+    else:
+        with pytest.raises(UsageError):
+            once("--know", pairs)
+    for text in ("", "=", "a", "a=", "=a", " = ", "a= "):
+        with pytest.raises(UsageError):
+            pair(text)
+
+
+# The options that a command takes by name itself; it hands all others on.
+
+
+@few
+@given(
+    st.lists(st.tuples(SENTENCES, WORDS, SENTENCES), min_size=1, max_size=4),
+    st.sampled_from([0, 2]),
+)
+def test_a_table_keeps_every_word_within_its_columns(
+    rows: list[tuple[str, str, str]], wrapping: int
+) -> None:
+    """One column gives way, and the others stay whole; numbers stand to the right."""
+    short = [tuple(each if i in (1, wrapping) else "x" for i, each in enumerate(r)) for r in rows]
+    columns = [Column(f"c{place}", wraps=place == wrapping) for place in range(3)]
+    text = table(columns, short)
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert sorted(text.split()) == sorted(" ".join(["c0 c1 c2", *map(" ".join, short)]).split())
+    text = table([Column("name"), Column("bits", right=True)], [("a", "1.5"), ("bcd", "22.5")])
+    assert text == "  name  bits\n  a      1.5\n  bcd   22.5"
+    assert table([Column("name")], []) == facts([]) == ""
+
+
+@few
+@given(st.lists(st.tuples(SENTENCES, st.lists(WORDS, min_size=1, max_size=4)), max_size=6))
+def test_no_line_ends_in_a_command(parts: list[tuple[str, list[str]]]) -> None:
+    """What is to be typed stands in one line, and no word is lost; wherever it stands."""
+    commands = [f"`{' '.join(words)}`" for _, words in parts]
+    text = " ".join(f"{before} {each}" for (before, _), each in zip(parts, commands, strict=True))
+    for shown in (paragraph(text), paragraph(text, "  "), facts([("name", text)])):
+        assert max(map(len, shown.splitlines()), default=0) <= WIDTH
+        assert shown.removeprefix("  name").split() == text.split()
+        assert all(each in shown for each in commands)
+    assert [line[4:-4] for line in strong(paragraph(text)).splitlines()] == paragraph(
+        text
+    ).splitlines()
+    long = f"`{text.replace('`', '')} {'word ' * WIDTH}`"  # broken, at a space
+    assert paragraph(long).split() == long.split()

@@ -1,19 +1,27 @@
 """`reticent model`: add, list, remove; sign, and say who signed; compare."""
 
+import signal
 import stat
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from shutil import copyfile
 
+import numpy as np
 import pytest
 
-from agent.model.file import SHIPPED, write
+from agent.cli.interrupt import Interrupted, Progress
+from agent.lab.paper.survey import default_sensitivities, within_outcomes
+from agent.model.file import SHIPPED, shipped_model, write
+from agent.model.model import Model
 from agent.paths import paths
 from agent.wire.base import Done
-from tests.cli.conftest import Run
+from tests.cli.conftest import Run, builds
 from tests.cli.daemon import VILLAGE
-from tests.cli.examples import cli_model
+from tests.cli.examples import PEOPLE, cli_model
+from tests.house.tree import ROOT
 from tests.wire.fake import FakeDaemon
 
 
@@ -108,3 +116,190 @@ def test_the_page_says_whether_promises_were_kept(run: Run, village: Path, tmp_p
     assert "promises The old model overestimated: it predicted 0." in page
     record = run("model", "compare", village, new, "--lambda", "0.1", "--json").record
     assert record["kept_bits"] < record["promised_bits"]
+
+
+TABLES = ROOT / "examples/own_tables"
+KEYS = (
+    "id source licence digest estimator people stands_for population_rows person_level_rows "
+    "attributes queries options validation signed_with signature_problem"
+)
+QUERY_KEYS = (
+    "text title rows users intents shrinkage prior_entropy_bits predicted_bits heldout_bits "
+    "events error_bits"
+)
+ATTRIBUTE_KEYS = "name title scope values refines sensitivity concept value_concepts implies words"
+
+
+def test_the_description_has_these_keys(run: Run, village: Path) -> None:
+    """Others read it, so that a key may be added, and none may change or go."""
+    record = run("model", "info", village, "--json").record
+    assert [*record] == KEYS.split()
+    assert {" ".join(each) for each in record["queries"]} == {QUERY_KEYS}
+    assert {" ".join(each) for each in record["attributes"]} == {ATTRIBUTE_KEYS}
+
+
+def test_the_page_says_whom_the_rows_count(run: Run, tmp_path: Path) -> None:
+    """With weights, the people of them all and not the rows; about, since it is an estimate."""
+    village = cli_model()
+    weights = np.full(PEOPLE, 1_234.56)
+    population = replace(village.population, weights=weights)
+    tables = replace(village.tables, population=population)
+    path = tmp_path / "land.safetensors"
+    write(replace(village, id="land", tables=tables, stands_for="people of the land"), path)
+    record = run("model", "info", path, "--json").record
+    assert (record["people"], record["population_rows"]) == (74_074, PEOPLE)
+    shown = " ".join(run("model", "info", path).out.split())
+    assert "learned from 60 people, who stand for about 74,000 people of the land." in shown
+
+
+def test_a_model_is_named_by_its_file_or_by_its_name(run: Run) -> None:
+    """Without either it is the shipped one; values stand in their order, by their titles."""
+    found = run("model", "info", "--json").record
+    assert found == run("model", "info", shipped_model(), "--json").record
+    assert found == run("model", "info", found["id"], "--json").record
+    assert run("model", "info", "so217").refusal()[1] == "did you mean 'so2017'?"
+    page = " ".join(run("model", "info", "so2017").out.split())
+    assert "hour at which work would best begin: at night or early in the morning; 7 am; 8" in page
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> list[str | Path]:
+    """The options that name the tables of the README, and where the model goes."""
+    named = {each: TABLES / f"{each}.csv" for each in ("users", "events")}
+    out = tmp_path / "library.safetensors"
+    return ["--users", named["users"], "--events", named["events"], "--out", out]
+
+
+@builds
+def test_a_model_of_ones_own_tables_decides(run: Run, tables: list[str | Path]) -> None:
+    """From two tables to an answer."""
+    given = (*tables, "--shrinkage", "7.5", "--half", "B")
+    record = run("model", "build", *given, "--estimator", "plugin", "--json").record
+    assert record.items() <= run("model", "info", tables[-1], "--json").record.items()
+    options = record["options"]
+    assert (record["estimator"], options["shrinkage"], options["half"]) == ("plugin", 7.5, "B")
+    built = run("model", "build", *tables)
+    assert (built.code, built.err) == (0, "")
+    assert "library knows 3 queries and 4 attributes" in " ".join(built.out.split())
+    info = run("model", "info", tables[-1], "--json").record
+    assert (info["id"], info["people"]) == ("library", 300)
+    for query, helpful in (("weather", "region"), ("music", "age"), ("bus", "working_hours")):
+        record = run("model", "decide", "--model", tables[-1], "--query", query, "--json").record
+        assert record["disclosed"] == [helpful]
+        assert record["figures"]["identifiability"] >= 1 / 300
+        assert record["figures"]["identifiability_cost"] >= 0
+
+
+@builds
+def test_a_build_says_which_queries_and_people_it_kept(
+    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And so does the page of the model."""
+    whole = run("model", "build", *tables, "--json").record
+    monkeypatch.setattr("agent.build.observe.MOST_PEOPLE", 200)
+    said = " ".join(run("model", "build", *tables, "--queries", "1").out.split())
+    most = max(each["rows"] for each in whole["queries"])
+    every = sum(each["rows"] for each in whole["queries"]) + whole["options"]["dropped_thin_rows"]
+    kept = f"the queries are the most frequent, {100 * most / every:.1f} % of all requests; "
+    kept += "200 of 300 people; a share of them may be off by 2.04 points, one standard error"
+    assert f"Kept: {kept}" in said
+    assert "learned from 200 people, who stand for about 300 people" in said
+    out = tables[tables.index("--out") + 1]
+    assert f"sample {kept}" in " ".join(run("model", "info", out).out.split())
+
+
+def test_an_interruption_that_got_lost_leaves_no_model(
+    run: Run, tables: list[str | Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A destructor below us may have swallowed it; nothing is written after it."""
+
+    def deaf(*_: object) -> Model:
+        with suppress(Interrupted):
+            signal.raise_signal(signal.SIGINT)
+        return cli_model()
+
+    monkeypatch.setattr("agent.build.build.build_model", deaf)
+    error, hint = run("model", "build", *tables).refusal(code=130)
+    assert (error, "completed steps were kept" in hint) == ("interrupted", True)
+    assert not Path(tables[-1]).exists()
+
+
+def test_a_build_of_the_wrong_tables_says_why(run: Run, tables: list[str | Path]) -> None:
+    """Without a file left behind."""
+    for options, error, hint in (
+        (("--spark", "so2017"), "Spark reads parquet files only", "leave out --spark"),
+        (("--out", "x" * 241 + ".safetensors"), "more than 240 bytes", "shorter"),
+        (("--users", f"{TABLES}/user.csv"), "no such file", "users.csv"),
+        (("--users", f"{TABLES}/events.csv"), "'query'", "swapped"),
+    ):
+        said = run("model", "build", *tables, *options)
+        assert said.code in (1, 2)
+        assert error in said.err
+        assert hint in said.err
+        assert not Path(tables[-1]).exists()
+
+
+def test_progress_is_drawn_for_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the error stream, and wiped in the end."""
+    with Progress() as progress:
+        progress("count", 0.5)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with Progress() as progress:
+        progress("count", 0.5)
+    drawn = capsys.readouterr()
+    assert f"{20 * '#'}{20 * '.'}]  50%" in drawn.err
+    bar, blank = drawn.err.strip("\r").split("\r")
+    assert (len(bar), blank.strip()) == (len(blank), "")
+    assert drawn.out == ""
+
+
+LOG = ROOT / "examples/own_log"
+NAMES = ("log", "people", "sites")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str | Path]:
+    """The options that name the three tables, and where the model goes."""
+    named = [part for each in NAMES for part in (f"--{each}", LOG / f"{each}.csv")]
+    return [*named, "--out", tmp_path / "walks.safetensors", "--min-users", "10"]
+
+
+@builds
+def test_a_model_of_a_log_decides(run: Run, files: list[str | Path]) -> None:
+    """From three tables to an answer: where they live decides the weather, age the shoes."""
+    built = run("model", "build", *files, "--sensitivities", "none", "--json").record
+    assert (built["people"], len(built["queries"]), len(built["attributes"])) == (20, 3, 33)
+    assert not any(each["sensitivity"] for each in built["attributes"])
+    titles = {each["name"]: each["title"] for each in built["attributes"]}
+    assert titles["daily"] == "asks once a day or more (AFRQ)"
+    out = files[files.index("--out") + 1]
+    for query, helpful in (("weather", "region"), ("shoes", "age_group"), ("map", "region")):
+        decide = ("model", "decide", "--model", out, "--query", query, "--set", "lambda=1")
+        record = run(*decide, "--json").record
+        assert record["disclosed"] == [helpful]
+
+
+@builds
+def test_its_attributes_have_the_sensitivities_of_the_surveys(
+    run: Run, files: list[str | Path]
+) -> None:
+    """Scaled or as answered; the model says whose word they are, and `info` shows them."""
+
+    def bits(*asked: str) -> dict[str, float]:
+        built = run("model", "build", *files, *asked, "--json").record
+        return {each["name"]: each["sensitivity"] for each in built["attributes"]}
+
+    whole = bits("--sensitivities", "as-answered")
+    expected = default_sensitivities([*whole])
+    assert {name: each for name, each in whole.items() if each} == pytest.approx(expected)
+    assert bits() == pytest.approx({n: each * within_outcomes() for n, each in whole.items()})
+    out = files[files.index("--out") + 1]
+    assert (
+        run("model", "decide", "--model", out, "--query", "shoes", "--json").record["disclosed"]
+        == []
+    )
+    assert "adults_2020" in run("model", "info", out, "--json").out
+    assert "gender (DGDR), must bring 0.1" in run("model", "info", out).page

@@ -1,16 +1,23 @@
-"""`reticent policy check`, `show` and `try`: what is wrong, and what holds."""
+"""`reticent policy`: what is wrong, what holds, what is written, and what would differ."""
 
+import tomllib
 from datetime import datetime, timedelta
+from math import log2
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 import agent
+from agent.cli.policy_edit import LARGEST
 from agent.decision.values import ReplayedRequest
 from agent.paths import paths
+from agent.wire.base import RecipientName
+from agent.wire.decide import Allowed
 from agent.wire.policy import Tried, TryPolicy
-from tests.cli.conftest import Run
+from policy.read import load
+from tests.cli.conftest import Ran, Run
+from tests.cli.examples import RIGHT
 from tests.house.tree import ROOT
 from tests.wire.fake import FakeDaemon, says
 from tests.worlds.people import MONDAY
@@ -25,59 +32,22 @@ def test_the_shipped_policies_are_without_notes(run: Run, monkeypatch: pytest.Mo
     assert [line.split(": ")[0] for line in said.out.splitlines()] == names
 
 
-def test_a_wrong_policy_is_shown_with_all_its_problems(run: Run, folder: Path) -> None:
-    """Each with its place and its hint, and nothing in it steers the terminal."""
-    for command in (("show", "--policy"), ("try",)):
-        said = run("policy", *command, "wrong.toml")
-        assert (said.code, said.out) == (1, "")
-        lines = said.err.splitlines()
-        assert lines[:2] == [
-            "reticent: error: wrong.toml:1: preset: unknown preset 'balnaced'",
-            "reticent: hint: did you mean 'balanced'?",
-        ]
-        assert [line.split(":")[1] for line in lines] == [" error", " hint"] * 4
+def test_what_is_no_policy_steers_nothing(run: Run, folder: Path) -> None:
+    """Nor is one of bytes, or a folder; the others are checked all the same."""
     (folder / "odd.toml").write_text('"\\u001b[2Jx\\u0007" = 3\n')
-    for command in (("check",), ("show", "--policy")):
-        said = run("policy", *command, "odd.toml")
-        assert said.code == 1
-        assert "\a" not in said.out + said.err
-        assert "unknown key" in said.out + said.err
-
-
-UNREAD = {
-    "none.toml": (None, "none.toml cannot be read: no such file or directory"),
-    "binary.toml": (bytes(range(256)), "binary.toml is not UTF-8 text, line 2"),
-    "folder": ("", "folder cannot be read: is a directory"),
-}
-
-
-@pytest.mark.parametrize("name", UNREAD)
-def test_what_is_no_text_is_refused(run: Run, folder: Path, name: str) -> None:
-    """A file that is not there, one of bytes, and a folder; the others are checked all the same."""
-    data, error = UNREAD[name]
-    if isinstance(data, bytes):
-        (folder / name).write_bytes(data)
-    elif data is not None:
-        (folder / name).mkdir()
-    assert run("policy", "show", "--policy", name).refusal()[0] == error
-    ran = run("policy", "check", name, "wrong.toml")
-    assert ran.code == 2
-    first, second, *_ = ran.out.splitlines()
-    assert first.startswith(f"{error} (")
-    assert second.startswith("wrong.toml:1: preset: ")
-
-
-@pytest.mark.parametrize(
-    ("options", "error"),
-    [
-        (["show", "--recipient", ""], "'' is not a host name"),
-        (["show", "--model", "none.safetensors"], "none.safetensors: no such file"),
-    ],
-)
-def test_a_wrong_call_is_refused(run: Run, folder: Path, options: list[str], error: str) -> None:
-    """In a sentence, with how to mend it."""
-    assert folder.is_dir()
-    assert error in run("policy", *options).refusal()[0]
+    (folder / "binary.toml").write_bytes(bytes(range(256)))
+    (folder / "folder").mkdir()
+    for name, code, what in (
+        ("odd.toml", 1, "unknown key"),
+        ("binary.toml", 2, "is not UTF-8 text, line 2"),
+        ("folder", 2, "cannot be read: is a directory"),
+    ):
+        ran = run("policy", "show", "--policy", name)
+        assert (ran.code, ran.out, what in ran.err) == (code, "", True)
+        checked = run("policy", "check", name, "wrong.toml")
+        assert (checked.code, what in checked.out) == (code, True)
+        assert "wrong.toml:1: preset: " in checked.out
+        assert (ran.err + checked.out).replace("\n", "").isprintable()
 
 
 @pytest.mark.usefixtures("folder")
@@ -106,14 +76,7 @@ SAME = ReplayedRequest(
     people_left_was=12.0,
     people_left=12.0,
 )
-OTHER = replace(
-    SAME,
-    disclosed=("region",),
-    would_disclose=(),
-    would_ask=("hobby",),
-    utility=0.0,
-    people_left=90.0,
-)
+OTHER = replace(SAME, would_disclose=(), would_ask=("hobby",), utility=0.0, people_left=90.0)
 
 
 @pytest.fixture
@@ -204,3 +167,142 @@ def test_a_rule_holds_at_every_door_by_what_another_model_calls_the_fact(
     assert wins["rule"] == "attributes.gender"
     decision = agent.open().decide("find work as a nurse", "a.example", policy=policy)
     assert {each.name: each.reason for each in decision.outcomes}["sex"] == "never"
+
+
+def test_settings_are_written_where_they_belong(run: Run, folder: Path) -> None:
+    """At the top, of an attribute, in a rule that is there, and in a new one."""
+    new = ("--recipient", "adverts", "--query", "Shoes", "--expires", "9999-12-31")
+    for arguments in (
+        ("lambda=7",),
+        ("sensitivity=0.5", "--attribute", "region"),
+        ("lambda=9", "k=4", "--recipient", "Books.example"),
+        ("disclose=never", *new),
+    ):
+        assert run("policy", "set", *arguments, "--policy", "policy.toml").code == 0
+    document = tomllib.loads((folder / "policy.toml").read_text())
+    assert document["lambda"] == 7
+    assert document["attributes"]["region"] == {"disclose": "auto", "sensitivity": 0.5}
+    assert (document["rule"][0]["lambda"], document["rule"][0]["k"]) == (9, 4)
+    assert document["rule"][-1]["name"] == "for adverts with shoes until 9999-12-31"
+    assert paths().policy.read_text() == RIGHT
+
+
+def test_the_word_reaches_the_daemon(run: Run, fake: FakeDaemon) -> None:
+    """What holds from now on is said; a rule that is not ours still holds, and is named."""
+    for command, route, said in (
+        (["block"], "refuse", "gets nothing from now"),
+        (["block", "--undo"], "allow", "is treated like"),
+    ):
+        fake.calls.clear()
+        assert f"a.example {said}" in run("policy", *command, "a.example").page
+        assert fake.calls == [(route, {"body": RecipientName(recipient="a.example")})]
+    for lifted, said in (
+        (Allowed(rule="mine", line=12), "a.example still gets nothing, by 'mine' on line 12 of"),
+        (Allowed(rule="mine"), "a.example still gets nothing, by 'mine', which is not for it"),
+        (Allowed(done=False), "a.example was not blocked, so nothing was changed."),
+    ):
+        fake.handlers["allow"] = says(lifted)
+        assert run("policy", "block", "--undo", "a.example").page.startswith(said)
+
+
+ANSWERS = """
+[sensitivity]
+region = "100%"
+hobby = "50%"
+shoe_size = "never"
+at_work = "25%"
+[one_of]
+10 = "4x"
+1000 = "25%"
+1 = "never"
+"""
+QUARTER, HALF = log2(1.25), log2(1.5)
+BITS = {"region": 1.0, "hobby": HALF, "shoe_size": None, "at_work": QUARTER}
+PRICE = (0.1 * 2 + 0.001 * QUARTER) / (0.1**2 + 0.001**2)  # by hand, through the origin
+
+
+@pytest.fixture
+def calibrate(run: Run, village: Path, tmp_path: Path) -> Run:
+    """Calibrate with one text of answers and some options."""
+
+    def command(text: str = ANSWERS, *options: str | Path) -> Ran:
+        file = tmp_path / "answers.toml"
+        file.write_text(text)
+        return run("policy", "calibrate", "--answers", file, "--model", village, *options)
+
+    return command
+
+
+def test_the_example_is_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the shipped model, as its first line says."""
+    monkeypatch.chdir(ROOT)
+    example = "examples/calibration/answers.toml"
+    first, *_ = Path(example).read_text().splitlines()
+    assert f"`reticent policy calibrate --answers {example}`" in first
+    said = run("policy", "calibrate", "--answers", example)
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith("λ = 20.85 bits")
+    assert max(map(len, said.out.splitlines())) <= 80
+
+
+def test_answers_become_prices(calibrate: Run) -> None:
+    """I is 1/k; what is never allowed is shown, and not fitted."""
+    found = calibrate(ANSWERS, "--json").record
+    assert found["lambda"] == pytest.approx(PRICE)
+    assert found["one_of"] == {"10": 2, "1000": pytest.approx(QUARTER), "1": None}
+    assert found["sensitivity"] == pytest.approx(BITS)
+    said = calibrate()
+    assert (said.code, said.err) == (0, "")
+    lines = said.out.splitlines()
+    assert lines[0].startswith(f"λ = {PRICE:.4g} bits for being recognised with certainty")
+    assert "What you would never allow has no price" in said.out
+    assert lines[-2].split() == ["shoe_size", "never"]
+
+
+def test_what_nobody_asked_is_refused(calibrate: Run) -> None:
+    """With the file, and the nearest that could have been meant."""
+    for text, error, hint in (
+        ("a = ", "this is not valid TOML", "write lines such as region = '50%'"),
+        ("[sensitivty]", "unknown key 'sensitivty'", "did you mean 'sensitivity'?"),
+        ("[sensitivity]\nregoin = '4x'", "unknown attribute 'regoin'", "did you mean 'region'?"),
+        ("#" * (LARGEST + 1), "bytes", "check that it is the right file"),
+    ):
+        said = calibrate(text).refusal()
+        assert "answers.toml: " in said[0]
+        assert error in said[0]
+        assert hint in said[1]
+
+
+def test_it_goes_into_the_policy(calibrate: Run, folder: Path) -> None:
+    """λ and what attributes must bring; all else stays, and what is never shared is ruled so."""
+    assert folder.is_dir()
+    said = calibrate(ANSWERS, "--write", "--yes")
+    assert said.code == 0
+    assert said.err.startswith("Written into ")
+    after, before = tomllib.loads(paths().policy.read_text()), tomllib.loads(RIGHT)
+    assert after.pop("lambda") == pytest.approx(PRICE, rel=1e-3)
+    assert after.pop("attributes") == {
+        "region": {"disclose": "auto", "sensitivity": 1.0},
+        "hobby": {"disclose": "ask", "sensitivity": 0.585},
+        "shoe_size": {"guard": 1, "disclose": "never"},
+        "at_work": {"sensitivity": 0.3219},
+    }
+    assert before.pop("lambda") == 25
+    assert before.pop("attributes")
+    assert after == before
+    assert len(load(paths().policy).rules) > len(before["rule"])
+    once = paths().policy.read_text()
+    assert calibrate(ANSWERS, "--write", "--yes").code == 0
+    assert paths().policy.read_text() == once
+
+
+def test_without_a_line_the_trade_off_stays(calibrate: Run, folder: Path) -> None:
+    """It is said that none is fitted, and the attributes are written even so."""
+    assert folder.is_dir()
+    text = "[sensitivity]\nregion = '50%'\n[one_of]\n1 = 'never'\n"
+    assert calibrate(text, "--json").record["lambda"] is None
+    assert calibrate(text).out.startswith("λ: not fitted")
+    assert calibrate(text, "--write", "--yes").code == 0
+    after = tomllib.loads(paths().policy.read_text())
+    assert after["lambda"] == 25
+    assert after["attributes"]["region"] == {"disclose": "auto", "sensitivity": 0.585}

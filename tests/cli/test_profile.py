@@ -217,18 +217,6 @@ def test_values_are_asked_for_with_the_choices_numbered(
         assert "sesame" not in answers or refused == 2
 
 
-def test_all_facts_can_be_gone_through(
-    run: Run, village_only: FakeDaemon, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One question each, back and forth; what was answered stays, coming back to it too."""
-    answering(monkeypatch, "1", "<", "", "2", "<", "-")
-    ran = run("profile", "edit", "--json")
-    assert ran.code == 0
-    [change] = done(village_only)
-    assert change.set == {"region": "coast", "hobby": "yes"}
-    assert ran.err.count("2 of 5: ") == 3  # language and country come last
-
-
 def test_where_anything_does_not_fit_nothing_is_set(
     run: Run, village_only: FakeDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:

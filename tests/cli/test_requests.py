@@ -153,16 +153,6 @@ def page_reviews(run: Run, *arguments: str) -> str:
     return run(*(() if arguments[0] in words else ("requests",)), *arguments).page
 
 
-def test_what_does_wait_is_said_where_nothing_does(run: Run, fake: FakeDaemon) -> None:
-    """A few of the numbers that there are."""
-    fake.handlers["reviews"] = says([changed(REVIEW, id=each) for each in range(10, 20)])
-    _, hint = run("approve", "999").refusal()
-    assert hint.endswith(" lists what does wait: 10, 11, 12, 13, 14 and 5 more")
-    fake.handlers["reviews"] = says([])
-    assert page_reviews(run, *WAITING) == "Nothing waits for you."
-    assert run("approve", "3").refusal()[1].endswith("; nothing else waits")
-
-
 @pytest.mark.parametrize("decided", ["approve", "deny"])
 def test_every_word_reaches_the_daemon(run: Run, fake: FakeDaemon, decided: str) -> None:
     """For as long, and about whom and what, as it is said; a rule of the user's may win still."""

@@ -7,7 +7,6 @@ from click.shell_completion import BashComplete
 
 from agent.cli.main import program
 from agent.cli.status import NAME, VARIABLE
-from agent.paths import paths
 from agent.wire.state import Status
 from tests.cli.conftest import Run
 from tests.cli.daemon import LOCKED, POLICY, STATUS, VILLAGE, changed
@@ -23,19 +22,6 @@ def page(run: Run, fake: FakeDaemon, status: Status) -> str:
     """Return what is said of a status, after checking that it fits the terminal."""
     fake.handlers["status"] = lambda: status
     return run("status").page
-
-
-@pytest.mark.usefixtures("home")
-def test_no_daemon_is_one_sentence_and_a_way_out(run: Run) -> None:
-    """With or without --json, and the exit code tells a script."""
-    for arguments in (["status"], ["status", "--json"]):
-        error, hint = run(*arguments).refusal(code=1)
-        assert error == "the daemon is not running"
-        assert hint.startswith("make a vault with `reticent init`, then ")
-        assert "`reticent daemon`" in hint
-    paths().vault.parent.mkdir(parents=True)
-    paths().vault.touch()
-    assert run("status").refusal(code=1)[1].startswith("start it with `reticent daemon`")
 
 
 def test_what_is_wrong_is_said(run: Run, fake: FakeDaemon) -> None:

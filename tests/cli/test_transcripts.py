@@ -22,7 +22,7 @@ from tests.cli.conftest import Run
 
 FOLDER = Path(__file__).with_name("transcripts")
 FILES = sorted(FOLDER.glob("*.txt"))
-WORLDS = {"fresh": "home", "village": "folder", "daemon": "fake"}  # each by its fixture
+WORLDS = {"fresh": "home", "village": "folder", "daemon": "fake", "vault": "code"}  # fixtures
 DAY, TIME = r"\d{4}-\d\d-\d\d", r"\b\d\d:\d\d(:\d\d(\.\d+)?)?( ?[+-]\d\d:?\d\d|Z)?"
 TIMES = re.compile(rf"{DAY}T{TIME[2:]}|{DAY} {TIME}|{DAY}(?=  )|(?<=  ){TIME}(?=  )")
 CHANGING = (  # what differs from one run to the next

@@ -1,15 +1,20 @@
 """`reticent vault backup`, `restore` and `purge`: nothing is lost that nobody agreed to lose."""
 
+import errno
 import io
 import stat
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from io import StringIO
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 
 from agent.daemon.sockets import alone
+from agent.errors import WrongSecretError
 from agent.files import private_folder
 from agent.paths import paths
 from agent.vault.database import Database
@@ -20,16 +25,10 @@ from agent.wire.base import Done
 from agent.wire.state import Place
 from tests.cli.conftest import Ran, Run
 from tests.cli.daemon import LOCKED
-from tests.cli.examples import PASSPHRASE, made, opened
+from tests.cli.examples import PASSPHRASE, here, made, opened
 from tests.vault.doubles import Memory
+from tests.vault.histories import disclosed
 from tests.wire.fake import FakeDaemon
-
-
-@pytest.fixture
-def code(memory: Memory, home: Path) -> str:
-    """The recovery code of a vault that nobody has open."""
-    assert memory.kept == {}
-    return made(home)
 
 
 def opens(file: Path) -> bool:
@@ -62,20 +61,6 @@ def test_without_one_it_is_copied_with_the_passphrase(
         assert piped("vault", "backup", tmp_path / "other.db").code == 0
         assert [name for name, _ in fake.calls] == ["status"]
     assert all(opens(tmp_path / f"{name}.db") for name in ("copy", "other"))
-
-
-def test_what_cannot_be_copied_is_said(piped: Run, code: str, tmp_path: Path) -> None:
-    """And nothing is written over; the recovery code will do as well."""
-    file, nowhere = tmp_path / "copy.db", tmp_path / "nope"
-    refused = piped("vault", "backup", file, given="wrong\n").refusal(code=1)
-    assert "passphrase" in " ".join(refused)
-    assert not file.exists()
-    assert piped("vault", "backup", file, "--recovery", given=f"{code}\n").code == 0
-    assert piped("vault", "backup", file).refusal()[0] == f"{file}: the file already exists"
-    lost = piped("vault", "backup", nowhere / "b.db").refusal()
-    assert lost == (f"{nowhere}: no such folder", "make it first")
-    assert "--recovery" in piped("vault", "backup", "x", "--keyring", "--recovery").refusal()[0]
-    assert piped("vault", "backup").refusal()[0] == "missing argument 'FILE'"
 
 
 Restored = Callable[..., Ran]
@@ -126,11 +111,9 @@ def test_what_is_no_backup_replaces_nothing(restore: Restored, saved: Path) -> N
     """One sentence; the vault is as it was, and nothing lies beside it."""
     whole, before = saved.read_bytes(), paths().vault.read_bytes()
     cases: list[tuple[bytes | None, str | None, int, str]] = [
-        (None, None, 2, "no such file"),
         (b"rubbish", None, 1, "saved.db: not a vault, or one"),
         (whole[:-4096], None, 1, "damaged"),
         (whole, "wrong\n", 1, "the passphrase is wrong"),
-        (whole, "", 2, "no passphrase was given"),
     ]
     for data, given, code, said in cases:
         saved.unlink(missing_ok=True)
@@ -242,3 +225,107 @@ def test_what_has_the_vault_keeps_everything(
         paths().runtime.mkdir()
         paths().control.touch()  # the fake's own removal
     assert files(user) == set()
+
+
+OTHER = "another four random words"
+Keyed = Callable[..., Ran]
+
+
+@pytest.fixture
+def key(piped: Run) -> Keyed:
+    """Run `reticent vault key` with these lines as its standard input."""
+
+    def command(*arguments: str, given: tuple[str, ...] = (PASSPHRASE,)) -> Ran:
+        return piped("vault", "key", *arguments, given="".join(f"{each}\n" for each in given))
+
+    return command
+
+
+def kinds(key: Keyed) -> dict[int, str]:
+    """Return what `reticent vault key list` says."""
+    return {each["id"]: each["kind"] for each in key("list", "--json", given=()).record["keys"]}
+
+
+def test_secrets_come_and_go(key: Keyed, code: str, memory: Memory) -> None:
+    """Beside those before; what is removed from the vault is removed from the keyring."""
+    assert kinds(key) == {1: "passphrase", 2: "recovery"}
+    assert "MiB, 1 times" in key("list").out
+    record = key("add", "passphrase", "--json", given=(PASSPHRASE, OTHER)).record
+    assert record == {"id": 3, "kind": "passphrase", "recovery_code": None}
+    opened(OTHER).close()
+    shown = key("add", "recovery").out.splitlines()[-1].strip()
+    for each in (shown, code):
+        unlock(here(), Secret("recovery", each)).close()
+    assert key("add", "keyring").code == 0
+    assert len(memory.kept) == 1
+    assert key("add", "recovery", "--keyring", given=()).code == 0
+    assert key("remove", "5", "--yes").code == 0
+    assert memory.kept == {}
+    assert key("remove", "1", "--recovery", "--yes", given=(code,)).code == 0
+    opened(OTHER).close()
+    with pytest.raises(WrongSecretError):
+        opened()
+
+
+def test_after_a_rotation_old_secrets_open_nothing(key: Keyed, code: str) -> None:
+    """But the passphrase that was given, and a new code; what it does not reach is said."""
+    key("add", "passphrase", given=(PASSPHRASE, OTHER))
+    kept = copyfile(paths().vault, paths().vault.with_name("vault.db.replaced-1"))
+    ran = key("rotate", "--yes", "--json")
+    assert f"note: {kept} keeps its old key" in ran.err
+    opened().close()
+    unlock(here(), Secret("recovery", ran.record["recovery_code"])).close()
+    for secret in (Secret("recovery", code), Secret("passphrase", OTHER)):
+        with pytest.raises(WrongSecretError):
+            unlock(here(), secret)
+
+
+class Full(StringIO):
+    """A stream to a full disk."""
+
+    def write(self, _text: str) -> int:
+        """Fail."""
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_code_that_cannot_be_written_is_not_made(
+    key: Keyed, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one before goes on to open the vault."""
+    monkeypatch.setattr("sys.stdout", Full())
+    ran = key("rotate", "--yes")
+    assert (ran.code, "no space left" in ran.err) == (1, True)
+    unlock(here(), Secret("recovery", code)).close()
+
+
+@pytest.mark.usefixtures("code")
+def test_while_the_daemon_has_it_open_no_key_is_asked_for(piped: Run) -> None:
+    """The way out is `reticent lock`."""
+    with closing(Database.open(paths().vault)):
+        for command in ("vault key list", "vault key add recovery", "unlock --reset-clock"):
+            error, hint = piped(*command.split(), given="").refusal(1)
+            assert "open in another process, so its key slots cannot be read here" in error
+            assert "reticent lock" in hint
+
+
+@pytest.mark.usefixtures("code")
+def test_a_wrong_clock_is_reset_after_the_passphrase(piped: Run) -> None:
+    """Asked about unless it is agreed to; with the clock as it should be nothing is changed."""
+    ahead = datetime.now(UTC) + timedelta(days=3650)
+    given = f"{PASSPHRASE}\n"
+    assert piped("unlock", "--reset-clock", "--yes", "--json", given=given).record["done"] is False
+    with opened() as vault:
+        vault.ledger.append(disclosed(ahead, "shop.example", age="1"))
+    assert piped("unlock", "--reset-clock", given=given).refusal(code=2)
+    assert piped("unlock", "--reset-clock", "--yes", given="wrong\n").refusal(code=1)
+    with opened() as vault:
+        assert vault.ledger.latest == ahead
+    assert (
+        f"{ahead.astimezone():%Y-%m-%d}"
+        in piped("unlock", "--reset-clock", "--yes", given=given).out
+    )
+    with opened() as vault:
+        assert vault.ledger.latest is not None
+        assert vault.ledger.latest <= datetime.now(UTC)
+        assert [record.at for _, record in vault.ledger.read()] == [ahead]
+    assert "nothing to reset" in piped("unlock", "--reset-clock", "--yes", given=given).out
