@@ -66,7 +66,6 @@ def daemon(told: Mapping[str, str], policy: str) -> Iterator[None]:
         with Client(places.control) as client:
             _wait(client, lambda _: True)
             client.call("unlock", Unlock(method="passphrase", secret=PASSPHRASE))
-            _wait(client, lambda status: status.encoder == "loaded")
             for recipient, query in REQUESTS:
                 client.call("decide", Ask(query=query, recipient=recipient))
         yield

@@ -69,20 +69,18 @@ class ProxyRoute:
 
 
 class Proxy:
-    """Answers the clients of one route; ``proven``: told the address of each that has the token."""
+    """Answers the clients of one route."""
 
     def __init__(
         self,
         route: ProxyRoute,
         port: int,
         session: aiohttp.ClientSession,
-        proven: Callable[[str], None],
     ) -> None:
         """Begin with no conversation; ``session``: for the requests to the service."""
         self._route = route
         self._hosts = [[f"{name}:{port}"] for name in ("127.0.0.1", "localhost")]
         self._session = session
-        self._proven = proven
         self._conversations = Conversations()
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -109,8 +107,6 @@ class Proxy:
         if not hmac.compare_digest(given, begin.encode()):
             hint = "copy the one that `reticent proxy` shows"
             raise RefusedError("refused", "the base URL is wrong", hint, 401)
-        if request.transport is not None:
-            self._proven(request.transport.get_extra_info("peername"))
         call = path[len(begin) :]
         if request.method not in METHODS or not _PATH.fullmatch(call):
             what = "the proxy does not pass on this call"
@@ -208,7 +204,6 @@ async def _run(
     listening: socket,
     route: ProxyRoute,
     announce: Callable[[], None],
-    proven: Callable[[str], None],
 ) -> None:
     """Answer until a signal ends it."""
     over, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -225,7 +220,7 @@ async def _run(
         max_line_size=LONGEST,
         max_field_size=LONGEST,
     ) as session:
-        proxy = Proxy(route, listening.getsockname()[1], session, proven)
+        proxy = Proxy(route, listening.getsockname()[1], session)
         application = web.Application()
         application.router.add_route("*", "/{path:.*}", proxy.answer)
         runner = web.AppRunner(
@@ -252,12 +247,11 @@ def serve(
     listening: socket,
     route: ProxyRoute,
     announce: Callable[[], None] = lambda: None,
-    proven: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Answer at a listening socket of this machine until Ctrl-C or SIGTERM.
 
-    ``announce``: called once it listens; ``proven``: with the address of a client that has the
-    token. Nothing is logged: what a library would say quotes what it chokes on.
+    ``announce``: called once it listens. Nothing is logged: what a library would say quotes what
+    it chokes on.
     """
     logging.disable(logging.CRITICAL)
-    asyncio.run(_run(listening, route, announce, proven))
+    asyncio.run(_run(listening, route, announce))

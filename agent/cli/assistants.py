@@ -18,7 +18,6 @@ from policy.services import in_clear
 
 TOKEN = "proxy.token"  # noqa: S105  (the name of its file)
 PORT = 8377
-MOST = 1536  # connections, a third of them with the token: 200 requests at once, and more
 SECONDS = 2.0  # for the daemon to say how it is
 BASE = "Put this base URL into your client, and keep it to yourself:"
 EXAMPLE = "as in https://api.openai.com/v1"
@@ -58,12 +57,12 @@ def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
     """
     service, whom, at = checked(upstream), host_of(recipient), paths()
     from agent.assistants.proxy import ProxyRoute, serve
-    from agent.daemon.sockets import at_port, more_files, token_of
+    from agent.daemon.sockets import at_port, token_of
     from agent.files import private_folder
 
     private_folder(at.state)
     route = ProxyRoute(token_of(at.state / TOKEN), service, whom, at.query)
-    with more_files(), at_port(port, MOST) as listening:
+    with at_port(port) as listening:
 
         def announce() -> None:
             base = route.base(listening)
@@ -78,7 +77,7 @@ def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
             except ReticentError as error:
                 note(f"{error.what}, so nothing is told; {error.hint}")
 
-        serve(listening, route, announce, listening.proven)
+        serve(listening, route, announce)
 
 
 def checked(upstream: str) -> str:

@@ -212,7 +212,8 @@ def _next(
             known = f"What it is told counts as known to {each.recipient}."
             yield paragraph(f"{each.title} starts it the next time that you open it. {known}")
         if each.kind == "system":
-            yield left_to_run(left) if left else "The daemon starts at the first call."
+            runs = "The daemon runs, and starts whenever you log in."
+            yield left_to_run(left) if left else runs
     chosen = [each for each in chosen if each.kind == "browser"]
     if chosen:
         names = ", ".join(each.title for each in chosen)

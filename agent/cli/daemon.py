@@ -11,9 +11,8 @@ from agent.cli.daemon_client import door
 from agent.cli.options import Commands, Output, answers, json_option, record
 from agent.cli.printing import paragraph, printable
 from agent.daemon.doctor import examine
-from agent.daemon.programs import PRESENT, system_service, this_machine
+from agent.daemon.programs import this_machine
 from agent.daemon.run import run as run_daemon
-from agent.daemon.service import listening
 from agent.daemon.sockets import alone, listens
 from agent.errors import DaemonError, ReticentError
 from agent.files import private_folder
@@ -23,10 +22,6 @@ from agent.words.notices import health
 SECONDS = 20.0  # for the daemon to end
 PAUSE = 0.1
 ENDED = "The daemon has ended: nothing is attached to any request until one runs again."
-RESTARTS = (
-    "The system starts it again with the next call, locked: `reticent disconnect system` stops "
-    "that."
-)
 COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
 MARKS = {"ok": "ok  ", "warn": "note", "bad": "BAD "}
 
@@ -68,14 +63,10 @@ def stop() -> Output:
     What waits for your word is in its memory only, and forgotten.
     """
     with door() as client:
-        client.call("status")  # of a service it would be started, and of none this says so
+        client.call("status")  # of none this says so
     with ended(paths()):
         pass
-    machine = this_machine()
-    system = [] if machine.mac else [*system_service(machine)]
-    again = any(each.state in PRESENT for each in system) and listening()
-    page = "\n".join(map(paragraph, [ENDED, RESTARTS] if again else [ENDED]))
-    return Output({"ended": True, "service": again}, page)
+    return Output({"ended": True}, paragraph(ENDED))
 
 
 @contextmanager

@@ -70,7 +70,7 @@ def running(lock: Path) -> int | None:
 def titles_of(client: "Client") -> Titles:
     """Return the titles of attributes by name; none where the model in use cannot be read."""
     try:
-        found: list[AttributeStatus] = client.call("attributes", recipient=None)
+        found: list[AttributeStatus] = client.call("attributes")
     except ReticentError:
         return NONE
     named = {f"{each.model}.{each.name}": each.title for each in found}

@@ -31,14 +31,12 @@ from agent.model.signature import generate_key, signature_path, verify
 from agent.model.signature import sign as sign_model
 from agent.paths import paths
 from agent.wire.base import Done
-from agent.wire.state import ModelStatus, Place
 from agent.words.figures import HELPS, bits, counted, people
 from agent.words.titles import in_order, value_title
 from policy.read import load
 
 if TYPE_CHECKING:
     from agent.daemon.model_registry import ModelRegistry
-    from agent.wire.client import Client
 
 T = TypeVar("T")
 C = TypeVar("C", bound=Callable[..., Any])
@@ -89,10 +87,8 @@ def add(file: Path) -> Output:
     policy says model = "NAME", the name of the file without its ending.
     """
     place = file.absolute()
-    added: ModelStatus = _done(
-        lambda client: client.call("add_model", Place(path=str(place))),
-        lambda registry: registry.add(place, trusted_keys(), datetime.now(UTC)),
-    )
+    added = _registry().add(place, trusted_keys(), datetime.now(UTC))
+    _have_daemon_look()
     use = f'Decisions use it where the policy says model = "{added.name}".'
     return Output(added, paragraph(f"Added {added.name}. {use}"))
 
@@ -101,10 +97,7 @@ def add(file: Path) -> Output:
 @answers
 def list_() -> Output:
     """List the models in use."""
-    found: list[ModelStatus] = _done(
-        lambda client: client.call("models"),
-        lambda registry: registry.status(trusted_keys(), datetime.now(UTC)),
-    )
+    found = _registry().status(trusted_keys(), datetime.now(UTC))
     rows, problems = [], []
     for each in found:
         maker = "comes with reticent" if each.shipped else each.maker or "nobody"
@@ -119,22 +112,23 @@ def list_() -> Output:
 @answers
 def remove(name: str) -> Output:
     """Remove the added model NAME and its signature."""
-    _done(
-        lambda client: client.call("remove_model", name=name),
-        lambda registry: registry.remove(name),
-    )
+    _registry().remove(name)
+    _have_daemon_look()
     return Output(Done(), paragraph(f"Removed {name}."))
 
 
-def _done(asked: Callable[["Client"], T], here: Callable[["ModelRegistry"], T]) -> T:
-    """Have the daemon do something with the models where one runs, else do it here."""
+def _registry() -> "ModelRegistry":
     from agent.daemon.model_registry import ModelRegistry
+
+    return ModelRegistry(paths().models)
+
+
+def _have_daemon_look() -> None:
     from agent.daemon.sockets import listens
 
     if listens(paths().control):
         with door() as client:
-            return asked(client)
-    return here(ModelRegistry(paths().models))
+            client.call("models")
 
 
 def trusted_keys() -> tuple[str, ...]:

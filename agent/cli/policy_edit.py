@@ -199,8 +199,7 @@ def block(recipient: str, *, undo: bool) -> Output:
         lifted: Allowed = client.call("allow", RecipientName(recipient=recipient))
     text = (UNBLOCKED if lifted.done else NOT_BLOCKED).format(recipient)
     if lifted.rule is not None:
-        line = "" if lifted.line is None else f" on line {lifted.line} of the policy"
-        text = STILL.format(recipient, f"{lifted.rule!r}{line}")
+        text = STILL.format(recipient, repr(lifted.rule))
     return Output(lifted, paragraph(text))
 
 

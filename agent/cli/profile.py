@@ -55,7 +55,7 @@ def show(*, reveal: bool) -> Output:
     """Show which facts you have set, with masked values."""
     with door() as client:
         own: list[Fact] = client.call("profile").facts
-        attributes: list[AttributeStatus] = client.call("attributes", recipient=None)
+        attributes: list[AttributeStatus] = client.call("attributes")
     kinds = {each.kind: each for each in reversed(attributes)}
     if not reveal:
         own = [msgspec.structs.replace(each, value=MASK, words=None, short=None) for each in own]

@@ -212,7 +212,7 @@ def recipients(recipient: str | None) -> Output:
 
 def _knows(recipient: str) -> Output:
     with door() as client:
-        found: Recipient = client.call("knowledge", recipient=recipient)
+        found: Recipient = client.call("recipients", recipient=recipient)[0]
         waiting = [each for each in client.call("reviews") if each.pool == found.pool]
         titles = titles_of(client)
         hint = "" if found.values else likely(recipient, client.call("recipients"))
@@ -257,7 +257,7 @@ def forget(recipient: str, *, yes: bool) -> Output:
     deletes nothing: the ledger keeps what was sent.
     """
     with door() as client:
-        pool = client.call("knowledge", recipient=recipient).pool
+        pool = client.call("recipients", recipient=recipient)[0].pool
         recipients: list[Recipient] = client.call("recipients")
         if pool not in [each.pool for each in recipients]:
             never = f"{recipient} was never sent anything, so there is nothing to forget."

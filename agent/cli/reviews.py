@@ -149,7 +149,7 @@ def _decided(which: str, word: Word) -> Output:
             shown = changed(word, names=word.names or review.names or None, recipient=review.pool)
             given.append((review, shown, client.call("verdict", shown, id=review.id)))
         written = any(ruled.written is not None for *_, ruled in given)
-        place = client.call("policy").path if written else None
+        place = client.call("status").policy.path if written else None
         titles = titles_of(client)
     texts = []
     for review, shown, made in given:
@@ -172,7 +172,7 @@ def _meant(
     """
     if number is not None:
         return [waiting(number, client.call("reviews"))], []
-    pool = client.call("knowledge", recipient=host).pool
+    pool = client.call("recipients", recipient=host)[0].pool
     found: list[Review] = [each for each in client.call("reviews") if each.pool == pool]
     offers = [each.id for each in found if each.kind == "offer"]
     asked = [each for each in found if each.kind == "ask"]
@@ -189,7 +189,7 @@ def _override(host: str, word: Word, client: Client) -> Output:
     """Decide about facts that do not wait for a recipient."""
     word = changed(word, recipient=host)
     ruled: Ruled = client.call("override", word)
-    place = None if ruled.written is None else client.call("policy").path
+    place = None if ruled.written is None else client.call("status").policy.path
     titles = titles_of(client)
     with suppress(LockedError):
         if hint := likely(host, client.call("recipients")):

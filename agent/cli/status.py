@@ -15,7 +15,7 @@ from agent.errors import VaultError
 from agent.paths import paths
 from agent.wire.state import Method, PolicyStatus, Status, Unlock, screen_of
 from agent.words.figures import counted, moment
-from agent.words.notices import READ, model_line, running
+from agent.words.notices import model_line, running
 from agent.words.titles import write_policy
 
 NAME = "reticent"
@@ -56,7 +56,6 @@ def status_text(status: Status) -> str:
         ("policy", _policy(policy, vault=status.vault)),
         *(("problem", each) for each in policy.problems),
         *(("model", model_line(each)) for each in status.models),
-        *([] if status.locked else [("texts", READ[status.encoder])]),
         ("waits for you", waiting if status.waiting else "nothing"),
         ("daemon", f"{daemon}{moment(status.started_at)}"),
     ]

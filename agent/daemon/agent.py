@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from time import monotonic
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from agent.daemon.consent import Consent
 from agent.daemon.events import LOG
@@ -26,7 +25,8 @@ from agent.vault.profile import Corrections
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
-from policy.hosts import load_suffixes
+from agent.wire.state import Entry
+from policy.hosts import host_of, load_suffixes
 from policy.settings import DaemonSettings
 
 if TYPE_CHECKING:
@@ -45,21 +45,8 @@ def now() -> datetime:
 
 
 async def open_in_thread(place: Location, secret: Secret) -> Vault:
-    """Open a vault, of which the thread hands over nothing else; raises as `unlock` does.
-
-    The thread cannot be stopped: if the caller gives up, the vault is closed once it is open.
-    """
-    opening = asyncio.get_running_loop().run_in_executor(None, unlock, place, secret)
-    try:
-        return await asyncio.shield(opening)
-    except asyncio.CancelledError:
-        opening.add_done_callback(_close_late)
-        raise
-
-
-def _close_late(opening: asyncio.Future[Vault]) -> None:
-    with suppress(VaultError):
-        opening.result().close()
+    """Open a vault, of which the thread hands over nothing else; raises as `unlock` does."""
+    return await asyncio.to_thread(unlock, place, secret)
 
 
 async def secret_from_keyring(names: Sequence[str]) -> Secret:
@@ -74,13 +61,6 @@ async def secret_from_keyring(names: Sequence[str]) -> Secret:
             return Secret("keyring", kept=await fetching)
     except TimeoutError:
         raise secrets.timed_out() from None
-
-
-class _Floor(NamedTuple):
-    """A time that is not past, and by another clock, in seconds, since when that is so."""
-
-    at: datetime
-    since: float
 
 
 @dataclass(eq=False, repr=False, slots=True)
@@ -120,22 +100,17 @@ class Agent:
     commanded: Callable[[], object] = field(default=lambda: None)
     locking: Callable[[], object] = field(default=lambda: None)
     unlocked: Callable[[], object] = field(default=lambda: None)
-    _floor: _Floor | None = field(default=None, init=False)
 
-    def time(self, since: Callable[[], float] = monotonic) -> datetime:
+    def time(self) -> datetime:
         """Return the time by which all is decided: never before the ledger's latest.
 
         Where the clock was set back what had expired would live again, and what was sent this
-        week would not count. From the latest time it goes on by ``since``, in seconds, until the
-        clock has caught up.
+        week would not count. Time then stands still until the clock has caught up.
         """
         wall = now = self.clock()
         latest = None if self.vault is None else self.vault.ledger.latest
-        if latest is not None and latest > now:
-            if self._floor is None or self._floor.at != latest:
-                self._floor = _Floor(latest, since())
-            passed = timedelta(seconds=since() - self._floor.since)
-            now = max(now, (latest + passed).astimezone(now.tzinfo))
+        if latest is not None:
+            now = max(now, latest.astimezone(now.tzinfo))
         self.ahead = now - wall
         return now
 
@@ -166,9 +141,6 @@ class Agent:
             self.use_models(self.vault, now)
         if before not in (None, models):
             self.bus.publish("models")
-            if self.vault is not None:
-                with suppress(VaultError):  # what cannot be kept now is no reason to end
-                    self.sources.opened(self.vault.items, self.request_attributes(now))
         return models
 
     @property
@@ -186,16 +158,33 @@ class Agent:
             raise UsageError(f"entry {number} discloses nothing", hint)
         return entry
 
-    def carried_nothing(self, ask: Ask, answer: Answer, now: datetime) -> int | None:
-        """List a request that carried nothing, and return its number there.
+    def carried_nothing(self, ask: Ask, answer: Answer, now: datetime) -> None:
+        """List a request that carried nothing, if it had somewhere to go.
 
         While the vault is locked nothing of a query is kept.
         """
         if self.vault is None:
-            return None
-        number = self.silent_requests.silent(ask, answer, self.vault.ledger.count, now)
-        self.bus.publish("nothing", number)
-        return number
+            return
+        with suppress(UsageError):
+            entry = Entry(
+                number=0,
+                kind="nothing",
+                at=now,
+                recipient=host_of(ask.recipient),
+                code=answer.code,
+                query=ask.query,
+                asked=ask.asked,
+                read_as=None if answer.summary is None else answer.summary.read_as,
+            )
+            number = self.silent_requests.add(entry, self.vault.ledger.count)
+            self.silent_requests.note(number, answer)
+            self.bus.publish("nothing", number)
+
+    def answered(self, entry: int, answer: Answer) -> None:
+        """Note an answer that an entry of the ledger has."""
+        self.trouble = None
+        self.silent_requests.note(entry, answer)
+        self.bus.publish("answer", entry)
 
     @property
     def settings(self) -> DaemonSettings:
@@ -269,28 +258,18 @@ class Agent:
             model.match("")
         self.trouble = None
         self.use_models(vault, now)
-        self.rules.usage.begin(now)
         self.consent.opened(vault.items)
         self.reader.corrections = Corrections(vault.items)
-        policy, keys = self.rules.policy, self.rules.active.keys
-        complete = policy is not None and self.registry.complete(policy.models, keys, now)
-        self.sources.opened(vault.items, self.request_attributes(now), complete=complete)
 
     def use_models(self, vault: Vault | None, now: datetime) -> None:
-        """Use the models that may be used, in rules and ledger.
-
-        The encoder begins to load where it is not, the vault is open, and a model reads texts.
-        """
+        """Use the models that may be used, in rules, ledger and sources."""
         models = self.known_models(now)
         self.rules.use(models)
         if vault is not None:
-            self.reader.begin(models)
             vault.ledger.disclosures.concepts = Concepts(models)
-
-    def request_attributes(self, now: datetime) -> frozenset[str]:
-        """Return the names of the request attributes of all models that may be used."""
-        usable = self.usable_models(now)
-        return frozenset(each.name for m in usable for each in m.attributes[m.persons :])
+            names = frozenset(each.name for m in models for each in m.attributes[m.persons :])
+            with suppress(VaultError):  # what cannot be kept now is no reason to end
+                self.sources.opened(vault.items, names)
 
     def lock(self) -> None:
         """Close the vault, if it is open; also where something cannot be written any more.
@@ -305,30 +284,22 @@ class Agent:
             return
         self.vault.rescue()
         vault, self.vault = self.vault, None
-        with ExitStack() as ends:  # from the last to the first, each whatever the others do
-            ends.callback(self.bus.publish, "lock")
-            ends.callback(site_of.cache_clear)
-            ends.callback(self.silent_requests.clear)
-            ends.callback(self.rates.clear)
-            ends.callback(self.rules.forget)
-            ends.callback(self._forget)
-            ends.callback(self._close, vault)
-            ends.callback(self.consent.closed)
-            ends.callback(setattr, self.reader, "corrections", None)
-            ends.callback(self.sources.closed)
-
-    def _forget(self) -> None:
-        """Drop all that was computed; a thread that still works keeps its own until it ends."""
-        self.reader.cache.clear()
-        self.apart = Cache()
-
-    def _close(self, vault: Vault) -> None:
-        """Close a vault, or keep it for the next try where it stays open."""
+        self.sources.closed()
+        self.reader.corrections = None
+        self.consent.closed()
         try:
             vault.close()
         except ReplacedVaultError:
-            self.vault = vault
+            self.vault = vault  # it stays open for the next try
             raise
+        finally:
+            self.reader.cache.clear()
+            self.apart = Cache()  # a thread that still works keeps its own until it ends
+            self.rules.forget()
+            self.rates.clear()
+            self.silent_requests.clear()
+            site_of.cache_clear()
+            self.bus.publish("lock")
 
 
 def assemble(

@@ -8,8 +8,9 @@ calls; all else is one step. All of it belongs to one thread.
 import asyncio
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from datetime import datetime, timedelta
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -19,30 +20,27 @@ from agent import __version__
 from agent.daemon import drafts, policy_api, profile, records, what_if
 from agent.daemon.agent import Agent, secret_from_keyring
 from agent.daemon.handle import handle
-from agent.daemon.model_registry import UNREADABLE, absolute
+from agent.daemon.model_registry import UNREADABLE
 from agent.daemon.prompts import Prompts
 from agent.daemon.request_log import Asker
 from agent.decision.values import Decision
-from agent.errors import LockedError, ModelError, UsageError, VaultError
+from agent.errors import LockedError, VaultError
 from agent.vault.secrets import Secret
-from agent.vault.vault import Vault, accounts_of
+from agent.vault.vault import accounts_of
 from agent.vault.vault_files import set_aside_notice
 from agent.wire.base import Done
-from agent.wire.decide import Answer, Ask, Clicked, CurveAsk, Draft, WhatIf
+from agent.wire.decide import Answer, Ask, Clicked, Draft
 from agent.wire.state import (
     EventKind,
     Locked,
     ModelStatus,
-    NotThat,
     Place,
     PolicyStatus,
     Status,
     Unlock,
 )
-from policy.hosts import ANYBODY
 
-# How notes begin. Of the first three, `doctor` looks at the files itself.
-NO_POLICY, POLICY, MODEL = "no policy is in use", "policy: ", "model "
+POLICY = "policy: "  # how notes begin on what `doctor` finds in the files itself
 AHEAD = "the clock is behind the ledger, whose latest entry is of "
 MINUTE = timedelta(minutes=1)
 
@@ -75,9 +73,7 @@ def decide(ask: Ask, now: datetime, agent: Agent, *, by: Asker = "command") -> A
     if answer.id is None:
         agent.carried_nothing(ask, answer, now)
     else:
-        agent.trouble = None
-        agent.silent_requests.recorded(answer.id, answer)
-        agent.bus.publish("answer", answer.id)
+        agent.answered(answer.id, answer)
     return answer
 
 
@@ -95,7 +91,7 @@ def clicked(body: Clicked, _now: datetime, agent: Agent) -> Done:
 
 async def backup(body: Place, _now: datetime, agent: Agent) -> Done:
     """Write a backup of the vault."""
-    await asyncio.to_thread(agent.open_vault.backup, absolute(body))
+    await asyncio.to_thread(agent.open_vault.backup, Path(body.path))
     return Done()
 
 
@@ -130,6 +126,7 @@ async def unlock(body: Unlock, _now: datetime, agent: Agent) -> Status:
             vault = await agent.opening(agent.place, secret)
             with ExitStack() as on_failure:
                 on_failure.callback(vault.close)
+                await agent.reader.prepare(agent.usable_models(agent.time()))
                 agent.check_locks(locks)
                 agent.opened(vault, agent.time())
                 on_failure.pop_all()
@@ -151,26 +148,6 @@ def models(now: datetime, agent: Agent) -> list[ModelStatus]:
     return agent.look_at_models(now)
 
 
-def add_model(body: Place, now: datetime, agent: Agent) -> ModelStatus:
-    """Add a model, with its signature.
-
-    UsageError or ModelError where that cannot be.
-    """
-    added = agent.registry.add(absolute(body), agent.rules.active.keys, now)
-    agent.look_at_models(now)
-    return added
-
-
-def remove_model(now: datetime, agent: Agent, *, name: str) -> Done:
-    """Remove a model that was added.
-
-    UsageError if it does not exist.
-    """
-    agent.registry.remove(name)
-    agent.look_at_models(now)
-    return Done()
-
-
 def status(now: datetime, agent: Agent) -> Status:
     """Say how the daemon, its models and its policy are."""
     agent.guard()
@@ -187,49 +164,28 @@ def status(now: datetime, agent: Agent) -> Status:
         models=models,
         waiting=len(agent.consent.reviews(now)),
         entries=None if vault is None else vault.ledger.count,
-        notes=[*_status_notes(agent, policy, models, now)],
+        notes=[*_status_notes(agent, models, now)],
         notice=None if notice is None else ": ".join(notice),
-        encoder=agent.reader.state,
     )
 
 
-def _status_notes(
-    agent: Agent, policy: PolicyStatus, models: list[ModelStatus], now: datetime
-) -> Iterator[str]:
+def _status_notes(agent: Agent, models: list[ModelStatus], now: datetime) -> Iterator[str]:
     """Yield a sentence for each thing that the user should know."""
-    if not policy.in_use:
-        yield f"{NO_POLICY}, so nothing is attached"
-    for problem in policy.problems:
-        yield f"{POLICY}{problem}"
+    for remark in agent.rules.active.misspelt(agent.known_models(now)):
+        yield f"{POLICY}{remark}"
     wanted = frozenset[str]() if agent.rules.policy is None else agent.rules.policy.models
     for name in sorted(wanted - {each.name for each in models}):
         yield f"{POLICY}it names the model {name!r}, which is missing"
-    for each in models:
-        if each.problem is not None:
-            yield f"{MODEL}{each.name}: {each.problem}"
-    usable = agent.known_models(now)
-    for remark in agent.rules.active.misspelt(usable):
-        yield f"{POLICY}{remark}"
     if agent.reader.problem is not None:
         yield f"{UNREADABLE}{agent.reader.problem}"
     if agent.trouble is not None:
         what, hint = agent.trouble.what, agent.trouble.hint
         yield f"the last request could not be answered: {what} ({hint})"
     if agent.vault is not None:
-        yield from _vault_notes(agent, agent.vault, now)
-
-
-def _vault_notes(agent: Agent, vault: Vault, now: datetime) -> Iterator[str]:
-    """Yield the notes that need an open vault."""
-    if agent.ahead > MINUTE:
-        latest = vault.ledger.latest or now
-        yield f"{AHEAD}{latest:%Y-%m-%d %H:%M}: rules and limits follow that, not the clock"
-    yield from vault.notes
-
-
-def policy(_now: datetime, agent: Agent) -> PolicyStatus:
-    """Say how the policy is."""
-    return agent.rules.status()
+        if agent.ahead > MINUTE:
+            latest = agent.vault.ledger.latest or now
+            yield f"{AHEAD}{latest:%Y-%m-%d %H:%M}: rules and limits follow that, not the clock"
+        yield from agent.vault.notes
 
 
 def reload(now: datetime, agent: Agent) -> PolicyStatus:
@@ -258,22 +214,17 @@ CALLS: Mapping[str, Call] = MappingProxyType(
         "override": Call(policy_api.override, unlocked=True, writes=True, publishes="review"),
         "undo": Call(policy_api.undo, unlocked=True, writes=True, publishes="review"),
         "ledger": Call(records.ledger, unlocked=True),
-        "knowledge": Call(records.knowledge, unlocked=True),
         "recipients": Call(records.recipients, unlocked=True),
         "forget": Call(records.forget, unlocked=True, publishes="forget"),
-        "corrections": Call(records.corrections, unlocked=True),
         "not_that": Call(records.not_that, unlocked=True),
         "profile": Call(profile.profile, unlocked=True),
         "change_profile": Call(profile.change_profile, unlocked=True, publishes="profile"),
         "attributes": Call(policy_api.attributes),
-        "policy": Call(policy),
         "reload": Call(reload),
         "rules": Call(policy_api.rules),
         "edit_policy": Call(policy_api.edit_policy, writes=True),
         "try_policy": Call(policy_api.try_policy, unlocked=True),
         "models": Call(models),
-        "add_model": Call(add_model),
-        "remove_model": Call(remove_model),
         "backup": Call(backup, unlocked=True),
         "clicked": Call(clicked),
         "offer": Call(policy_api.offer),
@@ -300,17 +251,6 @@ class Api:
         """Read the policy again, and look at the models."""
         self.call("reload")
         self.call("models")
-
-    async def readable(self, body: object) -> None:
-        """Wait for the encoder, a second at most, where it is being loaded and a text needs it."""
-        agent, text = self.agent, getattr(body, "query", None)
-        if agent.reader.state != "loading" or agent.vault is None or not text:
-            return
-        if isinstance(body, Ask | WhatIf | CurveAsk | NotThat):
-            now = agent.time()
-            with suppress(ModelError, UsageError):  # which the call itself will raise
-                name = agent.rules.active.model(body.recipient or ANYBODY, text, now.date())
-                await agent.reader.ready(text, agent.readers(name, now))
 
     def call(self, name: str, body: Any = None, /, **parameters: Any) -> Any:  # noqa: ANN401  (of the route's types)
         """Make a call by the rules as they are now; return its answer, or what awaits that."""

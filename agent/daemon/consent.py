@@ -66,7 +66,6 @@ class Consent:
         What waits stays.
         """
         self._offers = self._latest = self._followed = None
-        self._waiting = reviews.anonymous(self._waiting)
         self._sites.cache_clear()
 
     # recipients
@@ -126,8 +125,7 @@ class Consent:
     ) -> Review | None:
         """Queue what waits, even if the answer cannot be recorded later: it was asked for.
 
-        ``model``: that decided. Returns the review if it is new, or may be shown as a prompt from
-        now on.
+        ``model``: that decided. Returns the review if it is new.
         """
         pending = decision.pending
         denied = denied_once(self._preferences, ruling) if pending else frozenset[str]()
@@ -397,10 +395,7 @@ class Consent:
         return partial(offers.keep, site, before)
 
     def _queue(self, review: Review, now: datetime) -> Review | None:
-        policy = self._active().policy
-        hourly = policy.daemon.prompts_per_hour if policy else 0
-        waiting = reviews.expired(self._waiting, now)
-        self._waiting, new = reviews.queued(waiting, review, hourly, now)
+        self._waiting, new = reviews.queued(reviews.expired(self._waiting, now), review)
         return new
 
     def _current(self, review: Review, now: datetime) -> Collection[str] | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent import __version__
 from agent.daemon import programs, prompts
-from agent.daemon.api import AHEAD, MODEL, NO_POLICY, POLICY
+from agent.daemon.api import AHEAD, POLICY
 from agent.daemon.artifacts import Machine
 from agent.daemon.model_registry import UNREADABLE, ModelRegistry
 from agent.daemon.programs import (
@@ -274,7 +274,7 @@ def check_daemon(here: Machine) -> Iterator[Finding]:
     else:
         yield ok("daemon", f"process {status.process}, version {status.version}")
     for note in status.notes:
-        if not note.startswith((NO_POLICY, POLICY, MODEL)):
+        if not note.startswith(POLICY):
             fixes = (fix for start, fix in FIXES.items() if note.startswith(start))
             yield warn("daemon", note, next(fixes, "fix that and try again"))
 

@@ -6,6 +6,7 @@ told.
 """
 
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from secrets import token_urlsafe
@@ -48,7 +49,6 @@ def draft(ask: Ask, now: datetime, agent: Agent) -> Draft:
     try:
         considered = consider(situation_of(ask, now, agent), agent, "draft")
     except UndecidedError as error:
-        agent.carried_nothing(ask, Answer(code=error.code), now)
         return Draft(code=error.code, headline=WHY_NOTHING[error.code])
     decision, situation = considered.decision, considered.situation
     expected = decision.figures.people_left
@@ -63,10 +63,8 @@ def draft(ask: Ask, now: datetime, agent: Agent) -> Draft:
         people=f"expected: {alike(expected, among=counted_among(situation.model))}",
         read_as=summary.read_as,
     )
-    answer = Answer(code="drafted" if facts else offered.code, summary=summary)
-    number = agent.carried_nothing(ask, answer, now)
     if facts:
-        agent.drafts[offered.id] = OfferedDraft(ask, now, _digest(offered.id, considered), number)
+        agent.drafts[offered.id] = OfferedDraft(ask, now, _digest(offered.id, considered))
         if len(agent.drafts) > MOST:
             del agent.drafts[next(iter(agent.drafts))]
     return offered
@@ -85,11 +83,10 @@ def tell(body: Tell, now: datetime, agent: Agent) -> Told:
         what = "the draft was used already, or is older than ten minutes"
         raise RefusedError("conflict", what, AGAIN)
     _check_listed(offered.ask, now, agent)
-    try:
+    considered = None
+    with suppress(UndecidedError):
         considered = consider(situation_of(offered.ask, now, agent), agent, "program")
-    except UndecidedError as error:
-        raise RefusedError("conflict", WHY_NOTHING[error.code], AGAIN) from None
-    if _digest(body.id, considered) != offered.digest:
+    if considered is None or _digest(body.id, considered) != offered.digest:
         what = "your rules, your values or what the recipient knows have changed since"
         raise RefusedError("conflict", what, AGAIN)
     facts = {each.name: each for each in _facts(considered)}
@@ -101,10 +98,7 @@ def tell(body: Tell, now: datetime, agent: Agent) -> Told:
     summary = summarised(some.decision, some.situation, some.people_left)
     number = record(some, agent, "program")
     assert number is not None  # noqa: S101  (it has a value at least)
-    agent.trouble = None
-    answer = Answer(code=some.decision.code, summary=summary)
-    agent.silent_requests.replaced(offered.number, number, answer)
-    agent.bus.publish("answer", number)
+    agent.answered(number, Answer(code=some.decision.code, summary=summary))
     return Told(id=number, line=line)
 
 

@@ -14,7 +14,6 @@ from datetime import datetime
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from threading import Lock
 from traceback import extract_tb
 
 from agent.errors import DaemonError
@@ -32,11 +31,10 @@ class EndedError(Exception):
 
 
 class Reader:
-    """One who listens, on the event loop in which it was made."""
+    """One who listens; ``room``: events that it may fall behind."""
 
     def __init__(self, room: int) -> None:
         self._room = room
-        self._loop = asyncio.get_running_loop()
         self._queue = asyncio.Queue[Event | EndedError]()
         self._ended = False
 
@@ -47,21 +45,18 @@ class Reader:
         """
         try:
             async with asyncio.timeout(seconds):
-                found = await self._queue.get()
+                item = await self._queue.get()
         except TimeoutError:
             return None
-        if isinstance(found, EndedError):
-            raise found
-        return found
+        if isinstance(item, EndedError):
+            raise item
+        return item
 
     def put(self, item: Event | EndedError) -> None:
-        """Add an event, or the end after which nothing is added; from any thread.
+        """Add an event, or the end after which nothing is added.
 
         A reader with no room for an event is ended instead.
         """
-        self._loop.call_soon_threadsafe(self._put, item)
-
-    def _put(self, item: Event | EndedError) -> None:
         if self._ended:
             return
         if isinstance(item, Event) and self._queue.qsize() >= self._room:
@@ -71,23 +66,21 @@ class Reader:
 
 
 class Bus:
-    """Takes what happens, from any thread, and passes it on to every reader."""
+    """Takes what happens and passes it on to every reader; of the thread of the event loop."""
 
     def __init__(self, clock: Callable[[], datetime], room: int = ROOM) -> None:
         self._clock = clock
         self._room = room
         self._readers: list[Reader] = []
-        self._lock = Lock()
         self._number = 0
         self._closed = False
 
     def publish(self, kind: EventKind, about: int | None = None) -> Event:
         """Tell every reader that something happened; ``about``: the number of what it is about."""
-        with self._lock:  # so that numbers reach each reader in their order
-            self._number += 1
-            event = Event(number=self._number, kind=kind, at=self._clock(), id=about)
-            for reader in self._readers:
-                reader.put(event)
+        self._number += 1
+        event = Event(number=self._number, kind=kind, at=self._clock(), id=about)
+        for reader in self._readers:
+            reader.put(event)
         return event
 
     @contextmanager
@@ -96,26 +89,23 @@ class Bus:
 
         Raises DaemonError if too many listen already.
         """
+        if len(self._readers) >= MOST_READERS:
+            what = f"{MOST_READERS} programs are listening to events already"
+            raise DaemonError(what, "stop one of them")
         reader = Reader(self._room)
-        with self._lock:
-            if len(self._readers) >= MOST_READERS:
-                what = f"{MOST_READERS} programs are listening to events already"
-                raise DaemonError(what, "stop one of them")
-            self._readers.append(reader)
-            if self._closed:
-                reader.put(EndedError(ENDING))
+        self._readers.append(reader)
+        if self._closed:
+            reader.put(EndedError(ENDING))
         try:
             yield reader
         finally:
-            with self._lock:
-                self._readers.remove(reader)
+            self._readers.remove(reader)
 
     def close(self) -> None:
         """End every reader, and those who come yet."""
-        with self._lock:
-            self._closed = True
-            for reader in self._readers:
-                reader.put(EndedError(ENDING))
+        self._closed = True
+        for reader in self._readers:
+            reader.put(EndedError(ENDING))
 
 
 LOG = logging.getLogger("reticent")

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from agent.daemon.agent import Agent
 from agent.daemon.header import LARGEST, Members, members, most_bytes, sent_as, words_fit
-from agent.daemon.request_log import CAPPED, Asker
+from agent.daemon.request_log import CAPPED, RECORDED, SHARES, Asker
 from agent.decision.context import Context
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge, knowledge_in, people_left, unmatched
@@ -17,11 +17,12 @@ from agent.decision.locale import LOCALE, located
 from agent.decision.values import NO_ROOM, Code, Decision, Disclose, Outcome, Request
 from agent.errors import ModelError, UsageError
 from agent.model.concepts import Meaning, meaning_of
-from agent.model.model import Model
+from agent.model.model import Model, surest
 from agent.model.reading import NOTHING as UNREAD
 from agent.model.reading import Interpretation
 from agent.vault.disclosure_index import NOTHING, Disclosure, site_of
 from agent.vault.vault import Vault
+from agent.wire.base import from_fields
 from agent.wire.decide import Answer, Ask, Because, Summary
 from agent.words.decisions import headline
 from policy.match import Ruling
@@ -161,7 +162,7 @@ def _read(
         readers = agent.readers(name, now)
         if addresses:
             return readers, LOCALE, UNREAD
-        return readers, *agent.reader.surest(ask.query, readers)
+        return readers, *surest(ask.query, readers, agent.reader.read)
     except (ModelError, UsageError) as error:
         raise UndecidedError("no model") from error
 
@@ -239,11 +240,13 @@ def consider(situation: Situation, agent: Agent, by: Asker) -> Considered:
     UndecidedError where nothing can be decided, and else as `handle`.
     """
     model, ruling, now, vault = situation.model, situation.ruling, situation.now, situation.vault
-    if agent.rates.is_full(by, now):
+    if by in RECORDED and agent.rates.is_reached(SHARES.get(by, by), "", RECORDED[by], now):
         raise UndecidedError("too many")
-    most = int(ruling.settings["page_requests_per_minute"].value)
-    if by in CAPPED and agent.rates.is_capped(by, ruling.pool, most, now):
-        raise UndecidedError(CAPPED[by])
+    if by in CAPPED:
+        most = int(ruling.settings["page_requests_per_minute"].value)
+        if agent.rates.is_reached(by, ruling.pool, most, now):
+            raise UndecidedError(CAPPED[by])
+        agent.rates.count(by, ruling.pool, now)
     decision = decided(situation.with_own(), brief=True)  # pure
     if decision.disclosed:
         # Check against the largest possible values: an error about the real ones would leak their
@@ -282,10 +285,10 @@ def record(considered: Considered, agent: Agent, by: Asker) -> int | None:
     agent.sources.noted(situation.ask, situation.now)
     if considered.values:  # vault: recorded before the answer leaves
         number = situation.vault.ledger.append(_entry(considered))
-        agent.rates.record(by, situation.now)
+        if by in RECORDED:
+            agent.rates.count(SHARES.get(by, by), "", situation.now)
     # last, since nothing can fail any more
     agent.consent.answered(considered.decision, situation.ruling)
-    agent.rules.usage.note(situation.ruling, situation.now)
     return number
 
 
@@ -302,15 +305,7 @@ def summarised(decision: Decision, situation: Situation, people: float) -> Summa
         waiting=len(decision.waiting),
         pending=[*decision.waiting],
         titles={name: outcomes[name].title for name in (*decision.disclosed, *decision.waiting)},
-        because=[
-            Because(
-                name=name,
-                reason=outcomes[name].reason,
-                gain_bits=outcomes[name].gain_bits,
-                cost_bits=outcomes[name].cost_bits,
-            )
-            for name in decision.disclosed
-        ],
+        because=[from_fields(Because, outcomes[name]) for name in decision.disclosed],
         read_as=decision.read_as,
         among=decision.among,
     )

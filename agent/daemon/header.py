@@ -28,55 +28,31 @@ SEPARATOR = ", "  # of members (RFC 9651, section 4.1.2)
 Attributes = Mapping[str, Collection[str]]
 
 
-def yes_no_of(attributes: Attributes) -> frozenset[str]:
-    """Return the attributes with exactly the values no and yes, which travel as Booleans."""
-    return frozenset(name for name, values in attributes.items() if {*values} == {YES, NO})
-
-
-def shared_attributes(values: Mapping[str, str], yes_no: Collection[str]) -> str:
-    """Return the header's value for values by name, in their order; empty if there are none.
-
-    ``yes_no``: the attributes that travel as Booleans. Names must match ``[a-z][a-z0-9_]*``.
-    """
-    members: http_sf.DictionaryType = {}
-    for name, value in values.items():  # as RFC 9651 has it in sections 3.3.3, 3.3.6 and 3.3.8
-        plain = value.isascii() and value.isprintable()
-        text = value if plain else http_sf.DisplayString(value)
-        members[name] = value == YES if name in yes_no else text
-    return http_sf.ser(members) if members else ""
-
-
 def members_of(attributes: Attributes) -> dict[tuple[str, str], str]:
-    """Return the header of each value of each attribute alone; to be joined by SEPARATOR."""
-    yes_no = yes_no_of(attributes)
-    return {
-        (name, each): shared_attributes({name: each}, yes_no)
-        for name, values in attributes.items()
-        for each in values
-    }
+    """Write the header of each value of each attribute alone; to be joined by SEPARATOR.
 
-
-def longest(attributes: Attributes) -> dict[str, int]:
-    """Return the bytes of each attribute's longest member, whichever of its values is sent.
-
-    An attribute without values to send is never in the header, and has 0.
+    Attributes with exactly the values no and yes travel as Booleans. Names must match
+    ``[a-z][a-z0-9_]*``.
     """
-    members = members_of(attributes)
-    return {
-        name: max((len(members[name, each]) for each in values), default=0)
-        for name, values in attributes.items()
-    }
+    texts: dict[tuple[str, str], str] = {}
+    for name, values in attributes.items():
+        yes_no = {*values} == {YES, NO}
+        for value in values:  # as RFC 9651 has it in sections 3.3.3, 3.3.6 and 3.3.8
+            plain = value.isascii() and value.isprintable()
+            text = value if plain else http_sf.DisplayString(value)
+            texts[name, value] = http_sf.ser({name: value == YES if yes_no else text})
+    return texts
 
 
 def most_bytes(members: Iterable[int]) -> int:
-    """Return the most bytes of a header, given the bytes of its longest members."""
-    present = [each for each in members if each]
-    return sum(present) + len(SEPARATOR) * max(0, len(present) - 1)
+    """Return the most bytes of a header, given the bytes of its longest members, 0 for absent."""
+    return max(0, sum(each + len(SEPARATOR) for each in members if each) - len(SEPARATOR))
 
 
 class Members(NamedTuple):
     """How a model's attributes travel: the most bytes of each, and each value's own header.
 
+    ``longest``: 0 for an attribute without values to send, which is never in the header;
     ``largest``, ``means``: the value of each that takes the most room in an entry of the ledger,
     and the meaning that does, of those of the person.
     """
@@ -106,7 +82,12 @@ def members(model: Model, cache: Cache) -> Members:
             )
             for each in model.attributes[: model.persons]
         }
-        return Members(longest(values), members_of(values), largest, means)
+        texts = members_of(values)
+        longest = {
+            name: max((len(texts[name, each]) for each in own), default=0)
+            for name, own in values.items()
+        }
+        return Members(longest, texts, largest, means)
 
     return cache.get(model, members, compute)
 

@@ -2,8 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,11 +15,11 @@ from agent.decision.cache import Cache
 from agent.errors import ModelError, ReticentError, SignatureError, UnsafeError, UsageError, reason
 from agent.files import PRIVATE, check_ours, private_folder, read_bytes, replace_bytes
 from agent.model.file import MAX_BYTES, SHIPPED, SUFFIX, shipped_model
-from agent.model.model import Model, surest
+from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation
 from agent.model.signature import MAX_SIGNATURE_BYTES, maker, signature_path, trusted
 from agent.vault.profile import Corrections
-from agent.wire.state import Encoder, ModelStatus, Place
+from agent.wire.state import ModelStatus
 
 EVERY = timedelta(seconds=0.5)  # between two looks at a file
 Keys = tuple[str, ...]
@@ -60,11 +59,6 @@ class ModelRegistry:
         """Return all models that may be used, those shipped first."""
         looks = (self._look(name, keys, now).model for name in self.names())
         return [each for each in looks if isinstance(each, Model)]
-
-    def complete(self, wanted: Iterable[str], keys: Keys, now: datetime) -> bool:
-        """Return whether every model that exists may be used, and every wanted one exists."""
-        names = self.names()
-        return {*wanted} <= {*names} and len(self.usable(keys, now)) == len(names)
 
     def names(self) -> list[str]:
         """Return the names of all models, those shipped first."""
@@ -172,7 +166,6 @@ class ModelRegistry:
         )
 
 
-PATIENCE = 1.0  # seconds that a request waits for the encoder
 UNREADABLE = "texts are read by their exact names only: "
 
 
@@ -183,70 +176,36 @@ def load_encoder() -> None:
     load_network()
 
 
-def _log_failure(loading: Future[None]) -> None:
-    error = loading.exception()
-    if error is not None:
-        LOG.warning("the encoder cannot be loaded: %s", kind_and_place(error))
-
-
 class TextReader:
     """Reads texts for the daemon; ``corrections`` are the user's, None while the vault is locked.
 
-    The encoder is loaded in a thread of its own, which shares nothing with the rest but the end of
-    it. Until then, and where it cannot be loaded, only exact names and phrasings are read.
-    ``cache``: of its readings.
+    Until the encoder is loaded, and where it cannot be, only exact names and phrasings are read.
+    ``loaded``: whether it is; ``problem``: why it could not be; ``cache``: of its readings.
     """
 
     def __init__(self, load: Callable[[], None] = load_encoder) -> None:
         """Load nothing yet; ``load``: loads the encoder, raises whatever it likes."""
         self.corrections: Corrections | None = None
         self.cache = Cache()
+        self.loaded = False
+        self.problem: str | None = None
         self._load = load
-        self._loading: Future[None] | None = None
 
-    def begin(self, models: Sequence[Model]) -> None:
-        """Begin to load the encoder if a model needs it, and it is neither loaded nor about to be.
-
-        What failed before is tried again.
-        """
-        if self.state != "absent" or not any(each.encoded for each in models):
+    async def prepare(self, models: Sequence[Model]) -> None:
+        """Load the encoder in a thread, unless it is loaded or no model needs it."""
+        if self.loaded or not any(each.encoded for each in models):
             return
-        thread = ThreadPoolExecutor(1, "encoder")
-        self._loading = thread.submit(self._load)
-        self._loading.add_done_callback(_log_failure)
-        thread.shutdown(wait=False)
+        loading = asyncio.get_running_loop().run_in_executor(None, self._load)
+        await asyncio.wait({loading})
+        error = loading.exception()
+        self.loaded, self.problem = error is None, None
+        if error is not None:
+            self.problem = f"the encoder cannot be loaded: {type(error).__name__}"
+            LOG.warning("the encoder cannot be loaded: %s", kind_and_place(error))
 
-    @property
-    def state(self) -> Encoder:
-        """Whether the encoder reads texts by now, or is being loaded."""
-        if self._loading is None or (self._loading.done() and self._loading.exception()):
-            return "absent"
-        return "loaded" if self._loading.done() else "loading"
-
-    @property
-    def problem(self) -> str | None:
-        """Why the encoder was not loaded, None where it was or may yet be."""
-        loading = self._loading
-        error = loading.exception() if loading is not None and loading.done() else None
-        return None if error is None else f"the encoder cannot be loaded: {type(error).__name__}"
-
-    async def ready(self, text: str, models: Sequence[Model], patience: float = PATIENCE) -> None:
-        """Wait for the encoder if it is being loaded and a text needs it; others go on meanwhile.
-
-        ``patience``: in seconds; after that the text is answered as not read.
-        """
-        loading = self._loading
-        if (
-            loading is None
-            or loading.done()
-            or any(each.match(text) is not None for each in models)
-        ):
-            return
-        await asyncio.to_thread(wait, {loading}, patience)
-
-    def read(self, text: str, model: Model) -> Interpretation:
+    def read(self, model: Model, text: str) -> Interpretation:
         """Return what a text means to a model, less what the user said that it does not mean."""
-        if self.state == "loaded":
+        if self.loaded:
             reading = self.cache.read(model, text)
         else:
             query = model.match(text)
@@ -254,19 +213,3 @@ class TextReader:
         if self.corrections is None or not self.corrections.kept:
             return reading
         return model.corrected(reading, self.corrections.rejected(text, model.id))
-
-    def surest(self, text: str, models: Sequence[Model]) -> tuple[Model, Interpretation]:
-        """Return the model whose reading of a text is the surest, with that reading.
-
-        Of equals the first; the first of all where none is sure. A text that is a name or phrasing
-        of one is not read by the others. ValueError without a model.
-        """
-        return surest(text, models, lambda model, text: self.read(text, model))
-
-
-def absolute(place: Place) -> Path:
-    """Take the path of a place on this machine; UsageError if it is relative."""
-    path = Path(place.path)
-    if not path.is_absolute():
-        raise UsageError("not an absolute path", "start it with /", place.path)
-    return path

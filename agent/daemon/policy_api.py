@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 
-from msgspec.structs import replace
-
 from agent.daemon.agent import Agent
 from agent.daemon.policy_file import rewrite
 from agent.daemon.reviews import own_search
@@ -28,7 +26,7 @@ from policy import amend
 from policy.hosts import ANYBODY, host_of, site_of
 from policy.match import GUARDED, Rulebook, may
 from policy.read import Remark, audit, preset, read
-from policy.rules import SIGN, KeyPath, Layer, Policy, Pools, Rule
+from policy.rules import KeyPath, Layer, Policy, Pools, Rule
 from policy.services import own_address
 from policy.settings import SETTINGS
 from policy.toml_text import Key, line_of, lines_of, toml
@@ -38,17 +36,11 @@ NO_POLICY = "there is no policy"
 
 def rules(now: datetime, agent: Agent) -> wire.RulesStatus:
     """List all rules of the policy in use."""
-    file, policy = agent.rules, agent.rules.policy
-    status = wire.RulesStatus(
-        path=str(file.path),
-        in_use=policy is not None,
-        since=(None if agent.vault is None else file.usage.since) or now,
-        problems=[from_fields(wire.RuleRemark, each) for each in file.problems],
-        effective=[],
-        rules=[],
-    )
+    policy = agent.rules.policy
+    path = str(agent.rules.path)
+    problems = [from_fields(wire.RuleRemark, each) for each in agent.rules.problems]
     if policy is None:
-        return status
+        return wire.RulesStatus(path=path, in_use=False, problems=problems)
     today, lines = now.date(), lines_of(policy.text)
     usable = agent.known_models(now)
     names = [*dict.fromkeys(each.name for model in usable for each in model.attributes)]
@@ -73,13 +65,14 @@ def rules(now: datetime, agent: Agent) -> wire.RulesStatus:
             line=place_of(lines, rule, ()),
             settings={key: toml(value) for key, value in rule.settings.items()},
             expired=rule.is_over(today),
-            fired_at=file.usage.at(rule),
             remarks=[from_fields(wire.RuleRemark, each) for each in remarks.get(rule, ())],
         )
         for rule in policy.rules
         if rule.layer is not Layer.DEFAULTS
     ]
-    return replace(status, effective=effective, rules=written)
+    return wire.RulesStatus(
+        path=path, in_use=True, problems=problems, effective=effective, rules=written
+    )
 
 
 def place_of(lines: Mapping[Key, int], rule: Rule, path: KeyPath) -> int | None:
@@ -87,27 +80,21 @@ def place_of(lines: Mapping[Key, int], rule: Rule, path: KeyPath) -> int | None:
     return line_of(lines, (*rule.path, *path)) if rule.layer is Layer.FILE else None
 
 
-def attributes(
-    now: datetime, agent: Agent, *, recipient: str | None = None
-) -> list[wire.AttributeStatus]:
-    """List the attributes of the model in use, and what the policy says of each.
+def attributes(now: datetime, agent: Agent) -> list[wire.AttributeStatus]:
+    """List the attributes of the model in use, and what the policy says of each to anybody.
 
-    Without a recipient what only other models know follows, MODEL.NAME where a name is taken.
-    ``recipient``: a host, or @ and a group; None for recipients without rules. UsageError where it
-    is neither, ModelError and UsageError where its model cannot be used.
+    What only other models know follows, MODEL.NAME where a name is taken. ModelError and UsageError
+    where the model cannot be used.
     """
-    in_use, host = agent.rules.active, recipient or ANYBODY
-    if recipient is not None:
-        pool = in_use.pool(recipient)
-        host = in_use.hosts_of(pool)[0] if recipient.startswith(SIGN) else recipient
-    model = agent.model_for(host, "", now)
+    in_use = agent.rules.active
+    model = agent.model_for(ANYBODY, "", now)
     lines = {} if in_use.policy is None else lines_of(in_use.policy.text)
     others = (each for each in agent.known_models(now) if each.id != model.id)
     facts = Concepts((model, *others)).kinds
 
     def status(model: Model, attribute: Attribute, name: str) -> wire.AttributeStatus:
         book = in_use.book(model)
-        ruling = None if book is None else book.match(host, "", now.date())
+        ruling = None if book is None else book.match(ANYBODY, "", now.date())
         verdicts = {} if ruling is None else ruling.attributes[attribute.name]
         disclose = may(verdicts) if verdicts else "never"
         key = "guard" if disclose == GUARDED else "disclose"
@@ -129,11 +116,9 @@ def attributes(
         )
 
     listed = [status(model, each, each.name) for each in model.attributes]
-    if recipient is None:
-        taken = {each.concept for each in model.attributes}
-        more = ((c, *each.attributes[0], each.name) for c, each in facts.items() if c not in taken)
-        listed += [status(other, attribute, name) for _, other, attribute, name in more]
-    return listed
+    taken = {each.concept for each in model.attributes}
+    more = ((*each.attributes[0], each.name) for c, each in facts.items() if c not in taken)
+    return listed + [status(*each) for each in more]
 
 
 def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
@@ -295,11 +280,8 @@ def allow(body: RecipientName, now: datetime, agent: Agent) -> Allowed:
     """Take back a refusal; a rule that is not ours stays, and is named."""
     done = agent.consent.allow(body.recipient).changed
     agent.renew()
-    rule, policy = agent.consent.refused_by(body.recipient, now), agent.rules.policy
-    if rule is None or policy is None:
-        return Allowed(done=done)
-    line = place_of(lines_of(policy.text), rule, ("nothing",))
-    return Allowed(done=done, rule=rule.name, line=line)
+    rule = agent.consent.refused_by(body.recipient, now)
+    return Allowed(done=done, rule=None if rule is None else rule.name)
 
 
 def verdict(body: wire.Word, now: datetime, agent: Agent, *, id: int) -> wire.Ruled:  # noqa: A002  (the route's word)

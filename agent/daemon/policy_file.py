@@ -10,7 +10,6 @@ from stat import S_IMODE
 from typing import NamedTuple
 
 from agent.daemon.events import LOG
-from agent.daemon.request_log import RuleUsage
 from agent.decision.terms import Terms, attributes_of, rulebook, terms_under
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError, reason
 from agent.files import check_ours, clear_unfinished, fsync, temporary_file
@@ -247,7 +246,6 @@ class PolicyFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.active = ActivePolicy(None)
-        self.usage = RuleUsage()
         self.problems: tuple[Problem, ...] = ()
         self._begun = False
         self._seen: Fingerprint | None = UNREAD  # of the file as it was read, settled and safe
@@ -286,9 +284,8 @@ class PolicyFile:
         self.active = ActivePolicy(self.policy, models)
 
     def forget(self) -> None:
-        """Forget what was asked, and which rules decided; they stay in force."""
+        """Forget what was asked; the rules stay in force."""
         self.active = ActivePolicy(self.policy, self.active.models)
-        self.usage.clear()
 
     def status(self) -> PolicyStatus:
         """Describe the file, and whether there are rules in force."""

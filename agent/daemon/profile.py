@@ -54,12 +54,11 @@ def change_profile(body: ProfileChange, now: datetime, agent: Agent) -> Changed:
     }
     if changes and not body.dry_run:
         _keep(agent, vault, planned_facts)
-        count = vault.ledger.count
 
         def put_back() -> str:
             _keep(agent, vault, facts)
             agent.bus.publish("profile")
-            return _sent_since(agent, vault, count, changes.keys())
+            return ALREADY_SENT
 
         titles = [_title(concepts, kind) for kind in changes]
         named = listed(titles) if len(titles) <= MOST_NAMED else f"{len(titles)} facts"
@@ -86,20 +85,6 @@ def _keep(agent: Agent, vault: Vault, facts: tuple[Fact, ...]) -> None:
 
 def _names(profile: Profile, concepts: Concepts) -> set[str]:
     return {name for model in concepts.models for name in profile.names(model)}
-
-
-def _sent_since(agent: Agent, vault: Vault, count: int, kinds: Collection[str]) -> str:
-    """Return a sentence on who was sent any of these kinds after the first ``count`` entries."""
-    index = vault.ledger.disclosures
-    sent = dict[str, dict[str, None]]()
-    for _, site, facts in index.new_facts_after(count):
-        kinds_sent = (index.concepts.current(Meaning(*fact)).concept for fact in facts)
-        if new := [_title(index.concepts, kind) for kind in kinds_sent if kind in kinds]:
-            sent.setdefault(agent.rules.active.pool_of(site), {}).update(dict.fromkeys(new))
-    if not sent:
-        return "None of it was sent in the meantime."
-    each = "; ".join(f"{pool} was sent {listed(new)}" for pool, new in sorted(sent.items()))
-    return f"{ALREADY_SENT[:-1]}: {each}."
 
 
 def _implied(

@@ -241,7 +241,7 @@ async def opened(
 
 TRUSTED: frozenset[Asker] = frozenset({"user", "assistant"})
 HELD = 600.0  # seconds without a dialog for the passphrase, after "not now"
-APART = 3600.0  # seconds between two about the same pool
+HOUR = APART = 3600.0  # seconds between two about the same pool
 TRIES = 3
 TITLE = "Reticent"
 SAID: Mapping[int, Disclose] = {0: "never", DECLINED: "auto"}  # by what a button replies
@@ -265,6 +265,7 @@ class Prompts:
         self._task: asyncio.Task[None] | None = None
         self._dialog: Dialog | None = None
         self._next: dict[str, float] = {}  # by pool, when the next may open
+        self._shown: list[float] = []  # when one did, within the last hour
 
     def use(self, screen: Mapping[str, str]) -> None:
         """Open dialogs on another screen from now on; only for callers on control."""
@@ -298,10 +299,14 @@ class Prompts:
                     self._begin(partial(self._ask_passphrase, host_of(ask.recipient)))
         elif answer.summary is not None and self._is_time(answer.summary.pool):
             pool, pending = answer.summary.pool, {*answer.summary.pending}
+            self._shown = [each for each in self._shown if self._clock() - each < HOUR]
+            if len(self._shown) >= self._agent.settings.prompts_per_hour:
+                return
             for review in consent.reviews(now):
                 own = (review.kind, review.pool) == ("ask", pool) and {*review.names} <= pending
-                if own and review.prompted:
+                if own:
                     self._wait(pool, APART)
+                    self._shown.append(self._clock())
                     self._begin(partial(self._ask_word, review, answer.summary.titles))
                     break
 

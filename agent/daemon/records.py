@@ -1,23 +1,22 @@
 """The records of the vault, as messages: ledger, requests, recipients, corrections of readings."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
 from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
 from agent.decision.decide import counted_among, read_by
-from agent.decision.knowledge import Holdings, Knowledge, inferred, knowledge_in, people_left
-from agent.decision.values import Correction, Reading
-from agent.errors import LockedError, ModelError, UsageError
+from agent.decision.knowledge import inferred, knowledge_in, people_left
+from agent.decision.values import Reading
+from agent.errors import LockedError, UsageError
 from agent.model.concepts import Meaning
-from agent.model.model import Model
+from agent.model.model import Model, surest
 from agent.vault.disclosure_index import Disclosure, Forgetting, LedgerStep
-from agent.vault.profile import Corrections
 from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
 from agent.wire.state import (
     Corrected,
@@ -95,69 +94,108 @@ def known_query(name: str, model_id: str, probability: float, model: Model | Non
     return Reading(query=name, title=title, probability=probability, model=model_id)
 
 
-class _PoolView(NamedTuple):
-    """What a pool holds, the steps of the ledger about it, and the model that counts its people."""
+def recipients(now: datetime, agent: Agent, *, recipient: str | None = None) -> list[Recipient]:
+    """List who was sent anything, latest first; or one recipient, with all that it holds.
 
-    pool: str
-    steps: Sequence[LedgerStep]
-    model: Model
-    holdings: Holdings[str]
-    knowledge: Knowledge
-    people_left: int
-    labels: list[tuple[str, str, datetime]]  # name, value, since
+    UsageError where ``recipient`` is neither a host nor a group.
+    """
+    in_use = agent.rules.active
+    steps_of: defaultdict[str, list[LedgerStep]] = defaultdict(list)
+    last: dict[str, int] = {}
+    for step in agent.open_vault.ledger.disclosures.steps:
+        pool = in_use.pool_of(step.site)
+        steps_of[pool].append(step)
+        if step.people_left is not None:
+            last[pool] = step.number
+    if recipient is not None:
+        pool = in_use.pool(recipient)
+        return [_recipient(agent, pool, steps_of[pool], now, whole=True)]
+    latest = sorted(last, key=lambda pool: -last[pool])
+    return [_recipient(agent, pool, steps_of[pool], now) for pool in latest]
 
 
-def _view_of(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime) -> _PoolView:
-    index, cache = agent.open_vault.ledger.disclosures, agent.reader.cache
-    model = _counted_by(agent, pool, steps, now)
-    holdings = index.pool(pool, agent.rules.active.pool_of)
+def _recipient(
+    agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime, *, whole: bool = False
+) -> Recipient:
+    index, in_use = agent.open_vault.ledger.disclosures, agent.rules.active
+    cache = agent.reader.cache
+    disclosed = [step for step in steps if step.people_left is not None]
+    model = _counted_by(agent, disclosed[-1].number if disclosed else None, now)
+    holdings = index.pool(pool, in_use.pool_of)
     knowledge = knowledge_in(holdings, model, now, concepts=index.concepts, cache=cache)
-    labels = sorted(
+    facts = sorted(
         (*index.concepts.label(Meaning(concept, fact.value)), fact.since)
         for concept, fact in holdings.held.items()
     )
-    people = people_left(knowledge, model, cache)
-    return _PoolView(pool, steps, model, holdings, knowledge, people, labels)
-
-
-def knowledge(now: datetime, agent: Agent, *, recipient: str) -> Recipient:
-    """Say what a recipient holds.
-
-    UsageError where that is neither a host nor a group.
-    """
-    in_use = agent.rules.active
-    pool = in_use.pool(recipient)
-    steps = agent.open_vault.ledger.disclosures.steps
-    view = _view_of(agent, pool, [e for e in steps if in_use.pool_of(e.site) == pool], now)
-    model = view.model
+    sites, book = sorted({step.site for step in disclosed}), in_use.book(model)
+    rulings = [book.match(host, "", now.date()) for host in sites or in_use.hosts_of(pool) if book]
+    found = Recipient(
+        pool=pool,
+        sites=sites,
+        held=[name for name, _, _ in facts],
+        requests=len(disclosed),
+        model=model.id,
+        people=round(model.people),
+        among=counted_among(model),
+        people_left=people_left(knowledge, model, cache),
+        history=thinned([*_history(agent, pool, steps, model)]),
+        blocked=bool(rulings) and all(e.settings["nothing"].value is True for e in rulings),
+    )
+    if not whole:
+        return found
     terms = (in_use.terms(model, host, "", now.date()) for host in in_use.hosts_of(pool))
     guards = {name for each in terms if each is not None for name, _ in each.guards}
     guarded = [each.name for each in model.attributes if each.name in guards]
-    codes = view.knowledge if view.knowledge.share else None
+    codes = knowledge if knowledge.share else None
     return replace(
-        _recipient(agent, view, now),
-        values={name: value for name, value, _ in view.labels},
-        since={name: since for name, _, since in view.labels},
-        recent=view.holdings.recent(now),
-        inferred=[*inferred(guarded, codes, model, agent.reader.cache)],
+        found,
+        values={name: value for name, value, _ in facts},
+        since={name: since for name, _, since in facts},
+        recent=holdings.recent(now),
+        inferred=[*inferred(guarded, codes, model, cache)],
     )
 
 
-def _counted_by(agent: Agent, pool: str, steps: Sequence[LedgerStep], now: datetime) -> Model:
-    """Return the model by which people are counted: the one that decided last for a pool.
+def _counted_by(agent: Agent, last: int | None, now: datetime) -> Model:
+    """Choose the model by which people are counted: the one that decided the entry ``last``.
 
-    ``steps``: of the pool. Where it is gone, the policy's for the pool, or the shipped one. What a
-    model lacks of what others told makes its people fewer, so one number is enough.
+    Where it is gone, the shipped one. What a model lacks of what others told makes its people
+    fewer, so one number is enough.
     """
-    last = max((each.number for each in steps if each.people_left is not None), default=None)
-    entry = None if last is None else agent.open_vault.ledger.entry(last)
     models = {each.id: each for each in agent.usable_models(now)}
-    if isinstance(entry, Disclosure) and entry.model in models:
-        return models[entry.model]
-    try:
-        return agent.model_for(agent.rules.active.hosts_of(pool)[0], "", now)
-    except (ModelError, UsageError):
-        return agent.registry.of(None, agent.rules.active.keys, now)
+    entry = None if last is None else agent.open_vault.ledger.entry(last)
+    name = entry.model if isinstance(entry, Disclosure) else ""
+    return models.get(name) or agent.registry.of(None, agent.rules.active.keys, now)
+
+
+def _history(
+    agent: Agent, pool: str, steps: Sequence[LedgerStep], model: Model
+) -> Iterator[Moment]:
+    """Yield each time from which on another number of people agreed with what a pool held."""
+    index, pool_of = agent.open_vault.ledger.disclosures, agent.rules.active.pool_of
+    linked: set[str] = set()
+    before = None
+    for number, of_entry in groupby(steps, key=lambda step: step.number):
+        for step in of_entry:
+            left = step.people_left
+            (linked.discard if left is None else linked.add)(step.site)
+        if left is None:  # the ledger has no number, and most have forgotten all
+            past = index.pool(pool, pool_of, number + 1 if linked else 0)
+            then = knowledge_in(
+                past, model, step.at, concepts=index.concepts, cache=agent.reader.cache
+            )
+            left = people_left(then, model, agent.reader.cache)
+        if left != before and left <= model.people:  # more were counted by another model
+            yield Moment(at=step.at, people_left=left)
+        before = left
+
+
+def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
+    """Return at most ``most`` moments, the first and the last among them."""
+    end = len(moments) - 1
+    if end < most:
+        return [*moments]
+    return [moments[place * end // (most - 1)] for place in range(most)]
 
 
 def forget(body: RecipientName, now: datetime, agent: Agent) -> Done:
@@ -180,7 +218,8 @@ def requests(
 
     ``recipient``: only those of it and its pool. UsageError where it is neither a host nor a group.
     """
-    pool_of = agent.rules.active.pool_of
+    in_use, silent = agent.rules.active, agent.silent_requests
+    wanted = None if recipient is None else in_use.pool(recipient)
     pending = {
         (review.pool, name)
         for review in agent.consent.reviews(now)
@@ -188,105 +227,20 @@ def requests(
         if review.kind == "ask"
     }
 
-    def waited(names: Collection[str], pool: str) -> dict[str, Any]:
-        settled = sum((pool, name) not in pending for name in names)
-        return {"values": {}, "waiting": len(names), "settled": settled}
+    def shown(entry: Entry) -> Entry:
+        names = silent.waiting.get(entry.number, frozenset())
+        settled = sum((entry.pool, name) not in pending for name in names)
+        return replace(entry, values={}, waiting=len(names), settled=settled)
 
     latest = [  # each by its place: after which entry of the ledger, and which request after that
-        (
-            (each.number, 0),
-            replace(each, **waited(agent.silent_requests.waiting(each.number), each.pool)),
-        )
-        for each in ledger(now, agent, recipient=recipient, limit=limit)
+        ((each.number, 0), each) for each in ledger(now, agent, recipient=recipient, limit=limit)
     ]
-    wanted = None if recipient is None else agent.rules.active.pool(recipient)
-    for silent in agent.silent_requests:
-        try:
-            host = host_of(silent.ask.recipient)
-        except UsageError:  # it went nowhere; without a policy nobody looks at it
-            continue
-        pool = pool_of(host)
+    for after, each in silent.entries:
+        pool = in_use.pool_of(each.recipient)
         if wanted in (None, pool):
-            own = {"kind": "nothing", "recipient": host, "pool": pool}
-            entry = from_fields(Entry, silent, silent.ask, **own, **waited(silent.waiting, pool))
-            latest.append(((silent.after, -silent.number), entry))
+            latest.append(((after, -each.number), replace(each, pool=pool)))
     latest.sort(key=itemgetter(0))
-    return [each for _, each in latest][-(limit or LATEST_ENTRIES) :]
-
-
-def recipients(now: datetime, agent: Agent) -> list[Recipient]:
-    """List who was sent anything, latest first."""
-    steps_of: dict[str, list[LedgerStep]] = {}
-    last: dict[str, int] = {}
-    for step in agent.open_vault.ledger.disclosures.steps:
-        pool = agent.rules.active.pool_of(step.site)
-        steps_of.setdefault(pool, []).append(step)
-        if step.people_left is not None:
-            last[pool] = step.number
-    latest = sorted(last, key=lambda pool: -last[pool])
-    return [_recipient(agent, _view_of(agent, e, steps_of[e], now), now) for e in latest]
-
-
-def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
-    """Return at most ``most`` moments, the first and the last among them."""
-    end = len(moments) - 1
-    if end < most:
-        return [*moments]
-    return [moments[place * end // (most - 1)] for place in range(most)]
-
-
-def _recipient(agent: Agent, view: _PoolView, now: datetime) -> Recipient:
-    index, in_use = agent.open_vault.ledger.disclosures, agent.rules.active
-    pool, steps, model = view[:3]
-    concepts, cache = index.concepts, agent.reader.cache
-    disclosed = [step for step in steps if step.people_left is not None]
-    sites = sorted({step.site for step in disclosed})
-    book = in_use.book(model)
-
-    def history() -> Iterator[Moment]:
-        """Yield each time from which on another number of people agreed with what it held."""
-        linked: set[str] = set()
-        before = None
-        for number, of_entry in groupby(steps, key=lambda step: step.number):
-            for step in of_entry:
-                left = step.people_left
-                (linked.discard if left is None else linked.add)(step.site)
-            if left is None:  # the ledger has no number, and most have forgotten all
-                past = index.pool(pool, in_use.pool_of, number + 1 if linked else 0)
-                then = knowledge_in(past, model, step.at, concepts=concepts, cache=cache)
-                left = people_left(then, model, cache)
-            if left != before and left <= model.people:  # more were counted by another model
-                yield Moment(at=step.at, people_left=left)
-            before = left
-
-    return Recipient(
-        pool=pool,
-        sites=sites,
-        held=[name for name, _, _ in view.labels],
-        requests=len(disclosed),
-        last_at=disclosed[-1].at if disclosed else None,
-        model=model.id,
-        people=round(model.people),
-        among=counted_among(model),
-        people_left=view.people_left,
-        history=thinned([*history()]),
-        blocked=book is not None
-        and all(
-            book.match(site, "", now.date()).settings["nothing"].value is True
-            for site in sites or in_use.hosts_of(pool)
-        ),
-    )
-
-
-def corrections(_now: datetime, agent: Agent) -> list[Correction]:
-    """List what texts do not mean."""
-    return sorted(_corrections(agent).kept)
-
-
-def _corrections(agent: Agent) -> Corrections:
-    if agent.reader.corrections is None:
-        raise LockedError
-    return agent.reader.corrections
+    return [shown(each) for _, each in latest][-(limit or LATEST_ENTRIES) :]
 
 
 def not_that(body: NotThat, now: datetime, agent: Agent) -> Corrected:
@@ -295,7 +249,9 @@ def not_that(body: NotThat, now: datetime, agent: Agent) -> Corrected:
     The user can undo it until the vault locks. UsageError where the text is read as nothing, or
     there is no room, and for no text or two; VaultError where it cannot be kept.
     """
-    wrong = _corrections(agent)
+    wrong = agent.reader.corrections
+    if wrong is None:
+        raise LockedError
     if (body.entry is None) == (body.query is None):
         raise UsageError("not one text", "name an entry of the ledger, or a text")
     text, host = body.query or "", body.recipient or ANYBODY
@@ -306,7 +262,7 @@ def not_that(body: NotThat, now: datetime, agent: Agent) -> Corrected:
 
     def read() -> Reading | None:
         name = agent.rules.active.model(host, text, now.date())
-        model, reading = agent.reader.surest(text, agent.readers(name, now))
+        model, reading = surest(text, agent.readers(name, now), agent.reader.read)
         return read_by(reading, model)
 
     before = wrong.of(text)

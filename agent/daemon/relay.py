@@ -12,7 +12,6 @@ import _socket  # a third of what `socket` takes, which is more than all the res
 import os
 import struct
 import sys
-import time
 from collections.abc import Callable, Iterator
 
 LENGTH = struct.Struct("=I")
@@ -21,7 +20,7 @@ DAMAGED = 64 << 20  # bytes; no browser sends more, so a greater length is damag
 LARGEST_ANSWER = 1 << 20  # bytes that a browser takes
 LARGEST_HEAD = 16 << 10
 AT_ONCE = 64 << 10
-SECONDS = 2.0  # from a whole frame until its answer: the request in the browser waits for it
+SECONDS = 2.0  # without a byte of the answer: the request in the browser waits for it
 HEAD = (
     b"POST /v1/relay HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     b"Content-Length: %d\r\nConnection: close\r\n\r\n"
@@ -29,10 +28,6 @@ HEAD = (
 ABSENT = (
     b'{"code":"no daemon","what":"the daemon is not running",'
     b'"hint":"start it with `reticent daemon`, or `reticent connect system`"}'
-)
-FOREIGN = (
-    b'{"code":"no daemon","what":"the daemon\'s socket is not ours",'
-    b'"hint":"run the browser as the user who started the daemon"}'
 )
 BROKEN = (
     b'{"code":"no daemon","what":"the daemon broke off","hint":"see its log, or start it again"}'
@@ -75,11 +70,9 @@ def asked(path: str, frame: bytes, seconds: float = SECONDS) -> bytes:
     """Return what the daemon at a socket answers to a frame, or why there is no answer."""
     opened = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
-        return _exchanged(opened, path, HEAD % len(frame) + frame, time.monotonic() + seconds)
+        return _exchanged(opened, path, HEAD % len(frame) + frame, seconds)
     except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
         return ABSENT
-    except PermissionError:
-        return FOREIGN
     except (TimeoutError, BlockingIOError):  # the second: the queue of callers is full
         return SLOW
     except (OSError, BrokenOffError):
@@ -88,16 +81,15 @@ def asked(path: str, frame: bytes, seconds: float = SECONDS) -> bytes:
         opened.close()
 
 
-def _exchanged(opened: _socket.socket, path: str, request: bytes, until: float) -> bytes:
+def _exchanged(opened: _socket.socket, path: str, request: bytes, seconds: float) -> bytes:
     """Send a request, and return the body of the answer."""
-    _limit(opened, until)
+    opened.settimeout(seconds)
     opened.connect(path)
     if _owner(opened, path) != os.geteuid():
         raise PermissionError
     opened.sendall(request)
     answer = bytearray()
     while len(answer) <= LARGEST_HEAD + LARGEST_ANSWER:
-        _limit(opened, until)
         if not (more := opened.recv(AT_ONCE)):
             return _body(bytes(answer))
         answer += more
@@ -123,14 +115,6 @@ def _owner(opened: _socket.socket, path: str) -> int:
         return os.lstat(path).st_uid
     raw = opened.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, _LINUX_PEER.size)
     return int(_LINUX_PEER.unpack(raw)[1])
-
-
-def _limit(opened: _socket.socket, until: float) -> None:
-    """Limit the next step to the time left; TimeoutError if none is left."""
-    left = until - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    opened.settimeout(left)
 
 
 def _rest(read: Read, length: int) -> bytes:

@@ -27,20 +27,14 @@ PREFIX = "offers/"
 MOST_OFFERS = 4096  # sites whose offers are at hand
 SEARCHES_PER_SITE = 8
 MOST_SEARCHES = 400  # of the longest addresses, so that a browser's relay takes the answer: 1 MiB
-MOST_PROMPTS = 1000  # within an hour, whatever the policy says
 Key = tuple[str, str, frozenset[str]]
-NOBODY: Key = ("", "", frozenset())
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The reviews, the least recently requested first, and the prompts granted for which.
-
-    ``last``: the highest number that a review had.
-    """
+    """The reviews, the least recently requested first; ``last``: the highest number of one."""
 
     reviews: Mapping[Key, Review] = field(default_factory=dict)
-    prompts: tuple[tuple[datetime, Key], ...] = ()
     last: int = 0
 
     def find(self, number: int) -> Review:
@@ -64,15 +58,11 @@ def key_of(review: Review) -> Key:
     return review.kind, review.pool, frozenset(review.names)
 
 
-def queued(
-    waiting: Waiting, review: Review, hourly: int, now: datetime
-) -> tuple[Waiting, Review | None]:
-    """Add a review, or refresh the one that is like it.
+def queued(waiting: Waiting, review: Review) -> tuple[Waiting, Review | None]:
+    """Add a review, which gets its number here, or refresh the one that is like it.
 
-    ``review``: its number and whether it is prompted are set here; ``hourly``: prompts that may be
-    granted within an hour, one of them to a recipient's offers. Also returns the review if it is
-    new, or a prompt from now on. What was shown under a number never grows: an offer of other
-    names, or with another search, has a number of its own.
+    Also returns the review if it is new. What was shown under a number never grows: an offer of
+    other names, or with another search, has a number of its own.
     """
     key = key_of(review)
     before = waiting.reviews.get(key)
@@ -82,30 +72,17 @@ def queued(
         review.search,
     ):
         before = None
-    prompts = tuple((at, other) for at, other in waiting.prompts if now - at < HOUR)
-    prompted = before is not None and before.prompted
-    spent = review.kind == "offer" and any(other == key for _, other in prompts)
-    granted = not prompted and not spent and len(prompts) < min(hourly, MOST_PROMPTS)
     last = waiting.last + (before is None)
-    number = last if before is None else before.id
-    review = changed(review, id=number, prompted=granted or prompted)
+    review = changed(review, id=last if before is None else before.id)
     reviews = {other: each for other, each in waiting.reviews.items() if other != key}
     reviews[key] = review
-    prompts = (*prompts, (now, key)) if granted else prompts
-    return Waiting(_bounded(reviews), prompts, last), review if granted or before is None else None
+    return Waiting(_bounded(reviews), last), review if before is None else None
 
 
 def expired(waiting: Waiting, now: datetime) -> Waiting:
     """Remove the reviews that no request has met for a day."""
     recent = {key: each for key, each in waiting.reviews.items() if now - each.at < EXPIRES}
     return waiting if len(recent) == len(waiting.reviews) else replace(waiting, reviews=recent)
-
-
-def anonymous(waiting: Waiting) -> Waiting:
-    """Reduce each prompt whose review is settled to its time."""
-    keys = waiting.reviews
-    prompts = tuple((at, key if key in keys else NOBODY) for at, key in waiting.prompts)
-    return replace(waiting, prompts=prompts)
 
 
 def narrowed(waiting: Waiting, names_of: Callable[[Review], Collection[str] | None]) -> Waiting:

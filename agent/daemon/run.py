@@ -52,14 +52,11 @@ def run(
     forbid_dumps()
     with ExitStack() as stack:
         stack.callback(os.umask, os.umask(UMASK))
-        stack.enter_context(sockets.more_files())
         for folder in (paths.config, paths.data, paths.state, paths.runtime):
             private_folder(folder)
         stack.enter_context(sockets.alone(paths.daemon_lock))
         stack.enter_context(logging_to(paths.log))
-        listening = stack.enter_context(
-            sockets.doors(paths, sockets.adopted(os.environ, os.getpid()))
-        )
+        listening = stack.enter_context(sockets.doors(paths))
         gc.disable()  # it would look through modules that all stay, a tenth of the start
         stack.callback(gc.enable)
 
@@ -98,10 +95,8 @@ async def _live(listening: Mapping[Door, socket.socket], build: Callable[[], Api
             await sites[-1].setup()
             await web.SockSite(sites[-1], opened, backlog=sockets.BACKLOG).start()
         LOG.info("ready (process %d)", os.getpid())
-        sockets.notify("READY=1", os.environ)
         await _until(over, reload, daemon)
         LOG.info("ending")
-        sockets.notify("STOPPING=1", os.environ)
     finally:
         agent.bus.close()
         await asyncio.gather(*[each.cleanup() for each in sites])

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from inspect import isawaitable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +18,6 @@ from agent.daemon.boundary import (
     Handler,
     body_of,
     boundary,
-    message_in,
     message_of,
     parameters_of,
     reply,
@@ -121,27 +119,6 @@ def application(door: Door, daemon: Daemon) -> web.Application:
     return app
 
 
-class _Request(web.Request):
-    """A request whose answer has our headers, also where aiohttp refuses it before any route."""
-
-    async def _prepare_hook(self, response: web.StreamResponse) -> None:
-        """Let nothing keep or guess at an answer, and let none say what serves it."""
-        await super()._prepare_hook(response)
-        response.headers.popall("Server", None)
-        response.headers["Cache-Control"] = "no-store"
-        response.headers["X-Content-Type-Options"] = "nosniff"
-
-
-class _Runner(web.AppRunner):
-    """Runs an application with requests of our own kind: aiohttp has no other place for that."""
-
-    async def setup(self) -> None:
-        await super().setup()
-        if self.server is not None:
-            create: Callable[..., web.BaseRequest] = self.server.request_factory
-            self.server.request_factory = partial(create, _cls=_Request)
-
-
 def runner(app: web.Application, idle: float = IDLE) -> web.AppRunner:
     """Return what runs an application: nothing that it is asked reaches a log.
 
@@ -149,7 +126,7 @@ def runner(app: web.Application, idle: float = IDLE) -> web.AppRunner:
     """
     silent = logging.getLogger("reticent.http")
     silent.disabled = True  # aiohttp logs the bytes of a request that is no HTTP
-    return _Runner(
+    return web.AppRunner(
         app,
         logger=silent,
         access_log=None,
@@ -163,11 +140,10 @@ def runner(app: web.Application, idle: float = IDLE) -> web.AppRunner:
 
 def _handler(route: Route, door: Door, daemon: Daemon) -> Handler:
     """Return what answers one call: reads what it takes, then makes it."""
-    decoder = None if route.takes is None else msgspec.json.Decoder(route.takes)
 
     async def handler(request: web.Request) -> web.StreamResponse:
         body = await body_of(request, route, daemon.patience)
-        message = None if decoder is None else message_of(body, decoder)
+        message = None if route.takes is None else message_of(body, route.takes)
         parameters = parameters_of(request, route) if route.parameters or request.query else {}
         caller = Caller(door, "command", unattended=UNATTENDED in request.headers)
         if door == QUERY:
@@ -186,8 +162,6 @@ async def _call(
     name: str, message: object, parameters: dict[str, Any], caller: Caller, daemon: Daemon
 ) -> web.Response:
     """Make a call, as one step that nothing comes between, unless the call itself can wait."""
-    if message is not None:
-        await daemon.api.readable(message)
     daemon.autolock.before(caller.door, "unattended" if caller.unattended else name)
     if name == DECIDE:
         parameters["by"] = caller.by
@@ -210,8 +184,9 @@ async def _relayed(frame: Frame, caller: Caller, daemon: Daemon) -> web.Response
     """Make the call in a frame of the native host; its answer, or its fault, goes into a frame."""
     if frame.call not in RELAYED:
         raise RefusedError("malformed", "no such call can be relayed", SEE)
-    name, message = RELAYED[frame.call].name, message_in(frame.body, RELAYED[frame.call].takes)
-    calling = _call(name, message, {}, caller._replace(by=frame.by), daemon)
-    answer = await settled(name, calling)
+    route = RELAYED[frame.call]
+    message = message_of(frame.body, route.takes, "the body of the frame")
+    calling = _call(route.name, message, {}, caller._replace(by=frame.by), daemon)
+    answer = await settled(route.name, calling)
     body = msgspec.Raw(answer.body if isinstance(answer.body, bytes) else b"null")
     return reply(RelayAnswer(id=frame.id, status=answer.status, body=body))

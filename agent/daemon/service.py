@@ -1,8 +1,7 @@
-"""Having systemd start the daemon: its units, and the commands that load and stop them."""
+"""Having systemd start the daemon: its unit, and the commands that load and stop it."""
 
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from agent.daemon.artifacts import Artifact, Machine
@@ -11,22 +10,20 @@ from agent.paths import HOME, paths
 from agent.wire.client import check_address
 
 SERVICE = "reticent.service"
-SOCKETS = {"control": "reticent-control.socket", "query": "reticent-query.socket"}
 FOLDERS = (HOME, "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")  # of the environment
-UNITS = Path(__file__).with_name("units")  # with places to fill in
+UNIT = Path(__file__).with_name("systemd.service")  # with places to fill in
 MARK = "Written by `reticent "  # by every version
 _HEADER = f"# {MARK}connect system`; `reticent disconnect system` removes it.\n\n"
 SECONDS = 30.0  # for systemd to answer
 _CTL = ["systemctl", "--user"]
-_PLACES = ("Environment=", "ListenStream=")
 Commands = list[list[str]]
 RELOAD = [*_CTL, "daemon-reload"]
-STARTING = [RELOAD, [*_CTL, "enable", "--now", *SOCKETS.values()]]  # once the files are written
-STOPPING = [[*_CTL, "disable", "--now", *SOCKETS.values(), SERVICE]]  # before they are removed
+STARTING = [RELOAD, [*_CTL, "enable", "--now", SERVICE]]  # once the unit is written
+STOPPING = [[*_CTL, "disable", "--now", SERVICE]]  # before it is removed
 
 
 def units(machine: Machine) -> tuple[Artifact, ...]:
-    """Write the units that start the daemon, with the variables that locate our folders.
+    """Write the unit that starts the daemon, with the variables that locate our folders.
 
     Raises UsageError for a path or a variable that such a file cannot hold, and on macOS.
     """
@@ -37,42 +34,26 @@ def units(machine: Machine) -> tuple[Artifact, ...]:
     variables = {name: environment[name] for name in FOLDERS if environment.get(name)}
     if HOME in variables:
         variables[HOME] = str(paths(variables).config.parent)  # absolute
+        check_address(paths(variables).control)
     for text in (machine.interpreter, *variables.values()):
         if not text.isprintable() or (text == machine.interpreter and {*"\"'\\"} & {*text}):
             hint = "use plain characters in the names of the folder and of Python"
             raise UsageError("a service file cannot hold this path", hint, text)
-    folder = machine.configuration / "systemd" / "user"
-    return tuple(_unit(folder / name, text) for name, text in _texts(machine, variables))
-
-
-def _unit(path: Path, text: str) -> Artifact:
-    """A unit is ours if it names the same folders."""
-    places = [line for line in text.splitlines() if line.startswith(_PLACES)]
+    lines = [f'Environment="{name}={_escaped(value)}"\n' for name, value in variables.items()]
+    text = _HEADER + UNIT.read_text().format(  # -P: not from where it runs
+        command=f'"{_escaped(machine.interpreter)}" -P -m agent.cli daemon run',
+        environment="".join(lines),
+    )
 
     def is_ours(other: str) -> bool:
-        lines = other.splitlines()
-        return MARK in other and places == [each for each in lines if each.startswith(_PLACES)]
+        """It names the same folders."""
+        return MARK in other and _folders(other) == _folders(text)
 
-    return Artifact(path, _HEADER + text, is_ours, MARK)
+    return (Artifact(machine.configuration / "systemd" / "user" / SERVICE, text, is_ours, MARK),)
 
 
-def _texts(machine: Machine, variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each unit."""
-    service, socket = ((UNITS / f"systemd.{kind}").read_text() for kind in ("service", "socket"))
-    environment = [f'Environment="{name}={_escaped(value)}"\n' for name, value in variables.items()]
-    yield (
-        SERVICE,
-        service.format(  # -P: not from where it runs
-            command=f'"{_escaped(machine.interpreter)}" -P -m agent.cli daemon run',
-            environment="".join(environment),
-            sockets=" ".join(SOCKETS.values()),
-        ),
-    )
-    for door, name in SOCKETS.items():
-        path = f"%t/reticent/{door}.sock"  # %t: the user's $XDG_RUNTIME_DIR
-        if HOME in variables:
-            path = check_address(getattr(paths(variables), door)).replace("%", "%%")
-        yield name, socket.format(door=door, path=path, service=SERVICE)
+def _folders(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("Environment=")]
 
 
 def _escaped(text: str) -> str:
@@ -82,16 +63,7 @@ def _escaped(text: str) -> str:
 
 def reachable() -> bool:
     """Say whether the user's systemd answers."""
-    return _succeeds("show-environment")
-
-
-def listening() -> bool:
-    """Say whether systemd listens for the daemon, and so starts it at a call."""
-    return _succeeds("is-active", "--quiet", SOCKETS["control"])
-
-
-def _succeeds(*arguments: str) -> bool:
-    return shutil.which(_CTL[0]) is not None and _problem([*_CTL, *arguments]) is None
+    return shutil.which(_CTL[0]) is not None and _problem([*_CTL, "show-environment"]) is None
 
 
 def run(commands: Commands) -> None:

@@ -32,7 +32,17 @@ def explain(ask: Ask, now: datetime, agent: Agent) -> Decision:
 
 async def whatif(body: WhatIf, now: datetime, agent: Agent) -> Weighed:
     """Weigh another set of attributes for a request."""
-    return await agent.in_thread(weighed(body, now, agent))
+    try:
+        return await agent.in_thread(weighed(body, now, agent))
+    except UndecidedError as error:
+        return Weighed(
+            headline=f"Nothing to compare: {WHY_NOTHING[error.code]}.",
+            decision=Decision(
+                code=error.code, request=Request(body.query or "", body.recipient or "")
+            ),
+            chosen=Figures(),
+            weighed=Figures(),
+        )
 
 
 async def curve(body: CurveAsk, now: datetime, agent: Agent) -> Curve:
@@ -40,12 +50,30 @@ async def curve(body: CurveAsk, now: datetime, agent: Agent) -> Curve:
     return await agent.in_thread(curved(body, now, agent))
 
 
+def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Callable[[], Curve]:
+    """Prepare a curve.
+
+    Without a recipient it is by the rules for everybody, and for one who holds nothing. UsageError
+    where nothing can be decided; from what is returned, where nothing would leave whatever the
+    trade-off.
+    """
+    request = Ask(query=ask.query or "", recipient=ask.recipient or ANYBODY, asked=ask.asked)
+    try:
+        situation = _apart(request, now, agent, every=ask.query is None)
+    except UndecidedError as error:
+        hint = "`reticent doctor` says how to fix it"
+        raise UsageError(f"there is no curve: {WHY_NOTHING[error.code]}", hint) from error
+    if ask.recipient is None:
+        situation = replace(situation, knowledge=Knowledge())
+    return partial(curve_of, situation)
+
+
 def weighed(body: WhatIf, now: datetime, agent: Agent) -> Callable[[], Weighed]:
     """Prepare to compare a set with the one that leaves with a request, or left.
 
-    UsageError for no request or two, for the number of an entry that
-    discloses nothing, and for a recipient that is not a host; from what is returned, for an unknown
-    attribute.
+    UsageError for no request or two, for the number of an entry that discloses nothing, and for a
+    recipient that is not a host; from what is returned, for an unknown attribute. UndecidedError,
+    from that too, where nothing can be decided.
     """
     entry, before = None, None
     ask = Ask(query=body.query or "", recipient=body.recipient or ANYBODY, asked=body.asked)
@@ -59,52 +87,12 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Callable[[], Weighed]:
         before = (body.entry, entry.at)
     elif body.recipient is None:
         raise UsageError("no request specified", "name a recipient, or an entry of the ledger")
-    try:
-        situation = replace(situation_of(ask, now, agent, before).with_own(), cache=agent.apart)
-    except UndecidedError as error:
-        return partial(_nothing, body, error)
-    average = entry is None and body.query is None
-    return partial(_weighing, body, _averaged(situation) if average else situation, entry)
-
-
-def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Callable[[], Curve]:
-    """Prepare a curve.
-
-    Without a recipient it is by the rules for everybody, and for one who holds nothing. UsageError
-    where nothing can be decided; from what is returned, where nothing would leave whatever the
-    trade-off.
-    """
-    request = Ask(query=ask.query or "", recipient=ask.recipient or ANYBODY, asked=ask.asked)
-    try:
-        situation = replace(situation_of(request, now, agent).with_own(), cache=agent.apart)
-    except UndecidedError as error:
-        hint = "`reticent doctor` says how to fix it"
-        raise UsageError(f"there is no curve: {WHY_NOTHING[error.code]}", hint) from error
-    if ask.recipient is None:
-        situation = replace(situation, knowledge=Knowledge())
-    return partial(curve_of, _averaged(situation) if ask.query is None else situation)
-
-
-def _averaged(situation: Situation) -> Situation:
-    """Return a situation that is of all queries of the model, whatever the query is."""
-    terms = replace(situation.terms, mode="standing", unknown_queries="standing")
-    return replace(situation, terms=terms)
-
-
-def _nothing(body: WhatIf, error: UndecidedError) -> Weighed:
-    return Weighed(
-        headline=f"Nothing to compare: {WHY_NOTHING[error.code]}.",
-        decision=Decision(code=error.code, request=Request(body.query or "", body.recipient or "")),
-        chosen=Figures(),
-        weighed=Figures(),
-    )
+    every = entry is None and body.query is None
+    return partial(_weighing, body, _apart(ask, now, agent, before, every=every), entry)
 
 
 def _weighing(body: WhatIf, situation: Situation, entry: Disclosure | None) -> Weighed:
-    try:
-        decision = decided(situation)
-    except UndecidedError as error:
-        return _nothing(body, error)
+    decision = decided(situation)
     titles = {each.name: each.title for each in situation.model.attributes}
     base = None
     if entry is not None:
@@ -114,45 +102,38 @@ def _weighing(body: WhatIf, situation: Situation, entry: Disclosure | None) -> W
         decision, situation.without(no_room), add=body.add, drop=body.drop, base=base
     )
     chosen, other, informed = comparison.chosen, comparison.changed, comparison.informed
-    whole = headline(decision)
+    today, texts = headline(decision), list[Line]()
     sentence = difference(chosen, other, titles, decision.among, informed=informed)
-    if not sentence:
-        sentence = whole
-        if entry is not None:
-            sentence = carried(chosen, titles, people_left=entry.people_left, informed=informed)
+    if not sentence and entry is not None:
+        sentence = carried(chosen, titles, people_left=entry.people_left, informed=informed)
+    if sentence:
+        texts = [Line(label="today" if entry else "decided", text=today)]
+    texts += lines(decision)
+    if not situation.fits(other.names):
+        texts.append(Line(label=NO_ROOM, text=", ".join(sorted(other.names))))
     either = {*chosen.names, *other.names}  # where no set was looked for, one reason is enough
     return Weighed(
-        headline=sentence,
+        headline=sentence or today,
         pool=situation.ruling.pool,
         decision=decision,
         chosen=chosen,
         weighed=other,
         rows=tuple(r for r in comparison.outcomes if decision.outcomes or r.name in either),
-        lines=[
-            *(
-                []
-                if sentence == whole
-                else [Line(label="today" if entry else "decided", text=whole)]
-            ),
-            *lines(decision),
-            *(
-                []
-                if situation.fits(other.names)
-                else [Line(label=NO_ROOM, text=", ".join(sorted(other.names)))]
-            ),
-            *_model_lines(entry, situation),
-        ],
+        lines=texts,
     )
 
 
-def _model_lines(entry: Disclosure | None, situation: Situation) -> list[Line]:
-    """Say that an entry was decided with another model than it is weighed with."""
-    model = situation.model
-    if entry is None or entry.digest == model.digest:
-        return []
-    today = "another of that name" if entry.model == model.id else model.id
-    names = {each.name for each in model.attributes}
-    lost = ", ".join(name for name, _ in entry.disclosed if name not in names)
-    lacking = f", which lacks {lost}" if lost else ""
-    text = f"it was decided with {entry.model}, and is weighed with {today}{lacking}"
-    return [Line(label="model", text=text)]
+def _apart(
+    ask: Ask,
+    now: datetime,
+    agent: Agent,
+    before: tuple[int, datetime] | None = None,
+    *,
+    every: bool,
+) -> Situation:
+    """Look at a request for the thread beside that of the requests; ``every``: for any query."""
+    situation = replace(situation_of(ask, now, agent, before).with_own(), cache=agent.apart)
+    if not every:
+        return situation
+    terms = replace(situation.terms, mode="standing", unknown_queries="standing")
+    return replace(situation, terms=terms)

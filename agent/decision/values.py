@@ -25,7 +25,6 @@ Code = Literal[
     "too many",  # in the last minute: more than the query door, or an assistant, may
     "too many from pages",  # more than the policy lets pages lead to
     "parameters only",  # asked for what an address's parameters cannot be
-    "drafted",  # of a request in the list: shown to the user for a chat box, and not sent
 ]
 UNDECIDED: frozenset[Code] = frozenset(
     {

@@ -1,6 +1,6 @@
 """The entries of the ledger, and an index of what recipients were asked and hold."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -276,12 +276,6 @@ class DisclosureIndex:
                 if value != values[name] and not unsaid:
                     pools.setdefault(name, []).append(pool)
         return {name: tuple(pools[name]) for name in sorted(pools)}
-
-    def new_facts_after(self, number: int) -> Iterator[tuple[int, str, Pairs]]:
-        """Yield the new facts of later entries: number of the entry, site, and facts."""
-        for step in self.steps[bisect_right(self.steps, number, key=_NUMBER) :]:
-            if step.facts:
-                yield step.number, step.site, step.facts
 
     def queries(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Mapping[str, float]:
         """The latest known queries of a pool's sites and how often each came; see `LATEST`.

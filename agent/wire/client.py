@@ -122,22 +122,16 @@ def daemon_errors() -> Iterator[None]:
 
 
 def event_data(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the data of each message, without one that is cut off at the end.
+    """Yield the data of each event, a line each, without one that is cut off at the end.
 
-    Comments, which keep a quiet stream alive, and fields other than ``data`` are passed over.
-    DaemonError where a message has over MOST_BYTES bytes.
+    Comments, which keep a quiet stream alive, and other fields are passed over. DaemonError for a
+    line of over MOST_BYTES bytes.
     """
-    data: list[bytes] = []
     for line in lines:
-        text = line.rstrip(b"\r\n")
-        field, _, value = text.partition(b":")
-        if not text and data:
-            yield b"\n".join(data)
-            data = []
-        elif field == b"data":
-            data.append(value.removeprefix(b" "))
-        if len(line) + sum(map(len, data)) > MOST_BYTES:
+        if len(line) > MOST_BYTES:
             raise DaemonError("the daemon sent an event that is too large", RESTART)
+        if line.startswith(b"data: ") and line.endswith(b"\n"):
+            yield line[len(b"data: ") :]
 
 
 class Client:

@@ -164,12 +164,11 @@ class Offer(Message, frozen=True, kw_only=True):
 class Allowed(Message, frozen=True, kw_only=True):
     """Whether a refusal was withdrawn, and the rule that still blocks the recipient.
 
-    ``rule``: null where none does; ``line``: of the policy, null for a preset's.
+    ``rule``: null where none does.
     """
 
     done: bool = True
     rule: str | None = None
-    line: int | None = None
 
 
 class Frame(Message, frozen=True, kw_only=True):

@@ -31,9 +31,7 @@ class RuleRemark(Message, frozen=True, kw_only=True):
 class RuleStatus(Message, frozen=True, kw_only=True):
     """A rule, as ``name`` calls it, of a file or a preset; ``line``: in that file, null: in none.
 
-    ``conditions``: for which requests it is, empty for all; ``settings``: as TOML writes them;
-    ``fired_at``: when it last decided something about a request, null: not since the vault was
-    unlocked.
+    ``conditions``: for which requests it is, empty for all; ``settings``: as TOML writes them.
     """
 
     name: str
@@ -43,7 +41,6 @@ class RuleStatus(Message, frozen=True, kw_only=True):
     settings: dict[str, str]
     expires: date | None = None
     expired: bool = False
-    fired_at: datetime | None = None
     remarks: list[RuleRemark] = field(default_factory=list)
 
 
@@ -57,18 +54,16 @@ class SettingStatus(Message, frozen=True, kw_only=True):
 
 
 class RulesStatus(Message, frozen=True, kw_only=True):
-    """The policy in use, whole; ``problems``: of the file as it is now; ``since``: firing counts.
+    """The policy in use, whole; ``problems``: of the file as it is now.
 
-    A file with problems leaves the last good rules in use. What fired is forgotten, and counted
-    from now on, while the vault is locked.
+    A file with problems leaves the last good rules in use.
     """
 
     path: str
     in_use: bool
-    since: datetime
     problems: list[RuleRemark]
-    effective: list[SettingStatus]
-    rules: list[RuleStatus]
+    effective: list[SettingStatus] = field(default_factory=list)
+    rules: list[RuleStatus] = field(default_factory=list)
 
 
 class AttributeStatus(Message, frozen=True, kw_only=True):
@@ -156,7 +151,6 @@ class Review(Message, frozen=True, kw_only=True):
     query: str = ""
     more_bits: float | None = None
     people_left: float | None = None
-    prompted: bool = True
     search: str | None = None
     address: str | None = None
     model: str = ""

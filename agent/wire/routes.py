@@ -8,93 +8,30 @@ The daemon says ``fault_of(error)`` with the status ``http_status(fault.code)``,
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import quote, urlencode
 
+from msgspec import Meta
+
 from agent import errors
-from agent.decision.values import Correction, Curve, Decision
+from agent.decision.values import Curve, Decision
 from agent.errors import DaemonError, PolicyError, Problem, ReticentError, UsageError
-from agent.wire.base import (
-    LATEST_ENTRIES,
-    LONGEST_HOST,
-    LONGEST_NAME,
-    MOST_ENTRIES,
-    Done,
-    Fault,
-    RecipientName,
-    Undone,
-)
-from agent.wire.decide import (
-    Allowed,
-    Answer,
-    Ask,
-    Clicked,
-    CurveAsk,
-    Draft,
-    Frame,
-    Offer,
-    RelayAnswer,
-    Tell,
-    Told,
-    Weighed,
-    WhatIf,
-)
-from agent.wire.policy import (
-    AttributeStatus,
-    Edited,
-    PolicyEdit,
-    Review,
-    Ruled,
-    RulesStatus,
-    Tried,
-    TryPolicy,
-    Word,
-)
-from agent.wire.state import (
-    Changed,
-    Corrected,
-    Entry,
-    Event,
-    Locked,
-    ModelStatus,
-    NotThat,
-    Place,
-    PolicyStatus,
-    ProfileChange,
-    ProfileFacts,
-    Recipient,
-    Status,
-    Unlock,
-)
+from agent.wire import base, decide, policy, state
 
 Door = Literal["control", "query"]
 CONTROL: Door = "control"
 QUERY: Door = "query"
 BOTH = (CONTROL, QUERY)
 _BIGGEST = 10**15  # every reader of JSON counts as far
-_LIMIT = f"at most this many, the latest; by default {LATEST_ENTRIES}"
-DOTS = {"", ".", ".."}  # what a server may take for a step through the path (RFC 3986, 5.2.4)
-
-
-class RouteParameter(NamedTuple):
-    """A part of the path, or of the query string.
-
-    ``kind``: str, of ``least`` to ``most`` characters, or int, from ``least`` to ``most``.
-    """
-
-    name: str
-    where: Literal["path", "query"]
-    kind: type
-    means: str
-    least: int
-    most: int
+_LIMIT = f"at most this many, the latest; by default {base.LATEST_ENTRIES}"
 
 
 class Route(NamedTuple):
     """One call: at which doors, with which message, and what comes back.
 
     ``name``: of its handler; ``takes``: the type of the body, None where it is empty; ``gives``:
-    the type of the answer's.
+    the type of the answer's; ``parameters``: the types of those of the path, which are numbers, and
+    of the query string.
     """
 
     name: str
@@ -103,26 +40,23 @@ class Route(NamedTuple):
     doors: tuple[Door, ...]
     takes: Any
     gives: Any
-    parameters: tuple[RouteParameter, ...] = ()
+    parameters: Mapping[str, Any]
 
 
-_ID = RouteParameter("id", "path", int, "of the review", 0, _BIGGEST)
-_TO = RouteParameter(
-    "recipient", "query", str, "only this recipient, and its pool", 1, LONGEST_HOST
-)
-_AFTER = RouteParameter("after", "query", int, "only greater numbers", 0, _BIGGEST)
-_MOST = RouteParameter("limit", "query", int, _LIMIT, 1, MOST_ENTRIES)
-_WHOM = RouteParameter("recipient", "path", str, "a host, or @ and a group", 1, LONGEST_HOST)
-_FOR = RouteParameter("recipient", "query", str, "for this recipient", 1, LONGEST_HOST)
-_NAME = RouteParameter("name", "path", str, "of the model", 1, LONGEST_NAME)
+_ID = Annotated[int, Meta(ge=0, le=_BIGGEST, description="of the review")]
+_TO = Annotated[base.Host, Meta(description="only this recipient, and its pool")]
+_ONE = Annotated[base.Host, Meta(description="only this one, or @ and a group, with all of it")]
+_AFTER = Annotated[int, Meta(ge=0, le=_BIGGEST, description="only greater numbers")]
+_MOST = Annotated[int, Meta(ge=1, le=base.MOST_ENTRIES, description=_LIMIT)]
+_ENTRIES = list[state.Entry]
 
 
 def _route(
     call: str,
     takes: Any,  # noqa: ANN401  (a type)
     gives: Any,  # noqa: ANN401  (a type)
-    *parameters: RouteParameter,
     doors: tuple[Door, ...] = (CONTROL,),
+    **parameters: Any,  # noqa: ANN401  (types)
 ) -> Route:
     """Return a route; ``call``: its name, method and path below /v1."""
     name, method, path = call.replace(":", "").split(" ")
@@ -130,67 +64,58 @@ def _route(
 
 
 ROUTES = (
-    _route("status: GET /status", None, Status),
-    _route("locked: GET /status", None, Locked, doors=(QUERY,)),
-    _route("unlock: POST /unlock", Unlock, Status),
-    _route("lock: POST /lock", None, Status),
-    _route("decide: POST /decide", Ask, Answer, doors=BOTH),
-    _route("draft: POST /draft", Ask, Draft, doors=(QUERY,)),
-    _route("tell: POST /tell", Tell, Told, doors=(QUERY,)),
-    _route("explain: POST /explain", Ask, Decision),
-    _route("requests: GET /requests", None, list[Entry], _TO, _MOST),
-    _route("whatif: POST /whatif", WhatIf, Weighed),
-    _route("curve: POST /curve", CurveAsk, Curve),
-    _route("reviews: GET /reviews", None, list[Review]),
-    _route("verdict: POST /reviews/{id}", Word, Ruled, _ID),
-    _route("dismiss: DELETE /reviews/{id}", None, Done, _ID),
-    _route("override: POST /overrides", Word, Ruled),
-    _route("undo: POST /undo", None, Undone),
-    _route("ledger: GET /ledger", None, list[Entry], _TO, _AFTER, _MOST),
-    _route("knowledge: GET /knowledge/{recipient}", None, Recipient, _WHOM),
-    _route("recipients: GET /recipients", None, list[Recipient]),
-    _route("forget: POST /forget", RecipientName, Done),
-    _route("corrections: GET /readings", None, list[Correction]),
-    _route("not_that: POST /readings", NotThat, Corrected),
-    _route("profile: GET /profile", None, ProfileFacts),
-    _route("change_profile: POST /profile", ProfileChange, Changed),
-    _route("attributes: GET /attributes", None, list[AttributeStatus], _FOR),
-    _route("policy: GET /policy", None, PolicyStatus),
-    _route("reload: POST /policy", None, PolicyStatus),
-    _route("rules: GET /policy/rules", None, RulesStatus),
-    _route("edit_policy: POST /policy/settings", PolicyEdit, Edited),
-    _route("try_policy: POST /policy/try", TryPolicy, Tried),
-    _route("models: GET /models", None, list[ModelStatus]),
-    _route("add_model: POST /models", Place, ModelStatus),
-    _route("remove_model: DELETE /models/{name}", None, Done, _NAME),
-    _route("backup: POST /backup", Place, Done),
-    _route("shutdown: POST /shutdown", None, Done),
-    _route("events: GET /events", None, Event),
-    _route("clicked: POST /clicked", Clicked, Done, doors=(QUERY,)),
-    _route("offer: POST /offer", Offer, Done, doors=(QUERY,)),
-    _route("refuse: POST /refuse", RecipientName, Done, doors=BOTH),
-    _route("relay: POST /relay", Frame, RelayAnswer, doors=(QUERY,)),
-    _route("allow: POST /allow", RecipientName, Allowed),
+    _route("status: GET /status", None, state.Status),
+    _route("locked: GET /status", None, state.Locked, doors=(QUERY,)),
+    _route("unlock: POST /unlock", state.Unlock, state.Status),
+    _route("lock: POST /lock", None, state.Status),
+    _route("decide: POST /decide", decide.Ask, decide.Answer, doors=BOTH),
+    _route("draft: POST /draft", decide.Ask, decide.Draft, doors=(QUERY,)),
+    _route("tell: POST /tell", decide.Tell, decide.Told, doors=(QUERY,)),
+    _route("explain: POST /explain", decide.Ask, Decision),
+    _route("requests: GET /requests", None, _ENTRIES, recipient=_TO, limit=_MOST),
+    _route("whatif: POST /whatif", decide.WhatIf, decide.Weighed),
+    _route("curve: POST /curve", decide.CurveAsk, Curve),
+    _route("reviews: GET /reviews", None, list[policy.Review]),
+    _route("verdict: POST /reviews/{id}", policy.Word, policy.Ruled, id=_ID),
+    _route("dismiss: DELETE /reviews/{id}", None, base.Done, id=_ID),
+    _route("override: POST /overrides", policy.Word, policy.Ruled),
+    _route("undo: POST /undo", None, base.Undone),
+    _route("ledger: GET /ledger", None, _ENTRIES, recipient=_TO, after=_AFTER, limit=_MOST),
+    _route("recipients: GET /recipients", None, list[state.Recipient], recipient=_ONE),
+    _route("forget: POST /forget", base.RecipientName, base.Done),
+    _route("not_that: POST /readings", state.NotThat, state.Corrected),
+    _route("profile: GET /profile", None, state.ProfileFacts),
+    _route("change_profile: POST /profile", state.ProfileChange, state.Changed),
+    _route("attributes: GET /attributes", None, list[policy.AttributeStatus]),
+    _route("reload: POST /policy", None, state.PolicyStatus),
+    _route("rules: GET /policy/rules", None, policy.RulesStatus),
+    _route("edit_policy: POST /policy/settings", policy.PolicyEdit, policy.Edited),
+    _route("try_policy: POST /policy/try", policy.TryPolicy, policy.Tried),
+    _route("models: GET /models", None, list[state.ModelStatus]),
+    _route("backup: POST /backup", state.Place, base.Done),
+    _route("shutdown: POST /shutdown", None, base.Done),
+    _route("events: GET /events", None, state.Event),
+    _route("clicked: POST /clicked", decide.Clicked, base.Done, doors=(QUERY,)),
+    _route("offer: POST /offer", decide.Offer, base.Done, doors=(QUERY,)),
+    _route("refuse: POST /refuse", base.RecipientName, base.Done, doors=BOTH),
+    _route("relay: POST /relay", decide.Frame, decide.RelayAnswer, doors=(QUERY,)),
+    _route("allow: POST /allow", base.RecipientName, decide.Allowed),
 )
 
 
 def target_of(route: Route, given: Mapping[str, Any]) -> str:
     """Return the path and query of a call; a parameter that is None is left out.
 
-    UsageError where a part of the path is empty or dots; TypeError for a parameter that the
-    route does not have.
+    TypeError for a parameter that the route does not have.
     """
-    parameters = {each.name: each for each in route.parameters}
-    if unknown := given.keys() - parameters:
+    if unknown := given.keys() - route.parameters:
         raise TypeError(f"{route.name} has no parameters {sorted(unknown)}")
-    texts = {name: str(value) for name, value in given.items() if value is not None}
-    path = route.path
-    for name, each in parameters.items():
-        if each.where == "path":
-            text = texts.pop(name, "")
-            if text in DOTS:
-                raise UsageError(f"{text!r} is not a {name}", f"name the {name}")
-            path = path.replace(f"{{{name}}}", quote(text, safe=""))
+    path = route.path.format_map(given)
+    texts = {
+        name: str(value)
+        for name, value in given.items()
+        if value is not None and f"{{{name}}}" not in route.path
+    }
     return f"{path}?{urlencode(texts, quote_via=quote)}" if texts else path
 
 
@@ -228,24 +153,22 @@ KINDS = (  # the first with an error is the one that this error becomes
     FaultKind("malformed", 400, UsageError),
     FaultKind("refused", 403, DaemonError),
     FaultKind("not found", 404, UsageError),
-    FaultKind("wrong method", 405, UsageError),
     FaultKind("slow", 408, DaemonError),
     FaultKind("conflict", 409, UsageError),
     FaultKind("too large", 413, UsageError),
-    FaultKind("wrong type", 415, UsageError),
 )
 _BY_CODE = {kind.code: kind for kind in KINDS}
 _BY_ERROR = {kind.error: kind for kind in reversed(KINDS)}
 _OTHER = _BY_CODE["error"]
 
 
-def fault_of(error: ReticentError, code: str | None = None) -> Fault:
+def fault_of(error: ReticentError, code: str | None = None) -> base.Fault:
     """Return the fault that says what an error says; ``code``: a nearer kind than the error's."""
     kind = next(_BY_ERROR[each] for each in type(error).__mro__ if each in _BY_ERROR)
-    return Fault(code=code or kind.code, what=error.what, hint=error.hint, where=error.where)
+    return base.Fault(code=code or kind.code, what=error.what, hint=error.hint, where=error.where)
 
 
-def error_of(fault: Fault) -> ReticentError:
+def error_of(fault: base.Fault) -> ReticentError:
     """Return the error that a fault stands for; a DaemonError where the kind is not known."""
     kind = _BY_CODE.get(fault.code)
     if kind is None:

@@ -22,7 +22,6 @@ SCREEN = (
 )
 Variable = Annotated[str, Meta(max_length=4096)]
 Screen = Annotated[dict[Name, Variable], Meta(max_length=len(SCREEN))]
-Encoder = Literal["loaded", "loading", "absent"]
 EventKind = Literal[
     "answer",  # a request was answered, and carried something
     "nothing",  # one was answered, and carried nothing
@@ -82,8 +81,7 @@ class ModelStatus(Message, frozen=True, kw_only=True):
 class Status(Message, frozen=True, kw_only=True):
     """How the daemon is; ``vault``: whether there is one; figures of a locked vault are null.
 
-    ``notice``: what happened to the vault while it was open and what to do, until that is repaired;
-    ``encoder``: until it is loaded, texts are read by their exact names only.
+    ``notice``: what happened to the vault while it was open and what to do, until that is repaired.
     """
 
     version: str
@@ -98,7 +96,6 @@ class Status(Message, frozen=True, kw_only=True):
     entries: int | None
     notes: list[str]
     notice: str | None = None
-    encoder: Encoder = "absent"
 
 
 class Site(Message, frozen=True, kw_only=True):
@@ -147,7 +144,7 @@ class Unlock(Message, frozen=True, kw_only=True):
 class Place(Message, frozen=True, kw_only=True):
     """A file, by its absolute path."""
 
-    path: Annotated[str, Meta(min_length=1, max_length=4096)]
+    path: Annotated[str, Meta(max_length=4096, pattern="^/")]
 
 
 class Event(Message, frozen=True, kw_only=True):
@@ -212,7 +209,6 @@ class Recipient(Message, frozen=True, kw_only=True):
     sites: list[str] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
     requests: int = 0
-    last_at: datetime | None = None
     model: str = ""
     people: int
     people_left: int

@@ -3,7 +3,7 @@
 Names of attributes are shown by their titles where the caller has them.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import zip_longest
 
 from msgspec.structs import replace
@@ -13,7 +13,6 @@ from agent.wire.policy import Edited, Lasting, Review, Ruled, Word
 from agent.wire.state import (
     Changed,
     Corrected,
-    Encoder,
     Entry,
     Implied,
     ModelStatus,
@@ -264,13 +263,6 @@ def inferred(fact: Inferred) -> str:
     if fact.bits < 0:
         learned = f"it is {amount} bits less certain than before"
     return f"{fact.title} (kept secret): {guess}, and {fact.by_chance:.0%} by chance; {learned}."
-
-
-READ: Mapping[Encoder, str] = {
-    "loaded": "read in anybody's words",
-    "loading": "read by exact names only, until the encoder is loaded",
-    "absent": "read by exact names only",
-}
 
 
 def model_line(model: ModelStatus) -> str:

@@ -46,7 +46,6 @@ WHY_NOTHING: Mapping[Code, str] = {
     "not https": "not an https address, so the network could read it",
     "too many": "too many requests in one minute",
     "too many from pages": "pages asked too often in one minute",
-    "drafted": "only shown to you, for a chat box",
     "parameters only": "it gets your language and country in its address, and nothing else",
 }
 REASONS: Mapping[str, str] = {

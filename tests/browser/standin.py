@@ -165,8 +165,10 @@ class Standin:
         """Answer a request, unless pages lead there too often."""
         with self._said:
             now = datetime.now(UTC)
-            if by == "page" and self._rates.is_capped("page", ask.recipient, self.cap, now):
-                return Answer(code="too many from pages")
+            if by == "page":
+                if self._rates.is_reached("page", ask.recipient, self.cap, now):
+                    return Answer(code="too many from pages")
+                self._rates.count("page", ask.recipient, now)
         return self.answer(ask)
 
 

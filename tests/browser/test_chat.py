@@ -84,7 +84,6 @@ def unlocked(live: Live) -> None:
     live.unlock()
     with live.client() as client:
         client.call("explain", Ask(query=QUESTION, recipient="search.example"))
-    until(lambda: live.status().encoder != "loading", "the encoder")
 
 
 def facts(world: World) -> Sequence[str]:
@@ -129,7 +128,7 @@ def test_a_message_gets_its_line_by_the_shortcut(world: World, name: str) -> Non
         until(lambda: held(world) == QUESTION, "the message as it was")
         assert told(live, host) == [entry]
         with live.client() as client:
-            knows = client.call("knowledge", recipient=f"{host}.localhost")
+            [knows] = client.call("recipients", recipient=f"{host}.localhost")
             listed = client.call("requests", recipient=f"{host}.localhost")
         assert own.items() <= {**knows.values}.items()
         assert [(each.kind, {*each.disclosed}) for each in listed] == [

@@ -16,7 +16,7 @@ import pytest
 from agent.cli.main import outcome
 from agent.model.file import write
 from agent.paths import HOME, paths
-from tests.cli.daemon import ANSWERS
+from tests.cli.daemon import ANSWERS, HELD, RECIPIENTS
 from tests.cli.examples import DEAD, FAST, PASSPHRASE, RIGHT, WRONG, cli_model, made, no_constant
 from tests.vault.doubles import Memory
 from tests.waiting import living
@@ -125,7 +125,9 @@ def code(memory: Memory, home: Path) -> str:
 def fake(home: Path) -> Iterator[FakeDaemon]:
     """A daemon that says what tests/cli/daemon.py has; its handlers can be changed."""
     assert home.is_dir()
-    with FakeDaemon(paths().control, {name: says(what) for name, what in ANSWERS.items()}) as fake:
+    answers = {name: says(what) for name, what in ANSWERS.items()}
+    answers["recipients"] = lambda recipient=None: [HELD] if recipient else RECIPIENTS
+    with FakeDaemon(paths().control, answers) as fake:
         yield fake
 
 

@@ -8,13 +8,12 @@ import pytest
 from agent.daemon.programs import BROWSERS, HOST, HOST_PROGRAMS, NAME
 from agent.daemon.service import FOLDERS
 from agent.paths import RUNTIME, paths
-from agent.wire.base import Done
 from tests.cli.conftest import Run
 from tests.wire.fake import FakeDaemon, short_folder
 
 CHROMIUM = f".config/chromium/NativeMessagingHosts/{HOST}.json"
 FIREFOX = f".mozilla/native-messaging-hosts/{HOST}.json"
-UNITS = ["reticent.service", "reticent-control.socket", "reticent-query.socket"]
+UNITS = ["reticent.service"]
 MANAGER = """#!/bin/sh
 printf '%s\\n' "$*" >>"$0.log"
 """
@@ -179,7 +178,7 @@ def test_without_a_manager_commands_are_shown(run: Run, user: Path) -> None:
     assert (ran.code, ran.err, units(user)) == (0, "", sorted(UNITS))
     assert ran.out.splitlines()[-2:] == [
         "  systemctl --user daemon-reload",
-        "  systemctl --user enable --now reticent-control.socket reticent-query.socket",
+        "  systemctl --user enable --now reticent.service",
     ]
     gone = run("disconnect", "system")
     assert gone.out.splitlines()[-1] == "  systemctl --user daemon-reload"
@@ -195,9 +194,8 @@ def test_with_a_manager_they_are_run(run: Run, user: Path, manager: Path) -> Non
         lines = manager.read_text().splitlines()
         return [each.removeprefix("--user ") for each in lines if "show-environment" not in each]
 
-    sockets = " ".join(UNITS[1:])
-    start = ["daemon-reload", f"enable --now {sockets}"]
-    stop = f"disable --now {sockets} {UNITS[0]}"
+    start = ["daemon-reload", "enable --now reticent.service"]
+    stop = "disable --now reticent.service"
     assert done("connect", "system") == start
     assert done("connect", "system") == [stop, *start]
     assert done("disconnect", "system") == [stop, "daemon-reload"]
@@ -207,7 +205,7 @@ def test_with_a_manager_they_are_run(run: Run, user: Path, manager: Path) -> Non
 def test_a_daemon_that_runs_by_itself_is_in_the_way(
     run: Run, user: Path, manager: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Systemd would take its sockets away; nothing is written then."""
+    """Systemd could start no other; nothing is written then."""
     assert not manager.exists()
     with short_folder() as folder:
         monkeypatch.setenv("RETICENT_HOME", str(folder))
@@ -215,20 +213,3 @@ def test_a_daemon_that_runs_by_itself_is_in_the_way(
             error, _ = run("connect", "system").refusal(1)
     assert "a daemon is already running" in error
     assert units(user) == []
-
-
-@pytest.mark.parametrize("listens", [True, False])
-def test_a_service_that_starts_the_daemon_again_is_named(
-    run: Run, fake: FakeDaemon, user: Path, listens: bool
-) -> None:
-    """By `daemon stop`; not one that was written where no manager of services has it."""
-    fake.handlers["shutdown"] = Done
-    assert run("daemon", "stop", "--json").record == {"ended": True, "service": False}
-    assert run("connect", "system").code == 0
-    assert "system" not in run("daemon", "stop").out
-    program = user / "bin/systemctl"
-    program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\nexit {0 if listens else 3}\n")
-    program.chmod(0o700)
-    assert ("`reticent disconnect system`" in run("daemon", "stop").out) == listens
-    assert run("daemon", "stop", "--json").record == {"ended": True, "service": listens}

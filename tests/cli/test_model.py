@@ -3,7 +3,6 @@
 import signal
 import stat
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,51 +16,24 @@ from agent.lab.paper.survey import default_sensitivities, within_outcomes
 from agent.model.file import SHIPPED, shipped_model, write
 from agent.model.model import Model
 from agent.paths import paths
-from agent.wire.base import Done
 from tests.cli.conftest import Run, builds
-from tests.cli.daemon import VILLAGE
 from tests.cli.examples import PEOPLE, cli_model
 from tests.house.tree import ROOT
 from tests.wire.fake import FakeDaemon
 
 
-@pytest.fixture
-def answered(home: Path) -> Iterator[FakeDaemon]:
-    """A daemon that has models."""
+def test_models_are_added_listed_and_removed(run: Run, home: Path, village: Path) -> None:
+    """The shipped ones are always there; a daemon looks at once, where one runs."""
     assert home.is_dir()
-    handlers: dict[str, Callable[..., object]] = {
-        "models": lambda: [VILLAGE],
-        "add_model": lambda body: VILLAGE if body else None,
-        "remove_model": lambda name: Done(done=bool(name)),
-    }
-    with FakeDaemon(paths().control, handlers) as fake:
-        yield fake
-
-
-def test_the_daemon_is_asked_where_one_runs(
-    run: Run, answered: FakeDaemon, village: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With the absolute path: it is somewhere else."""
-    monkeypatch.chdir(village.parent)
-    assert run("model", "add", village.name, "--json").record["name"] == "village"
-    assert run("model", "list", "--json").record["models"][0]["digest"] == "00"
-    assert run("model", "remove", "village").out == "Removed village.\n"
-    named, bodies = zip(*answered.calls, strict=True)
-    assert named == ("add_model", "models", "remove_model")
-    assert bodies[0]["body"].path == str(village)
-    assert not paths().models.exists()
-
-
-@pytest.mark.usefixtures("home")
-def test_without_a_daemon_it_is_done_here(run: Run, village: Path) -> None:
-    """Added, listed, removed; the shipped one is always there."""
     added = run("model", "add", village)
     assert 'model = "village"' in added.out
     assert (paths().models / village.name).read_bytes() == village.read_bytes()
     names = [each["name"] for each in run("model", "list", "--json").record["models"]]
     assert names == [*SHIPPED, "village"]
     assert "comes with reticent" in run("model", "list").out
-    assert run("model", "remove", "village", "--json").record == {"done": True}
+    with FakeDaemon(paths().control, {"models": list}) as fake:
+        assert run("model", "remove", "village", "--json").record == {"done": True}
+        assert fake.calls == [("models", {})]
     assert [*paths().models.iterdir()] == []
 
 

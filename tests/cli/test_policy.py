@@ -197,7 +197,6 @@ def test_the_word_reaches_the_daemon(run: Run, fake: FakeDaemon) -> None:
         assert f"a.example {said}" in run("policy", *command, "a.example").page
         assert fake.calls == [(route, {"body": RecipientName(recipient="a.example")})]
     for lifted, said in (
-        (Allowed(rule="mine", line=12), "a.example still gets nothing, by 'mine' on line 12 of"),
         (Allowed(rule="mine"), "a.example still gets nothing, by 'mine', which is not for it"),
         (Allowed(done=False), "a.example was not blocked, so nothing was changed."),
     ):

@@ -97,7 +97,11 @@ def test_who_was_probably_meant_is_said(
     run: Run, fake: FakeDaemon, command: tuple[str, ...]
 ) -> None:
     """Of those that were sent anything; nothing is stated of another."""
-    fake.handlers["knowledge"] = says(changed(HELD, pool="wether.example", values={}, recent=0))
+    known, nobody = (
+        fake.handlers["recipients"],
+        changed(HELD, pool="wether.example", values={}, recent=0),
+    )
+    fake.handlers["recipients"] = lambda recipient=None: [nobody] if recipient else known()
     said = page(run, *command, "wether.example")
     assert said.endswith(". Did you mean 'weather.example'?")
     assert "meant" not in page(run, *command, "zz")
@@ -178,7 +182,7 @@ def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon)
     said = page_reviews(run, "deny", "www.weather.example", "--days", "2")
     word = Word(disclose="never", lasting="days", days=2, recipient="weather.example")
     assert fake.calls == [
-        ("knowledge", {"recipient": "www.weather.example"}),
+        ("recipients", {"recipient": "www.weather.example"}),
         ("reviews", {}),
         *(
             ("verdict", {"body": changed(word, names=each.names), "id": each.id})
@@ -203,7 +207,7 @@ def test_a_host_that_is_probably_misspelt_is_noted(run: Run, fake: FakeDaemon) -
 
 def test_where_nothing_waits_for_a_recipient_that_is_said(run: Run, fake: FakeDaemon) -> None:
     """Also where it only offers something."""
-    fake.handlers["knowledge"] = says(changed(HELD, pool="books.example"))
+    fake.handlers["recipients"] = says([changed(HELD, pool="books.example")])
     for others, hint in ([], "name facts, or see"), ([OFFER], "by ID: 4"):
         fake.handlers["reviews"] = says([REVIEW, *others])
         said = run("approve", "books.example").refusal()
@@ -228,7 +232,7 @@ def test_facts_that_do_not_wait_are_decided_about_in_advance(
     run: Run, fake: FakeDaemon, decided: str
 ) -> None:
     """For as long, and about whom, as it is said; those that do wait are answered."""
-    fake.handlers["knowledge"] = says(changed(HELD, pool="shop.example"))
+    fake.handlers["recipients"] = says([changed(HELD, pool="shop.example")])
     for options, fields in (
         ("", {"lasting": "once", "about": "recipient"}),
         ("--everyone --days 2", {"lasting": "days", "days": 2, "about": "everyone"}),
@@ -242,7 +246,7 @@ def test_facts_that_do_not_wait_are_decided_about_in_advance(
         assert ("override", {"body": word}) in fake.calls
         assert said.startswith(overridden(word))
     fake.calls.clear()
-    fake.handlers["knowledge"] = says(HELD)
+    fake.handlers["recipients"] = says([HELD])
     page_reviews(run, decided, "weather.example", "hobby")
     [(_, given)] = [call for call in fake.calls if call[0] == "verdict"]
     assert (given["id"], given["body"].names) == (3, ["hobby"])

@@ -16,7 +16,7 @@ from agent.model.file import SHIPPED, write
 from agent.vault.ledger import Ledger
 from agent.wire.base import RecipientName, Undone
 from agent.wire.decide import Allowed, Answer, Ask, Clicked, Offer
-from agent.wire.policy import Disclose, Lasting, PolicyEdit, Word
+from agent.wire.policy import Word
 from agent.wire.routes import ROUTES
 from agent.wire.state import Place, ProfileChange
 from tests.worlds.homes import POLICY, Home
@@ -40,7 +40,7 @@ def test_every_route_has_its_function() -> None:
         assert kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD) == 2 + (route.takes is not None)
         named = {n for n, each in signature.parameters.items() if each.kind is each.KEYWORD_ONLY}
         by = {"by"} if route.name == "decide" else set()
-        assert named == by | {each.name for each in route.parameters}
+        assert named == by | {*route.parameters}
         assert signature.return_annotation == route.gives
 
 
@@ -56,7 +56,7 @@ def test_a_locked_vault_says_nothing(home: Home) -> None:
         home.calls.profile,
         home.calls.ledger,
         home.calls.recipients,
-        lambda: home.calls.knowledge(recipient="shop.example"),
+        lambda: home.calls.recipients(recipient="shop.example")[0],
         lambda: home.calls.forget(RecipientName(recipient="shop.example")),
         lambda: home.calls.change_profile(ProfileChange(set={"age": "age1"})),
         lambda: asyncio.run(home.calls.backup(Place(path=str(home.paths.data / "copy")))),
@@ -83,28 +83,11 @@ def test_to_forget_is_for_the_whole_pool_and_said_once(opened: Home) -> None:
     forget = partial(opened.calls.forget, RecipientName(recipient="@adverts"))
     assert not forget().done
     opened.calls.decide(Ask(query=SHOP.query, recipient="ads.test"))
-    assert opened.calls.knowledge(recipient="more.test").values
+    assert opened.calls.recipients(recipient="more.test")[0].values
     assert [forget().done, forget().done] == [True, False]
-    assert opened.calls.knowledge(recipient="more.test").values == {}
+    assert opened.calls.recipients(recipient="more.test")[0].values == {}
     assert [each.kind for each in opened.calls.ledger()] == ["disclosed", "forgotten"]
     assert opened.bus.kinds.count("forget") == 1
-
-
-@pytest.mark.parametrize("lasting", ["once", "always"])
-@pytest.mark.parametrize("disclose", ["auto", "never"])
-def test_a_policy_is_told_of_where_one_was_written(
-    opened: Home, disclose: Disclose, lasting: Lasting
-) -> None:
-    """A word that is kept in memory changes no file, and so does one that is said already."""
-    opened.rule(POLICY.replace('region = "ask"', 'age = "ask"'))
-    opened.calls.decide(SHOP)
-    opened.bus.kinds.clear()
-    [review] = opened.calls.reviews()
-    opened.calls.verdict(Word(disclose=disclose, lasting=lasting), id=review.id)
-    assert opened.bus.kinds == [*(["policy"] if lasting == "always" else []), "review"]
-    for _ in range(2):
-        opened.calls.refuse(RecipientName(recipient="shop.example"))
-    assert opened.bus.kinds.count("policy") == 1 + (lasting == "always")
 
 
 def test_an_offer_is_taken_up(opened: Home) -> None:
@@ -171,19 +154,15 @@ def test_browsers_are_told_where_they_may_act(opened: Home) -> None:
     assert opened.calls.locked().sites == []
 
 
-def test_models_come_and_go(opened: Home, tmp_path: Path) -> None:
+def test_models_come_and_go(opened: Home) -> None:
     """A policy whose model is gone attaches nothing."""
     assert [each.name for each in opened.calls.models()] == [*SHIPPED, "mine"]
-    copy = tmp_path / "copy.safetensors"
-    write(MODEL, copy)
-    added = opened.calls.add_model(Place(path=str(copy)))
-    assert added in opened.calls.models()
-    opened.calls.remove_model(name="mine")
+    write(MODEL, opened.paths.models / "copy.safetensors")
+    assert [each.name for each in opened.calls.models()] == [*SHIPPED, "copy", "mine"]
+    (opened.paths.models / "mine.safetensors").unlink()
+    opened.calls.models()
     assert opened.calls.decide(SHOP).code == "no model"
     assert opened.bus.kinds.count("models") == 2
-    for path in ("copy.safetensors", "~/copy.safetensors"):
-        with pytest.raises(UsageError):
-            opened.calls.add_model(Place(path=path))
 
 
 def test_what_is_wrong_is_noted(opened: Home) -> None:
@@ -193,18 +172,18 @@ def test_what_is_wrong_is_noted(opened: Home) -> None:
     status = opened.calls.reload()
     assert (status.in_use, len(status.problems)) == (True, 1)
     (opened.paths.models / "bad.safetensors").write_bytes(b"no model")
-    notes = opened.calls.status().notes
-    assert [note.split(":")[0] for note in notes] == ["policy", "model bad"]
+    status = opened.calls.status()
+    assert [each.name for each in status.models if each.problem is not None] == ["bad"]
+    assert status.notes == []  # which the status has in fields of their own
     opened.paths.policy.unlink()
     assert not opened.calls.reload().in_use
-    assert opened.calls.status().notes[0].startswith("no policy is in use")
     assert opened.calls.decide(SHOP).code == "no policy"
 
 
 def test_while_a_backup_reaches_the_disk_others_are_answered(
     opened: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It never takes the place of a file, and its place is absolute."""
+    """It never takes the place of a file."""
     begun, go = Flag(), Flag()
     place = Place(path=str(tmp_path / "copy.db"))
 
@@ -224,9 +203,8 @@ def test_while_a_backup_reaches_the_disk_others_are_answered(
     monkeypatch.setattr("agent.vault.database.fsync", slow)
     asyncio.run(scenario())
     assert (tmp_path / "copy.db").exists()
-    for each in (place, Place(path="copy.db")):
-        with pytest.raises(ReticentError, match=r"exists|absolute"):
-            asyncio.run(opened.calls.backup(each))
+    with pytest.raises(ReticentError, match="exists"):
+        asyncio.run(opened.calls.backup(place))
 
 
 def test_rules_older_than_the_file_are_said_with_every_answer(opened: Home) -> None:
@@ -263,14 +241,6 @@ def test_a_refusal_goes_by_the_file_and_not_by_older_rules(opened: Home) -> None
     policy.write_text("lamda = 3\n")
     with pytest.raises(UsageError, match="nothing was written"):
         opened.calls.refuse(RecipientName(recipient=host))
-
-
-def test_a_model_that_the_policy_asks_for_and_is_not_there_is_noted(opened: Home) -> None:
-    """By the name that it has there."""
-    opened.rule('model = "town"\n')
-    assert opened.calls.decide(SHOP).code == "no model"
-    [note] = opened.calls.status().notes
-    assert "names the model 'town', which is missing" in note
 
 
 def test_why_an_answer_cannot_be_recorded_is_noted(
@@ -319,46 +289,12 @@ def test_a_word_holds_and_is_taken_back(opened: Home) -> None:
         assert opened.paths.policy.read_text() == POLICY
 
 
-@pytest.mark.parametrize(("lasting", "about"), [("once", "everyone"), ("once", "recipient")])
-def test_a_stricter_rule_that_is_written_later_holds(
-    opened: Home, lasting: str, about: str
-) -> None:
-    """So does one for other recipients or queries; once it is gone, the word holds again."""
-    opened.calls.override(word("always", lasting, about=about))
-    assert carried(opened)
-    narrower: list[dict[str, Any]] = [{}, {"recipient": "shop.example"}, {"query": "python"}]
-    for where in narrower:
-        edit = {"attribute": "age", **where}
-        opened.calls.edit_policy(PolicyEdit(set={"disclose": "never"}, **edit))
-        assert not carried(opened)
-        opened.calls.edit_policy(PolicyEdit(unset=["disclose"], **edit))
-        assert carried(opened)
-    rule = '[[rule]]\nname = "mine"\nrecipient = "shop.example"\ndisclose = "never"\n'
-    opened.rule(POLICY + rule)
-    assert not carried(opened)
-    opened.calls.override(word("always", lasting, about=about))
-    assert carried(opened)
-
-
 def test_a_word_on_what_no_model_has_is_refused(opened: Home) -> None:
     """With the name that was probably meant."""
     with pytest.raises(UsageError, match="unknown attribute 'regoin'") as raised:
         opened.calls.override(word("never", names=["age", "regoin"]))
     assert raised.value.hint == "did you mean 'region'?"
     assert carried(opened)
-
-
-def test_nothing_is_said_or_taken_back_while_locked(opened: Home) -> None:
-    """And what could have been is forgotten; the word itself holds on."""
-    opened.calls.override(word("never"))
-    opened.calls.lock()
-    for call in (lambda: opened.calls.override(word("never")), opened.calls.undo):
-        with pytest.raises(LockedError):
-            call()
-    opened.unlock()
-    with pytest.raises(UsageError, match="nothing to undo"):
-        opened.calls.undo()
-    assert not carried(opened)
 
 
 def test_a_refusal_is_taken_out_of_the_policy(opened: Home) -> None:
@@ -372,7 +308,6 @@ def test_a_refusal_is_taken_out_of_the_policy(opened: Home) -> None:
     assert opened.paths.policy.read_text().strip() == POLICY.strip()
     theirs = f'{POLICY}[[rule]]\nname = "mine"\nrecipient = "*.example"\nnothing = true\n'
     opened.rule(theirs)
-    line = theirs.count("\n")
-    kept = Allowed(done=False, rule="mine", line=line)
+    kept = Allowed(done=False, rule="mine")
     assert opened.calls.allow(RecipientName(recipient="shop.example")) == kept
     assert (opened.paths.policy.read_text(), opened.calls.decide(SHOP).code) == (theirs, "blocked")

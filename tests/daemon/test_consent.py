@@ -70,8 +70,6 @@ def test_a_request_waits_once_per_pool_and_set(office: Office) -> None:
     assert new.names == [*decision.waiting]
     assert new.more_bits == decision.pending.utility - decision.figures.utility > 0
     assert new.people_left == decision.pending.people_left < decision.figures.people
-    assert new.prompted
-    office.now += timedelta(hours=1)
     assert office.request("a.example")[1] is None
     (only,) = office.consent.reviews(office.now)
     assert (only.id, only.recipient, only.at) == (1, "a.example", office.now)

@@ -15,11 +15,8 @@ import pytest
 
 from agent import __version__
 from agent.daemon import doctor
-from agent.daemon.agent import assemble
-from agent.daemon.api import Api
 from agent.daemon.artifacts import Machine
 from agent.daemon.doctor import CHECKS, examine
-from agent.daemon.events import Bus
 from agent.daemon.programs import HOST_PROGRAMS, browser_installations, entry, system_service, write
 from agent.errors import DaemonError
 from agent.files import create_private
@@ -281,18 +278,6 @@ def test_a_daemon_that_is_not_as_it_should_be(here: Machine, running: FakeDaemon
         assert what in finding.what
         assert "reticent status" not in finding.fix
         assert (finding.fix == "fix that and try again") == (what == "an old copy")
-
-
-def test_what_another_check_finds_is_said_once(here: Machine, running: FakeDaemon) -> None:
-    """The policy and the models: the daemon's notes on them would only repeat it."""
-    added(here)
-    policy("lamda = 1\n")(here)
-    notes = Api(assemble(here.paths, Bus(lambda: NOW), lambda: NOW)).call("status").notes
-    begun = {note.partition(":")[0].partition(",")[0] for note in notes}
-    assert begun == {"no policy is in use", "policy", "model village"}
-    running.handlers["status"] = lambda: msgspec.structs.replace(STATUS, notes=notes)
-    wrong = {name for name, state in states(here).items() if state != "ok"}
-    assert wrong == {"policy", "models"}
 
 
 def test_a_daemon_that_fails_or_lacks_a_door(here: Machine, running: FakeDaemon) -> None:

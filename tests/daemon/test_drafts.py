@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent
-from agent.daemon.drafts import LASTS, MOST
+from agent.daemon.drafts import LASTS
 from agent.daemon.handle import handle
 from agent.daemon.policy_file import ActivePolicy
 from agent.daemon.records import requests
@@ -21,10 +21,11 @@ from agent.words.titles import about, phrase
 from policy.read import preset, read
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
-from tests.decision.transcripts import HOSTS, QUERIES
+from tests.decision.transcripts import HOSTS
 from tests.vault.values import change
 from tests.worlds.homes import Calls
 from tests.worlds.people import (
+    ASKS,
     MODEL,
     MONDAY,
     OPEN,
@@ -89,30 +90,29 @@ def rest(agent: Agent, vault: MemoryVault, now: datetime) -> object:
     return vault.ledger.count, held, {each: vault.items.get(each) for each in names}, status, now
 
 
-@given(policies(["everyone", "me"]), STREAMS, PEOPLE, st.sampled_from(HOSTS))
+@given(policies(["everyone", "me"]), STREAMS, PEOPLE, ASKS)
 def test_a_draft_is_what_would_be_sent(
-    rules: Rules, stream: list[tuple[int, Ask]], row: int, host: str
+    rules: Rules, stream: list[tuple[int, Ask]], row: int, ask: Ask
 ) -> None:
     """In set, order, values and code; and it changes neither ledger nor knowledge nor words."""
-    for query in {*QUERIES}:
-        drafts, agent, vault = drafting(rules.policy.text, row)
-        now, ask = replay(agent, stream), Ask(query=query, recipient=host)
-        before = rest(agent, vault, now)
-        drafted = drafts.draft(ask, now)
-        assert rest(agent, vault, now) == before
-        again = drafts.draft(ask, now)
-        assert again == msgspec.structs.replace(drafted, id=again.id)
-        answer = handle(ask, now, agent)
-        assert drafted.code == answer.code
-        assert [each.name for each in drafted.facts] == [*answer.attributes]
-        assert [each.phrase for each in drafted.facts] == [
-            phrase(TITLES[name], value) for name, value in answer.attributes.items()
-        ]
-        assert drafted.line == about(each.phrase for each in drafted.facts)
-        assert bool(drafted.id) == bool(drafted.facts)
-        assert answer.summary is not None
-        assert drafted.waiting == [TITLES[name] for name in answer.summary.pending]
-        assert drafted.read_as == answer.summary.read_as
+    drafts, agent, vault = drafting(rules.policy.text, row)
+    now, ask = replay(agent, stream), msgspec.structs.replace(ask, asked=None)
+    before = rest(agent, vault, now)
+    drafted = drafts.draft(ask, now)
+    assert rest(agent, vault, now) == before
+    again = drafts.draft(ask, now)
+    assert again == msgspec.structs.replace(drafted, id=again.id)
+    answer = handle(ask, now, agent)
+    assert drafted.code == answer.code
+    assert [each.name for each in drafted.facts] == [*answer.attributes]
+    assert [each.phrase for each in drafted.facts] == [
+        phrase(TITLES[name], value) for name, value in answer.attributes.items()
+    ]
+    assert drafted.line == about(each.phrase for each in drafted.facts)
+    assert bool(drafted.id) == bool(drafted.facts)
+    assert answer.summary is not None
+    assert drafted.waiting == [TITLES[name] for name in answer.summary.pending]
+    assert drafted.read_as == answer.summary.read_as
 
 
 @given(policies(["everyone", "me"]), STREAMS, PEOPLE, st.data())
@@ -141,21 +141,6 @@ def test_what_is_told_is_of_the_draft_and_recorded_before(
         with pytest.raises(RefusedError):
             drafts.tell(Tell(id=drafted.id, names=some), now)
     assert vault.ledger.count == before + 1
-
-
-@given(PEOPLE, st.data())
-def test_all_that_is_told_is_recorded_like_an_answer(row: int, data: st.DataObject) -> None:
-    """The same entry, but for its time."""
-    query = data.draw(st.sampled_from(QUERIES))
-    ask = Ask(query=query, recipient="shop.example")
-    drafts, _, vault = drafting(OPEN, row)
-    other, agent, by_answer = drafting(OPEN, row)
-    assert other
-    drafted = drafts.draft(ask, MONDAY)
-    assume(drafted.facts)
-    drafts.tell(Tell(id=drafted.id, names=[each.name for each in drafted.facts]), MONDAY)
-    handle(ask, MONDAY, agent)
-    assert vault.disclosures == by_answer.disclosures
 
 
 def test_what_is_left_out_counts_neither_in_bits_nor_in_people() -> None:
@@ -251,36 +236,6 @@ def test_nothing_is_told_after_a_lock() -> None:
     assert vault.ledger.count == 0
 
 
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), max_size=12), st.integers(1, 3))
-def test_no_two_drafts_spend_one_limit(steps: list[tuple[bool, int]], most: int) -> None:
-    """Whatever is drafted at the same time, no recipient learns more within a week."""
-    drafts, _, vault = drafting(f"{OPEN}new_facts_per_week = {most}\nk = 8\n")
-    open_: list[Draft] = []
-    for draws, at in steps:
-        ask = Ask(query=QUERIES[at % len(QUERIES)], recipient=HOSTS[at % 2])
-        if draws or not open_:
-            open_.append(drafts.draft(ask, MONDAY))
-            continue
-        found = open_.pop(at % len(open_))
-        if found.facts:
-            try:
-                drafts.tell(Tell(id=found.id, names=[found.facts[-1].name]), MONDAY)
-            except RefusedError:
-                continue
-    learnt = {name for each in vault.disclosures for name in each.persons}
-    assert len(learnt) <= most
-    assert all(each.people_left is None or each.people_left >= 8 for each in vault.disclosures)
-
-
-def test_no_more_than_so_many_are_kept() -> None:
-    """The oldest goes."""
-    drafts, _, _ = drafting(f"{OPEN}page_requests_per_minute = 1000\n")
-    found = [drafts.draft(CHAT, MONDAY) for _ in range(MOST + 1)]
-    with pytest.raises(RefusedError):
-        drafts.tell(Tell(id=found[0].id, names=[found[0].facts[0].name]), MONDAY)
-    drafts.tell(Tell(id=found[1].id, names=[found[1].facts[0].name]), MONDAY)
-
-
 def test_drafts_are_capped_like_pages() -> None:
     """So that no program reads the profile by drafting; the user's searches do not suffer."""
     drafts, agent, _ = drafting(f"{OPEN}page_requests_per_minute = 2\n")
@@ -296,7 +251,7 @@ def test_only_listed_assistants_get_a_draft(host: str) -> None:
     with pytest.raises(RefusedError, match="not among your assistants") as caught:
         drafts.draft(Ask(query=CHAT.query, recipient=host), MONDAY)
     assert host in caught.value.hint
-    assert (vault.ledger.count, [*agent.silent_requests]) == (0, [])
+    assert (vault.ledger.count, requests(MONDAY, agent)) == (0, [])
 
 
 def test_what_is_not_of_the_draft_is_not_told() -> None:
@@ -323,22 +278,6 @@ def test_where_it_cannot_be_recorded_nothing_is_told(monkeypatch: pytest.MonkeyP
             with pytest.raises(ReticentError):
                 drafts.tell(Tell(id=drafted.id, names=[drafted.facts[0].name]), MONDAY)
         assert vault.ledger.count == 0
-
-
-def test_the_list_of_requests_says_shown_and_then_sent() -> None:
-    """What was drafted stands there once: as shown, or as any disclosure."""
-    drafts, agent, vault = drafting(ASKING)
-    for _ in range(2):
-        drafted = drafts.draft(CHAT, MONDAY)
-    shown = requests(MONDAY, agent)
-    assert [(each.kind, each.code, each.waiting) for each in shown] == [
-        ("nothing", "drafted", 1)
-    ] * 2
-    drafts.tell(Tell(id=drafted.id, names=[drafted.facts[0].name]), MONDAY)
-    found = requests(MONDAY, agent)
-    assert [(each.kind, each.waiting) for each in found] == [("nothing", 1), ("disclosed", 1)]
-    assert found[1].disclosed == [name for name, _ in vault.disclosures[0].disclosed]
-    assert len(agent.consent.reviews(MONDAY)) == 1
 
 
 def test_what_waits_is_queued_and_named_but_not_told() -> None:

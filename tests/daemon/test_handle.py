@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 import agent.daemon.handle
 from agent.daemon.agent import Agent
 from agent.daemon.consent import Consent
-from agent.daemon.handle import handle, situation_of
+from agent.daemon.handle import handle
 from agent.daemon.request_log import Sources
 from agent.daemon.what_if import explain
 from agent.decision.values import Code
 from agent.errors import UsageError, VaultError
 from agent.model.attributes import UNSPECIFIED
-from agent.model.file import read, shipped_model
 from agent.model.model import Model
 from agent.vault.disclosure_index import Disclosure
 from agent.vault.ledger import Ledger
@@ -32,21 +31,17 @@ from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
 from tests.decision.transcripts import QUERIES
 from tests.vault import doubles
-from tests.vault.values import change, own_values
 from tests.worlds.people import (
     MODEL,
     MONDAY,
     OPEN,
     PEOPLE,
     ROWS,
-    SECOND,
     SHOP,
     STEPS,
     FixedRules,
     Heard,
-    MemoryVault,
     OneModel,
-    agent_of,
     living,
     values_of,
 )
@@ -103,18 +98,6 @@ def test_what_is_attached_is_what_is_recorded(
         columns = [NAMES.index(name) for name in held[pool]]
         alike = int((ROWS[:, columns] == ROWS[row, columns]).all(axis=1).sum())
         assert answer.summary.people_left == entry.people_left == alike
-
-
-def test_who_forgets_is_left_with_what_it_was_just_sent() -> None:
-    """The headline has the number of people that the ledger has."""
-    agent, vault = living(f'{OPEN}memory = "forgets"\n')
-    for name in ("age", "gender"):
-        answer = handle(msgspec.structs.replace(SHOP, asked=[name]), MONDAY, agent)
-        column = ROWS[:, NAMES.index(name)]
-        alike = int((column == column[0]).sum())
-        assert vault.disclosures[-1].people_left == alike
-        assert answer.summary is not None
-        assert f"about {alike} of the 300 people" in answer.summary.headline
 
 
 @given(policies(["everyone", "me"]), STREAMS, PEOPLE)
@@ -202,14 +185,6 @@ def test_some_have_room_and_some_have_none(room: int) -> None:
         assert refused(SHOP, 0) == (room == 270)
 
 
-def test_a_recipient_that_is_no_host_is_said_to_be_none() -> None:
-    """It is the caller's mistake, and nothing is attached."""
-    agent, vault = living(OPEN)
-    with pytest.raises(UsageError):
-        handle(Ask(query="python today", recipient="shop example"), MONDAY, agent)
-    assert vault.ledger.count == 0
-
-
 @pytest.mark.parametrize(
     "recipient",
     [
@@ -249,15 +224,6 @@ def test_the_profile_is_opened_for_what_was_chosen_alone(monkeypatch: pytest.Mon
     assert "hours" in dict(vault.disclosures[0].disclosed)
 
 
-def test_the_users_own_codes_are_read_only_to_protect_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where a policy protects everyone, the decision cannot even reach them."""
-    monkeypatch.delattr(Profile, "codes")
-    agent, _ = living(f"{OPEN}k = 5\n")
-    assert handle(SHOP, MONDAY, agent).code == "answered"
-    with pytest.raises(AttributeError):
-        handle(SHOP, MONDAY, living(f'{OPEN}k = 5\nprotect = "me"\n')[0])
-
-
 def test_what_waits_stays_and_is_told() -> None:
     """The answer leaves without it."""
     agent, _ = living(f'{OPEN}[attributes]\nage = "ask"\n')
@@ -268,66 +234,6 @@ def test_what_waits_stays_and_is_told() -> None:
     assert answer.summary.titles.keys() == {"age", *answer.attributes, *answer.unspecified}
     assert isinstance(agent.bus, Heard)
     assert agent.bus.kinds == ["review"]
-
-
-def test_a_changed_value_is_disclosed_anew_and_the_latest_counts() -> None:
-    """It leaves like one that is sent again, even where nothing new may."""
-    agent, vault = living(f"{OPEN}new_facts_per_week = 5\n")
-    first = handle(SHOP, MONDAY, agent)
-    change(vault.profile, {"gender": UNSPECIFIED, "age": UNSPECIFIED}, [], [MODEL])
-    second = handle(SHOP, MONDAY + SECOND, agent)
-    assert {"age", "gender"} & set(first.attributes)
-    assert set(dict(vault.disclosures[1].disclosed)) == set(dict(vault.disclosures[0].disclosed))
-    assert not {"age", "gender"} & set(second.attributes)
-    assert vault.disclosures[1].people_left != vault.disclosures[0].people_left
-
-
-def test_a_new_user_with_three_facts_stays_among_many() -> None:
-    """Whatever is asked: what is not set was chosen too, and two answers left nobody."""
-    model = read(shipped_model("so2017"))
-    own = {"region": "west_europe", "int_python": "yes", "dev_web": "yes"}
-    vault = MemoryVault(own, model)
-    agent = agent_of(FixedRules('preset = "balanced"'), model, vault)
-    for number, query in enumerate(model.queries):
-        ask = Ask(query=query.text, recipient="forge.example")
-        answer = handle(ask, MONDAY + number * SECOND, agent)
-        assert answer.attributes.items() <= own.items()
-        assert not answer.unspecified
-        assert answer.summary is not None
-        assert answer.summary.people_left >= 50
-    assert {name for each in vault.disclosures for name, _ in each.disclosed} == own.keys()
-
-
-def test_what_is_held_and_unset_is_not_sent_again_nor_taken_back() -> None:
-    """What is set again is told again."""
-    agent, vault = living(OPEN)
-    first = handle(SHOP, MONDAY, agent)
-    values = own_values(vault.profile)
-    change(vault.profile, {}, [*values], [MODEL])
-    second = handle(SHOP, MONDAY + SECOND, agent)
-    assert first.attributes.keys() & values.keys()
-    assert not second.attributes.keys() & values.keys()
-    held = vault.ledger.disclosures.pool("shop.example", agent.rules.active.pool_of).held
-    assert held.keys() == dict(vault.disclosures[0].disclosed).keys() & values.keys()
-    change(vault.profile, values, [], [MODEL])
-    third = handle(SHOP, MONDAY + 2 * SECOND, agent)
-    assert first.attributes.items() <= third.attributes.items()
-
-
-@pytest.mark.parametrize(("mode", "counts"), [("planned", True), ("dynamic", False)])
-def test_a_plan_hears_what_was_asked(mode: str, counts: bool) -> None:
-    """As often as something left with it; before an entry, what came before that."""
-    agent, vault = living(f'{OPEN}mode = "{mode}"\n')
-    for _ in range(TIMES):
-        assert handle(SHOP, MONDAY, agent).attributes
-    query = MODEL.match(SHOP.query)
-    now = situation_of(SHOP, MONDAY + SECOND, agent).knowledge
-    assert now.queries == (((query, TIMES),) if counts else ())
-    for number in range(1, TIMES + 1):
-        entry = vault.ledger.entry(number)
-        assert isinstance(entry, Disclosure)
-        known = situation_of(SHOP, MONDAY + SECOND, agent, (number, entry.at)).knowledge
-        assert known.queries == (((query, number - 1),) if counts and number > 1 else ())
 
 
 def test_with_nothing_to_decide_by_nothing_is_attached() -> None:

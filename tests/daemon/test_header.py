@@ -17,12 +17,9 @@ from agent.daemon.header import (
     MOST,
     SEPARATOR,
     Attributes,
-    longest,
     members_of,
     most_bytes,
-    shared_attributes,
     words_after,
-    yes_no_of,
 )
 from agent.daemon.what_if import explain
 from agent.decision.values import NO_ROOM
@@ -77,11 +74,17 @@ def drawn(attributes: Attributes, data: st.DataObject) -> dict[str, str]:
     return {name: data.draw(st.sampled_from([*values])) for name, values in attributes.items()}
 
 
+def header_of(values: dict[str, str], attributes: Attributes) -> str:
+    """Write a header as an answer has it."""
+    members = members_of(attributes)
+    return SEPARATOR.join(members[pair] for pair in values.items())
+
+
 @given(ATTRIBUTES, st.data())
 def test_what_is_read_is_what_was_sent(attributes: Attributes, data: st.DataObject) -> None:
     """Any value of any script, in the order of the values; Booleans for yes and no alone."""
-    values, yes_no = drawn(attributes, data), yes_no_of(attributes)
-    back = read(shared_attributes(values, yes_no))
+    values = drawn(attributes, data)
+    back = read(header_of(values, attributes))
     assert [(name, as_text(item)) for name, item in back.items()] == [*values.items()]
     for name, item in back.items():
         assert isinstance(item, bool) == ({*attributes[name]} == {"yes", "no"})
@@ -90,42 +93,29 @@ def test_what_is_read_is_what_was_sent(attributes: Attributes, data: st.DataObje
 
 
 @given(ATTRIBUTES, st.data())
-def test_a_header_is_made_of_members(attributes: Attributes, data: st.DataObject) -> None:
-    """Joined, those of single values are what all of them are at once."""
-    values, members = drawn(attributes, data), members_of(attributes)
-    whole = SEPARATOR.join(members[pair] for pair in values.items())
-    assert whole == shared_attributes(values, yes_no_of(attributes))
-
-
-@given(ATTRIBUTES, st.data())
-def test_the_longest_is_exact(attributes: Attributes, data: st.DataObject) -> None:
-    """No header is longer than what was counted on, and one is as long."""
-    yes_no, members = yes_no_of(attributes), longest(attributes)
-    values = drawn(attributes, data)
-    bound = most_bytes(members.values())
-    assert len(shared_attributes(values, yes_no)) <= bound
+def test_the_most_bytes_are_exact(attributes: Attributes, data: st.DataObject) -> None:
+    """No header is longer than what was counted on, and one is as long; a part needs no more."""
+    longest = {
+        name: max((len(text) for (own, _), text in members_of(attributes).items() if own == name))
+        for name in attributes
+    }
+    some = {name: values for name, values in attributes.items() if data.draw(st.booleans())}
+    bound = most_bytes(longest.values())
+    assert len(header_of(drawn(attributes, data), attributes)) <= bound
     largest = {
-        name: max(values, key=lambda each: len(shared_attributes({name: each}, yes_no)))
+        name: max(values, key=lambda each: len(members_of(attributes)[name, each]))
         for name, values in attributes.items()
     }
-    assert len(shared_attributes(largest, yes_no)) == bound
+    assert len(header_of(largest, attributes)) == bound
+    assert len(header_of(drawn(some, data), attributes)) <= most_bytes(
+        longest[name] for name in some
+    )
+    assert most_bytes(longest[name] for name in some) <= bound
 
 
-@given(ATTRIBUTES, st.data())
-def test_a_part_of_the_attributes_needs_no_more(
-    attributes: Attributes, data: st.DataObject
-) -> None:
-    """Also where some of them are not specified, and so left out: the cap holds before that."""
-    members, yes_no = longest(attributes), yes_no_of(attributes)
-    some = {name for name in attributes if data.draw(st.booleans())}
-    sent = {name: text for name, text in drawn(attributes, data).items() if name in some}
-    assert len(shared_attributes(sent, yes_no)) <= most_bytes(members[name] for name in some)
-    assert most_bytes(members[name] for name in some) <= most_bytes(members.values())
-
-
-@pytest.mark.parametrize(
-    ("values", "header"),
-    [
+def test_examples() -> None:
+    """As a service sees them; the first is that of DESIGN.md."""
+    for values, header in (
         ({}, ""),
         ({"region": "west_europe", "int_python": "yes"}, 'region="west_europe", int_python'),
         ({"int_python": "no"}, "int_python=?0"),
@@ -134,11 +124,9 @@ def test_a_part_of_the_attributes_needs_no_more(
         ({"region": "a\tb"}, 'region=%"a%09b"'),
         ({"region": "a\x7f"}, 'region=%"a%7f"'),
         ({"region": "yes"}, 'region="yes"'),
-    ],
-)
-def test_examples(values: dict[str, str], header: str) -> None:
-    """As a service sees them; the first is that of DESIGN.md."""
-    assert shared_attributes(values, {"int_python"}) == header
+    ):
+        attributes = {"region": [values.get("region", "")], "int_python": ["yes", "no"]}
+        assert header_of(values, attributes) == header
 
 
 @pytest.mark.parametrize("rule", ["", 'mode = "standing"\n', ALWAYS])
@@ -214,14 +202,6 @@ def test_a_sensitive_attribute_has_no_words() -> None:
         assert not vault.disclosures
 
 
-def test_parameters_carry_nothing_of_a_model() -> None:
-    """A search that sends parameters sends those alone."""
-    agent, vault = living(WORDS.replace('"words"', '"parameters"'))
-    answer = handle(SHOP, MONDAY, agent)
-    assert (answer.header, answer.words, answer.attributes) == ("", "", {})
-    assert not vault.disclosures
-
-
 @given(SPOKEN, PEOPLE)
 def test_no_word_is_there_twice(query: str, row: int) -> None:
     """The canonical order is the model's; whole words of the query count, in any case."""
@@ -276,10 +256,3 @@ def test_the_address_stays_short(spare: int) -> None:
         sets.add(tuple(name for each in vault.disclosures for name, _ in each.disclosed))
     assert len(sets) == 1
     assert bool(sets.pop()) == (spare > 40)
-
-
-def test_the_reason_is_said() -> None:
-    """An attribute without a word cannot be sent in the address."""
-    agent, _ = living(WORDS)
-    why = {each.name: each.reason for each in explain(SHOP, MONDAY, agent).outcomes}
-    assert {name for name in why if why[name] == "not carried"} == {*NAMES} - WORDED

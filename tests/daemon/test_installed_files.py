@@ -261,7 +261,7 @@ def add_model(home: Paths) -> None:
 
 def run_daemon(home: Paths) -> None:
     """Take the lock, the log and the sockets of a daemon, and its token."""
-    with alone(home.daemon_lock), events.logging_to(home.log), doors(home, {}):
+    with alone(home.daemon_lock), events.logging_to(home.log), doors(home):
         token_of(home.state / TOKEN)
         for _ in range(3):
             events.LOG.info("x" * events.MOST_BYTES)

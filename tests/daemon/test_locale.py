@@ -1,5 +1,6 @@
 """Language and country in an address: by the rules alone, not charged, and of no other effect."""
 
+import asyncio
 from datetime import timedelta
 
 from hypothesis import given
@@ -9,11 +10,9 @@ from agent.daemon.agent import Agent
 from agent.daemon.drafts import draft
 from agent.daemon.handle import handle
 from agent.daemon.profile import change_profile
-from agent.daemon.records import forget, knowledge
-from agent.daemon.what_if import explain, weighed
-from agent.decision.knowledge import LATEST
-from agent.decision.locale import LOCALE, NAMES
-from agent.wire.base import RecipientName
+from agent.daemon.records import recipients
+from agent.daemon.what_if import explain, whatif
+from agent.decision.locale import NAMES
 from agent.wire.decide import Answer, Ask, WhatIf
 from agent.wire.policy import Word
 from agent.wire.state import ProfileChange
@@ -83,16 +82,6 @@ def test_what_is_told_follows_from_the_rules(
     assert (answer.id is None) == (not told)
 
 
-def test_parameters_go_with_any_query() -> None:
-    """No model reads it; but one that is blocked has none."""
-    agent, vault = searching(RULE + '[queries]\nblock = ["debt"]\n')
-    answer = handle(SEARCH, MONDAY, agent)
-    assert (answer.code, answer.parameters) == ("answered", {"kl": "at-de"})
-    assert vault.disclosures[0].model == LOCALE.id
-    blocked = handle(Ask(query="my debt", recipient=DUCK), MONDAY, agent)
-    assert (blocked.code, blocked.parameters, blocked.id) == ("blocked", {}, None)
-
-
 def test_an_engine_that_is_not_known_gets_nothing() -> None:
     """Its rule has to say which one it is."""
     text = RULE.replace(DUCK, "search.example")
@@ -109,7 +98,10 @@ def test_a_pair_that_is_not_documented_counts_as_told() -> None:
     answer = handle(SEARCH, MONDAY, agent)
     assert (answer.parameters, answer.attributes) == ({}, {})
     assert answer.unspecified == [*NAMES]
-    assert knowledge(MONDAY, agent, recipient=DUCK).values == {"language": "ja", "country": "at"}
+    assert recipients(MONDAY, agent, recipient=DUCK)[0].values == {
+        "language": "ja",
+        "country": "at",
+    }
 
 
 def test_what_waits_leaves_after_the_users_word() -> None:
@@ -139,42 +131,9 @@ def test_nothing_else_is_decided_otherwise(row: int, mode: str, most: int) -> No
         before, after = (handle(SHOP, now + SECOND, each) for each in (plain, other))
         assert (before.header, before.attributes) == (after.header, after.attributes)
         assert before.summary == after.summary
-    held, then = (knowledge(MONDAY, each, recipient=DUCK) for each in (plain, other))
+    held, then = (recipients(MONDAY, each, recipient=DUCK)[0] for each in (plain, other))
     assert (held.people_left, held.recent) == (then.people_left, then.recent)
     assert then.values == {**held.values, **BOTH}
-
-
-def test_many_searches_push_out_no_query() -> None:
-    """A plan is made for the queries that were asked."""
-    agent, vault = searching(f'{OPEN}mode = "planned"\n{RULE}')
-    in_use = agent.rules.active
-    header, _ = living(f'{OPEN}mode = "planned"\n')
-    header.vault = vault
-    header.opened(vault, MONDAY)
-    asked = Ask(query=SHOP.query, recipient=DUCK)
-    assert handle(asked, MONDAY, header).id
-    before = vault.ledger.disclosures.queries(DUCK, in_use.pool_of)
-    for number in range(LATEST + 1):
-        assert handle(SEARCH, MONDAY + number * timedelta(minutes=2), agent).id
-    assert vault.ledger.disclosures.queries(DUCK, in_use.pool_of) == before
-
-
-def test_what_is_held_can_be_forgotten() -> None:
-    """Like any fact."""
-    agent, _ = searching()
-    handle(SEARCH, MONDAY, agent)
-    assert knowledge(MONDAY, agent, recipient=DUCK).values == BOTH
-    assert forget(RecipientName(recipient=DUCK), MONDAY, agent).done
-    assert knowledge(MONDAY, agent, recipient=DUCK).values == {}
-    assert not forget(RecipientName(recipient=DUCK), MONDAY, agent).done
-
-
-def test_a_change_says_who_holds_the_old_value() -> None:
-    """Of a fact that no model has."""
-    agent, _ = searching()
-    handle(SEARCH, MONDAY, agent)
-    changed = change_profile(ProfileChange(set={"country": "de"}), MONDAY, agent)
-    assert changed.stale == {"country": [DUCK]}
 
 
 def test_it_is_explain() -> None:
@@ -184,6 +143,6 @@ def test_it_is_explain() -> None:
     assert headline(found).startswith("Send 2 facts (language and country); ")
     assert {each.reason for each in found.outcomes} == {"told anyway"}
     assert "objective" not in {each.label for each in lines(found)}
-    work = weighed(WhatIf(query=SEARCH.query, recipient=DUCK), MONDAY, agent)
-    assert work().decision.code == "parameters only"
+    weighed = asyncio.run(whatif(WhatIf(query=SEARCH.query, recipient=DUCK), MONDAY, agent))
+    assert weighed.decision.code == "parameters only"
     assert draft(SEARCH, MONDAY, agent).code == "parameters only"

@@ -140,25 +140,6 @@ def test_an_unsound_key_trusts_nobody(filled: Filled) -> None:
         filled.registry.of("mine", unsound, filled.now)
 
 
-def test_a_signature_of_another_model_is_refused(filled: Filled) -> None:
-    """Also where the policy asks for none."""
-    path, _ = filled.signed("mine")
-    other = filled.made("other", 2)
-    signature_path(path).rename(signature_path(other))
-    with pytest.raises(SignatureError) as raised:
-        filled.registry.add(other, ANY, filled.now)
-    assert raised.value.where == str(other)
-    assert filled.registry.names() == [*SHIPPED]
-
-
-@pytest.mark.parametrize("name", ["Mine", "a b", "", "ä", "-a", "a" * 101])
-def test_a_name_that_no_policy_can_say_is_refused(filled: Filled, name: str) -> None:
-    """The policy chooses a model by its name."""
-    path = filled.made("mine")
-    with pytest.raises(UsageError):
-        filled.registry.add(path.rename(path.with_name(f"{name}{SUFFIX}")), ANY, filled.now)
-
-
 def test_a_name_is_not_taken_twice(filled: Filled) -> None:
     """What lies there stays as it is."""
     filled.registry.add(filled.made("mine", 1), ANY, filled.now)
@@ -198,42 +179,3 @@ def test_a_model_that_changes_is_read_again(filled: Filled) -> None:
     with pytest.raises(UsageError):
         filled.registry.of("mine", ANY, filled.now)
     assert filled.registry.names() == [*SHIPPED]
-
-
-def test_the_shelf_is_complete_where_nothing_wanted_is_away(filled: Filled) -> None:
-    """Or lies there and must not be used."""
-    assert filled.registry.complete([], ANY, filled.now)
-    assert not filled.registry.complete(["mine"], ANY, filled.now)
-    filled.registry.add(filled.made("mine"), ANY, filled.now)
-    assert filled.registry.complete(["mine", *SHIPPED], ANY, filled.now)
-    (filled.registry.folder / f"other{SUFFIX}").write_bytes(b"no model")
-    assert not filled.registry.complete(["mine"], ANY, filled.now)
-
-
-def test_a_removed_model_takes_its_signature_along(filled: Filled) -> None:
-    """It would be that of the next model of this name."""
-    path, _ = filled.signed("mine")
-    filled.registry.add(path, ANY, filled.now)
-    filled.registry.remove("mine")
-    assert [*filled.registry.folder.iterdir()] == []
-    with pytest.raises(UsageError):
-        filled.registry.remove("mine")
-
-
-def test_a_model_in_use_is_looked_at_twice_a_second_at_most(filled: Filled) -> None:
-    """What changed a moment ago is noticed at the next look."""
-    filled.registry.add(filled.made("mine", 1), ANY, MONDAY)
-    write(made_model(2), filled.registry.folder / f"mine{SUFFIX}")
-    soon = MONDAY + timedelta(milliseconds=400)
-    assert filled.registry.of("mine", ANY, soon).id == "made-1"
-    assert filled.registry.of("mine", ANY, soon + timedelta(milliseconds=200)).id == "made-2"
-
-
-@pytest.mark.parametrize("name", ["../mine", "/etc/passwd", "mine/x", ".hidden", "mine\0"])
-def test_a_name_is_no_path(filled: Filled, name: str) -> None:
-    """What lies elsewhere is neither used nor removed."""
-    filled.registry.add(filled.made("mine"), ANY, filled.now)
-    with pytest.raises(UsageError):
-        filled.registry.of(name, ANY, filled.now)
-    with pytest.raises(UsageError):
-        filled.registry.remove(name)

@@ -166,10 +166,9 @@ def test_refusals_leave_room_for_the_user_s_own_rules(
 
 
 def test_without_a_policy_nothing_is_written(tmp_path: Path) -> None:
-    """Offers wait all the same, listed and not shown by themselves."""
+    """Offers wait all the same."""
     office = Office(tmp_path / "policy.toml")
     new = office.offer("a.example", ["age"])
-    assert not new.prompted
     with pytest.raises(UsageError, match="no rules are in use"):
         office.say(new, "deny")
     assert [*tmp_path.iterdir()] == []

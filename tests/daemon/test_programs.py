@@ -253,36 +253,18 @@ def test_an_odd_path_stays_itself(tmp_path: Path, name: str) -> None:
     assert verified(units(odd)) == ""
 
 
-@pytest.mark.parametrize("key", ["Snooze=yes", "SocketMode=rw"])
-def test_the_check_itself_notices_what_is_wrong(here: Machine, key: str) -> None:
-    """A missing interpreter, or a line in any of the units: else the rest would say nothing."""
+def test_the_check_itself_notices_what_is_wrong(here: Machine) -> None:
+    """A missing interpreter, or a line: else the rest would say nothing."""
     gone = units(started_by(here, str(here.home / "gone")))
     assert "gone" in verified(gone)
-    service, control, query = units(here)
-    wrong = replace(control, text=control.text.replace("SocketMode=0600", key))
-    assert verified((service, wrong, query)) != ""
+    [unit] = units(here)
+    wrong = replace(unit, text=unit.text.replace("UMask=0077", "UMask=rw"))
+    assert verified((wrong,)) != ""
 
 
 def settings(text: str, key: str) -> list[str]:
     """Return the values of a key in a unit."""
     return [line.partition("=")[2] for line in text.splitlines() if line.startswith(f"{key}=")]
-
-
-def test_the_sockets_are_where_the_command_line_looks(tmp_path: Path) -> None:
-    """By name, each only the user's, below the user's runtime folder or $RETICENT_HOME."""
-    moved = machine_at(tmp_path, RETICENT_HOME="/opt/elsewhere")
-    usual = machine_at(tmp_path, RETICENT_HOME="", XDG_RUNTIME_DIR="/run/user/1000")
-    for machine in (usual, moved):
-        service, *sockets = units(machine)
-        assert settings(service.text, "Sockets") == [" ".join(e.path.name for e in sockets)]
-        for unit, door in zip(sockets, ("control", "query"), strict=True):
-            [listened] = settings(unit.text, "ListenStream")
-            expected = getattr(machine.paths, door)
-            assert listened.replace("%t", "/run/user/1000") == str(expected)
-            assert settings(unit.text, "FileDescriptorName") == [door]
-            assert settings(unit.text, "SocketMode") == ["0600"]
-            assert settings(unit.text, "DirectoryMode") == ["0700"]
-            assert settings(unit.text, "Service") == ["reticent.service"]
 
 
 def test_where_things_lie_is_passed_on(tmp_path: Path) -> None:

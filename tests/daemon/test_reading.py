@@ -4,9 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
-from threading import Event
 
 import pytest
 from hypothesis import given, settings
@@ -14,8 +12,8 @@ from hypothesis import strategies as st
 
 from agent.daemon.model_registry import UNREADABLE, Keys, TextReader
 from agent.errors import LockedError, UsageError
-from agent.model.model import Model
-from agent.model.reading import NOTHING, Interpretation, normalise, spelling
+from agent.model.model import Model, surest
+from agent.model.reading import NOTHING, Interpretation, normalise
 from agent.vault.profile import Corrections
 from agent.vault.store import Items
 from agent.wire.decide import Ask
@@ -56,9 +54,8 @@ def reading_model(texts: Shares, seed: int = 1, threshold: float = 0.5) -> Model
 def loaded(models: Sequence[Model]) -> TextReader:
     """Return a reader whose encoder is there."""
     reader = TextReader(lambda: None)
-    reader.begin(models)
-    asyncio.run(reader.ready("x", models, 5.0))
-    assert reader.state == "loaded"
+    asyncio.run(reader.prepare(models))
+    assert reader.loaded
     return reader
 
 
@@ -67,7 +64,7 @@ def loaded(models: Sequence[Model]) -> TextReader:
 def test_the_surest_reading_decides(shares: list[float]) -> None:
     """Of equals the first model; the first of all where none is sure."""
     models = [reading_model({TEXT: [share]}, seed) for seed, share in enumerate(shares)]
-    model, reading = loaded(models).surest(TEXT, models)
+    model, reading = surest(TEXT, models, loaded(models).read)
     sure = [share if share >= 0.5 else 0.0 for share in shares]
     assert model is models[sure.index(max(sure))]
     assert reading.probability == max(sure)
@@ -79,49 +76,17 @@ def test_an_exact_name_is_the_surest_of_all() -> None:
     models[0] = replace(
         models[0], queries=tuple(replace(q, text=f"x{q.text}") for q in models[0].queries)
     )
-    model, reading = loaded(models).surest(PYTHON, models)
+    model, reading = surest(PYTHON, models, loaded(models).read)
     assert (model, reading) == (models[1], Interpretation.exact(0))
     waiting = TextReader(lambda: None)
-    assert waiting.surest(PYTHON, models) == (model, reading)  # and so before the encoder is there
-
-
-def test_only_names_are_read_before_the_encoder_is_there() -> None:
-    """A text waits for it a moment, an exact name not at all; others are answered meanwhile."""
-    nameless = replace(
-        made_model(2), queries=tuple(replace(q, text=f"x{q.text}") for q in made_model(2).queries)
-    )
-    models, go = [reading_model({TEXT: [0.9]}), nameless], Event()
-
-    def load() -> None:
-        assert go.wait(20)
-
-    reader = TextReader(load)
-    reader.begin(models)
-    reader.begin(models)  # a second unlocking begins nothing
-
-    async def asked() -> None:
-        loop = asyncio.get_running_loop()
-        start = loop.time()
-        await reader.ready(PYTHON, models)
-        assert loop.time() - start < 0.5
-        late = asyncio.create_task(reader.ready(TEXT, models, 0.05))
-        await asyncio.sleep(0)
-        assert not late.done()  # it stands aside for others
-        await late
-        assert reader.state == "loading"
-        assert reader.read(TEXT, models[0]) == NOTHING
-        assert reader.read(PYTHON, models[0]) == Interpretation.exact(0)
-        waits = asyncio.create_task(reader.ready(TEXT, models, 20))
-        await asyncio.sleep(0.01)
-        go.set()
-        await waits
-        assert reader.read(TEXT, models[0]).query == 0
-
-    asyncio.run(asked())
+    assert surest(PYTHON, models, waiting.read) == (
+        model,
+        reading,
+    )  # and so before the encoder is there
 
 
 def test_a_failure_to_load_is_said_once_and_names_go_on(caplog: pytest.LogCaptureFixture) -> None:
-    """The next unlocking tries again."""
+    """The next unlocking tries again, and one after that has nothing to do."""
     models, tries = [reading_model({TEXT: [0.9]})], list[int]()
 
     def load() -> None:
@@ -130,25 +95,19 @@ def test_a_failure_to_load_is_said_once_and_names_go_on(caplog: pytest.LogCaptur
             raise OSError("/home/somebody")
 
     reader = TextReader(load)
-    reader.begin(models)
-    asyncio.run(reader.ready(TEXT, models, 5.0))
-    assert reader.problem == "the encoder cannot be loaded: OSError"
+    asyncio.run(reader.prepare([made_model(1)]))  # which knows names alone
+    assert tries == []
+    asyncio.run(reader.prepare(models))
+    assert str(reader.problem) == "the encoder cannot be loaded: OSError"
     assert [each.getMessage().partition(" in ")[0] for each in caplog.records] == [
         "the encoder cannot be loaded: OSError"
     ]
-    assert reader.read(TEXT, models[0]) == NOTHING
-    assert reader.read(PYTHON, models[0]) == Interpretation.exact(0)
-    reader.begin(models)
-    asyncio.run(reader.ready(TEXT, models, 5.0))
-    assert reader.state == "loaded"
-    assert len(tries) == 2
-
-
-def test_nothing_is_loaded_that_no_model_needs() -> None:
-    """A model that knows names alone needs no encoder."""
-    reader = TextReader(lambda: pytest.fail("it was loaded"))
-    reader.begin([made_model(1)])
-    assert reader.state == "absent"
+    assert reader.read(models[0], TEXT) == NOTHING
+    assert reader.read(models[0], PYTHON) == Interpretation.exact(0)
+    for _ in range(2):
+        asyncio.run(reader.prepare(models))
+    assert (reader.loaded, len(tries)) == (True, 2)
+    assert reader.problem is None
 
 
 @settings(max_examples=25)
@@ -158,13 +117,13 @@ def test_corrections_take_candidates_out(gone: set[int], shares: list[float]) ->
     model = reading_model({TEXT: shares}, threshold=0.18)
     reader = loaded([model])
     reader.corrections = Corrections(Items(MemoryStore()))
-    whole = reader.read(TEXT, model)
+    whole = reader.read(model, TEXT)
     for each in gone:
         reader.corrections.add(f" {TEXT.upper()}", model.id, model.queries[each].text)
-    assert reader.read(TEXT, model) == whole.without(gone)
-    assert reader.read(PYTHON, model) == Interpretation.exact(0)
+    assert reader.read(model, TEXT) == whole.without(gone)
+    assert reader.read(model, PYTHON) == Interpretation.exact(0)
     other = replace(model, id="other")
-    assert reader.read(TEXT, other) == whole
+    assert reader.read(other, TEXT) == whole
 
 
 class Only(OneModel):
@@ -189,17 +148,16 @@ def reads(opened: Home) -> Home:
     return opened
 
 
-def test_the_encoder_loads_once_the_vault_is_open(reads: Home) -> None:
-    """Whoever only looks needs none; it stays for the next unlocking, and the status says so."""
+def test_the_encoder_loads_as_the_vault_opens(reads: Home) -> None:
+    """Whoever only looks needs none; it stays for the next unlocking."""
     calls, agent, loads = reads.calls, reads.agent, list[int]()
     agent.reader = TextReader(lambda: loads.append(1))
     calls.lock()
     calls.models()
-    assert (calls.status().encoder, loads) == ("absent", [])
+    assert loads == []
     for _ in range(2):
         asyncio.run(calls.unlock(OPEN))
-        asyncio.run(agent.reader.ready(TEXT, agent.usable_models(reads.now), 5.0))
-        assert calls.lock().encoder == "loaded"
+        calls.lock()
     assert loads == [1]
 
 
@@ -243,13 +201,9 @@ def test_it_lasts_beyond_a_lock_and_stands_in_no_file(reads: Home) -> None:
     """Sealed in the vault: no policy, log or other file has the text."""
     calls, agent = reads.calls, reads.agent
     assert calls.not_that(NotThat(query=TEXT)).done
-    [kept] = calls.corrections()
-    assert (kept.text, kept.query) == (spelling(TEXT), PYTHON)
-    assert TEXT not in repr(kept)
     calls.lock()
-    for call in (calls.corrections, partial(calls.not_that, NotThat(query=TEXT))):
-        with pytest.raises(LockedError):
-            call()
+    with pytest.raises(LockedError):
+        calls.not_that(NotThat(query=TEXT))
     places = [each.parent for each in (reads.paths.policy, reads.paths.log, agent.place.vault)]
     files = [path for place in {*places, reads.paths.state} for path in place.rglob("*")]
     for path in filter(Path.is_file, files):
@@ -258,21 +212,12 @@ def test_it_lasts_beyond_a_lock_and_stands_in_no_file(reads: Home) -> None:
     assert calls.decide(Ask(query=TEXT, recipient=SHOP)).code == "unknown query"
 
 
-def test_there_is_one_text_to_correct(reads: Home) -> None:
-    """An entry that discloses something, or a text."""
-    for wrong in (NotThat(), NotThat(entry=1, query=TEXT), NotThat(entry=9)):
-        with pytest.raises(UsageError):
-            reads.calls.not_that(wrong)
-
-
 def test_the_status_says_that_texts_are_not_read(reads: Home) -> None:
     """And so does `doctor`, which shows the notes."""
 
     def fail() -> None:
         raise OSError
 
-    models = reads.agent.usable_models(reads.now)
-    reads.agent.reader = reader = TextReader(fail)
-    reader.begin(models)
-    asyncio.run(reader.ready(TEXT, models, 5.0))
+    reads.agent.reader = TextReader(fail)
+    asyncio.run(reads.agent.reader.prepare(reads.agent.usable_models(reads.now)))
     assert f"{UNREADABLE}the encoder cannot be loaded: OSError" in reads.calls.status().notes

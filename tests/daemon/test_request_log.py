@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon import request_log
 from agent.daemon.handle import handle
 from agent.daemon.policy_file import ActivePolicy
 from agent.daemon.request_log import (
@@ -18,21 +17,17 @@ from agent.daemon.request_log import (
     ROOM,
     Asker,
     Rates,
-    RuleUsage,
-    Silent,
     SilentRequests,
 )
 from agent.errors import UsageError
 from agent.vault.profile import Profile
 from agent.wire.decide import Answer, Ask, Summary
-from policy.match import Rulebook, Ruling, known
+from agent.wire.state import Entry
 from policy.read import preset, read
-from policy.rules import Policy, Rule
+from policy.rules import Policy
 from tests.decision.made import NAMES, made_model
-from tests.policy.strategies import HOSTS, SAMPLES, documents, rendered
 from tests.worlds.people import MODEL, MONDAY, OPEN, SECOND, SHOP, living
 
-QUIET = Answer(code="blocked")
 CAP = 3
 MINUTE = timedelta(minutes=1)
 POLICY = f"""{OPEN}page_requests_per_minute = {CAP}
@@ -69,9 +64,10 @@ def waits(count: int) -> Answer:
     return Answer(code="answered", summary=summary)
 
 
-def ask(query: str, asked: list[str] | None = None) -> Ask:
-    """Return a request of a shop."""
-    return Ask(query=query, recipient="shop.example", asked=asked)
+def silent(query: str, asked: list[str] | None = None) -> Entry:
+    """Make a request of a shop that carried nothing."""
+    host = "shop.example"
+    return Entry(number=0, kind="nothing", at=MONDAY, recipient=host, query=query, asked=asked)
 
 
 @given(st.lists(st.tuples(st.sampled_from([1, 40, ROOM // 3]), st.booleans()), max_size=8))
@@ -80,15 +76,15 @@ def test_the_latest_are_kept_for_which_there_is_room(sizes: list[tuple[int, bool
     kept, numbers, expected = SilentRequests(), [], deque[str]()
     for at, (size, cleared) in enumerate(sizes):
         query = f"{at}" * size
-        numbers.append(kept.silent(ask(query), QUIET, at, MONDAY))
+        numbers.append(kept.add(silent(query), at))
         expected.append(query)
         while sum(len(each) + len("shop.example") for each in expected) > ROOM:
             expected.popleft()
-        assert [each.ask.query for each in kept] == [*expected]
+        assert [each.query for _, each in kept.entries] == [*expected]
         if cleared:
             kept.clear()
             expected.clear()
-            assert [*kept] == []
+            assert not kept.entries
     assert numbers == [-1 - at for at in range(len(sizes))]
 
 
@@ -96,28 +92,13 @@ def test_there_are_never_too_many() -> None:
     """Neither of those that carried nothing, nor of what waited beside an entry."""
     kept = SilentRequests()
     for entry in range(1, MOST_SILENT + 3):
-        kept.silent(ask("q"), QUIET, entry, MONDAY)
-        kept.recorded(entry, waits(2))
-    assert [each.number for each in kept] == [*range(-3, -MOST_SILENT - 3, -1)]
-    assert [kept.waiting(entry) for entry in (1, 2, 3, MOST_SILENT + 2)] == [
-        set(),
-        set(),
-        *[{"0", "1"}] * 2,
-    ]
-
-
-def test_what_was_asked_takes_room_too_and_is_not_shown() -> None:
-    """A program that names much pushes out others; a log or a report says nothing of it."""
-    kept = SilentRequests()
-    kept.silent(ask("first" * 100), QUIET, 0, MONDAY)
-    kept.silent(ask("second", ["n" * 200] * (ROOM // 200 - 1)), QUIET, 0, MONDAY)
-    assert [each.ask.query for each in kept] == ["second"]
-    kept.silent(ask("third", ["n" * (ROOM + 1)]), QUIET, 0, MONDAY)
-    assert [*kept] == []
-    number = kept.silent(ask("a query"), waits(3), 7, MONDAY)
-    [entry] = kept
-    assert entry == Silent(number, 7, MONDAY, ask("a query"), "answered", frozenset("012"))
-    assert "query" not in repr(entry)
+        kept.add(silent("q"), entry)
+        kept.note(entry, waits(2))
+    assert [each.number for _, each in kept.entries] == [*range(-3, -MOST_SILENT - 3, -1)]
+    assert [*kept.waiting] == [*range(3, MOST_SILENT + 3)]
+    assert kept.waiting[3] == {"0", "1"}
+    kept.add(silent("third", ["n" * (ROOM + 1)]), 0)  # what was asked takes room too
+    assert not kept.entries
 
 
 def asked(host: str) -> Ask:
@@ -160,7 +141,7 @@ def test_the_door_records_so_much_in_a_minute(steps: list[tuple[Asker, int]]) ->
     agent, vault = living(f"{OPEN}page_requests_per_minute = 1000\n")
     now, times = MONDAY, dict[str, list[datetime]]()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("agent.daemon.request_log.RECORDED", most)
+        patch.setattr("agent.daemon.handle.RECORDED", most)
         for by, seconds in steps:
             now += timedelta(seconds=seconds)
             before = vault.ledger.count
@@ -195,22 +176,6 @@ def test_what_records_nothing_is_not_counted() -> None:
     assert vault.ledger.count == 1
 
 
-def test_no_honest_use_meets_the_caps() -> None:
-    """For a minute: ten sites at the cap of their pages, an assistant and the user beside them.
-
-    The assistant asks four times a second, the user searches every second.
-    """
-    agent, _ = living(OPEN)
-    asking: list[tuple[float, str, Asker]] = [
-        *((2.0 * number, f"{site}.example", "page") for number in range(30) for site in range(10)),
-        *((0.25 * number, "assistant.example", "program") for number in range(240)),
-        *((1.0 * number, "search.example", "user") for number in range(60)),
-    ]
-    for seconds, host, by in sorted(asking):
-        now = MONDAY + timedelta(seconds=seconds)
-        assert handle(asked(host), now, agent, by).code == "answered"
-
-
 def test_counts_are_forgotten() -> None:
     """In a future that is no longer ahead, at a lock, and of hosts of which there are ever more."""
     agent, _ = living(POLICY)
@@ -218,27 +183,18 @@ def test_counts_are_forgotten() -> None:
         assert handle(SHOP, MONDAY, agent, "page").code == "answered"
     assert handle(SHOP, MONDAY - SECOND, agent, "page").code == TOO_MANY
     assert handle(SHOP, MONDAY - timedelta(days=4), agent, "page").code == "answered"
-    assert agent.rates.is_capped("page", "shop.example", 1, MONDAY - timedelta(days=4))
+    assert agent.rates.is_reached("page", "shop.example", 1, MONDAY - timedelta(days=4))
     agent.lock()
-    assert not agent.rates.is_capped("page", "shop.example", 1, MONDAY)
+    assert not agent.rates.is_reached("page", "shop.example", 1, MONDAY)
     rates = Rates()
-    for number in range(MOST_POOLS + 1):
-        assert not rates.is_capped("page", f"{number}.example", 1, MONDAY)
-    assert rates.is_capped("page", f"{MOST_POOLS}.example", 1, MONDAY)
-    assert not rates.is_capped("page", "0.example", 1, MONDAY)
+    rates.count("user", "", MONDAY)
+    for number in range(MOST_POOLS):
+        rates.count("page", f"{number}.example", MONDAY)
+    assert rates.is_reached("page", f"{MOST_POOLS - 1}.example", 1, MONDAY)
+    assert not rates.is_reached("page", "0.example", 1, MONDAY)
+    assert rates.is_reached("user", "", 1, MONDAY)
 
 
-USAGE_NAMES = tuple(each.name for each in MODEL.attributes)
-NOT_ANSWERED = ("locked", "no policy", "no model", "unfit")
-HOUR = timedelta(hours=1)
-STRICT = 'preset = "strict"\n'
-BOOKS = '[[rule]]\nname = "books"\nrecipient = "books.example"\nlambda = 3\n'
-FLU = '[[rule]]\nname = "flu"\nquery = "flu"\nnothing = true\n'
-WEB = '[[rule]]\nname = "web"\nattribute = "age"\ndisclose = "never"\n'
-NEW = '[[rule]]\nname = "new"\nrecipient = "books.example"\nk = 3\n'
-USAGE_TEXT = STRICT + BOOKS + FLU + WEB
-AGAIN = STRICT + NEW + BOOKS + FLU.replace('"flu"\nn', '"fly"\nn') + WEB
-ASKED = st.lists(st.tuples(st.sampled_from(HOSTS), st.sampled_from(SAMPLES)), max_size=4)
 GOOD = "lambda = 1.0\n"
 MANY = """
 [groups]
@@ -254,62 +210,6 @@ TEXT = f"{GOOD}[[rule]]\nrecipient = 'shop.example'\nlambda = 2.0\nexpires = 202
 def rules_of(text: str) -> Policy:
     """Return what a text says."""
     return read(text, "test", preset)
-
-
-def deciding(ruling: Ruling) -> set[Rule]:
-    """Return the rules that decide anything."""
-    all_of = [ruling.settings, *ruling.attributes.values()]
-    return {verdict.rule for verdicts in all_of for verdict in verdicts.values()}
-
-
-@given(documents(), ASKED)
-def test_what_a_rulebook_names_as_deciding_has_the_time_of_the_last_answer(
-    document: dict[str, object], asked: list[tuple[str, str]]
-) -> None:
-    """And a rule that it never named has none; what could not be decided names none."""
-    text = rendered(document)
-    agent, _ = living(text)
-    expected: dict[Rule, datetime] = {}
-    policy = agent.rules.policy
-    assert policy is not None
-    for hours, (host, query) in enumerate(asked):
-        now = MONDAY + hours * HOUR
-        answer = handle(Ask(query=query, recipient=host), now, agent)
-        ruling = Rulebook(policy, known(*USAGE_NAMES)).match(host, query, now.date())
-        if answer.code not in NOT_ANSWERED:
-            expected |= dict.fromkeys(deciding(ruling), now)
-    assert {rule: agent.rules.usage.at(rule) for rule in policy.rules} == {
-        rule: expected.get(rule) for rule in policy.rules
-    }
-
-
-def test_the_same_rule_of_a_policy_read_again_keeps_its_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Wherever it stands then; one that says something else is another."""
-    for kept in (1, 100):
-        monkeypatch.setattr(request_log, "KEPT_RULINGS", kept)
-        usage, book = RuleUsage(), Rulebook(rules_of(USAGE_TEXT), known("age"))
-        for hours, (host, query) in enumerate([("books.example", "flu"), ("a.example", "x")]):
-            usage.note(book.match(host, query, MONDAY.date()), MONDAY + hours * HOUR)
-        times = {rule.name: usage.at(rule) for rule in rules_of(AGAIN).rules}
-        assert times["books"] == MONDAY
-        assert times["web"] == times["preset strict"] == MONDAY + HOUR
-        assert times["flu"] is times["new"] is None
-
-
-def test_neither_recipients_nor_queries_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And not more rules than there may be: the ones that decided longest ago go first."""
-    usage, book = RuleUsage(), Rulebook(rules_of(USAGE_TEXT), {})
-    for host in ("secret.example", "books.example"):
-        usage.note(book.match(host, "secret", MONDAY.date()), MONDAY)
-    rulings = [*usage._answered.values()]  # noqa: SLF001  (all that is kept)
-    assert all("secret" not in str(each) for each in rulings)
-    assert len(rulings) == 2
-    monkeypatch.setattr(request_log, "MOST_RULES", 1)
-    usage.note(book.match("b.example", "flu", MONDAY.date()), MONDAY + HOUR)
-    [rule] = [rule for rule in book.policy.rules if usage.at(rule) is not None]
-    assert usage.at(rule) == MONDAY + HOUR
 
 
 def active(text: str) -> ActivePolicy:

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Literal, get_args
 
 import msgspec
@@ -21,7 +20,6 @@ from agent.daemon.instructions import (
 )
 from agent.daemon.reviews import (
     EXPIRES,
-    HOUR,
     MOST_REVIEWS,
     MOST_SEARCHES,
     Approved,
@@ -43,9 +41,9 @@ from agent.wire.state import Locked
 from policy.match import Rulebook, Ruling, known
 from policy.read import preset, read
 from policy.services import LONGEST
-from tests.daemon.office import MODEL, TEXT, open_office
+from tests.daemon.office import MODEL
 from tests.decision.made import NAMES as FACTS
-from tests.decision.made import OTHER_NAMES, decide, elsewhere
+from tests.decision.made import decide
 from tests.worlds.people import Memory
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -85,14 +83,14 @@ def shown(one: Review) -> tuple[object, ...]:
     return one.kind, one.pool, frozenset(one.names)
 
 
-@given(streams(), st.integers(0, 3))
-def test_what_waits_is_what_was_met_within_a_day(stream: list[Review], hourly: int) -> None:
+@given(streams())
+def test_what_waits_is_what_was_met_within_a_day(stream: list[Review]) -> None:
     """Once each, in the order of the last time, under a number that stays while it is the same."""
     waiting, oracle = Waiting(), dict[tuple[str, str, frozenset[str]], Review]()
     numbers: set[int] = set()
     for each in stream:
         before = {shown(one): one.id for one in expired(waiting, each.at).reviews.values()}
-        waiting, new = queued(expired(waiting, each.at), each, hourly, each.at)
+        waiting, new = queued(expired(waiting, each.at), each)
         oracle = {key: one for key, one in oracle.items() if each.at - one.at < EXPIRES}
         oracle.pop(alike(each), None)
         oracle[alike(each)] = each
@@ -107,52 +105,13 @@ def test_what_waits_is_what_was_met_within_a_day(stream: list[Review], hourly: i
         assert shown(each) in before or new == found[-1]
 
 
-@given(streams(), st.integers(0, 3))
-def test_no_hour_has_more_prompts_than_the_policy_allows(stream: list[Review], hourly: int) -> None:
-    """Whatever is asked, and each is told as new when it becomes one."""
-    stream = sorted(stream, key=lambda each: each.at)
-    waiting, told = Waiting(), list[tuple[datetime, tuple[str, str, frozenset[str]]]]()
-    for each in stream:
-        waiting = expired(waiting, each.at)
-        before = {one.id for one in waiting.reviews.values() if one.prompted}
-        waiting, new = queued(waiting, each, hourly, each.at)
-        prompted = {one.id for one in waiting.reviews.values() if one.prompted}
-        if prompted - before:
-            assert new is not None
-            assert prompted - before == {new.id}
-            told.append((each.at, alike(each)))
-        within = [what for at, what in told if each.at - at < HOUR]
-        assert len(within) <= hourly
-        there = {alike(one) for one in waiting.reviews.values() if one.prompted}
-        spent = {what for what in within if what[0] == "offer"}
-        assert len(within) == hourly or alike(each) in {*there, *spent}
-
-
-def test_offers_that_change_all_the_time_leave_prompts_for_others() -> None:
-    """A recipient that makes up another list for each page is prompted once within an hour."""
-    waiting, prompts = Waiting(), 0
-    for number in range(6):
-        at = START + timedelta(minutes=number)
-        waiting, new = queued(waiting, review("a", [f"n{number}"], at, "offer"), 3, at)
-        assert new is not None
-        prompts += new.prompted
-    assert prompts == 1
-    waiting, new = queued(waiting, review("b", ["job"], at), 3, at)
-    assert new is not None
-    assert new.prompted
-    later = at + HOUR
-    _, new = queued(waiting, review("a", ["other"], later, "offer"), 3, later)
-    assert new is not None
-    assert new.prompted
-
-
 @pytest.mark.parametrize(("kind", "other"), [("ask", "offer"), ("offer", "ask")])
 def test_the_oldest_goes_where_there_are_too_many(kind: Kind, other: Kind) -> None:
     """Of its own kind, so that offers push out nothing that is ruled `ask`."""
     most = MOST_REVIEWS[kind]
-    waiting, _ = queued(Waiting(), review("x", ["job"], START, other), 6, START)
+    waiting, _ = queued(Waiting(), review("x", ["job"], START, other))
     for number in range(most + 3):
-        waiting, _ = queued(waiting, review(f"r{number}", ["job"], START, kind), 6, START)
+        waiting, _ = queued(waiting, review(f"r{number}", ["job"], START, kind))
     pools = [each.pool for each in waiting.reviews.values()]
     assert pools == ["x", *(f"r{number}" for number in range(3, most + 3))]
 
@@ -162,7 +121,7 @@ def test_what_is_settled_goes_and_the_rest_stays(stream: list[Review], data: st.
     """A review loses the names that were ruled on, and is gone when it has no other."""
     waiting = Waiting()
     for each in stream:
-        waiting, _ = queued(waiting, each, 6, each.at)
+        waiting, _ = queued(waiting, each)
     if not waiting.reviews:
         return
     own = data.draw(st.sampled_from([*waiting.reviews.values()]))
@@ -181,26 +140,13 @@ def test_what_is_settled_goes_and_the_rest_stays(stream: list[Review], data: st.
 
 def test_a_number_that_nothing_has_is_said() -> None:
     """Numbers are not used again."""
-    waiting, _ = queued(Waiting(), review("a", ["job"], START), 6, START)
+    waiting, _ = queued(Waiting(), review("a", ["job"], START))
     waiting = settled(waiting, 1)
     for call in (waiting.find, lambda number: settled(waiting, number)):
         with pytest.raises(UsageError, match="number 1"):
             call(1)
-    again, _ = queued(waiting, review("a", ["job"], START), 6, START)
+    again, _ = queued(waiting, review("a", ["job"], START))
     assert again.find(2).names == ["job"]
-
-
-def test_what_waits_follows_a_model_that_comes_later(tmp_path: Path) -> None:
-    """A rule on what that one calls a fact is on what waits, too."""
-    office = open_office(tmp_path)
-    before = office.review("s1.example").names
-    office.models = MODEL, elsewhere(MODEL)
-    [still] = office.consent.reviews(office.now)
-    assert still.names == before
-    assert still.more_bits is not None
-    closed = f'[attributes]\n{OTHER_NAMES[before[0]]} = "never"\n'
-    office.path.write_text(TEXT.replace("[groups]", f"{closed}[groups]", 1))
-    assert [each.names for each in office.consent.reviews(office.now)] == [before[1:]]
 
 
 def book_of(text: str) -> Rulebook:

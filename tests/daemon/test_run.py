@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Thread
 from typing import Never
 
 import pytest
@@ -35,7 +34,6 @@ from agent.daemon.run import run
 from agent.errors import DaemonError, UsageError
 from agent.paths import Paths
 from agent.wire.state import Event
-from tests.programs import needs
 from tests.vault.doubles import NEVER
 from tests.waiting import PATIENCE
 from tests.worlds.doors import ASK, LOCKED, received, short_home
@@ -100,36 +98,6 @@ def test_no_core_file_is_made_of_it(home: Paths) -> None:
     """From before anything is read that is secret."""
     with running(home, "undumped_inside"):
         assert (home.data / "noted").read_text() == f"{NEVER}\n"
-
-
-def test_systemd_hands_over_its_sockets(home: Paths) -> None:
-    """And keeps them: they are there when the daemon has ended."""
-    switch = needs("systemd-socket-activate")
-    home.runtime.mkdir(0o700, parents=True)
-    ours = [home.runtime / "c", home.runtime / "q"]
-    listening = [part for path in ours for part in ("-l", str(path))]
-    names = ["--fdname=control:query", f"--setenv=RETICENT_HOME={home.config.parent}"]
-    with begun(home, before=(switch, *names, *listening, "--")) as process:
-        until(process, "Listening on")
-        until(process, "Listening on")
-        assert ask(ours[1]).body == to_builtins(LOCKED)
-        assert ask(ours[0]).body == {"done": True}
-        assert [*home.runtime.glob("*.sock")] == []
-        assert ask(ours[0], "POST", "/v1/shutdown").body == {"done": True}
-        ended(process)
-        assert all(path.is_socket() for path in ours)
-
-
-def test_systemd_is_told_when_it_is_ready(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And when it is not any more."""
-    place = home.config.parent / "n"
-    monkeypatch.setenv("NOTIFY_SOCKET", str(place))
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
-        heard.bind(str(place))
-        heard.settimeout(PATIENCE)
-        with running(home):
-            assert heard.recv(100) == b"READY=1"
-        assert heard.recv(100) == b"STOPPING=1"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -253,27 +221,6 @@ def test_a_reader_gets_all_or_is_told(room: int, count: int, early: int) -> None
 def test_an_event_has_its_time_and_what_it_is_about() -> None:
     """And nothing else: no host, no value."""
     assert bus().publish("review", 7) == Event(number=1, kind="review", at=NOON, id=7)
-
-
-def test_events_of_a_thread_arrive_too() -> None:
-    """Unlocking runs in one; numbers are in order for each reader."""
-
-    async def scenario() -> None:
-        events = bus(room=400)
-        with events.reader() as one, events.reader() as other:
-            threads = [
-                Thread(target=lambda: [events.publish("lock") for _ in range(100)])
-                for _ in range(4)
-            ]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                await asyncio.to_thread(thread.join, LONG)
-                assert not thread.is_alive()
-            events.close()
-            assert await numbers(one) == await numbers(other) == ([*range(1, 401)], ENDING)
-
-    asyncio.run(scenario())
 
 
 def test_nothing_for_a_while_is_none() -> None:

@@ -145,34 +145,6 @@ def test_the_thread_opens_the_vault_and_nothing_else(
     assert all(threads == {get_ident()} for threads in seen.values())
 
 
-def test_a_vault_that_nobody_waits_for_is_closed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As when the daemon ends meanwhile; another can open it then."""
-    begun, go = Flag(), Flag()
-
-    def slow(place: Location, secret: Secret) -> Vault:
-        begun.set()
-        assert go.wait(60)
-        return unlock(place, secret)
-
-    async def scenario() -> None:
-        waiting = asyncio.create_task(home.calls.unlock(OPEN))
-        try:
-            assert await asyncio.to_thread(begun.wait, 60)
-            waiting.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await waiting
-        finally:
-            go.set()
-
-    with Home(tmp_path) as home:
-        monkeypatch.setattr(agent, "unlock", slow)
-        asyncio.run(scenario())
-        assert home.agent.vault is None
-        unlock(home.agent.place, Secret("passphrase", OPEN.secret)).close()
-
-
 def test_what_fails_after_the_vault_is_open_closes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import cast
 
@@ -21,9 +20,7 @@ from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
 from agent.wire.decide import Ask, CurveAsk, Offer, Weighed, WhatIf
 from agent.wire.policy import Word
-from agent.wire.state import ProfileChange
 from agent.words.decisions import headline, lines
-from agent.words.titles import WHY_NOTHING
 from policy.hosts import ANYBODY, site_of
 from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES
@@ -41,7 +38,6 @@ from tests.worlds.people import (
     FixedRules,
     Heard,
     MemoryVault,
-    OneModel,
     agent_of,
     living,
     values_of,
@@ -56,7 +52,7 @@ STREAMS = st.lists(st.tuples(STEPS, st.integers(0, 5)), min_size=1, max_size=6)
 
 def weighed(body: WhatIf, now: datetime, agent: Agent) -> Weighed:
     """Return what the daemon answers, at once."""
-    return what_if.weighed(body, now, agent)()
+    return asyncio.run(what_if.whatif(body, now, agent))
 
 
 def lived(agent: Agent, vault: MemoryVault, stream: Stream) -> datetime:
@@ -193,19 +189,6 @@ def test_an_entry_keeps_what_its_recipient_asked_for() -> None:
     assert "not asked for" not in {each.reason for each in any_.rows}
 
 
-def test_each_row_says_what_the_policy_says() -> None:
-    """Of the attribute, with its title; a guard before anything else."""
-    agent, _ = living(WARY, 3)
-    found = weighed(WhatIf(recipient="shop.example", query=SHOP.query), MONDAY, agent)
-    says = ["ask", "guarded", "auto", "never", "auto"]
-    assert [(each.name, each.disclose) for each in found.rows] == [*zip(NAMES, says, strict=True)]
-    assert [each.title for each in found.rows] == [name.title() for name in NAMES]
-    assert all(each.gain_bits is not None for each in found.rows)
-    handle(SHOP, MONDAY, agent)
-    again = weighed(WhatIf(recipient="www.shop.example", query=SHOP.query), MONDAY, agent)
-    assert [each.name for each in again.rows if each.held] == ["gender"]
-
-
 def test_an_entry_is_weighed_beside_what_was_known_before_it() -> None:
     """Later the same set costs nothing new; the groups are those of now."""
     agent, vault = living(f'{OPEN}[groups]\nall = ["ads.test", "shop.example"]\n', 3)
@@ -217,42 +200,6 @@ def test_an_entry_is_weighed_beside_what_was_known_before_it() -> None:
     assert second.chosen.people == vault.disclosures[0].people_left
     apart = agent_of(FixedRules(OPEN), MODEL, vault)
     assert weighed(WhatIf(entry=2), MONDAY, apart).chosen.people == 300
-
-
-def test_what_is_not_known_is_not_said() -> None:
-    """Of a blocked recipient what it would get."""
-    agent, _ = living(f'{WARY}[[rule]]\nrecipient = "shop.example"\nnothing = true\n', 3)
-    body = WhatIf(recipient="shop.example", query=SHOP.query, add=["gender"])
-    blocked = weighed(body, MONDAY, agent)
-    assert (blocked.decision.code, blocked.chosen.names) == ("blocked", ())
-    assert blocked.weighed.utility > 0
-    assert blocked.lines[0].text == f"Send nothing: {WHY_NOTHING['blocked']}."
-
-
-def test_an_entry_by_another_model_is_weighed_by_that_of_now() -> None:
-    """It says so, and what of it this one lacks."""
-    agent, vault = living(OPEN, 3)
-    handle(SHOP, MONDAY, agent)
-    [entry] = vault.disclosures
-    vault.ledger.append(
-        structs.replace(entry, disclosed=(*entry.disclosed, ("shoe", "s1")), host="a.example")
-    )
-    assert model_lines(agent) == [[], []]
-    rebuilt = replace(MODEL, digest="1" * 64)
-    agent.registry = OneModel(rebuilt)
-    said = "it was decided with made-1, and is weighed with another of that name"
-    assert model_lines(agent) == [[said], [f"{said}, which lacks shoe"]]
-    agent.registry = OneModel(replace(rebuilt, id="mine"))
-    assert model_lines(agent)[0] == ["it was decided with made-1, and is weighed with mine"]
-    found = weighed(WhatIf(entry=2), MONDAY, agent)
-    assert found.decision.model == "mine"
-    assert {*found.chosen.names} == {name for name, _ in entry.disclosed}
-
-
-def model_lines(agent: Agent) -> list[list[str]]:
-    """Return what is said of the model of the first two entries."""
-    found = [weighed(WhatIf(entry=number), MONDAY, agent) for number in (1, 2)]
-    return [[line.text for line in each.lines if line.label == "model"] for each in found]
 
 
 def test_what_the_model_cannot_say_is_unfit() -> None:
@@ -295,19 +242,6 @@ def test_what_cannot_be_weighed_is_refused() -> None:
         with pytest.raises(UsageError, match=said) as error:
             weighed(body, MONDAY, agent)
         assert "regoin" not in said or error.value.hint == "did you mean 'region'?"
-
-
-def test_a_header_without_room_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the set that is weighed, and of what was left out for it."""
-    monkeypatch.setattr("agent.daemon.handle.LARGEST", 24)
-    agent, _ = living(OPEN, 3)
-    body = WhatIf(recipient="shop.example", query=SHOP.query, add=["age", "region", "gender"])
-    found = weighed(body, MONDAY, agent)
-    said = explain(SHOP, MONDAY, agent)
-    assert found.decision.disclosed == said.disclosed
-    assert [each.reason for each in found.rows] == [each.reason for each in said.outcomes]
-    texts = [each.text for each in found.lines if each.label == "no room in the header"]
-    assert texts[-1] == "age, gender, job, region"
 
 
 REGION = 'region = "ask"'
@@ -357,16 +291,6 @@ def test_a_curve_has_what_leaves_at_the_present_trade_off(opened: Home) -> None:
     assert (every.mode, every.read_as) == ("standing", None)
     opened.rule(f'mode = "standing"\n{ASKING}')
     assert structs.replace(curve(opened), request=every.request) == every
-
-
-def test_nothing_comes_of_a_curve(opened: Home) -> None:
-    """No entry, no review, no event; and values change nothing."""
-    opened.bus.kinds.clear()
-    found, entries = [curve(opened), curve(opened, ALL)], opened.calls.status().entries
-    assert opened.bus.kinds == []
-    assert (opened.calls.status().entries, opened.calls.status().waiting) == (entries, 0)
-    opened.calls.change_profile(ProfileChange(set={"age": "age2", "region": "region1"}))
-    assert [curve(opened), curve(opened, ALL)] == found
 
 
 def test_others_are_answered_meanwhile(opened: Home) -> None:

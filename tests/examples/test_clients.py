@@ -43,8 +43,7 @@ from tests.examples.clients import (
 )
 from tests.programs import needs
 from tests.waiting import PATIENCE
-from tests.wire.fake import Raw, says
-from tests.wire.misbehaving import saying
+from tests.wire.fake import Raw, saying, says
 from tests.worlds.daemons import Live, living
 from tests.worlds.doors import short_home
 

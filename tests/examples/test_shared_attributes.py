@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.header import LARGEST, shared_attributes, yes_no_of
+from agent.daemon.header import LARGEST, SEPARATOR, members_of
 from examples.shared_attributes import MOST_BYTES, accepting, heard
 
 ASKED = {"region": ("west", "süd", "?1"), "python": ("no", "yes"), "salary": ("yes", "no", "q1")}
@@ -29,7 +29,8 @@ def test_what_an_agent_sends_is_heard(data: st.DataObject) -> None:
     """The header of our own agent tells exactly the values that it was made of."""
     drawn = {name: data.draw(st.sampled_from([None, *may])) for name, may in ASKED.items()}
     values = {name: value for name, value in drawn.items() if value is not None}
-    told = heard([shared_attributes(values, yes_no_of(ASKED)).encode()], ASKED)
+    members = members_of(ASKED)
+    told = heard([SEPARATOR.join(members[pair] for pair in values.items()).encode()], ASKED)
     assert told.values == values
     assert told.ignored == ()
 

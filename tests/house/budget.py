@@ -66,12 +66,11 @@ OTHERS = {
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.
 STANDING = {
-    "agent/daemon": Size(5_095, 30),
+    "agent/daemon": Size(4_615, 29),
     "agent/decision": Size(1_929, 13),
     "agent/model": Size(1_318, 9),
     "agent/tradeoff": Size(2_294, 13),
     "agent/vault": Size(2_217, 13),
-    "agent/wire": Size(802, 7),
     "tests": Size(57_769, 274),
     "product": Size(30_660, 195),
 }

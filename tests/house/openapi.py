@@ -16,7 +16,7 @@ import msgspec
 from agent.daemon.api import CALLS
 from agent.wire.base import ASKER, JSON_TYPE, UNATTENDED, Fault
 from agent.wire.client import HOST, MEDIA_TYPE
-from agent.wire.routes import KINDS, ROUTES, Route, RouteParameter
+from agent.wire.routes import KINDS, ROUTES, Route
 from agent.wire.state import Event
 
 Node = dict[str, Any]
@@ -56,11 +56,9 @@ FAULTS = {  # what each code means
     "malformed": "the request is not what openapi.json describes",
     "refused": "this caller may not ask this here",
     "not found": "there is no such call, review or model",
-    "wrong method": "the call exists with another method",
     "slow": "the request did not arrive in time",
     "conflict": "it already exists, or has changed in the meantime",
     "too large": "the request is too large",
-    "wrong type": "the body is not declared as JSON",
 }
 NO_CALLS = {  # routes that the server answers itself
     "events": "Send what happens, as server-sent events.",
@@ -125,7 +123,9 @@ def _operation(routes: Sequence[Route]) -> Node:
             for each in routes
         ),
         "x-doors": [door for each in routes for door in each.doors],
-        "parameters": [_parameter(each) for each in first.parameters],
+        "parameters": [
+            _parameter(name, kind, first.path) for name, kind in first.parameters.items()
+        ],
         "responses": {
             "200": {"description": "It was done.", "content": answer},
             "default": {"$ref": "#/components/responses/Fault"},
@@ -136,16 +136,15 @@ def _operation(routes: Sequence[Route]) -> Node:
     return operation
 
 
-def _parameter(parameter: RouteParameter) -> Node:
-    least, most = parameter.least, parameter.most
-    number = {"type": "integer", "minimum": least, "maximum": most}
-    words = {"type": "string", "minLength": least, "maxLength": most}
+def _parameter(name: str, kind: Any, path: str) -> Node:  # noqa: ANN401 - a type
+    schema = _schema(kind)
+    in_path = f"{{{name}}}" in path
     return {
-        "name": parameter.name,
-        "in": parameter.where,
-        "required": parameter.where == "path",
-        "description": parameter.means,
-        "schema": number if parameter.kind is int else words,
+        "name": name,
+        "in": "path" if in_path else "query",
+        "required": in_path,
+        "description": schema.pop("description"),
+        "schema": schema,
     }
 
 

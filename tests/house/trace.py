@@ -59,7 +59,6 @@ def traced_daemon() -> None:
 def entered() -> set[tuple[str, str]]:
     """Return the (file, function) pairs of one request: a new query, a known recipient, planned."""
     from agent.wire.decide import Ask
-    from tests import waiting
     from tests.worlds import daemons
 
     daemons.START = [sys.executable, "-m", "tests.house.trace", "daemon"]
@@ -68,7 +67,6 @@ def entered() -> set[tuple[str, str]]:
         os.environ[OUTPUT] = str(output)
         with daemons.started(places) as live:
             live.unlock()
-            waiting.until(lambda: live.status().encoder != "loading", "the encoder")
             with live.client("query") as client:
                 client.call("decide", Ask(query="version control", recipient="forge.example"))
                 client.call("decide", Ask(query="job site", recipient="forge.example"))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -13,7 +12,6 @@ from agent.errors import UsageError
 from agent.tui.page import Environment
 from agent.tui.screens.policy import (
     EXPIRED,
-    LAST,
     LEGEND,
     REMARK,
     PolicyItem,
@@ -30,8 +28,7 @@ from tests.tui.double import LARGE, NOTHING, SMALL, Double, Running
 from tests.wire.fake import says
 from tests.worlds.messages import POLICY
 
-SHUT = replace(BOOKS, name="shut", line=15, fired_at=None, remarks=[SHADOWED])
-LATER = replace(SHUT, fired_at=BOOKS.fired_at and BOOKS.fired_at + timedelta(hours=1))
+SHUT = replace(BOOKS, name="shut", line=15, remarks=[SHADOWED])
 
 
 class Rules:
@@ -102,22 +99,6 @@ async def test_each_rule_is_shown_with_what_is_to_be_said_of_it(rules: Rules) ->
         assert "! shut" in " ".join(shown.text().replace("–", " ").split())
 
 
-async def test_what_decided_last_moves_with_a_request_and_the_cursor_stays(rules: Rules) -> None:
-    """By itself; also as rules come around its own; where that is gone, it is on none."""
-    async with rules.daemon.shown(LARGE) as shown:
-        await shows(shown)
-        await go_to(shown, "shut")
-        assert "It has decided nothing since" in shown.text()
-        rules.have(replace(RULES, rules=[replace(OLD, name="new"), STRICT, BOOKS, LATER]))
-        await shown.until(lambda: "It last decided something on" in shown.text())
-        assert under(shown).text.startswith("shut")
-        assert "*" in under(shown).cells[0].text
-        top = next(line for line in shown.text().splitlines() if "Decided last, on" in line)
-        assert "shut" in top
-        rules.have(RULES)
-        await shown.until(lambda: shown.app.screen.query_one(Listing).under is None)
-
-
 async def test_a_broken_file_shows_its_line_and_the_editor_opens_there(
     rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,9 +147,7 @@ async def test_an_editor_that_does_not_run_is_said(
         assert resumed
 
 
-NOW = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 TEXTS = st.text(max_size=12)
-TIMES = st.none() | st.integers(0, 5).map(lambda hours: NOW - timedelta(hours=hours))
 PROBLEMS = st.builds(RuleRemark, line=st.integers(0, 99), key=TEXTS, what=TEXTS, hint=TEXTS)
 RULE = st.builds(
     RuleStatus,
@@ -177,7 +156,6 @@ RULE = st.builds(
     line=st.integers(1, 99),
     conditions=st.dictionaries(TEXTS, TEXTS, max_size=2),
     settings=st.dictionaries(TEXTS, TEXTS, max_size=3),
-    fired_at=TIMES,
     expired=st.booleans(),
     remarks=st.lists(PROBLEMS, max_size=2),
 )
@@ -187,7 +165,6 @@ POLICIES = st.builds(
     RulesStatus,
     path=st.just("/p"),
     in_use=st.just(True),
-    since=st.just(NOW),
     problems=st.lists(PROBLEMS, max_size=3),
     effective=st.lists(SETTING, max_size=3),
     rules=st.lists(RULE | SHIPPED, max_size=6),
@@ -196,26 +173,21 @@ POLICIES = st.builds(
 
 @given(POLICIES)
 def test_each_problem_rule_and_setting_stands_there_once_and_whole(policy: RulesStatus) -> None:
-    """The file before the preset; what decided last has a mark, and is named on top."""
-    items = items_of(policy, NOW)
+    """The file before the preset."""
+    items = items_of(policy)
     assert len({each.key for each in items}) == len(items)
     rules = sorted(policy.rules, key=lambda each: each.line is None)
     every = [each for each in items if not each.title]
     wanted: list[int | None] = [each.line for each in policy.problems]
     wanted += [*(each.line for each in rules), *(each.line for each in policy.effective)]
     assert [each.line for each in every] == wanted
-    times = {each.fired_at for each in rules if each.fired_at is not None}
     for item, rule in zip(every[len(policy.problems) :], rules, strict=False):
         parts = [*rule.conditions.items(), *rule.settings.items()]
         parts += [(each.what, each.hint) for each in rule.remarks]
         assert all(text in item.text for pair in parts for text in pair)
-        assert (rule.fired_at is not None) == ("It last decided something on" in item.text)
         signs = item.cells[0].text[:2]
-        assert (LAST in signs) == (rule.fired_at is not None and rule.fired_at == max(times))
         assert (EXPIRED in signs) == rule.expired
         assert (REMARK in signs) == (bool(rule.remarks) and not rule.expired)
-    top = f"Decided last, on {max(times):%Y-%m-%d %H:%M}" if times else "No rule has"
-    assert top in headline(policy, NOW)
 
 
 @given(POLICIES, RULE, st.integers(0, 6))
@@ -225,7 +197,7 @@ def test_a_rule_is_known_again_as_others_come(
     """Wherever another is put in; so the cursor stays on it."""
     rules = [*policy.rules[:at], replace(more, name="of no other name"), *policy.rules[at:]]
     before, after = (
-        [each.key for each in items_of(each, NOW) if not each.title]
+        [each.key for each in items_of(each) if not each.title]
         for each in (policy, replace(policy, rules=rules))
     )
     after.remove((("rule", "of no other name"), 0))
@@ -234,17 +206,17 @@ def test_a_rule_is_known_again_as_others_come(
 
 def test_what_is_wrong_stands_first_with_its_line_and_what_mends_it() -> None:
     """The sentence on top says that the last good rules stay."""
-    title, first, *_ = items_of(BROKEN, NOW)
+    title, first, *_ = items_of(BROKEN)
     assert title.title
     assert first.line == WRONG.line
     assert first.cells[0].text.split() == [CROSS, "line", str(WRONG.line)]
     assert WRONG.what in first.cells[1].text
     assert WRONG.hint in first.text
-    assert headline(BROKEN, NOW).startswith(f"{CROSS} 1 to mend: the last good rules stay in use.")
+    assert headline(BROKEN).startswith(f"{CROSS} 1 to mend: the last good rules stay in use.")
 
 
 def test_no_policy_is_said_with_what_makes_one() -> None:
     """A missing file is not one with mistakes."""
-    assert 'preset = "balanced"' in headline(NONE, NOW)
-    assert headline(replace(NONE, problems=[WRONG]), NOW).endswith("has mistakes")
-    assert items_of(NONE, NOW) == []
+    assert 'preset = "balanced"' in headline(NONE)
+    assert headline(replace(NONE, problems=[WRONG])).endswith("has mistakes")
+    assert items_of(NONE) == []

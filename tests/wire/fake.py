@@ -10,9 +10,10 @@ as its fault.
 """
 
 import shutil
+import socket
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -26,7 +27,7 @@ import msgspec
 from agent.errors import ReticentError
 from agent.wire.base import Fault
 from agent.wire.client import MEDIA_TYPE
-from agent.wire.routes import CONTROL, ROUTES, Door, Route, RouteParameter, fault_of, http_status
+from agent.wire.routes import CONTROL, ROUTES, Door, Route, fault_of, http_status
 
 Handler = Callable[..., Any]
 
@@ -122,9 +123,10 @@ def _matched(route: Route, path: str) -> dict[str, str] | None:
     return {one[1:-1]: unquote(other) for one, other in pairs if one.startswith("{")}
 
 
-def _typed(parameters: Iterable[RouteParameter], given: Mapping[str, str]) -> dict[str, Any]:
-    kinds = {each.name: each.kind for each in parameters}
-    return {name: kinds[name](text) for name, text in given.items()}
+def _typed(parameters: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        name: msgspec.convert(text, parameters[name], strict=False) for name, text in given.items()
+    }
 
 
 class _Server(ThreadingUnixStreamServer):
@@ -176,3 +178,49 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"event: " + event.kind.encode() + b"\ndata: ")
             self.wfile.write(msgspec.json.encode(event) + b"\n\n")
             self.wfile.flush()
+
+
+PATIENCE = 30.0  # seconds, for a client that never comes
+END = b"\r\n\r\n"
+
+
+@contextmanager
+def saying(path: Path, *answers: bytes, hold: bool = False) -> Iterator[list[bytes]]:
+    """Answer each connection with the next of the answers, then close it.
+
+    ``hold``: keep the connections open instead. Yields the requests as they come.
+    """
+    requests: list[bytes] = []
+    kept: list[socket.socket] = []
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.settimeout(PATIENCE)
+        listener.bind(str(path))
+        listener.listen()
+
+        def serve() -> None:
+            for answer in answers:
+                one, _ = listener.accept()
+                one.settimeout(PATIENCE)
+                kept.append(one)
+                requests.append(_request(one))
+                one.sendall(answer)
+                if not hold:
+                    one.close()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield requests
+        finally:
+            thread.join(PATIENCE)
+            assert not thread.is_alive()
+            for one in kept:
+                one.close()
+
+
+def _request(one: socket.socket) -> bytes:
+    """Read the head of a request; the small bodies of tests come with it."""
+    data = b""
+    while END not in data and (more := one.recv(65536)):
+        data += more
+    return data

@@ -44,8 +44,10 @@ def messages_of(kind: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a type
     return st.one_of(inner)
 
 
-def _within(kind: Any, limits: msgspec.Meta) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a type
+def _within(kind: Any, limits: msgspec.Meta, *_: msgspec.Meta) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a type
     """Draw what an annotation allows within its limits, those of a number included."""
+    if limits.pattern is not None:  # of a path
+        return st.from_regex(r"/\w{0,20}", fullmatch=True)
     if kind is not int:
         return messages_of(kind)
     assert isinstance(limits.ge, int)

@@ -6,19 +6,15 @@ import re
 import select
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from agent.errors import DaemonError, UsageError
+from agent.errors import DaemonError
 from agent.wire import client as client_module
 from agent.wire.base import Done
 from agent.wire.client import Client
-from tests.wire.fake import FakeDaemon, short_folder
-from tests.wire.misbehaving import saying
+from tests.wire.fake import FakeDaemon, saying, short_folder
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 GOOD = HEAD + b'Content-Length: 13\r\n\r\n{"done":true}'
@@ -59,12 +55,6 @@ def test_no_socket(path: Path) -> None:
             assert client.call("shutdown") == Done()
 
 
-def test_no_folder_for_a_socket(path: Path) -> None:
-    """A fresh machine."""
-    assert refused(path / "run" / "s").what in {RUNS_NOT, BROKE}
-    assert refused(path.parent / "run" / "s").what == RUNS_NOT
-
-
 def test_a_socket_that_nobody_listens_at(path: Path) -> None:
     """Left by a daemon that was killed; or a file of some other kind."""
     with socket.socket(socket.AF_UNIX) as stale:
@@ -94,31 +84,12 @@ def test_a_socket_that_may_not_be_opened(path: Path, monkeypatch: pytest.MonkeyP
     assert refused(path).what == "the daemon's socket belongs to another user"
 
 
-def test_too_long_a_path(path: Path) -> None:
-    """It is the path that is wrong, not the daemon."""
-    client = Client(path.with_name("x" * 100))
-    with pytest.raises(UsageError, match="the path of the socket has"):
-        client.call("shutdown")
-
-
 def test_silence(path: Path) -> None:
     """An answer that never comes, and one that stops within."""
     for answer in (b"", GOOD[:-3], HEAD):
         with saying(path, answer, hold=True):
             assert refused(path, 0.01).what == "the daemon did not answer in time"
         path.unlink()
-
-
-def test_a_queue_that_is_full(path: Path) -> None:
-    """A Unix socket does not let one wait in it for a limited time."""
-    with socket.socket(socket.AF_UNIX) as listener, ExitStack() as waiting:
-        listener.bind(str(path))
-        listener.listen(0)
-        for _ in range(2):
-            one = waiting.enter_context(socket.socket(socket.AF_UNIX))
-            one.setblocking(False)
-            one.connect_ex(str(path))
-        assert refused(path).what == "the daemon has too many callers at once"
 
 
 @pytest.mark.parametrize("cut", range(len(GOOD)))
@@ -200,19 +171,6 @@ def test_the_private_part_of_a_wrong_answer_is_not_said(path: Path) -> None:
         Client(path).call("profile")
     assert "woman" not in f"{raised.value!r} {raised.value.__cause__!r}"
     assert raised.value.__suppress_context__
-
-
-@given(st.integers(0, len(GOOD) - 1), st.integers(0, 255))
-def test_a_byte_that_is_another_gives_the_answer_or_an_error_of_ours(at: int, byte: int) -> None:
-    """Never some other exception, and never another message."""
-    answer = GOOD[:at] + bytes([byte]) + GOOD[at + 1 :]
-    with (
-        short_folder() as folder,
-        saying(folder / "s", answer),
-        Client(folder / "s") as client,
-        suppress(DaemonError),
-    ):
-        assert client.call("shutdown") == Done()
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from threading import Event as Flag
 from threading import Thread
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from aiohttp import web
 
@@ -24,11 +25,12 @@ from agent.paths import HOME, Paths, paths
 from agent.wire.base import Done
 from agent.wire.decide import Answer
 from agent.wire.routes import Door
-from agent.wire.state import Locked
+from agent.wire.state import Event, EventKind, Locked
 from policy.settings import DaemonSettings
 from tests.waiting import PATIENCE, living
 from tests.wire.fake import short_folder
 
+T = TypeVar("T")
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 PROMPT = 0.05  # seconds of patience, where a test lets it run out
 ASK = {"query": "python sort dict", "recipient": "stackoverflow.com"}
@@ -67,9 +69,6 @@ class FakeApi:
     def refresh(self) -> None:
         """Do nothing."""
 
-    async def readable(self, body: object) -> None:
-        """Wait for nothing."""
-
     def call(self, name: str, body: object = None, /, **named: object) -> object:
         """Note a call."""
         bodies = () if body is None else (body,)
@@ -85,12 +84,33 @@ class Said(NamedTuple):
     body: Any
 
 
+class DistantBus(NamedTuple):
+    """The bus of a server, for callers in another thread."""
+
+    bus: Bus
+    loop: asyncio.AbstractEventLoop
+
+    def publish(self, kind: EventKind, about: int | None = None) -> Event:
+        """Tell every reader that something happened."""
+        return self._there(partial(self.bus.publish, kind, about))
+
+    def close(self) -> None:
+        """End every reader."""
+        self._there(self.bus.close)
+
+    def _there(self, call: Callable[[], T]) -> T:
+        async def made() -> T:
+            return call()
+
+        return asyncio.run_coroutine_threadsafe(made(), self.loop).result(10)
+
+
 class Running(NamedTuple):
     """A server that answers at a socket."""
 
     address: str
     api: FakeApi
-    bus: Bus
+    bus: DistantBus
     before: list[tuple[Door, str]]
     ended: Flag
     used: list[str]
@@ -156,13 +176,14 @@ def short_home() -> Iterator[Paths]:
 def serving(door: Door, listening: socket.socket, patience: float = 10.0) -> Iterator[Running]:
     """Answer at a socket in a thread of its own, for as long as this lasts."""
     api: Any = FakeApi()
-    running = Running(listening.getsockname(), api, api.agent.bus, [], Flag(), [])
+    loop = asyncio.new_event_loop()
+    bus = DistantBus(api.agent.bus, loop)
+    running = Running(listening.getsockname(), api, bus, [], Flag(), [])
     autolock: Any = SimpleNamespace(
         before=lambda at, name: running.before.append((at, name)),
         used=lambda: running.used.append("used"),
     )
     daemon = Daemon(api, autolock, running.ended.set, patience)
-    loop = asyncio.new_event_loop()
     ready, over = Flag(), asyncio.Event()
 
     async def live() -> None:
@@ -171,7 +192,7 @@ def serving(door: Door, listening: socket.socket, patience: float = 10.0) -> Ite
         await web.SockSite(site, listening).start()
         ready.set()
         await over.wait()
-        running.bus.close()
+        api.agent.bus.close()
         await site.cleanup()
 
     thread = Thread(target=loop.run_until_complete, args=(live(),))

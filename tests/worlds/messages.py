@@ -132,7 +132,6 @@ def recipient(counts: list[int], **more: Any) -> Recipient:  # noqa: ANN401  (of
         sites=["shop.example"],
         held=["region", "hobby"],
         requests=len(counts),
-        last_at=START,
         people=20_000,
         people_left=counts[-1],
         history=[Moment(at=START + hour * at, people_left=each) for at, each in enumerate(counts)],

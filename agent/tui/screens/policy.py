@@ -1,8 +1,7 @@
-"""The policy: its problems, its rules, and which of them decided last."""
+"""The policy: its problems, its rules and its defaults."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from datetime import datetime
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
@@ -13,25 +12,21 @@ from textual.widgets import Static
 from agent.errors import UsageError
 from agent.tui.page import SentencesPage, background
 from agent.tui.plain import fitted, plain, plain_lines
-from agent.tui.screens.requests_view import when
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.policy import RuleRemark, RulesStatus, RuleStatus
 from agent.wire.state import EventKind
-from agent.words.figures import listed, moment
 from agent.words.titles import write_policy
 
-LAST, REMARK, EXPIRED, WRONG = "*", "!", "×", "✗"
-NEVER = "–"
-LEGEND = f"{LAST} decided last   {NEVER} not yet   {REMARK} see below   {EXPIRED} expired"
+REMARK, EXPIRED, WRONG = "!", "×", "✗"
+LEGEND = f"{REMARK} see below   {EXPIRED} expired"
 MADE = f"{write_policy('it')}: e opens the editor."
-NAMED = 3  # rules that the sentence on top names
 NAME = 45  # of a hundred columns, for what stands before the last part of a line
 
 
 class PolicyItem(NamedTuple):
     """What stands in the list.
 
-    ``key``: by which it is recognised, wherever it moves; ``cells``: its signs and the time, then
+    ``key``: by which it is recognised, wherever it moves; ``cells``: its signs, then
     one or two more; ``line``: of the file, None for none; ``text``: all that there is to say;
     ``title``: it heads a part, and the cursor passes over it.
     """
@@ -43,38 +38,26 @@ class PolicyItem(NamedTuple):
     title: bool = False
 
 
-def items_of(rules: RulesStatus, now: datetime) -> list[PolicyItem]:
+def items_of(rules: RulesStatus) -> list[PolicyItem]:
     """List the mistakes, each rule, and the defaults."""
     seen: Counter[Hashable] = Counter()  # two rules may have one name
     items = []
-    for each in _items(rules, now):
+    for each in _items(rules):
         items.append(each._replace(key=(each.key, seen[each.key])))
         seen[each.key] += 1
     return items
 
 
-def headline(rules: RulesStatus, now: datetime) -> str:
-    """Say which rules decided last, and when; mistakes in the file come first."""
+def headline(rules: RulesStatus) -> str:
+    """Say whether the rules are in use; mistakes in the file come first."""
     if not rules.in_use:
         why = "has mistakes" if rules.problems else f"does not exist; {MADE}"
         return f"{WRONG} No rules are in use, so nothing is attached: {rules.path} {why}"
     count = len(rules.problems)
-    state = f"{WRONG} {count} to mend: the last good rules stay in use." if count else "In use."
-    at, last = last_of(rules)
-    if at is None:
-        return f"{state} No rule has decided anything since {moment(rules.since, now.tzinfo)}."
-    named = dict.fromkeys(each.source if each.line is None else each.name for each in last)
-    return f"{state} Decided last, on {moment(at, now.tzinfo)}: {listed(named, most=NAMED)}."
+    return f"{WRONG} {count} to mend: the last good rules stay in use." if count else "In use."
 
 
-def last_of(rules: RulesStatus) -> tuple[datetime | None, list[RuleStatus]]:
-    """Find when a rule last decided, and which did then, those of the user's own file first."""
-    at = max((each.fired_at for each in rules.rules if each.fired_at is not None), default=None)
-    last = [each for each in rules.rules if at is not None and each.fired_at == at]
-    return at, sorted(last, key=lambda each: each.line is None)
-
-
-def _items(rules: RulesStatus, now: datetime) -> Iterator[PolicyItem]:
+def _items(rules: RulesStatus) -> Iterator[PolicyItem]:
     """Yield the mistakes, the rules of the file and of the preset, and the defaults."""
     if rules.problems:
         yield _title(f"WHAT IS WRONG with {rules.path}")
@@ -85,15 +68,12 @@ def _items(rules: RulesStatus, now: datetime) -> Iterator[PolicyItem]:
         yield PolicyItem(
             ("problem", what), cells, each.line, f"{WRONG} {what}\n{each.hint}\n{mend}"
         )
-    _, last = last_of(rules)
     source = None
     for rule in sorted(rules.rules, key=lambda each: each.line is None):
         if rule.source != source:
             source = rule.source
             yield _title(f"RULES of {'your file' if rule.line is not None else f'the {source}'}")
-        yield PolicyItem(
-            ("rule", rule.name), _cells(rule, now, last), rule.line, _text(rule, rules, now)
-        )
+        yield PolicyItem(("rule", rule.name), _cells(rule), rule.line, _text(rule))
     if rules.effective:
         yield _title("DEFAULTS: what holds where no rule for some requests says otherwise")
     for setting in rules.effective:
@@ -104,30 +84,24 @@ def _items(rules: RulesStatus, now: datetime) -> Iterator[PolicyItem]:
         yield PolicyItem(("setting", setting.key), setting_cells, setting.line, text)
 
 
-def _cells(rule: RuleStatus, now: datetime, last: Sequence[RuleStatus]) -> tuple[Part, ...]:
-    """Draw a rule: when it decided, its name, and what it sets, or why it never does."""
+def _cells(rule: RuleStatus) -> tuple[Part, ...]:
+    """Draw a rule: its name, and what it sets, or why it never does."""
     sign = EXPIRED if rule.expired else REMARK if rule.remarks else " "
-    mark = LAST if rule in last else " "
-    time = NEVER if rule.fired_at is None else when(rule.fired_at, now)
     sets = ", ".join(f"{key} = {value}" for key, value in rule.settings.items())
-    if rule.remarks and not rule.expired and rule.fired_at is None:
+    if rule.remarks and not rule.expired:
         sets = f"{rule.remarks[0].what} ({sets})"
     return (
-        _lead(mark + sign, time, "good" if rule in last else "plain"),
+        _lead(sign, ""),
         Part(rule.name.removeprefix(f"{rule.source}, "), "muted" if rule.expired else "strong"),
         Part(sets, "muted" if rule.expired else "plain"),
     )
 
 
-def _text(rule: RuleStatus, rules: RulesStatus, now: datetime) -> str:
+def _text(rule: RuleStatus) -> str:
     """Explain a rule, a sentence in each line."""
     whom = "; ".join(f"{key} {text}" for key, text in rule.conditions.items())
     lines = [rule.name, f"{whom or 'every request'}:"]
     lines.append("\n".join(f"  {key} = {value}" for key, value in rule.settings.items()))
-    if rule.fired_at is not None:
-        lines.append(f"It last decided something on {moment(rule.fired_at, now.tzinfo)}.")
-    elif not rule.expired:
-        lines.append(f"It has decided nothing since {moment(rules.since, now.tzinfo)}.")
     if rule.expires is not None:
         held = f"{EXPIRED} It applied" if rule.expired else "It applies"
         lines.append(f"{held} up to and including {rule.expires}.")
@@ -163,11 +137,10 @@ def drawn(item: PolicyItem, width: int) -> Line:
 class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
     """What is wrong with the file, its rules, and the defaults."""
 
-    concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy", "answer", "nothing"})
+    concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy"})
     tooltip_list = (
-        "What is wrong with your policy, then its rules with the time when each last decided "
-        "something about a request, then the defaults. Enter opens the file in your editor, at the "
-        "line of what is under the cursor."
+        "What is wrong with your policy, then its rules, then the defaults. Enter opens the file "
+        "in your editor, at the line of what is under the cursor."
     )
     tooltip_detail = "All about what is under the cursor of the list. Up and down scroll it."
 
@@ -190,7 +163,7 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
 
     def items(self) -> Sequence[PolicyItem]:
         """List the mistakes, the rules, and the defaults."""
-        return items_of(self._rules, self.review.environment.clock()) if self._rules else []
+        return items_of(self._rules) if self._rules else []
 
     def explain(self, item: PolicyItem) -> Content:
         """Explain an item."""
@@ -201,7 +174,7 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
         rules: RulesStatus = await self.review.link.call("rules")
         if self.review.reachable:  # else it was locked meanwhile
             self._rules = rules
-            self.put_text("#headline", plain(headline(rules, self.review.environment.clock())))
+            self.put_text("#headline", plain(headline(rules)))
             self.draw()
 
     def clear(self) -> None:

@@ -177,8 +177,7 @@ def unblocked(site: str, allowed: Allowed) -> str:
     if allowed.rule is None:
         after = "is treated like any other again" if allowed.done else "was not blocked"
         return f"{site} {after}."
-    line = "" if allowed.line is None else f", line {allowed.line}"
-    return f"{site} is still sent nothing: your rule {allowed.rule!r}{line} blocks it (Policy, 5)."
+    return f"{site} is still sent nothing: your rule {allowed.rule!r} blocks it (Policy, 5)."
 
 
 class RecipientsScreen(ListPage[Recipient], where="recipients"):
@@ -290,7 +289,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
 
     async def _looked_into(self, one: Recipient, *, attended: bool) -> None:
         call = partial(self.review.link.call, attended=attended)
-        held: Recipient = await call("knowledge", recipient=one.pool)
+        [held] = await call("recipients", recipient=one.pool)
         weighed: Weighed | str
         try:
             weighed = await call("whatif", WhatIf(recipient=one.sites[0]))
