@@ -1,6 +1,7 @@
 """What is said of rules that do nothing: it is so, and the plain cases are found."""
 
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -91,54 +92,16 @@ def test_a_remark_has_a_place_and_a_hint(document: Document) -> None:
         assert f"{each.what}."[-2] != "."
 
 
-GUARDED = "has no effect: {} guards it, so it is never sent"
-UNFIT = "browsers cannot use this search: it is not a web address with {query} once, after the ?"
-RULE = '[[rule]]\nrecipient = "shop.example"\n'
-CASES = {
-    "expired": (
-        RULE + "lambda = 3\nexpires = 2027-02-28\n",
-        ["4 rule[1].expires: expired on 2027-02-28"],
-    ),
-    "unknown": (
-        '[attributes]\ngendr = "never"\n"dev*x" = "ask"\n',
-        [
-            "2 attributes.gendr: the model has no attribute 'gendr'",
-            "3 attributes.\"dev*x\": the model has no attribute 'dev*x'",
-        ],
-    ),
-    "unknown among others": (
-        RULE + 'attribute = ["age", "hight"]\ndisclose = "ask"\n',
-        ["3 rule[1].attribute: the model has no attribute 'hight'"],
-    ),
-    "guarded by the preset": (
-        'preset = "strict"\n[attributes]\ngender = "ask"\n',
-        [f"3 attributes.gender: 'ask' {GUARDED.format('preset strict, attributes.gender')}"],
-    ),
-    "a search that browsers cannot use": (
-        f'{RULE}search = "https://shop.example/{{query}}"\n',
-        [f"3 rule[1].search: {UNFIT}"],
-    ),
-    "guarded by itself": (
-        '[attributes]\nage = { disclose = "always", guard = 1 }\n',
-        [f"2 attributes.age: 'always' {GUARDED.format('this rule')}"],
-    ),
-}
-SILENT = {
-    "the last day": f"{RULE}lambda = 3\nexpires = 2027-03-01\n",
-    "never, and guarded": '[attributes]\nage = { disclose = "never", guard = 1 }\n',
-    "the guard is lifted": (
-        'preset = "strict"\n[attributes]\ngender = { disclose = "ask", guard = 0 }\n'
-    ),
-    "lifted for one": (
-        f'preset = "strict"\n[attributes]\ngender = "ask"\n{RULE}guard = 0\nattribute = "gender"\n'
-    ),
-}
-
-
-def test_what_is_found_and_what_is_not() -> None:
+def test_what_is_found_and_what_is_not(pytestconfig: pytest.Config) -> None:
     """Each with its place, and nothing beside it; what decides for some request is no matter."""
-    for text, expected in (*CASES.values(), *((silent, []) for silent in SILENT.values())):
-        assert [f"{each.line} {each.key}: {each.what}" for each in remarks(text)] == expected
+    shown, blocks = Path(__file__).with_name("remarks.txt"), []
+    for block in shown.read_text(encoding="utf-8").split("----\n"):
+        text = block.partition("! ")[0]
+        found = [f"! {e.line} {e.key}: {e.what} ({e.hint})\n" for e in remarks(text)]
+        blocks.append(text + "".join(found))
+    if pytestconfig.getoption("accept"):
+        shown.write_text("----\n".join(blocks), encoding="utf-8")
+    assert "----\n".join(blocks) == shown.read_text(encoding="utf-8"), "look, then accept it"
 
 
 def test_the_nearest_attribute_is_named() -> None:

@@ -1,9 +1,13 @@
 """Which host a text names, who registered it, and which hosts a pattern matches."""
 
 import ipaddress
+import re
 import string
+from ast import literal_eval
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from itertools import pairwise, product
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, example, given
@@ -11,6 +15,7 @@ from hypothesis import strategies as st
 
 from agent.errors import UsageError
 from policy.hosts import HostPattern, host_of, mapped, site_of, suffixes
+from policy.services import Search, own_address
 from tests.policy.strategies import ADDRESSES, ANY_DOMAINS, ANY_HOSTS, PIECES
 
 
@@ -76,78 +81,6 @@ def test_own_script_is_as_in_the_standard_librarys_idna(label: str) -> None:
     assert host_of(f"{label.upper()}.example") == f"{expected.decode()}.example"
 
 
-@pytest.mark.parametrize(
-    ("text", "host"),
-    [
-        ("books.example", "books.example"),
-        ("BOOKS.Example.", "books.example"),
-        ("https://me:secret@Books.example:8443/a/b?q=c#d", "books.example"),
-        ("bücher.example", "xn--bcher-kva.example"),
-        ("BU\u0308CHER.example", "xn--bcher-kva.example"),
-        ("XN--BCHER-KVA.example", "xn--bcher-kva.example"),
-        ("straße.example", "xn--strae-oqa.example"),
-        ("STRAẞE.example", "xn--strae-oqa.example"),
-        ("J\u030c.example", "xn--ska.example"),  # only the small one is one character
-        ("例え。テスト", "xn--r8jz45g.xn--zckzah"),
-        ("ｂｏｏｋｓ．ｅｘａｍｐｌｅ", "books.example"),
-        ("i❤️.example", "xn--i-7iq.example"),
-        ("bo\u00adoks.example", "books.example"),
-        ("_dmarc.books.example", "_dmarc.books.example"),
-        ("r3---sn-x.books.example", "r3---sn-x.books.example"),
-        ("localhost", "localhost"),
-        ("LOCALHOST:80", "localhost"),
-        ("192.0.2.7", "192.0.2.7"),
-        ("１９２.0.2.7:80", "192.0.2.7"),
-        ("2001:DB8:0::1", "2001:db8::1"),
-        ("[2001:db8::1]:443", "2001:db8::1"),
-        ("http://[::FFFF:192.0.2.7]/", "192.0.2.7"),
-        ("//books.example/x", "books.example"),
-    ],
-)
-def test_examples_of_hosts(text: str, host: str) -> None:
-    """What browsers, configurations and people write."""
-    assert host_of(text) == host
-
-
-NO_HOST = {
-    "empty": ("", ".", "https://", "file:///etc/hosts"),
-    "empty label": ("books..example", ".example"),
-    "has only ASCII": ("xn--bücher.example",),
-    "cannot contain": (
-        *("books example", "books.example ", "\u0301a.example"),
-        *("a\u200db.example", "a\u202eb\u0301x.example", "b\ufffdcher.example", "b%6Foks.example"),
-        *("https://evil.℀.books.example", "*.books.example"),
-    ),
-    "more than 63": ("a" * 64 + ".example", "ü" * 60 + ".example"),
-    "more than 253": (".".join(["a" * 50] * 5), ".".join(["üöä" * 9] * 9)),
-    "punycode": (
-        *("xn--a.example", "xn--.example", "xn--abc-.example", "xn--BCHER-KVA-.example"),
-        "xn---0bb.example",  # of what xn--0bb is the punycode of
-        "xn--bcher-2pa.example",  # of bÜcher
-    ),
-    "address": (
-        *("1.2.3", "256.1.1.1", "1.2.3.04", "2130706433", "0x7f.1", "127.0.0.0x1", "1.2.3.4.5"),
-        *("2001:db8::1::2", "[192.0.2.7]", "[::1"),
-    ),
-    "zone": ("fe80::1%eth0",),
-    "port": (
-        *("books.example:", "books.example:http", "books.example:65536", "https:/books.example"),
-        "git@books.example:me/it",
-    ),
-    "backslash": ("https://books.example\\@other.example",),
-    "name of a group": ("@shops", "@books.example/path"),
-}
-
-
-def test_examples_of_what_is_no_host() -> None:
-    """Each says why."""
-    for why, texts in NO_HOST.items():
-        for text in texts:
-            with pytest.raises(UsageError, match="is not a host name: .*" + why) as caught:
-                host_of(text)
-            assert "books.example" in caught.value.hint
-
-
 def test_an_error_repeats_no_long_text() -> None:
     """It is one sentence."""
     with pytest.raises(UsageError) as caught:
@@ -174,29 +107,6 @@ def test_whoever_registered_a_host_is_above_it_and_registered_itself(host: str) 
     assert site_of(site) == site
     if site != host:
         assert site_of(f"www.{host}") == site
-
-
-@pytest.mark.parametrize(
-    ("host", "site"),
-    [
-        ("www.books.example", "books.example"),
-        ("a.b.books.co.uk", "books.co.uk"),
-        ("co.uk", "co.uk"),
-        ("www.foo.github.io", "foo.github.io"),
-        ("foo.github.io", "foo.github.io"),
-        ("github.io", "github.io"),
-        ("www.city.kobe.jp", "city.kobe.jp"),
-        ("a.b.c.kobe.jp", "b.c.kobe.jp"),
-        ("www.xn--55qx5d.cn", "www.xn--55qx5d.cn"),
-        ("example", "example"),
-        ("localhost", "localhost"),
-        ("192.0.2.7", "192.0.2.7"),
-        ("2001:db8::1", "2001:db8::1"),
-    ],
-)
-def test_examples_of_who_registered_a_host(host: str, site: str) -> None:
-    """Public suffixes of registries and of companies, and hosts without an owner."""
-    assert site_of(host) == site
 
 
 @given(ANY_DOMAINS, ADDRESSES.map(host_of))
@@ -229,25 +139,31 @@ def test_a_pattern_matches_what_its_text_says(pattern: HostPattern, host: str) -
     assert pattern.matches(pattern.host)
 
 
-NO_PATTERN = {
-    "scheme": ("https://books.example",),
-    "port": ("books.example:443", "[2001:db8::1]:443"),
-    "path": ("books.example/path",),
-    "user": ("me@books.example",),
-    "ends with a dot": ("books.example.",),
-    r"has a \*": ("*", "books.*", "*books.example", "*.*.example"),
-    "empty": ("*.", ""),
-    "no host is below": (
-        *("*.192.0.2.7", "*.2001:db8::1", "*.localhost"),
-        "*." + ".".join(["a" * 62] * 3 + ["a" * 63]),
-    ),
-    "address": ("1.2.3",),
+SHOWN = Path(__file__).with_name("hosts.txt")
+CALLS: Mapping[str, Callable[[str], str]] = {
+    "host": host_of,
+    "site": site_of,
+    "pattern": lambda text: HostPattern.parse(text).text,
+    "search": lambda text: Search.parse(text).text,
+    "own": lambda text: own_address(text, "shop.example"),
 }
 
 
-def test_examples_of_what_is_no_pattern() -> None:
-    """Each says why, and what to write."""
-    for why, texts in NO_PATTERN.items():
-        for text in texts:
-            with pytest.raises(UsageError, match=why):
-                HostPattern.parse(text)
+def outcome(call: str, text: str) -> str:
+    """What a call makes of a text, or why nothing."""
+    try:
+        return f"= {CALLS[call](text)}"
+    except UsageError as error:
+        return f"! {error.what}" if error.hint else "without a hint"
+
+
+def test_examples(pytestconfig: pytest.Config) -> None:
+    """Hosts, who registered them, patterns; searches that browsers can use, own addresses."""
+    lines = []
+    for line in SHOWN.read_text(encoding="utf-8").splitlines():
+        call, _, rest = line.partition(" ")
+        text = re.split(r" [=!] ", rest)[0]
+        lines.append(f"{call} {text} {outcome(call, literal_eval(text))}\n")
+    if pytestconfig.getoption("accept"):
+        SHOWN.write_text("".join(lines), encoding="utf-8")
+    assert "".join(lines) == SHOWN.read_text(encoding="utf-8"), "look at it, then accept it"

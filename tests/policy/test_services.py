@@ -183,6 +183,8 @@ def test_each_can_be_listed_as_it_stands() -> None:
     """By a rule for its recipient, whose own address it is; by name, each once."""
     names = [each.name for each in well_known()]
     assert names == sorted({*names}, key=str.casefold)
+    with pytest.raises(UsageError):  # somebody else's
+        own_address("https://a.github.io/", "github.io")
     text = 'preset = "balanced"\n'
     for each in well_known():
         assert own_address(each.address, host_of(each.recipient)) == each.address
@@ -209,19 +211,6 @@ def test_a_rule_lists_it_and_changes_nothing_else(
     )
 
 
-def test_no_other_address_is_listed() -> None:
-    """Than that of a whole site of the recipient's own, which nobody else reads."""
-    for address in (
-        *("https://chat.evil.example/", "https://shop.example.evil.com/", "http://shop.example/"),
-        *("https://shop.example/chat", "https://shop.example/?x", "https://user@shop.example/"),
-        *("https://shop.example:99999/", "javascript:alert(1)", ""),
-    ):
-        with pytest.raises(UsageError):
-            own_address(address, "shop.example")
-    with pytest.raises(UsageError):
-        own_address("https://a.github.io/", "github.io")
-
-
 HOSTS = ("shop.example", "www.shop.example", "a.www.shop.example", "other.example")
 PLACES = {
     "shop.example": "shop.example",
@@ -242,35 +231,6 @@ AS_BROWSERS = (
     "const found = JSON.parse(process.argv[1]).map((each) => new URL(each));"
     "console.log(JSON.stringify(found.map((each) => ["
     "each.href, each.hostname, [...each.searchParams].filter((pair) => pair[1] === 'W0RD')])))"
-)
-UNFIT = (
-    *("https://u@shop.example/?q={query}", "https://u:p@shop.example/?q={query}"),
-    "https://shop.example@evil.example/?q={query}",
-    *("https://shop.example\\@evil.example/?q={query}", "https://shop.example\\/?q={query}"),
-    *("javascript:alert('{query}')", "javascript://shop.example/?q={query}"),
-    *("ftp://shop.example/?q={query}", "HTTPS://shop.example/?q={query}"),
-    *("http://shop.example/?q={query}", "http://localhost.shop.example/?q={query}"),
-    *("http://shop.example:8710/?q={query}", "http://127.0.0.1.shop.example/?q={query}"),
-    *("http://10.0.0.1/?q={query}", "http://[2001:db8::1]/?q={query}"),
-    *("https:/shop.example/?q={query}", "https:///?q={query}", "//shop.example/?q={query}"),
-    *("https://{query}.example/?q=1", "https://shop\u202e.example/?q={query}"),
-    *("https://shop.example:/?q={query}", "https://shop.example:0/?q={query}"),
-    *("https://shop.example:65536/?q={query}", "https://shop.example:80a/?q={query}"),
-    *("https://shop.example:80:80/?q={query}", "https://::1/?q={query}"),
-    *("https://[::1/?q={query}", "https://[fe80::1%25eth0]/?q={query}"),
-    *("https://1.2.3/?q={query}", "https://shop..example/?q={query}", "", "{query}"),
-    *(
-        f"https://shop.example/{tail}"
-        for tail in (
-            *("{query}", "{query}?q={query}", "?q={query}&r={query}", "?q={query}{query}"),
-            *("?q=a{query}", "?q={query}b", "?{query}", "?={query}", "?{query}=q"),
-            *("?q%5B%5D={query}", "?q q={query}", "?q={query}&q=1", "?q&q={query}"),
-            *("?%71=1&q={query}", "?q={query}#top", "#?q={query}", "?q={query}&a=b c"),
-            *("?q={query}&a='", "?q={query}&a=ü", "ü?q={query}", "a/../b?q={query}"),
-            *("a/%2E?q={query}", "%2?q={query}", "a\\b?q={query}", "?q={query}\n", "\t?q={query}"),
-            *("?q={query}\x00", "?q="),
-        )
-    ),
 )
 
 
@@ -313,15 +273,6 @@ def test_it_is_written_as_browsers_write_it() -> None:
         found, given_, json.loads(done.stdout), strict=True
     ):
         assert (href, host.strip("[]"), len(words)) == (address, each.host, 1)
-
-
-def test_no_other_kind_is_read() -> None:
-    """What two readers might read in two ways, or where no word can be told."""
-    for text in UNFIT:
-        assert usable(text) is None, text
-        with pytest.raises(UsageError) as caught:
-            Search.parse(text)
-        assert caught.value.hint
 
 
 @given(st.text("aq{}ery:/?#@[]&=%.\\ \n'", max_size=40) | st.text(max_size=20))
