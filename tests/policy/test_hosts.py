@@ -157,7 +157,7 @@ def outcome(call: str, text: str) -> str:
         return f"! {error.what}" if error.hint else "without a hint"
 
 
-def test_examples(pytestconfig: pytest.Config) -> None:
+def test_examples_of_hosts_and_addresses(pytestconfig: pytest.Config) -> None:
     """Hosts, who registered them, patterns; searches that browsers can use, own addresses."""
     lines = []
     for line in SHOWN.read_text(encoding="utf-8").splitlines():
