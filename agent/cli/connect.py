@@ -1,13 +1,12 @@
 """`reticent connect` and `disconnect`: what starts the daemon, the relay and `reticent mcp`."""
 
-import json
 from collections.abc import Iterator, Sequence
 
 import click
 
 from agent.cli.assistants import check_extra
 from agent.cli.options import OneOf, Output, answers, host, option
-from agent.cli.printing import Column, listing, paragraph, printable, table, wide
+from agent.cli.printing import Column, listing, paragraph, table, wide
 from agent.daemon import programs, service
 from agent.daemon.artifacts import Machine
 from agent.daemon.doctor import sandboxed
@@ -50,9 +49,8 @@ which = click.argument(
 @click.command()
 @which
 @option("--recipient", host, "HOST", "Who gets the facts. By default who answers there.")
-@click.option("--show", is_flag=True, help="Print what would be written, and write nothing.")
 @answers
-def connect(names: Sequence[str], recipient: str | None, *, show: bool) -> Output:
+def connect(names: Sequence[str], recipient: str | None) -> Output:
     """Connect NAME to Reticent, or list what is connected.
 
     \b
@@ -68,8 +66,6 @@ def connect(names: Sequence[str], recipient: str | None, *, show: bool) -> Outpu
     chosen = _chosen(names, machine, recipient)
     if any(each.kind == "assistant" for each in chosen):
         check_extra()
-    if show:
-        return _shown(chosen)
     before = programs.extension(machine.paths).state()
     commands = _stopped(machine) if any(each.name == SYSTEM for each in chosen) else []
     places = [str(each.path) for each in programs.write(chosen)]
@@ -164,23 +160,6 @@ def _listed(machine: Machine) -> Output:
         message.append({**named, "files": files})
     page = "\n".join([table(COLUMNS, rows), *map(paragraph, notes)])
     return Output({"programs": message, "notes": notes}, page)
-
-
-def _shown(chosen: Sequence[programs.Installation]) -> Output:
-    """Return what would be written."""
-    files, pages = [], []
-    for each in chosen:
-        for part in each.artifacts:
-            text, head = part.text, f"{part.path}:"
-            if each.kind == "assistant":
-                group = next(
-                    host.servers for host in programs.HOST_PROGRAMS if host.name == each.name
-                )
-                text = json.dumps({group: {"reticent": json.loads(text)}}, indent=2)
-                head = f"Add this to {part.path}, beside what is there:"
-            files.append({"path": str(part.path), "text": text})
-            pages.append(f"{printable(head)}\n\n{text.rstrip()}\n")
-    return Output({"files": files}, "\n".join(pages))
 
 
 def _stopped(machine: Machine) -> service.Commands:

@@ -26,7 +26,7 @@ COLOURS = {"ok": "green", "warn": "yellow", "bad": "red"}
 MARKS = {"ok": "ok  ", "warn": "note", "bad": "BAD "}
 
 
-@click.group(cls=Commands, default="run")
+@click.group(cls=Commands, default=lambda _: "run")
 def daemon() -> None:
     """Run and stop the daemon, which answers requests.
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import click
 
-from agent.cli.daemon_client import running
 from agent.cli.demo import PROFILE
 from agent.cli.interrupt import Interrupted, uninterrupted
 from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, record
@@ -16,6 +15,7 @@ from agent.cli.printing import note, paragraph, printable, told
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, line, pick, read_passphrase
 from agent.cli.questions import KEYS, ask_values, concerned, most_useful
 from agent.daemon.profile import new_id
+from agent.daemon.sockets import listens
 from agent.decision.locale import LOCALE
 from agent.decision.values import Fact
 from agent.errors import UsageError, VaultError
@@ -180,7 +180,7 @@ def init(
     if asking:
         wait_until_written_down(clear=not as_json)
     if not as_json:
-        click.echo(NEXT if running(at.daemon_lock) is None else NEXT_OF_RUNNING)
+        click.echo(NEXT_OF_RUNNING if listens(at.control) else NEXT)
         click.echo(CONNECT)
 
 

@@ -42,35 +42,24 @@ COMMANDS = {
     "profile": Deferred("agent.cli.profile", "Show and change your facts."),
     "proxy": Deferred("agent.cli.assistants", "Let OpenAI clients ask with facts about you."),
     "requests": Deferred("agent.cli.requests", "See what was sent to whom, and what is waiting."),
+    SCREENS: Deferred("agent.cli.screens"),  # a name that only we use
     "status": Deferred("agent.cli.status", "Show whether requests are answered."),
     "unlock": Deferred("agent.cli.status", "Open the vault, so that requests are answered."),
     "vault": Deferred("agent.cli.vault", "Back up, restore or remove the vault; change keys."),
 }
 
 
-class Program(Commands):
-    """The whole of the command line."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """In a terminal, set up or show the screens if no command is given; else the help."""
-        if not args and sees_terminal() and not ctx.resilient_parsing:
-            args = [SCREENS if paths().vault.exists() else BEGIN]
-        return super().parse_args(ctx, [*args])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is named; the screens have a name that only we use."""
-        if args[0] == SCREENS:
-            from agent.cli.screens import review
-
-            return SCREENS, review, args[1:]
-        return super().resolve_command(ctx, args)
+def _default(args: Sequence[str]) -> str | None:
+    """Choose for a person in a terminal who names no command: set up, or show the screens."""
+    if args or not sees_terminal():
+        return None
+    return SCREENS if paths().vault.exists() else BEGIN
 
 
 @click.group(
-    cls=Program,
+    cls=Commands,
     deferred=COMMANDS,
+    default=_default,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
     epilog=f"With {DEBUG}=1 in the environment, a defect shows its traceback.",
 )

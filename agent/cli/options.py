@@ -185,25 +185,28 @@ def folder_for(path: Path) -> Path:
 
 
 class Deferred(NamedTuple):
-    """A command that is imported when it is called: its module and its line of help."""
+    """A command that is imported when it is called: its module and its line of help.
+
+    Without that it is listed nowhere.
+    """
 
     module: str
-    help: str
+    help: str = ""
 
 
 class Commands(click.Group):
     """A group that says what it has when called alone, and which name was probably meant.
 
     ``deferred``: commands of other modules by name; there each has the same name, with _ where
-    Python has the name, as in try_ and set_. ``default``: the command that is meant where none is
-    named.
+    Python has the name, as in try_ and set_. ``default``: returns the command, if any, that
+    is meant by arguments that name none.
     """
 
     def __init__(
         self,
         *given: Any,  # noqa: ANN401  (as click has it)
         deferred: Mapping[str, Deferred] | None = None,
-        default: str | None = None,
+        default: Callable[[Sequence[str]], str | None] = lambda _: None,
         **named: Any,  # noqa: ANN401
     ) -> None:
         super().__init__(*given, **named)
@@ -212,7 +215,8 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in alphabetical order."""
-        return sorted({*super().list_commands(ctx), *self.deferred})
+        shown = [name for name, each in self.deferred.items() if each.help]
+        return sorted({*super().list_commands(ctx), *shown})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, imported now if it is a deferred one."""
@@ -232,8 +236,8 @@ class Commands(click.Group):
         """Show the help where no command is given; that is a mistake all the same."""
         options = {name for each in self.get_params(ctx) for name in each.opts}
         named = args and (not args[0].startswith("-") or args[0].partition("=")[0] in options)
-        if self._default and not named and not ctx.resilient_parsing:
-            args = [self._default, *args]
+        if not named and not ctx.resilient_parsing and (default := self._default(args)):
+            args = [default, *args]
         if not args and not ctx.resilient_parsing:
             click.echo(ctx.get_help(), err=True)
             ctx.exit(USAGE)
@@ -244,7 +248,7 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is named; UsageError, naming the likeliest, if there is none."""
         names, name = self.list_commands(ctx), args[0]
-        if name not in names and not ctx.resilient_parsing:
+        if name not in {*names, *self.deferred} and not ctx.resilient_parsing:
             root = ctx.find_root()
             full = root.command.leaves(root) if isinstance(root.command, Commands) else ()
             elsewhere = [each for each in full if each.split()[-1] == name]
@@ -264,6 +268,6 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (of click)
         """List the commands with their line of help, importing none that is deferred."""
         lines = {name: each.get_short_help_str(limit=80) for name, each in self.commands.items()}
-        lines |= {name: each.help for name, each in self.deferred.items()}
+        lines |= {name: each.help for name, each in self.deferred.items() if each.help}
         with formatter.section("Commands"):
             formatter.write_dl(sorted(lines.items()))

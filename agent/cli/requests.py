@@ -85,7 +85,7 @@ LIMIT = click.IntRange(1, MOST_ENTRIES)
 OF_ENTRIES = f"[default: {LATEST_ENTRIES}; with --json {MOST_ENTRIES}]"
 
 
-@click.group(cls=Commands, default="list", deferred=DEFERRED)
+@click.group(cls=Commands, default=lambda _: "list", deferred=DEFERRED)
 def requests() -> None:
     """See what was sent to whom and what waits for you, and decide about it.
 

@@ -48,7 +48,7 @@ def edit(path: str, line: int | None) -> None:
 
 
 @click.command()
-def review() -> None:
+def screens() -> None:
     """Open the screens: see what was sent, why and at what cost, and change it.
 
     It starts the daemon if none runs, and leaves it running. Keys are in the footer; `?` is help.

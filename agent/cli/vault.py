@@ -35,7 +35,7 @@ from agent.vault.seal import Derivation
 from agent.vault.secrets import Kind, Secret
 from agent.vault.slots import SlotRow, key_slots
 from agent.vault.vault import unlock
-from agent.vault.vault_files import Location, read_witness, replaced_vaults, vaults_set_aside
+from agent.vault.vault_files import Location, replaced_vaults
 from agent.wire.state import Method, Place, Status
 from agent.words.figures import counted
 
@@ -241,18 +241,13 @@ def restore(file: Path, method: Method, *, only_check: bool) -> Output:
         many = counted(entries, "entry", "entries")
         page = paragraph(f"{file} is whole, with {many} in its ledger.")
         return Output({"file": str(file), "entries": entries}, page)
-    aside = file.resolve() in {each.resolve() for each in vaults_set_aside(at)}
-    before = read_witness(at.witness)
     with uninterrupted():
         kept = put_back(at, file, secret, _bring_over)
-    after = read_witness(at.witness)
     lines = [paragraph("The backup was verified, and is in place.")]
     if kept is not None:
         lines.append(listing("The old vault is kept; remove it once you do not need it:", [kept]))
-    fewer = before is not None and after is not None and after.entries < before.entries
-    if fewer or not aside:
-        lost = "Its ledger lacks what was disclosed since it was written: the agent"
-        lines.append(paragraph(f"{lost} does not know of it any more, but the recipients do."))
+    lost = "Its ledger lacks what was disclosed since it was written: the agent does not know of it"
+    lines.append(paragraph(f"{lost} any more, but the recipients do."))
     message = {"vault": str(at.vault), "kept": None if kept is None else str(kept)}
     return Output(message, "\n".join(lines))
 
@@ -315,11 +310,5 @@ def _removed(at: Paths) -> list[str]:
 
 def _staying(found: InstalledFiles, others: Sequence[Path]) -> list[str]:
     """Return what stays of what lies among ours."""
-    links = [each for each in found.ours if each.is_symlink() and each.exists()]
-    lists = {
-        "This is not of this installation, and stays:": (*found.others, *others),
-        "These are links. They go; what they lead to stays:": [
-            f"{each} to {each.resolve()}" for each in links
-        ],
-    }
-    return [listing(head, items) for head, items in lists.items() if items]
+    items = [*found.others, *others]
+    return [listing("This is not of this installation, and stays:", items)] if items else []

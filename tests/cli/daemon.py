@@ -294,15 +294,3 @@ REGION = AttributeStatus(
     rule="attributes.region",
     line=4,
 )
-HOURS = changed(
-    REGION,
-    name="hours",
-    title="Within hours",
-    scope="request",
-    refines=None,
-    disclose="auto",
-    sensitivity_bits=0.0,
-    guard=0.0,
-    rule="preset strict, attributes.hours",
-    line=None,
-)

@@ -131,18 +131,6 @@ def test_no_browser_is_an_error(run: Run, user: Path) -> None:
 # assistants
 
 
-def test_it_shows_what_to_add_and_writes_nothing(run: Run, user: Path) -> None:
-    """What is shown is what it says to programs; beside it stands where that belongs."""
-    for host in HOST_PROGRAMS:
-        [file] = run("connect", host.name, "--show", "--json").record["files"]
-        shown = run("connect", host.name, "--show").out
-        assert file["path"] in shown
-        begin, end = shown.index("{"), shown.rindex("}") + 1
-        assert shown[begin:end] == file["text"]
-        assert json.loads(file["text"])[host.servers][NAME]["args"][-1] == host.recipient
-    assert [*user.iterdir()] == []
-
-
 def test_all_else_in_a_configuration_stays(run: Run, user: Path) -> None:
     """Indented as it was, also once it is taken out again; a recipient of the user's is kept."""
     path, text = user / ".cursor/mcp.json", '{\n\t"zoom": 1.5,\n\t"mcpServers": {\n\t\t"files": {}'

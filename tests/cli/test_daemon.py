@@ -11,7 +11,6 @@ import pytest
 
 from agent.cli.assistants import PORT, checked
 from agent.cli.daemon import ended
-from agent.cli.daemon_client import running
 from agent.errors import UsageError
 from agent.paths import paths
 from agent.wire.client import Client
@@ -77,8 +76,6 @@ def test_what_is_bad_has_an_exit_code(run: Run, user: Path) -> None:
     assert [each["name"] for each in found if each["state"] == "bad"] == ["policy"]
 
 
-WAITING = [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"]
-
 # Commands, the route whose answer each shows, and the key it has in the object, where not alone.
 SHOWN: dict[tuple[str, ...], tuple[str, str | None]] = {
     ("ask", "a.example", "weather"): ("decide", None),
@@ -103,39 +100,6 @@ PAGES = [
     ("requests", "ledger"),
     ("requests", "list", "--explain"),
 ]
-
-
-@pytest.fixture
-def lock(home: Path) -> Path:
-    """The daemon's lock, which is not there yet."""
-    assert home.is_dir()
-    paths().daemon_lock.parent.mkdir(parents=True)
-    return paths().daemon_lock
-
-
-@pytest.mark.parametrize("name", ["daemon", "editor"])
-def test_a_daemon_that_listens_elsewhere_is_named(run: Run, lock: Path, name: str) -> None:
-    """Where the id is another program's meanwhile, no daemon runs."""
-    with process(*WAITING, name) as started:
-        assert started.stdout is not None
-        started.stdout.readline()  # before, it may have no words yet
-        lock.write_text(f"{started.pid}\n")
-        error, hint = run("status").refusal(code=1)
-    if name == "daemon" or not Path("/proc/self/cmdline").exists():
-        place = paths().control
-        assert error == f"the daemon runs as process {started.pid}, but does not listen at {place}"
-        assert "XDG_RUNTIME_DIR" in hint
-        assert f"`kill {started.pid}`" in hint
-    else:
-        assert error == "the daemon is not running"
-
-
-def test_a_lock_that_names_nobody_is_passed_over(lock: Path) -> None:
-    """As one that is not there."""
-    assert running(lock) is None
-    for text in ("", "\n", "0", "-1", "x", "1" * 30, "9" * 18):
-        lock.write_text(text)
-        assert running(lock) is None
 
 
 def test_the_object_is_the_message(run: Run, fake: FakeDaemon) -> None:

@@ -106,7 +106,7 @@ def test_one_line_begins(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {path: path.read_bytes() for path in before} == before
     paths().vault.unlink()
     paths().witness.unlink()
-    monkeypatch.setattr("agent.cli.init.running", says(4711))  # it is not to be started
+    monkeypatch.setattr("agent.cli.init.listens", says(True))  # it is not to be started
     assert "connect system" not in begin().out
     assert paths().policy.read_bytes() == before[paths().policy]
 
