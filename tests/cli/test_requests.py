@@ -12,7 +12,6 @@ import pytest
 from agent.decision.values import Reading
 from agent.errors import LockedError
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, RecipientName
-from agent.wire.decide import Ask
 from agent.wire.policy import Word
 from agent.wire.state import Corrected, Event, EventKind, NotThat
 from agent.words.notices import overridden, settled
@@ -61,23 +60,6 @@ def test_what_is_asked_for_reaches_the_daemon(run: Run, fake: FakeDaemon) -> Non
         assert ran.err.startswith("reticent: note: these are the latest 3 ") == (
             given["limit"] == 3
         )
-
-
-def test_a_real_daemon_tells_of_what_it_gave_and_did_not(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """From the request to the page, and to the one that lists who was told."""
-    with living() as live:
-        monkeypatch.setenv("RETICENT_HOME", str(live.paths.config.parent))
-        assert run("ask", "news.example", "editor").code == 0
-        assert run("ask", "odd.example", "what nobody knows").code == 0
-        told, silent = run("requests", "list", "--json").record["requests"]
-        assert (told["number"], told["pool"], silent["number"]) == (1, "news.example", -1)
-        assert (silent["recipient"], silent["code"]) == ("odd.example", "unknown query")
-        [found] = run("requests", "recipients", "--json").record["recipients"]
-        assert (found["pool"], found["requests"]) == ("news.example", 1)
-        assert found["people_left"] == found["history"][-1]["people_left"] == told["people_left"]
-        assert {*found["held"]} <= {*told["disclosed"]}
 
 
 @pytest.mark.usefixtures("fake")
@@ -323,8 +305,8 @@ def test_a_locked_vault_ends_nothing(follow: Follow, fake: FakeDaemon) -> None:
     assert lines[3].endswith("The profile changed.")
 
 
-def test_it_follows_a_real_daemon_until_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each line comes at once, through a pipe."""
+def test_a_real_daemon_is_followed_until_its_end(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each line comes at once, through a pipe; the pages say the same of what it gave to whom."""
 
     def until(word: str, lines: Iterable[str]) -> str:
         return next(line for line in lines if word in line)
@@ -339,8 +321,16 @@ def test_it_follows_a_real_daemon_until_its_end(monkeypatch: pytest.MonkeyPatch)
             while not select.select([started.stdout], [], [], LOOK)[0]:
                 assert time.monotonic() < end
                 client.call("reload")  # until it listens
-            client.call("decide", Ask(recipient="news.example", query="editor"))
+            assert run("ask", "news.example", "editor").code == 0
             assert " facts to news.example: " in until("example", started.stdout)
+            assert run("ask", "odd.example", "what nobody knows").code == 0
+            sent, silent = run("requests", "list", "--json").record["requests"]
+            assert (sent["number"], sent["pool"], silent["number"]) == (1, "news.example", -1)
+            assert (silent["recipient"], silent["code"]) == ("odd.example", "unknown query")
+            [knows] = run("requests", "recipients", "--json").record["recipients"]
+            assert (knows["pool"], knows["requests"]) == ("news.example", 1)
+            assert knows["people_left"] == sent["people_left"]
+            assert {*knows["held"]} <= {*sent["disclosed"]}
             client.call("lock")
             assert "Locked: nothing is attached" in until("ocked", started.stdout)
             live.stop()
