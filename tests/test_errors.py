@@ -79,12 +79,6 @@ def test_an_error_says_where_and_survives_pickling(where: str | None) -> None:
     assert str(error) == ("too short" if where is None else f"{where}: too short")
 
 
-def test_the_beginning_of_a_name_is_enough() -> None:
-    """What somebody began to type is the nearest, however long the rest."""
-    assert nearest("west", ["east_asia", "west_europe", "western_asia"]) == "west_europe"
-    assert nearest("", ["a"]) is None
-
-
 def drawn(text: str) -> dict[str, str]:
     """Return each class in a drawing of a tree, with the one that it stands below."""
     above: list[str] = []
@@ -204,11 +198,3 @@ def test_a_request_that_does_not_fit(body: object, what: str) -> None:
     with pytest.raises(RefusedError) as refused:
         message_of(json.dumps(body).encode(), msgspec.json.Decoder(decide.takes))
     assert refused.value.what == what
-
-
-@pytest.mark.parametrize("data", [b"", b"{", b"\xff"])
-def test_what_is_no_json(data: bytes) -> None:
-    """In one sentence."""
-    with pytest.raises(RefusedError) as refused:
-        message_of(data, msgspec.json.Decoder(TAKING[0].takes))
-    assert refused.value.what == "the body is not valid JSON"

@@ -228,14 +228,6 @@ def test_a_file_in_its_place_is_said(tmp_path: Path) -> None:
             private_folder(path)
 
 
-def test_a_link_to_a_folder_of_ours_will_do(tmp_path: Path) -> None:
-    """Configuration is often kept elsewhere, and linked to."""
-    (tmp_path / "kept").mkdir(0o755)
-    (tmp_path / "link").symlink_to("kept")
-    private_folder(tmp_path / "link")
-    assert mode(tmp_path / "kept") == 0o700
-
-
 @given(mode=st.sampled_from([0o600, 0o640, 0o644, 0o666]), old=st.none() | st.binary())
 def test_a_file_is_replaced_whole_and_is_for_nobody_else(
     tmp_path_factory: pytest.TempPathFactory, mode: int, old: bytes | None

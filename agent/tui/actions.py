@@ -7,7 +7,6 @@ from typing import Literal
 from textual.binding import Binding
 
 Where = Literal["everywhere", "requests", "recipients", "tradeoff", "profile", "policy", "health"]
-Footer = Literal["always", "wide", "never"]
 SCREENS: tuple[tuple[Where, str, str, str], ...] = (  # title, what each is for, and the command
     ("requests", "Requests", "What was sent, why, and what waits for approval.", "requests list"),
     ("recipients", "Recipients", "Who knows what; how many look like you.", "requests recipients"),
@@ -24,9 +23,9 @@ class Action:
     """Something that a person can do.
 
     ``name``: of the method ``action_`` of the program or of the screen, with arguments if it has
-    any; ``key``: several are divided by commas, empty for none; ``label``: in a word or two, for
+    any; ``key``: several are divided by commas; ``label``: in a word or two, for
     the footer; ``help``: a sentence; ``command``: which does the same on the command line, as
-    typed after `reticent`, empty for what only moves about; ``footer``: when it stands there.
+    typed after `reticent`, empty for what only moves about; ``shown``: whether it stands there.
     """
 
     name: str
@@ -34,7 +33,7 @@ class Action:
     label: str
     help: str
     command: str = ""
-    footer: Footer = "always"
+    shown: bool = True
 
 
 def keys(actions: Iterable[Action]) -> list[Binding]:
@@ -44,12 +43,11 @@ def keys(actions: Iterable[Action]) -> list[Binding]:
             each.key,
             each.name,
             each.label,
-            show=each.footer != "never",
+            show=each.shown,
             tooltip=each.help,
             priority=each.key.startswith("ctrl+"),  # works while something is typed, too
         )
         for each in actions
-        if each.key
     ]
 
 
@@ -59,48 +57,42 @@ ALWAYS = "Always send the waiting facts to this recipient; in the detail, apply 
 ONCE = "The same, for the next request only."
 DENY = "Never send the waiting facts to this recipient."
 DENY_ONCE = "Withhold them from the next request only."
-CHOOSE = "Choose for how long, and for whom."
 RESET = "Undo what you tried."
 NOT_THAT = "Say that the text was misread; it is never read that way again. u takes it back."
 UNLIST = "Take it off the list without deciding anything."
-APPROVE_ALL = "Send everything that waits for this recipient; in the detail, choose for how long."
-SOME = "Show only what waits, then what sent facts, then what sent nothing, then all."
 FIGURES = "Show or hide the figures: bits, λ, cost and proof, each with its unit."
 FIND = "Show only requests with these words: a recipient, a query or an attribute."
 REQUESTS = (
     Action("open", "enter", "Open", WHY, "ask HOST TEXT --explain"),
     Action("switch", "space", "Try", TRY, ""),
     Action("decide('approve', 'always')", "a", "Allow", ALWAYS, "approve ID --always"),
-    Action("decide('approve', 'once')", "o", "Allow once", ONCE, "approve ID", "wide"),
+    Action("decide('approve', 'once')", "o", "Allow once", ONCE, "approve ID", shown=False),
     Action("decide('deny', 'always')", "d", "Deny", DENY, "deny ID --always"),
     Action("only_figures", "v", "Figures", FIGURES),
-    Action("decide('deny', 'once')", "n", "Deny once", DENY_ONCE, "deny ID", "never"),
-    Action("approve_all", "A", "Approve all", APPROVE_ALL, "approve HOST", "never"),
-    Action("choose", "c", "Choose", CHOOSE, "approve HOST FACT --days N", "never"),
-    Action("reset", "r", "Undo trial", RESET, "", "never"),
-    Action("not_that", "t", "Not that", NOT_THAT, "requests not-that ID", "never"),
-    Action("put_aside", "x", "Dismiss", UNLIST, "", "never"),
-    Action("only_find", "slash", "Find", FIND, footer="wide"),
-    Action("only_some", "w", "Filter", SOME, footer="never"),
-    Action("only_back", "escape", "Back", "Back to the list; there, show all again.", "", "never"),
+    Action("decide('deny', 'once')", "n", "Deny once", DENY_ONCE, "deny ID", shown=False),
+    Action("reset", "r", "Undo trial", RESET, "", shown=False),
+    Action("not_that", "t", "Not that", NOT_THAT, "requests not-that ID", shown=False),
+    Action("put_aside", "x", "Dismiss", UNLIST, "", shown=False),
+    Action("only_find", "slash", "Find", FIND, shown=False),
+    Action(
+        "only_back", "escape", "Back", "Back to the list; there, show all again.", "", shown=False
+    ),
 )
 
 KNOWS = "Show what this recipient knows and could infer."
-WHATIF = "Show how much one more attribute would help and cost there."
 FORGET = "Declare that it can no longer link what it knows to you; asks first."
 BLOCK = "Send it nothing any more; if it is blocked, unblock it."
-UNBLOCK = "Treat it like any other again."
 ITS = "List the requests sent to it."
 SOUGHT = "Show only recipients with these words: a name, a fact that it has, or blocked."
 RECIPIENTS = (
     Action("knows", "enter", "Open", KNOWS, "requests recipients HOST"),
-    Action("whatif", "w", "One more", WHATIF, "ask HOST TEXT --explain --all"),
     Action("forget", "f", "Forget", FORGET, "requests forget HOST"),
     Action("block", "b", "Block", BLOCK, "policy block HOST"),
-    Action("unblock", "", "Unblock", UNBLOCK, "policy block --undo HOST", "never"),
-    Action("requests", "l", "Its requests", ITS, "requests list --recipient HOST", "never"),
+    Action("requests", "l", "Its requests", ITS, "requests list --recipient HOST", shown=False),
     Action("only_find", "slash", "Find", SOUGHT),
-    Action("only_back", "escape", "Back", "Back to the list; there, show all again.", "", "never"),
+    Action(
+        "only_back", "escape", "Back", "Back to the list; there, show all again.", "", shown=False
+    ),
 )
 
 CURVE = "model curve --query QUERY"
@@ -108,41 +100,27 @@ FROM = "Choose a recipient, whose rules and knowledge then count; leave empty fo
 APPLY = "Write the selected λ into the policy, for this recipient or for everyone."
 TRADEOFF = (
     Action("query", "e", "Query", "Type the query to look at.", CURVE),
-    Action("all", "o", "Average", "Show the average of all queries.", "model curve", "wide"),
+    Action("all", "o", "Average", "Show the average of all queries.", "model curve", shown=False),
     Action("recipient", "r", "Recipient", FROM, f"{CURVE} --recipient HOST"),
     Action("apply", "a", "Apply", APPLY, "policy set lambda=L"),
     Action("only_figures", "v", "Figures", FIGURES),
-    Action("less", "left", "Less", "Select the next set that shares less.", CURVE, "never"),
-    Action("more", "right", "More", "Select the next set that shares more.", CURVE, "never"),
-    Action("knee", "k", "Knee", "Select the knee of the curve.", CURVE, "never"),
-    Action("now", "n", "Now", "Select what your policy says now.", CURVE, "never"),
+    Action("less", "left", "Less", "Select the next set that shares less.", CURVE, shown=False),
+    Action("more", "right", "More", "Select the next set that shares more.", CURVE, shown=False),
 )
 
 SOUGHT_TITLE = "Show only attributes whose title contains a text."
 SET = "Choose your value of the attribute, or remove it; u reverts that."
 DISCLOSE = "Choose whether it may be sent: never, asks first, when worth it, or always."
 GUARD = "Never send it, and less of what others could guess it from; or stop that."
-SLIDE = "policy set sensitivity=BITS --attribute NAME"
-MORE_OFTEN = "Send it where it helps less, too; Enter writes that."
-COPY = "Copy your value to the clipboard, after asking."
-SAVE = "Write the slider that you moved into the policy."
-BACK = "Put the slider back where it was, or show all attributes again."
+PRICE = "Choose how much it must help, beyond what it costs, to be sent."
+BACK = "Show all attributes again."
 PROFILE = (
-    Action("set_value", "s", "Set", SET, "profile set NAME"),
+    Action("set_value", "s,enter", "Set", SET, "profile set NAME"),
     Action("disclose", "d", "May be sent", DISCLOSE, "policy set disclose=never --attribute NAME"),
+    Action("price", "p", "Price", PRICE, "policy set sensitivity=BITS --attribute NAME"),
     Action("guard", "g", "Secret", GUARD, "policy set guard=1 --attribute NAME"),
-    Action(
-        "more",
-        "right,plus",
-        "Less",
-        "Send it only where it helps more; Enter writes that.",
-        SLIDE,
-    ),
-    Action("less", "left,minus", "More", MORE_OFTEN, SLIDE, "never"),
-    Action("save", "enter", "Save", SAVE, SLIDE, "never"),
-    Action("only_back", "escape", "Put back", BACK, footer="never"),
-    Action("copy", "c", "Copy", COPY, "profile show --reveal", "never"),
-    Action("only_find", "slash", "Find", SOUGHT_TITLE, footer="wide"),
+    Action("only_back", "escape", "Back", BACK, shown=False),
+    Action("only_find", "slash", "Find", SOUGHT_TITLE, shown=False),
 )
 
 EDIT = "Open the policy file in your text editor, at the line under the cursor."
@@ -156,22 +134,19 @@ HEALTH = (Action("examine", "r", "Look again", "Check this machine again.", "doc
 
 UNDO = "Revert your last decision about requests or values."
 START = "Start the daemon if it is not running; it keeps running when you leave."
-PREVIOUS, NEXT = "Show the previous screen.", "Show the next screen."
-THEME = "Choose other colours until you leave; TEXTUAL_THEME sets those at the start."
 EVERYWHERE = (
     *(
-        Action(f"show('{where}')", str(number), title, what, command, "never")
+        Action(f"show('{where}')", str(number), title, what, command, shown=False)
         for number, (where, title, what, command) in enumerate(SCREENS, 1)
     ),
-    Action("turn(-1)", "left_square_bracket", "Previous screen", PREVIOUS, footer="never"),
-    Action("turn(1)", "right_square_bracket", "Next screen", NEXT, footer="never"),
     Action("help", "question_mark,f1", "Help", "Show what can be done here."),
     Action("lock", "ctrl+l", "Lock", "Lock the vault, and hide everything.", "lock"),
-    Action("undo", "u", "Undo", UNDO, "requests undo", "wide"),
-    Action("mask", "m", "Mask", "Show your values, or hide them.", "profile show --reveal", "wide"),
-    Action("renew", "f5", "Refresh", "Ask the daemon again.", footer="never"),
-    Action("start", "f9", "Start the daemon", START, "daemon run", "never"),
-    Action("change_theme", "", "Theme", THEME, footer="never"),
+    Action("undo", "u", "Undo", UNDO, "requests undo", shown=False),
+    Action(
+        "mask", "m", "Mask", "Show your values, or hide them.", "profile show --reveal", shown=False
+    ),
+    Action("renew", "f5", "Refresh", "Ask the daemon again.", shown=False),
+    Action("start", "f9", "Start the daemon", START, "daemon run", shown=False),
     Action("command_palette", "ctrl+p", "All", "Find an action by its name."),
     Action("quit", "q,ctrl+q", "Quit", "Leave; the daemon keeps running."),
 )

@@ -22,7 +22,6 @@ T = TypeVar("T")
 QUIT = Binding("ctrl+q", "app.quit", "Quit", show=False)  # a question stands before the program's
 HIGH = 16  # lines, below which the answers have all the room there is
 MANY = 12  # answers, over which they can be filtered
-PALETTE = "palette"
 RETICENT = "reticent"
 WAY_OUT = "Escape goes back"
 
@@ -120,12 +119,9 @@ class Choice(Question[T]):
         self.dismiss(self._left[event.option_index][1])
 
 
-class Confirm(Choice[bool]):
-    """A question that is answered with yes or no; no is the usual answer."""
-
-    def __init__(self, question: str, yes: str) -> None:
-        """Take the question, and what yes would do."""
-        super().__init__(question, [("No, leave it as it is", False), (f"Yes: {yes}", True)])
+def confirm(question: str, yes: str) -> Choice[bool]:
+    """Ask for yes or no; no is the usual answer. ``yes``: what it would do."""
+    return Choice(question, [("No, leave it as it is", False), (f"Yes: {yes}", True)])
 
 
 class Help(ModalScreen[None]):
@@ -165,5 +161,5 @@ def listed(actions: Iterable[Action]) -> Table:
 
 
 def typed(action: Action) -> str:
-    """Name the keys of an action as the footer does; one without keys is in the palette."""
-    return ", ".join(map(format_key, action.key.split(","))) if action.key else PALETTE
+    """Name the keys of an action as the footer does."""
+    return ", ".join(map(format_key, action.key.split(",")))

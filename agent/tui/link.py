@@ -24,24 +24,10 @@ BEGINS = 15.0  # seconds that a daemon may take to begin
 
 
 @dataclass(eq=False)
-class DaemonEvent(Message):
-    """The daemon reported an event."""
+class DaemonNews(Message):
+    """What the daemon reports: how it is once it answers, an event, or why it is lost."""
 
-    event: Event
-
-
-@dataclass(eq=False)
-class Connected(Message):
-    """The daemon answers, for the first time or again."""
-
-    status: Status
-
-
-@dataclass(eq=False)
-class Disconnected(Message):
-    """The daemon ended, broke off, or rejects the call; ``error`` says how."""
-
-    error: ReticentError
+    news: Status | Event | ReticentError
 
 
 class Link:
@@ -135,15 +121,15 @@ class Link:
         error: ReticentError
         while not self._ended.is_set():
             try:
-                tell(Connected(client.call("status")))
+                tell(DaemonNews(client.call("status")))
                 for event in client.events(SILENCE):
                     if self._ended.is_set():
                         return
-                    tell(DaemonEvent(event))
+                    tell(DaemonNews(event))
                 error = DaemonError("the daemon ended", "this waits until it is back")
             except ReticentError as broken:
                 error = broken
             client.close()
             if not self._ended.is_set():
-                tell(Disconnected(error))
+                tell(DaemonNews(error))
             self._ended.wait(AGAIN)

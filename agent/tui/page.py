@@ -14,14 +14,14 @@ from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
-from textual.widgets import Input, Static
+from textual.widgets import Footer, Input, Static
 from textual.worker import Worker
 
 from agent.errors import ReticentError, UsageError
 from agent.tui.actions import ACTIONS, Where, keys
 from agent.tui.link import Link
 from agent.tui.plain import plain, plain_lines
-from agent.tui.status_bar import DaemonState, Foot, TopBar
+from agent.tui.status_bar import DaemonState, TopBar
 from agent.tui.virtual_list import Listing, Look
 from agent.wire.policy import AttributeStatus
 from agent.wire.state import EventKind, Finding
@@ -135,7 +135,7 @@ class Page(Screen[None]):
             yield Static(id="banner")
             yield Static(id="missing")
         yield from self.body()
-        yield Foot(self.where)
+        yield Footer(show_command_palette=False)
 
     @abstractmethod
     def body(self) -> ComposeResult:

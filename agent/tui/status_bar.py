@@ -1,14 +1,12 @@
-"""How the daemon is, in words, and the bars above and below every screen."""
+"""How the daemon is, in words, and the bar above every screen."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import Footer, Static
-from textual.widgets._footer import FooterKey
+from textual.widgets import Static
 
-from agent.tui.actions import TITLES, Where, actions_of
+from agent.tui.actions import TITLES, Where
 from agent.tui.plain import plain
 from agent.wire.state import Status
 from agent.words.titles import write_policy
@@ -118,18 +116,3 @@ def _tabs(where: Where, named: Collection[Where] = (), gap: str = "") -> Content
         style = "reverse bold " if each == where else ""
         every.append(f"[{style}@click=app.show('{each}')]{text}[/]")
     return Content.from_markup(" ".join(every))
-
-
-class Foot(Footer):
-    """The keys; a class sets apart those that stand there on a wide screen only."""
-
-    def __init__(self, where: Where) -> None:
-        super().__init__(show_command_palette=False)
-        self._roomy = {each.name for each in actions_of(where) if each.footer == "wide"}
-
-    def compose(self) -> ComposeResult:
-        """Lay them side by side."""
-        for each in super().compose():
-            if isinstance(each, FooterKey) and each.action in self._roomy:
-                each.add_class("roomy")
-            yield each

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from tests.browser.world import BROWSERS, World, running
+from tests.browser.world import World, running
 
 
 @pytest.fixture(scope="package")
@@ -19,9 +19,9 @@ def started() -> Iterator[Callable[[str], World]]:
         yield cache(lambda name: stack.enter_context(running(name)))
 
 
-@pytest.fixture(params=BROWSERS)
+@pytest.fixture(params=["chromium"])
 def world(request: pytest.FixtureRequest, started: Callable[[str], World]) -> World:
-    """Return a browser in which nothing was done yet."""
+    """Yield a browser in which nothing was done yet: a Chromium, or each `in_both` of them."""
     found = started(request.param)
     found.fresh()
     return found

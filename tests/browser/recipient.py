@@ -37,7 +37,7 @@ document.querySelector('input').addEventListener('input', async ({{ target }}) =
 <p><a id="link" href="/search?q={link}">a search</a> <a id="result" href="{result}">a result</a>
 <output>{title}</output>{more}
 """
-NEXT = "<script>setTimeout(() => {{ location = {address} }}, {pause})</script>"
+NEXT = "<script>setTimeout(() => {{ location = {address} }})</script>"
 
 
 def digest(query: str) -> str:
@@ -238,12 +238,11 @@ def _page(came: Noted, recipient: Recipient) -> str:
 
 
 def _next(came: Noted) -> str:
-    """Return what makes a page go on to the next of so many searches, after a pause."""
+    """Return what makes a page go on to the next of so many searches."""
     numbered = re.match(r"(.*?) (\d+)", came.query)
     given = parse_qs(urlsplit(came.target).query)
-    left, pause = (int(given.get(each, ["0"])[0]) for each in ("left", "pause"))
+    left = int(given.get("left", ["0"])[0])
     if left <= 0 or numbered is None:
         return ""
     query = quote(f"{numbered[1]} {int(numbered[2]) + 1}", safe="")
-    address = f"{SEARCH}?q={query}&left={left - 1}&pause={pause}"
-    return NEXT.format(address=json.dumps(address), pause=pause)
+    return NEXT.format(address=json.dumps(f"{SEARCH}?q={query}&left={left - 1}"))

@@ -8,13 +8,11 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import msgspec
 
-from agent.daemon.request_log import Rates
 from agent.wire.base import Done
 from agent.wire.decide import Answer, Ask, Because, Frame, RelayAnswer, Summary
 from agent.wire.routes import QUERY, ROUTES
@@ -63,11 +61,9 @@ def locked(_: Ask) -> Answer:
 class Standin:
     """Answers until its `with` ends.
 
-    ``sites``, ``clicks``, ``locked``, ``stale``: what its status says;
-    ``broken``: whether it ends each call without an answer;
-    ``told``: the status that was last asked for; ``answer``: what it makes of a request;
-    ``cap``: how many of pages it decides for a recipient in a minute; ``delay``: the longest, in
-    seconds, drawn anew for each.
+    ``sites``, ``clicks``, ``locked``: what its status says; ``told``: the status last asked for;
+    ``broken``: whether it ends each call without an answer; ``answer``: what it makes of a
+    request; ``delay``: the longest, in seconds, drawn anew for each.
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,8 +80,7 @@ class Standin:
         """Behave, forget what was said, and be there."""
         self.answer: Callable[[Ask], Answer] = answered
         self.delay = 0.0
-        self.clicks = self.locked = self.stale = self.broken = False
-        self.cap, self._rates = MANY, Rates()
+        self.clicks = self.locked = self.broken = False
         self.forget()
 
     def forget(self) -> None:
@@ -115,13 +110,7 @@ class Standin:
 
     def status(self) -> Locked:
         """Return how it says that it is."""
-        return Locked(
-            version="0",
-            locked=self.locked,
-            clicks=self.clicks,
-            sites=[*self.sites],
-            stale_rules=self.stale,
-        )
+        return Locked(version="0", locked=self.locked, clicks=self.clicks, sites=[*self.sites])
 
     def said(self, call: str = "") -> list[Said]:
         """List what was said in one call, or in all but those for how it is."""
@@ -158,18 +147,8 @@ class Standin:
             self.sites = [each for each in self.sites if each.recipient != message.recipient]
         elif body.call == "decide":
             time.sleep(wait)
-            answer = self._decided(message, body.by)
+            answer = self.answer(message)
         return RelayAnswer(id=body.id, status=200, body=msgspec.Raw(msgspec.json.encode(answer)))
-
-    def _decided(self, ask: Ask, by: str) -> Answer:
-        """Answer a request, unless pages lead there too often."""
-        with self._said:
-            now = datetime.now(UTC)
-            if by == "page":
-                if self._rates.is_reached("page", ask.recipient, self.cap, now):
-                    return Answer(code="too many from pages")
-                self._rates.count("page", ask.recipient, now)
-        return self.answer(ask)
 
 
 def site(recipient: str, address: str) -> Site:

@@ -1,6 +1,5 @@
 """The popup over a chat: a line is seen first, and counts once it is added to the message."""
 
-import json
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +15,7 @@ from tests.browser.editors import chat, held
 from tests.browser.test_composer import HISTORY
 from tests.browser.test_popup import reads, text
 from tests.browser.test_whole import entries, waiting
-from tests.browser.world import KNOWN, World
+from tests.browser.world import KNOWN, World, in_both
 from tests.developer import PROFILE
 from tests.waiting import until
 from tests.worlds.daemons import BALANCED, Live, furnish, started
@@ -103,7 +102,8 @@ def told(live: Live, host: str) -> list[Entry]:
     return [each for each in entries(live) if each.recipient == f"{host}.localhost"]
 
 
-@pytest.mark.parametrize("name", ["textarea", "prosemirror", "codemirror"])
+@in_both
+@pytest.mark.parametrize("name", ["textarea", "prosemirror"])
 def test_a_message_gets_its_line_by_the_shortcut(world: World, name: str) -> None:
     """Over the page, which lacks the focus meanwhile; and it counts, even where it is deleted."""
     host = f"short{name}"
@@ -152,23 +152,6 @@ def test_what_is_left_out_is_not_in_the_line(world: World) -> None:
         assert held(world) == f"{QUESTION}\n\nAbout me: {', '.join(left)}"
         [entry] = told(live, "leaving")
         assert len(entry.disclosed) == len(left)
-
-
-def test_what_asks_waits(world: World) -> None:
-    """It is named, and neither settled nor put in here."""
-    asks = "[attributes]\n'*' = 'ask'\nint_java = 'auto'"
-    with assisted(world, "asking", more=asks) as live:
-        chat(world, "asking", QUESTION)
-        with world.browser.popup():
-            assert facts(world) == ["not interested in Java"]
-            reads(world, "Waits for your approval", "interested in .NET")
-            puts(world)
-        until(lambda: held(world) != QUESTION, "the line in the message")
-        assert held(world) == f"{QUESTION}\n\nAbout me: not interested in Java"
-        [entry] = told(live, "asking")
-        assert entry.values == {"int_java": "no"}
-        [review] = waiting(live, "asking.localhost")
-        assert "int_dotnet" in review.names
 
 
 def test_while_it_is_locked_nothing_is_read(world: World) -> None:
@@ -237,21 +220,6 @@ def test_what_covers_a_message_is_not_shown_for_it(world: World) -> None:
         assert world.browser.run("return document.querySelectorAll('body > *').length") == 3
 
 
-def test_a_line_that_the_page_does_not_take_is_told(world: World) -> None:
-    """Which the popup says; the message stays as it was."""
-    with assisted(world, "refusing") as live:
-        chat(world, "refusing", QUESTION)
-        spoil = f"box.node.addEventListener('input', () => box.set({json.dumps(QUESTION)}))"
-        world.browser.run(spoil)
-        with world.browser.popup():
-            line = ", ".join(facts(world))
-            puts(world)
-            reads(world, "did not take the line", "recorded as shared", f"About me: {line}")
-            assert not world.browser.run(SHOWN % "#draft")
-        assert held(world) == QUESTION
-        assert len(told(live, "refusing")) == 1
-
-
 def killed(live: Live, _: World) -> None:
     """End the daemon."""
     live.kill()
@@ -304,21 +272,6 @@ def test_where_anything_fails_nothing_is_added(
             assert held(world) == QUESTION
         if happens in (ruled, left):
             assert told(live, "failing") == []
-
-
-def test_where_there_is_nothing_to_read(world: World) -> None:
-    """It says what to do first."""
-    with assisted(world, "empty") as live:
-        chat(world, "empty", "")
-        with world.browser.popup():
-            reads(world, "Write your message first")
-        world.browser.run("box.node.blur()")
-        with world.browser.popup():
-            reads(world, "Click into your message first")
-        chat(world, "empty", "x" * 4097)
-        with world.browser.popup():
-            reads(world, "Your message is too long")
-        assert told(live, "empty") == []
 
 
 def test_use_here_waits_for_the_user(world: World) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from tests.browser.editors import NAMES, chat, held, plain
-from tests.browser.world import World
+from tests.browser.world import World, in_both
 from tests.waiting import until
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, in_both]
 
 LINE = "About me: 35 to 44, two children at home"
 HISTORY = 1.1  # seconds after which no editor takes what follows for the same typing

@@ -10,11 +10,11 @@ import pytest
 from agent.wire.decide import Answer, Ask, Carry
 from tests.browser.driver import killed_relays
 from tests.browser.recipient import right
-from tests.browser.standin import LATE, answered, locked, site
-from tests.browser.world import World, added, is_plain, is_right
+from tests.browser.standin import LATE, answered, locked
+from tests.browser.world import World, added, in_both, is_plain, is_right
 from tests.waiting import until
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, in_both]
 
 STEP = 0.004  # seconds that the daemon takes longer for each step
 STEPS = [range(0, 24, 4), pytest.param(range(24), marks=pytest.mark.soak)]
@@ -135,18 +135,8 @@ def test_a_form_of_the_site_brings_what_it_would_have_brought(world: World) -> N
     assert came.headers["cookie"] == "strict=1; lax=1"
 
 
-def test_a_search_with_a_sign_that_a_query_cannot_have(world: World) -> None:
-    """A Chromium's has to wait on the page of the gate."""
-    path = "/it's"
-    world.daemon.sites = [site("search.localhost", world.recipient.url("search", path))]
-    world.learn()
-    until(lambda: _odd(world, path) == right("odd"), "a header")
-
-
-def test_a_background_that_has_ended_begins_again(started: Callable[[str], World]) -> None:
+def test_a_background_that_has_ended_begins_again(world: World) -> None:
     """With the search, which has its own header or none, and is one request."""
-    world = started("chromium")
-    world.fresh()
     world.visit("elsewhere")
     world.browser.end_worker()
     lead(world, world.recipient.search("begun again"))

@@ -5,13 +5,13 @@ from urllib.parse import quote
 
 import pytest
 
-from agent.wire.decide import Carry, Offer
+from agent.wire.decide import Carry
 from tests.browser.driver import EXTENSION
 from tests.browser.recipient import right
-from tests.browser.world import CARRIES, NAME, World, is_plain, led
+from tests.browser.world import CARRIES, World, in_both, is_plain, led
 from tests.waiting import until
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, in_both]
 
 HOSTS = (  # like search.localhost:PORT, whose searches are at /search?q={query}
     "search.localhost:{port}@evil.localhost:{port}",
@@ -27,18 +27,6 @@ LOOKALIKES = (
     *(f"http://search.localhost:{{port}}/{page}" for page in (*PAGES, "search#q=x")),
     *(f"http://search.localhost:{{port}}/search?{query}" for query in QUERIES),
     *(f"http://evil.localhost:{{port}}/{mark}{WHOLE}" for mark in ("", "?u=", "#")),
-)
-SPELLINGS = (  # of the search itself: the query that is first and not empty counts
-    ("http://SEARCH.localhost:{port}/search?q=x", "x"),
-    ("http:\\\\search.localhost:{port}\\search?q=x", "x"),
-    ("http://search.localhost:{port}/a/../search?q=x", "x"),
-    ("http://search.localhost:{port}/search?q=x&q=y", "x"),
-    ("http://search.localhost:{port}/search?q=&q=y", "y"),
-    ("http://search.localhost:{port}/search?a=b&q=x+y%2Bz", "x y+z"),
-    ("http://search.localhost:{port}/search?q=%E6%97%A5&a=q=b", "日"),
-    ("http://search.localhost:{port}/search?%71=x", "x"),
-    ("http://user:word@search.localhost:{port}/search?q=x", "x"),
-    ("http://search.localhost.:{port}/search?q=x", "x"),
 )
 LOADING = (  # of an address, by a page
     "document.body.append(Object.assign(new Image(), {src: address}))",
@@ -72,7 +60,7 @@ def test_addresses_that_only_look_like_the_search(world: World, carry: Carry) ->
             world.browser.arrive(address.format(port=world.recipient.port, other=other))
     came = world.recipient.seen()
     assert len(came) >= len(LOOKALIKES)
-    assert [each for each in came if each.header or f"&{NAME}=" in each.target] == []
+    assert [each for each in came if each.header] == []
     assert [each for each in came if led("x") in each.query] == []
     assert world.daemon.said() == []
 
@@ -98,17 +86,6 @@ def test_what_a_page_loads_by_itself(world: World, carry: Carry) -> None:
         every = world.recipient.arrived("fetched", FETCHES)
         assert all(is_plain(each, "fetched") for each in every)
         assert world.settled() == []
-
-
-def test_other_spellings_of_the_search(world: World) -> None:
-    """They have their own header, or none; what is asked is what the site reads."""
-    for address, query in SPELLINGS:
-        world.forget()
-        world.browser.arrive(address.format(port=world.recipient.port))
-        [came] = world.recipient.searches()
-        assert came.query == query, address
-        assert came.header in {None, right(query)}, address
-        assert {*world.decided()} <= {(query, "search.localhost")}, address
 
 
 @pytest.mark.parametrize("kind", ["prefetch", "prerender"])
@@ -155,76 +132,6 @@ def test_another_site_that_is_listed_gets_its_own_header_or_none(world: World) -
     [landed] = world.recipient.heard(lambda each: each.host == "other")
     assert landed.header in {None, right("second")}
     assert {("first", "search.localhost"), ("second", "other.localhost")} >= {*world.decided()}
-
-
-def test_a_site_that_sends_on_to_the_search(world: World) -> None:
-    """The one that sends gets nothing; the search has its own header, or none."""
-    onward = world.recipient.search("sent here")
-    world.browser.go(world.recipient.url("evil", "/?to=" + quote(onward, safe="")))
-    [landed] = world.recipient.arrived("sent here")
-    assert landed.header in {None, right("sent here")}
-    assert [each.header for each in world.recipient.seen() if each.host == "evil"] == [None]
-
-
-def offers(world: World) -> list[Offer]:
-    """Return what was offered until now."""
-    return [each.body for each in world.settled() if each.call == "offer"]
-
-
-def test_an_offer_is_made_once(world: World) -> None:
-    """With the names and the address of the search, and without what was searched for."""
-    world.recipient.accepts["offering"] = "region, int_python;v=1"
-    for query in ("private thing", "another"):
-        assert world.search(query, "offering").header is None
-    template = world.recipient.url("offering", "/search?q={query}")
-    [offer] = offers(world)
-    assert offer.recipient == "offering.localhost"
-    assert (offer.names, offer.search) == (["region", "int_python"], template)
-
-
-def test_a_site_that_has_offered_says_so(world: World) -> None:
-    """Badge and popup name where that is answered, until the site is listed or left."""
-    world.recipient.accepts["asking"] = world.recipient.accepts["leaving"] = "region"
-    world.search("asked", "leaving")
-    world.browser.says("?")
-    world.visit("elsewhere")
-    world.browser.says("")
-    world.search("asked", "asking")
-    world.browser.says("?")
-    with world.browser.popup():
-        text = "return document.body.innerText"
-        words = "asking.localhost asks for facts about you: reticent requests list --waiting"
-        until(lambda: words in str(world.browser.run(text)), words)
-        shown = "[...document.querySelectorAll('button')].some((each) => each.offsetParent)"
-        assert not world.browser.run(f"return {shown}")
-    world.daemon.sites = [world.site("asking"), world.site("search")]
-    world.browser.says("")
-
-
-def test_a_frame_offers_nothing(world: World) -> None:
-    """Only what the user went to does."""
-    world.recipient.accepts["framed"] = "region"
-    world.visit("elsewhere")
-    address = world.recipient.search("framed", "framed")
-    frame = "Object.assign(document.createElement('iframe'), {src})"
-    world.browser.run(f"const src = {address!r}; document.body.append({frame})")
-    world.recipient.heard(lambda each: each.host == "framed")
-    assert world.settled() == []
-
-
-def test_a_site_is_listed_soon_after_the_user_agrees(world: World) -> None:
-    """Nobody needs to open anything for that."""
-    world.recipient.accepts["agreed"] = "region"
-    world.search("asked", "agreed")
-    world.daemon.heard("offer")
-    world.daemon.sites = [world.site("agreed"), world.site("search")]
-    found = until(lambda: attached(world), "a header")
-    assert found == right("after that")
-
-
-def attached(world: World) -> str | None:
-    """Search there, and return what that brought."""
-    return world.search("after that", "agreed").header
 
 
 # Pages that want the agent to answer for another, or to know of it.

@@ -7,18 +7,16 @@ import pytest
 
 from agent.wire.decide import Carry
 from tests.browser.recipient import SEARCH, right
-from tests.browser.world import CARRIES, World, is_plain, is_right, led, target
+from tests.browser.world import BROWSERS, CARRIES, World, in_both, is_plain, is_right, led, target
 
 pytestmark = pytest.mark.browser
 
 DELAY = 0.05  # seconds, the longest that the daemon takes
 ROW = [20, pytest.param(200, marks=pytest.mark.soak)]
-POPUPS = 4
-CAP = 12
-PAUSE = 1000  # milliseconds between two searches of a popup
 TABS = 5
 
 
+@in_both
 @pytest.mark.parametrize("count", ROW)
 @pytest.mark.parametrize("carry", CARRIES)
 def test_searches_in_a_row(world: World, carry: Carry, count: int) -> None:
@@ -31,12 +29,13 @@ def test_searches_in_a_row(world: World, carry: Carry, count: int) -> None:
     world.browser.run(f"setTimeout(() => location = {address})")  # Marionette waits for the last
     came = world.recipient.heard(lambda each: each.path == SEARCH, count)
     for number, (each, query) in enumerate(zip(came, queries, strict=True)):
-        more = f"&left={count - 1 - number}" + "&pause=0" * (number > 0)
+        more = f"&left={count - 1 - number}"
         assert each.target == target(carry, query, more)
         assert each.header == (right(query) if carry == "header" else None)
     assert [query for query, _ in world.decided()] == queries
 
 
+@in_both
 @pytest.mark.parametrize("carry", CARRIES)
 def test_tabs_that_open_at_once(world: World, carry: Carry) -> None:
     """The one in front has its own, and none has another's."""
@@ -54,6 +53,7 @@ def test_tabs_that_open_at_once(world: World, carry: Carry) -> None:
     assert is_right(front, carry, f"opened {TABS - 1}")
 
 
+@in_both
 def test_the_same_search_in_two_tabs(world: World) -> None:
     """Each that is in front when it is asked about has the header, and that is at least one."""
     world.daemon.delay = DELAY
@@ -67,6 +67,7 @@ def test_the_same_search_in_two_tabs(world: World) -> None:
     assert carried
 
 
+@in_both
 def test_searches_that_give_way_to_the_next(world: World) -> None:
     """What is broken off leaves nothing behind; what comes all the same has its own header."""
     world.daemon.delay = DELAY
@@ -78,30 +79,6 @@ def test_searches_that_give_way_to_the_next(world: World) -> None:
         world.browser.tried(f"return new Promise((done) => {leave})")
     world.search("at last")
     assert all(each.header == right(each.query) for each in world.recipient.searches())
-
-
-def test_popups_cost_the_user_nothing(world: World) -> None:
-    """Some of them search all the time: few of theirs are decided, and all of the user's."""
-    world.daemon.cap = CAP
-    world.visit("elsewhere")
-    addresses = [
-        world.recipient.search(f"popup{number} 0") + f"&left=100000&pause={PAUSE}"
-        for number in range(POPUPS)
-    ]
-    opening = f"for (const each of {json.dumps(addresses)}) open(each, '', 'popup,width=300')"
-    world.browser.run(opening)
-    world.recipient.heard(lambda each: each.path == SEARCH and not each.header, 2 * POPUPS)
-    for number in range(TABS):
-        world.browser.opened()
-        world.visit("search")
-        world.browser.write("input", f"mine {number}", enter=True)
-        [came] = world.recipient.arrived(f"mine {number}")
-        assert came.header == right(f"mine {number}"), number
-    all_ = world.daemon.said("decide")
-    assert [each.by for each in all_ if each.body.query.startswith("mine")] == ["user"] * TABS
-    pages = [each for each in world.recipient.searches() if each.query.startswith("popup")]
-    assert sum(each.header is not None for each in pages) <= CAP
-    assert {each.header for each in pages} <= {None, *(right(each.query) for each in pages)}
 
 
 ASKED = "asked: 1+1=2? & ü 日本"
@@ -198,7 +175,12 @@ CHOSEN = ("typed", "keyword", "entered", "pushed", "linked elsewhere", "requeste
 
 
 @pytest.mark.parametrize(
-    ("carry", "way"), [*(("header", each) for each in WAYS), *(("words", each) for each in CHOSEN)]
+    ("world", "carry", "way"),
+    [
+        *((browser, "header", each) for browser in BROWSERS for each in WAYS),
+        *(("chromium", "words", each) for each in CHOSEN),
+    ],
+    indirect=["world"],
 )
 def test_a_search_brings_its_own(world: World, carry: Carry, way: str) -> None:
     """One request, with what is attached to its query, asked about once, for who asks."""

@@ -1,7 +1,6 @@
 """The popup says what the last request of the tab carried and why, and takes a refusal."""
 
 import time
-from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
@@ -9,7 +8,7 @@ from msgspec.structs import replace
 from agent.wire.decide import Answer, Ask, Because, Clicked
 from tests.browser.recipient import digest, right
 from tests.browser.standin import answered, locked
-from tests.browser.world import World
+from tests.browser.world import World, in_both
 from tests.waiting import until
 
 pytestmark = pytest.mark.browser
@@ -69,31 +68,6 @@ def test_it_says_what_was_attached_and_why(world: World) -> None:
         assert whole.index("interested in Python") > whole.index(digest("version control"))
 
 
-def test_it_says_that_pages_led_there_too_often(world: World) -> None:
-    """What was typed looks the same to a browser; what the user sends off goes on."""
-    world.visit("search")
-    world.daemon.cap = 0
-    world.browser.go(world.recipient.search("once more"))
-    world.browser.shows("once more")
-    world.browser.says("0")
-    with world.browser.popup():
-        reads(world, "once more", "pages asked too often in one minute")
-    world.browser.write("input", "mine", enter=True)
-    world.browser.says("1")
-
-
-def test_what_was_told_is_of_that_site_alone(world: World) -> None:
-    """Where the tab is gone from it, neither the badge nor the popup speak of it."""
-    world.search("left behind")
-    world.browser.says("1")
-    world.visit("elsewhere")
-    world.browser.says("")
-    with world.browser.popup():
-        assert "left behind" not in reads(world, "No search in this tab yet")
-    world.search("and back")
-    world.browser.says("1")
-
-
 def test_not_on_this_site(world: World) -> None:
     """The daemon hears of that site alone, and the next search there has no header."""
     world.listing("refused", "search")
@@ -133,18 +107,6 @@ def gets_nothing(world: World) -> None:
     assert not world.browser.run(f"return !!({FIND % REFUSE})")
 
 
-def test_rules_older_than_the_policy(world: World) -> None:
-    """It says so beside what the search carried, and no longer than it is so."""
-    world.daemon.stale = True
-    world.search("by older rules")
-    world.browser.says("1")
-    with world.browser.popup():
-        reads(world, "by older rules", "Your policy has mistakes", "reticent policy check")
-    world.daemon.stale = False
-    with world.browser.popup():
-        assert "mistakes" not in reads(world, "by older rules")
-
-
 def test_what_was_told_is_gone_once_it_is_locked(world: World) -> None:
     """The popup is no way past the lock."""
     world.search("told before")
@@ -166,24 +128,6 @@ def unknown(world: World) -> None:
     world.daemon.answer = lambda _: Answer(code="unknown query")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        (unknown, ("what was asked", "search.localhost")),
-        (lock, ("reticent unlock",)),
-        (lambda world: world.daemon.stop(), ("reticent daemon",)),
-    ],
-)
-def test_it_says_why_nothing_was_attached(
-    world: World, wrong: Callable[[World], None], words: tuple[str, ...]
-) -> None:
-    """And what to run where something is wrong."""
-    wrong(world)
-    world.search("what was asked")
-    with world.browser.popup():
-        reads(world, *words)
-
-
 def test_what_a_page_says_is_text(world: World) -> None:
     """Never markup."""
     world.search(MARKUP)
@@ -201,6 +145,7 @@ link.dispatchEvent(new MouseEvent('click', {bubbles: true, cancelable: true, com
 """
 
 
+@in_both
 def test_only_a_click_of_the_user_on_a_result_is_told(world: World) -> None:
     """What was searched for, and whose page was visited, where the user wants that.
 

@@ -13,13 +13,12 @@ import http_sf
 import pytest
 
 from agent.wire.policy import Review, Word
-from agent.wire.state import Entry, ProfileChange
-from examples.searxng.adapter import asked_of
+from agent.wire.state import Entry
 from tests.browser.chromium import chromium
 from tests.browser.driver import Driver, listing
 from tests.browser.world import World
 from tests.developer import PROFILE
-from tests.examples.searxng.serving import answers, free, searx
+from tests.examples.searxng.serving import answers, free
 from tests.house.tree import ROOT
 from tests.newcomer import (
     BROWSING,
@@ -39,8 +38,6 @@ pytestmark = pytest.mark.browser
 
 NAMES = ["dev_web", "int_javascript", "int_python", "region"]
 GIT = "version control"
-ENGINE = "searx.localhost"
-ADAPTED = 'Adapted to what you shared: category "it" added'
 ALWAYS = Word(disclose="auto", lasting="always")
 
 
@@ -100,57 +97,6 @@ def waiting(live: Live, recipient: str) -> list[Review]:
     """Return what waits for the user of a recipient."""
     with live.client() as client:
         return [each for each in client.call("reviews") if each.recipient == recipient]
-
-
-def test_language_and_country_in_the_address(world: World) -> None:
-    """As the engine that the rule names has them, and nowhere else; both are in the ledger."""
-    search = world.recipient.url("engine", "/search?q={query}")
-    rule = f"{listing(search)}carry = 'parameters'\nengine = 'duckduckgo'\n"
-    with real(world) as live:
-        world.places.policy.write_text(rule)
-        with live.client() as client:
-            client.call("change_profile", ProfileChange(set={"language": "de", "country": "at"}))
-        world.learn()
-        came = until(lambda: with_parameters(world), "parameters")
-        assert came == "/search?q=knee%20pain&kl=at-de"
-        entry = entries(live)[-1]
-        assert (entry.recipient, entry.query) == ("engine.localhost", "knee pain")
-        assert entry.values == {"language": "de", "country": "at"}
-        assert world.search("knee pain", "elsewhere").target == "/search?q=knee%20pain"
-        live.stop()
-        assert with_parameters(world) is None
-
-
-def with_parameters(world: World) -> str | None:
-    """Search, and return the address that the engine was asked at, None if it is as typed."""
-    target = world.search("knee pain", "engine").target
-    return None if target == "/search?q=knee%20pain" else target
-
-
-def test_a_real_engine_answers_for_its_reader(world: World) -> None:
-    """After it has asked and the user agreed: a search engine that one can really run."""
-    with searx() as port, real(world) as live:
-        search = partial(searched, world, f"http://{ENGINE}:{port}/")
-        until(lambda: search() and waiting(live, ENGINE), "the offer")
-        assert [each for each in entries(live) if each.recipient == ENGINE] == []
-        [review] = waiting(live, ENGINE)
-        assert {*review.names} == {*asked_of(())}
-        with live.client() as client:
-            client.call("verdict", ALWAYS, id=review.id)
-        until(lambda: ADAPTED in search(), "a page for this user")
-        entry = [each for each in entries(live) if each.recipient == ENGINE][-1]
-        assert entry.query == GIT
-        assert entry.values.items() <= PROFILE.items()
-
-
-def searched(world: World, home: str) -> str:
-    """Type a search on the engine's first page; return the text of what comes."""
-    browser = world.browser
-    browser.arrive(home)
-    browser.write("#q", GIT, enter=True)
-    found = "location.pathname === '/search' && document.readyState === 'complete'"
-    until(lambda: browser.tried(f"return {found}"), "results")
-    return str(browser.tried("return document.body.innerText"))
 
 
 INSTALL, SERVICE, PENDING, APPROVE, EVALUATE, PACKAGE, SEARX = commands(BROWSING)

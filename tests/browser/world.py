@@ -7,6 +7,7 @@ from itertools import count
 from typing import Any
 from urllib.parse import quote
 
+import pytest
 from msgspec.structs import replace
 
 from agent.paths import Paths
@@ -22,14 +23,15 @@ from tests.worlds.doors import short_home
 
 MARK = "mark "  # begins the queries that only tell how far it is
 KNOWN = "known"  # the host of an assistant that the popup offers to be used in
-NAME = "kl"  # of the one parameter that is added
-CARRIES: tuple[Carry, ...] = ("header", "words", "parameters")
+CARRIES: tuple[Carry, ...] = ("header", "words")
 BROWSERS = {"chromium": chromium, "firefox": firefox}
+# What each browser does in its own way: it holds a search, and what it takes for a gesture.
+in_both = pytest.mark.parametrize("world", BROWSERS, indirect=True)
 
 
 def added(ask: Ask) -> Answer:
     """Answer for each kind of site, so that a wrong one would show."""
-    return replace(answered(ask), words=words(ask.query), parameters={NAME: digest(ask.query)})
+    return replace(answered(ask), words=words(ask.query))
 
 
 def words(query: str) -> str:
@@ -45,9 +47,7 @@ def led(query: str, carry: Carry = "words") -> str:
 def target(carry: Carry, query: str, more: str = "") -> str:
     """Return the address of a search with what is added; ``more``: what stands behind the query."""
     typed = quote(query, safe="")
-    if carry == "words":
-        return f"{SEARCH}?q={typed}+{words(query)}{more}"
-    return f"{SEARCH}?q={typed}{more}" + (f"&{NAME}={digest(query)}" if carry != "header" else "")
+    return f"{SEARCH}?q={typed}{f'+{words(query)}' if carry == 'words' else ''}{more}"
 
 
 def is_right(came: Noted, carry: Carry, query: str) -> bool:

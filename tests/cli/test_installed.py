@@ -15,7 +15,7 @@ import pytest
 
 from agent import __version__
 from examples.write_share import COMPLETIONS, PAGE
-from tests.house.test_wheel import built, fill
+from tests.house.test_dependencies import built, fill
 from tests.newcomer import (
     BROWSING,
     DAEMON,

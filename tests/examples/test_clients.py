@@ -4,53 +4,172 @@ Where something fails nothing is attached, and soon enough.
 """
 
 import asyncio
+import json
 import os
 import re
+import runpy
 import socket
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.paths import HOME, paths
+from agent.paths import HOME, Paths, paths
 from agent.wire.base import Done, Fault
 from agent.wire.decide import Answer, Ask, Offer
 from agent.wire.routes import QUERY
-from tests.examples.clients import (
-    ABSENT,
-    GIT,
-    MODULE,
-    NODE,
-    PYTHON,
-    SHELL,
-    Client,
-    InLoop,
-    InNode,
-    InPython,
-    InShell,
-    Question,
-    Told,
-    at,
-    clients,
-    faking,
-)
+from tests.house.tree import ROOT
 from tests.programs import needs
 from tests.waiting import PATIENCE
-from tests.wire.fake import Raw, saying, says
+from tests.wire.fake import FakeDaemon, Handler, Raw, saying, says
 from tests.worlds.daemons import Live, living
 from tests.worlds.doors import short_home
+
+FOLDER = ROOT / "examples" / "clients"
+PYTHON, NODE = (FOLDER / f"reticent_client.{kind}" for kind in ("py", "mjs"))
+MODULE: dict[str, Any] = runpy.run_path(str(PYTHON))
+GIT = "version control"
+ABSENT = "no daemon runs; start it with `reticent daemon`"
+IN_NODE = """
+import * as client from "%s";
+const [call, ...given] = JSON.parse(process.argv[1]);
+console.log(JSON.stringify(await client[call](...given)));
+"""
+
+
+class Told(NamedTuple):
+    """What a client returns."""
+
+    header: str
+    attributes: Mapping[str, str]
+    said: str
+
+
+class Question(NamedTuple):
+    """What it is asked; ``limit``: seconds."""
+
+    query: str
+    recipient: str
+    asked: Sequence[str] | None = None
+    limit: float = PATIENCE
+
+
+class Client(ABC):
+    """One of them; ``variables``: of its environment, beside those of this process."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self.environment = {**os.environ, **variables}
+
+    @abstractmethod
+    def path(self) -> str:
+        """Return where it looks for the socket."""
+
+    @abstractmethod
+    def decide(self, question: Question) -> Told:
+        """Ask."""
+
+    @abstractmethod
+    def offer(self, recipient: str, names: Sequence[str]) -> bool:
+        """Offer, and return whether that worked."""
+
+    def run(self, *command: str, given: str = "") -> subprocess.CompletedProcess[str]:
+        """Return what a command did in its environment; ``given``: on its standard input."""
+        return subprocess.run(
+            command,
+            input=given,
+            check=False,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=PATIENCE,
+            env=self.environment,
+        )
+
+
+class InPython(Client):
+    """A call that waits."""
+
+    def path(self) -> str:
+        """Return where."""
+        return str(self.here("socket_path"))
+
+    def decide(self, question: Question) -> Told:
+        """Ask, and return what it says."""
+        return Told(*self.here("decide", *question))
+
+    def offer(self, recipient: str, names: Sequence[str]) -> bool:
+        """Offer."""
+        return bool(self.here("offer", recipient, names, PATIENCE))
+
+    def here(self, call: str, *given: object) -> Any:  # noqa: ANN401  (of any of its functions)
+        """Return what a function returns."""
+        with patch.dict(os.environ, self.environment, clear=True):
+            return MODULE[call](*given)
+
+
+class InLoop(InPython):
+    """A call in a loop of asyncio."""
+
+    def here(self, call: str, *given: object) -> Any:  # noqa: ANN401  (of any of its functions)
+        """Return what the function of this kind returns."""
+        if call == "socket_path":
+            return super().here(call)
+        with patch.dict(os.environ, self.environment, clear=True):
+            return asyncio.run(MODULE[f"{call}_async"](*given))
+
+
+class InNode(Client):
+    """A call in Node, which must be there."""
+
+    def path(self) -> str:
+        """Return where."""
+        return str(self._called("socketPath"))
+
+    def decide(self, question: Question) -> Told:
+        """Ask, and return what it says."""
+        milliseconds = round(question.limit * 1000)
+        return Told(**self._called("decide", *question[:-1], milliseconds))
+
+    def offer(self, recipient: str, names: Sequence[str]) -> bool:
+        """Offer."""
+        return bool(self._called("offer", recipient, names))
+
+    def _called(self, *given: object) -> Any:  # noqa: ANN401  (of any of its functions)
+        done = self.run(
+            needs("node"), "--input-type=module", "-e", IN_NODE % NODE.as_uri(), json.dumps(given)
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return json.loads(done.stdout)
+
+
+@contextmanager
+def faking(kind: type[Client], **handlers: Handler) -> Iterator[tuple[FakeDaemon, Client]]:
+    """Yield a daemon that is none, and a client to it."""
+    with short_home() as places, FakeDaemon(places.query, handlers, QUERY) as fake:
+        yield fake, kind(at(places))
+
+
+def at(places: Paths) -> dict[str, str]:
+    """Return the environment in which these are the paths."""
+    return {HOME: str(places.config.parent)}
+
+
+CLIENTS: tuple[type[Client], ...] = (InPython, InLoop, InNode)
+clients = pytest.mark.parametrize("kind", CLIENTS)
+
 
 IN_PYTHON = [sys.executable, "-I", "-S", str(PYTHON)]  # isolated, and without site-packages
 few = settings(max_examples=8)
 ascii_texts = st.text(st.characters(min_codepoint=32, max_codepoint=126))
-# What a shell can be given; every control character is a space for it.
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
 BROKEN = "the daemon did not answer in time, or not as it should"
 SHORT = 0.05  # seconds
@@ -74,19 +193,6 @@ def test_it_attaches_what_was_decided(live: Live, kind: type[Client]) -> None:
     told = kind(at(live.paths)).decide(Question(GIT, f"{kind.__name__}.example"))
     assert wanted.header
     assert told == Told(wanted.header, wanted.attributes, "answered")
-
-
-def test_fifty_ask_at_once(live: Live) -> None:
-    """In one loop; each is a recipient that holds nothing, so all are told the same."""
-
-    async def all_of_them() -> list[Told]:
-        asking = (MODULE["decide_async"](GIT, f"s{n}.example", None, PATIENCE) for n in range(50))
-        return [Told(*each) for each in await asyncio.gather(*asking)]
-
-    with patch.dict(os.environ, at(live.paths)):
-        told = asyncio.run(all_of_them())
-    assert {(each.said, bool(each.header)) for each in told} == {("answered", True)}
-    assert len({each.header for each in told}) == 1
 
 
 def test_others_run_while_one_waits() -> None:
@@ -138,12 +244,8 @@ def test_what_is_asked_arrives(
         client.decide(Question(query, recipient, names))
         assert client.offer(recipient, names)
 
-    def sent(text: str) -> str:
-        return re.sub(r"[\x00-\x1f\x7f]", " ", text) if kind is InShell else text
-
-    asked = [sent(name) for name in names]
-    asking = Ask(query=sent(query), recipient=sent(recipient), asked=asked)
-    offering = Offer(recipient=sent(recipient), names=asked)
+    asking = Ask(query=query, recipient=recipient, asked=names)
+    offering = Offer(recipient=recipient, names=names)
     assert fake.calls == [("decide", {"body": asking}), ("offer", {"body": offering})]
 
 
@@ -159,53 +261,30 @@ def test_it_looks_where_the_daemon_listens(
         assert kind({}).path() == str(paths().query)
 
 
-def command_of(kind: type[Client]) -> list[str]:
-    """Return what runs a client as a command."""
-    if kind is InNode:
-        return [needs("node"), str(NODE)]
-    if kind is InShell:
-        needs("curl")
-        return [str(SHELL)]
-    return IN_PYTHON
+USAGE = "reticent: expected QUERY HOST [ATTRIBUTE...]; - reads the query from standard input\n"
 
 
-scripts = pytest.mark.parametrize("kind", [InPython, InNode, InShell])
-
-
-@scripts
-def test_a_query_is_read_from_the_standard_input(kind: type[Client]) -> None:
-    """Where no other user of the machine sees it."""
-    answer = Answer(code="answered", header='a="b"', attributes={"a": "b"})
-    with faking(kind, decide=says(answer)) as (fake, client):
-        done = client.run(*command_of(kind), "-", "forge.example", given=f"{GIT}\n")
-        assert fake.calls == [("decide", {"body": Ask(query=GIT, recipient="forge.example")})]
-    assert (done.returncode, done.stdout, done.stderr) == (0, 'Shared-Attributes: a="b"\n', "")
-
-
-@scripts
-@pytest.mark.parametrize("arguments", [[], [GIT], ["-"]])
-def test_a_command_without_arguments_says_how(kind: type[Client], arguments: list[str]) -> None:
-    """In one line, and asks nobody anything."""
-    with faking(kind) as (fake, client):
-        done = client.run(*command_of(kind), *arguments)
-        assert fake.calls == []
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == (
-        "reticent: expected QUERY HOST [ATTRIBUTE...]; - reads the query from standard input\n"
-    )
-
-
-@scripts
+@pytest.mark.parametrize("kind", [InPython, InNode])
 def test_as_a_command(kind: type[Client]) -> None:
-    """It prints the header, or why there is none, and needs nothing that is installed."""
-    command, host = [*command_of(kind), GIT], "forge.example"
+    """It prints the header, or why there is none, and needs nothing that is installed.
+
+    A query may come from standard input, where no other user of the machine sees it.
+    """
+    command = [needs("node"), str(NODE)] if kind is InNode else IN_PYTHON
+    host = "forge.example"
     answer = Answer(code="answered", header='a="b"', attributes={"a": "b"})
+    right = (0, 'Shared-Attributes: a="b"\n', "")
     with faking(kind, decide=says(answer)) as (fake, client):
-        done = client.run(*command, host, "a", "c")
-        asked = Ask(query=GIT, recipient=host, asked=["a", "c"])
-        assert fake.calls == [("decide", {"body": asked})]
-    assert (done.returncode, done.stdout, done.stderr) == (0, 'Shared-Attributes: a="b"\n', "")
-    done = client.run(*command, host)
+        for arguments, typed, wanted in (
+            ([GIT, host, "a", "c"], "", right),
+            (["-", host], f"{GIT}\n", right),
+            *(([*words], "", (2, "", USAGE)) for words in ((), (GIT,), ("-",))),
+        ):
+            done = client.run(*command, *arguments, given=typed)
+            assert (done.returncode, done.stdout, done.stderr) == wanted
+        asked = [Ask(query=GIT, recipient=host, asked=each) for each in (["a", "c"], None)]
+        assert fake.calls == [("decide", {"body": each}) for each in asked]
+    done = client.run(*command, GIT, host)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", f"reticent: {ABSENT}\n")
 
 
@@ -220,31 +299,6 @@ def test_no_daemon(kind: type[Client]) -> None:
             stale.bind(str(places.query))
         assert client.decide(Question(GIT, "forge.example")) == Told("", {}, ABSENT)
         assert not client.offer("forge.example", ["region"])
-
-
-@clients
-def test_a_path_that_is_too_long(kind: type[Client], tmp_path: Path) -> None:
-    """Nothing can listen there."""
-    told = kind({HOME: str(tmp_path / ("x" * 120))}).decide(Question(GIT, "forge.example"))
-    assert (told.header, told.attributes) == ("", {})
-    assert told.said in {ABSENT, BROKEN}
-
-
-@clients
-def test_a_slow_daemon(kind: type[Client]) -> None:
-    """The request goes on without it."""
-    let = threading.Event()
-
-    def decide(body: Ask) -> Answer:  # noqa: ARG001  (of the route)
-        let.wait(PATIENCE)
-        return Answer(code="answered", header="a", attributes={"a": "yes"})
-
-    with faking(kind, decide=decide) as (_, client):
-        try:
-            told = client.decide(Question(GIT, "forge.example", limit=SHORT))
-        finally:
-            let.set()
-    assert told == Told("", {}, BROKEN)
 
 
 @clients
@@ -284,29 +338,29 @@ def dripping(path: Path) -> Iterator[None]:
             assert not thread.is_alive()
 
 
-@clients
-@pytest.mark.parametrize(
-    "answer",
-    [
-        *(Raw(200, each) for each in (b"", b"not JSON", b'"\xff"', b"[" * 100_000)),
-        *(Raw(200, each) for each in (b"null", b"[]", b"{}", GOOD[:-1])),
-        Raw(200, GOOD.replace(b"a=", b"a=\\n")),
-        Raw(200, GOOD.replace(b"a=", b"a=\n")),
-        Raw(200, GOOD.replace(b"a=", "ä=".encode())),
-        Raw(200, GOOD.replace(b'"a=\\"b\\""', b"1")),
-        Raw(200, GOOD.replace(b'{"a":"b"}', b'["a"]')),
-        Raw(200, GOOD.replace(b'"b"', b"2")),
-        Raw(200, GOOD.replace(b'"answered"', b"null")),
-        Raw(200, GOOD + b" " * (1 << 21)),
-        *(Raw(500, GOOD), Raw(500, b""), Raw(302, GOOD)),
-    ],
+NO_ANSWERS = (
+    *(Raw(200, each) for each in (b"", b"not JSON", b'"\xff"', b"[" * 100_000)),
+    *(Raw(200, each) for each in (b"null", b"[]", b"{}", GOOD[:-1])),
+    Raw(200, GOOD.replace(b"a=", b"a=\\n")),
+    Raw(200, GOOD.replace(b"a=", b"a=\n")),
+    Raw(200, GOOD.replace(b"a=", "ä=".encode())),
+    Raw(200, GOOD.replace(b'"a=\\"b\\""', b"1")),
+    Raw(200, GOOD.replace(b'{"a":"b"}', b'["a"]')),
+    Raw(200, GOOD.replace(b'"b"', b"2")),
+    Raw(200, GOOD.replace(b'"answered"', b"null")),
+    Raw(200, GOOD + b" " * (1 << 21)),
+    *(Raw(500, GOOD), Raw(500, b""), Raw(302, GOOD)),
 )
-def test_an_answer_that_is_none(kind: type[Client], answer: Raw) -> None:
+
+
+@clients
+def test_an_answer_that_is_none(kind: type[Client]) -> None:
     """Nothing of it is attached."""
-    with faking(kind, decide=says(answer)) as (_, client):
-        told = client.decide(Question(GIT, "forge.example"))
-    assert (told.header, told.attributes) == ("", {})
-    assert told.said != "answered"
+    for answer in NO_ANSWERS:
+        with faking(kind, decide=says(answer)) as (_, client):
+            told = client.decide(Question(GIT, "forge.example"))
+        assert (told.header, told.attributes) == ("", {}), answer
+        assert told.said != "answered"
 
 
 @clients

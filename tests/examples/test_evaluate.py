@@ -1,7 +1,6 @@
 """What many traces say together."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from examples.search_service.replay.figures import (
     BEST,
     NOTHING,
     PLAIN,
-    QUANTILES,
     SHIPPED,
     Compared,
     Line,
@@ -25,7 +23,7 @@ from examples.search_service.replay.figures import (
 )
 from examples.search_service.replay.served import PlainRanker, Served, Service
 from tests.build.worlds import QUIET
-from tests.house.tree import ROOT, ran
+from tests.house.tree import ROOT
 from tests.lab.worlds import PEOPLE, model, others, walker
 
 pytestmark = QUIET
@@ -70,59 +68,6 @@ def test_the_best_keeps_all_and_nothing_none(traces: dict[Line, list[Served]]) -
     assert kept.mean == pytest.approx(gain)
 
 
-@given(results())
-def test_intervals_hold_their_means(traces: dict[Line, list[Served]]) -> None:
-    """And one person alone leaves nothing to resample."""
-    for each in figures(traces, BY).values():
-        assert each.rank.low <= each.rank.high
-        assert 0 < each.rank.low <= each.rank.high <= 1
-        assert 0 <= each.many.low <= each.many.mean <= each.many.high <= 1
-        if len(traces[OURS]) == 1:
-            assert each.rank == pytest.approx((each.rank.mean,) * 3)
-
-
-@given(results())
-def test_quantiles_are_numbers_that_so_few_stay_below(traces: dict[Line, list[Served]]) -> None:
-    """At most 5 % of the people have fewer people left; of a larger number that is not true."""
-    for place, numbers in enumerate(figures(traces, BY)[OURS].left):
-        last = np.array([each.left[-1, place] for each in traces[OURS]])
-        for share, number in zip(QUANTILES, numbers, strict=True):
-            assert (last < number).mean() <= share
-            assert (last <= number).mean() >= share
-
-
-@pytest.mark.parametrize(
-    ("left", "reached", "surely"),
-    [((50, 50), True, True), ((49, 50), False, False), ((50, 49), False, False)],
-)
-def test_the_target_is_of_both_halves(left: tuple[int, int], reached: bool, surely: bool) -> None:
-    """Fifty in each."""
-    traces = {NOTHING: [trace([2])] * 9, BEST: [trace([1])] * 9, OURS: [trace([1], left)] * 9}
-    found = figures(traces, BY)[OURS]
-    assert (found.reached, found.surely) == (reached, surely)
-
-
-@pytest.mark.parametrize(("good", "surely"), [(100, True), (61, False), (59, None)])
-def test_the_target_is_sure_where_chance_is_small(good: int, surely: bool | None) -> None:
-    """Of a hundred people so many are served as well as can be: 60 % are the target."""
-    traces = {
-        NOTHING: [trace([2])] * 100,
-        BEST: [trace([1])] * 100,
-        OURS: [trace([1])] * good + [trace([2])] * (100 - good),
-    }
-    found = figures(traces, BY)[OURS]
-    assert found.reached is (surely is not None)
-    assert found.surely is bool(surely)
-
-
-def test_without_a_gain_there_is_no_share() -> None:
-    """Neither by the mean, nor in the resamples without the one person who gains."""
-    for best in ([trace([2])] * 5, [trace([1]), *[trace([2])] * 4]):
-        found = figures({NOTHING: [trace([2])] * 5, BEST: best, PLAIN: best}, BY)
-        assert found[PLAIN].kept is None
-        assert not found[PLAIN].reached
-
-
 FREE = Line("free", Strategy(name="free", trade_off=0.0, answered=True))
 LINES = (NOTHING, *SHIPPED, BEST, PLAIN, FREE)
 EVERYBODY = people_of(others(), PEOPLE, 8, seed=3)
@@ -153,23 +98,6 @@ def test_requests_are_ranked_by_what_they_carry(person: Person, line: Line) -> N
         assert line != PLAIN or {*ranking.used} == {*names}
     assert found.ranks.tolist() == ranks
     assert found.told.tolist() == [sent.bit_count() for sent in trace.sent]
-
-
-@given(somebody)
-def test_who_tells_nothing_stays_one_of_all(person: Person) -> None:
-    """And tells nothing."""
-    found = served(NOTHING, person)
-    assert not found.told.any()
-    assert (found.left == PEOPLE).all()
-
-
-@given(somebody, lines)
-def test_people_left_are_never_more_and_the_person_is_one(person: Person, line: Line) -> None:
-    """Of the model's people, and of the others."""
-    found = served(line, person)
-    assert found.left.shape == (len(person.requests), 2)
-    assert (np.diff(found.left, axis=0) <= 0).all()
-    assert (found.left[:, 1] >= 1).all()
 
 
 TABLES = ROOT / "examples" / "own_tables"
@@ -209,36 +137,18 @@ def test_the_tables_and_the_record_say_the_same(capsys: pytest.CaptureFixture[st
     assert by_name["all, best ranking"]["attributes"] == found["setting"]["attributes"]
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
+def test_what_cannot_be_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    """And a way out, on standard error."""
+    for options, says in (
         (["--people", "0"], "--people cannot be 0"),
         (["--per-day", "0"], "--per-day cannot be 0"),
         (["--seed", "-1"], "--seed cannot be -1"),
         (["--data", "nowhere"], "there is no table users"),
-    ],
-)
-def test_what_cannot_be_is_one_sentence(
-    options: list[str], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """And a way out, on standard error."""
-    assert main([*SMALL, *options]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    first, second = err.splitlines()
-    assert first.startswith("evaluate: error: ")
-    assert says in first
-    assert second.startswith("evaluate: hint: ")
-
-
-def test_without_the_extra_it_says_what_to_install() -> None:
-    """In a sentence: nothing that an extra brings is imported before."""
-    libraries = ("ibis", "pyarrow", "sklearn", "scipy", "matplotlib")
-    code = f"import sys; sys.modules |= dict.fromkeys({libraries})\n"
-    code += "from examples.search_service.evaluate import main; sys.exit(main([]))"
-    done = ran(sys.executable, "-c", code, check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    error, hint = done.stderr.splitlines()
-    assert error == "evaluate: error: building a model needs ibis, which is not installed"
-    assert hint.startswith("evaluate: hint: ")
-    assert "pip install '.[build]'" in hint
+    ):
+        assert main([*SMALL, *options]) == 2
+        out, err = capsys.readouterr()
+        assert out == ""
+        first, second = err.splitlines()
+        assert first.startswith("evaluate: error: ")
+        assert says in first
+        assert second.startswith("evaluate: hint: ")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.header import LARGEST, SEPARATOR, members_of
-from examples.shared_attributes import MOST_BYTES, accepting, heard
+from examples.shared_attributes import MOST_BYTES, heard
 
 ASKED = {"region": ("west", "süd", "?1"), "python": ("no", "yes"), "salary": ("yes", "no", "q1")}
 
@@ -89,16 +89,3 @@ def test_a_kibibyte_is_read_and_not_a_byte_more() -> None:
     assert heard([longest], ASKED).values == {"python": "yes"}
     assert heard([longest + b"x"], ASKED).values == {}
     assert MOST_BYTES == LARGEST
-
-
-@given(st.text("secrt_", min_size=3).filter(lambda name: name[0] != "_"), st.sampled_from([*ASKED]))
-def test_what_is_said_of_the_ignored_holds_nothing_of_it(name: str, asked: str) -> None:
-    """Neither a value nor a name reaches the log."""
-    said = heard([f'{asked}="{name}{name}", {name}{name}{name}="a"'.encode()], ASKED).ignored
-    assert len(said) == 2
-    assert f"{name}{name}" not in " ".join(said)
-
-
-def test_nothing_is_asked_for_without_names() -> None:
-    """An empty list is no header."""
-    assert accepting(()) == ""

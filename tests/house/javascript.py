@@ -1,7 +1,6 @@
 """JavaScript as the house tests see it: parsed, and never run."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import tree_sitter_javascript
 from tree_sitter import Language, Node, Parser
@@ -57,9 +56,3 @@ def names(root: Node) -> Iterator[tuple[str, int]]:
     for node in walk(root):
         if node.type in NAMES | SHORTHAND:
             yield text_of(node), node.start_point.row + 1
-
-
-def is_module(path: Path, root: Node) -> bool:
-    """Say whether a file is a module and no classic script."""
-    kinds = {node.type for node in root.children}
-    return path.suffix == ".mjs" or bool(kinds & {"import_statement", "export_statement"})

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
-from tests.house.javascript import imports, is_module, names, parsed
-from tests.house.tree import ROOT, ran, sources
-from tests.programs import needs
+from tests.house.javascript import imports, names, parsed
+from tests.house.tree import ROOT, sources
 
 EXTENSION = ROOT / "agent" / "browser_extension"
 BUNDLED = ROOT / "tests/browser/editors"  # the one folder whose modules need npm's packages
@@ -67,16 +66,6 @@ def wrong_in_page(text: str) -> list[str]:
     page = Page()
     page.feed(text)
     return page.wrong
-
-
-def test_each_file_parses() -> None:
-    """As a module if it is one, as a classic script otherwise; one process asks for all."""
-    node = needs("node")
-    for name in files(".js", ".mjs"):
-        text = (ROOT / name).read_text()
-        kind = "module" if is_module(ROOT / name, parsed(text)) else "commonjs"
-        done = ran(node, "--check", f"--input-type={kind}", given=text, check=False)
-        assert done.returncode == 0, f"{name}: {done.stderr}"
 
 
 def test_imports_exist_and_are_used() -> None:

@@ -16,11 +16,12 @@ from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
 from agent.errors import UsageError
+from agent.tui import page as pages
 from agent.tui.actions import Where
 from agent.tui.app import IDLE, ReviewApp
 from agent.tui.link import Link
-from agent.tui.page import SOON, Environment, Page
-from agent.tui.screens.requests import RequestsScreen
+from agent.tui.page import Environment, Page
+from agent.tui.screens.requests import LATEST, RequestsScreen
 from agent.tui.screens.requests_detail import Shown
 from agent.tui.screens.requests_view import key_of
 from agent.wire.base import Done, Undone
@@ -40,6 +41,8 @@ OPEN = changed(messages.OPEN, models=[MODEL], waiting=2)
 
 # Textual's pilot looks every 20 ms, thrice for each key, whether the program is idle.
 _wait.SLEEP_GRANULARITY, _wait.SLEEP_IDLE = 1 / 100, 1 / 2_000
+SOON = pages.SOON = 0.05  # in place of what is short for a person
+pages.PAUSE = pages.TYPED = 0.02
 QUIET = 2  # looks at which the screen is as before, further apart than two renewals
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 NOTHING = Environment(list, lambda _path, _line: None, lambda: NOW)  # is wrong, or edited
@@ -276,7 +279,7 @@ class Many:
     async def shown(self, size: tuple[int, int] = USUAL) -> AsyncIterator[Running]:
         """Yield the screens over it, once all is shown that there is."""
         async with self.daemon.shown(size) as shown:
-            await shown.until(lambda: {"limit": 10_000} in self.daemon.asked("requests"))
+            await shown.until(lambda: {"limit": LATEST} in self.daemon.asked("requests"))
             await shown.settled()
             yield shown
 

@@ -1,23 +1,32 @@
 """The program: reaching the daemon, what it tells, and the end of it."""
 
 import asyncio
+import shlex
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as changed
+from textual.command import CommandPalette, DiscoveryHit, Hit
+from textual.containers import VerticalScroll
+from textual.style import Style
 from textual.worker import WorkerFailed
 
+from agent.cli.main import program
 from agent.daemon.doctor import bad, ok, warn
 from agent.errors import DaemonError
-from agent.tui.app import ReviewApp
-from agent.tui.link import Connected, DaemonEvent, Disconnected
+from agent.tui.actions import ACTIONS, EVERYWHERE, TITLES, Action, Where, actions_of, keys
+from agent.tui.app import PAGES, Actions, ReviewApp
+from agent.tui.dialogs import Help
+from agent.tui.link import DaemonNews
 from agent.tui.page import Environment, Page
-from agent.tui.screens.health import LOOKING, ORDER, headline, worst_first
-from agent.tui.screens.requests import RequestsScreen
-from agent.tui.status_bar import MOST, DaemonState, trouble_of
+from agent.tui.screens.health import LOOKING, ORDER, HealthScreen, headline, worst_first
+from agent.tui.status_bar import DaemonState, trouble_of
+from agent.tui.unlocking import Unlocking
 from agent.tui.virtual_list import Listing
 from agent.wire.state import Event, Finding, ModelStatus, PolicyStatus, Status
 from tests.tui.double import BEGAN, LARGE, MODEL, NOTHING, OPEN, Double, Running
@@ -29,7 +38,7 @@ async def test_the_state_is_said_in_words_and_signs_and_asked_for_from_time_to_t
     daemon: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody needs the colour; a daemon looks at its policy when it is asked something."""
-    monkeypatch.setattr("agent.tui.privacy_lock.LOOKS", 0.05)
+    monkeypatch.setattr("agent.tui.app.LOOKS", 0.05)
     async with daemon.shown() as shown:
         assert "● 2 √ open" in shown.text()
         assert "Requests" in shown.text()
@@ -39,14 +48,6 @@ async def test_the_state_is_said_in_words_and_signs_and_asked_for_from_time_to_t
         await shown.until(lambda: "! no policy" in shown.text())
         await shown.pilot.press("u")
         await shown.until(lambda: "Denied region: undone." in shown.text())
-
-
-async def test_no_vault_says_what_makes_one(daemon: Double) -> None:
-    """There is nothing to unlock."""
-    daemon.set(locked=True, vault=False)
-    async with daemon.shown() as shown:
-        await shown.until(lambda: "reticent init" in shown.text())
-        assert isinstance(shown.app.screen, RequestsScreen)
 
 
 async def test_it_starts_a_daemon_if_none_runs_and_survives_its_end(path: Path) -> None:
@@ -70,50 +71,31 @@ async def test_it_starts_a_daemon_if_none_runs_and_survives_its_end(path: Path) 
         daemon.fake.__exit__(None, None, None)
 
 
-async def taken_away(daemon: Double, then: Callable[[ReviewApp, Page], None]) -> None:
-    """Do something to the program and its screen once that has lost its parts."""
-    async with daemon.shown() as shown:
-        app, page = shown.app, shown.app.page()
-        assert page is not None
-
-        async def late() -> None:
-            while app.is_running or page.query("#first"):  # noqa: ASYNC110  (nobody tells of it)
-                await asyncio.sleep(0)
-            then(app, page)
-
-        ending = asyncio.create_task(asyncio.wait_for(late(), 60))
-    await ending
-
-
 async def test_a_screen_that_is_taken_away_shows_nothing_more(daemon: Double) -> None:
-    """What it asked for may come when it has lost its parts, and is no defect then."""
+    """What it asked for, or what the daemon tells, may come when it has lost its parts."""
     came: list[bool] = []
 
-    def asks(_: ReviewApp, page: Page) -> None:
+    async def late(app: ReviewApp, page: Page) -> None:
         async def shows() -> None:
             came.append(bool(page.query("#first")))
             page.query_one("#first")
 
+        while app.is_running or page.query("#first"):  # noqa: ASYNC110  (nobody tells of it)
+            await asyncio.sleep(0)
         page.do(shows)
+        before = app.state
+        lost, happened = DaemonError("it ended", "start it"), Event(number=1, kind="lock", at=BEGAN)
+        for news in (lost, changed(OPEN, locked=True), happened):
+            app.on_daemon_news(DaemonNews(news))
+        assert app.state is before
 
-    await taken_away(daemon, asks)
+    async with daemon.shown() as shown:
+        page = shown.app.page()
+        assert page is not None
+        ending = asyncio.create_task(asyncio.wait_for(late(shown.app, page), 60))
+    await ending
     await asyncio.sleep(0)
     assert came == [False]
-
-
-async def test_what_the_daemon_tells_at_the_end_is_let_pass(daemon: Double) -> None:
-    """Screens that have lost their parts can neither be hidden nor be cleared any more."""
-    same: list[bool] = []
-
-    def tells(app: ReviewApp, _: Page) -> None:
-        before = app.state
-        app.on_disconnected(Disconnected(DaemonError("it ended", hint="start it")))
-        app.on_connected(Connected(changed(OPEN, locked=True)))
-        app.on_daemon_event(DaemonEvent(Event(number=1, kind="lock", at=BEGAN)))
-        same.append(app.state is before)
-
-    await taken_away(daemon, tells)
-    assert same == [True]
 
 
 @pytest.mark.parametrize("kind", [RuntimeError, WorkerFailed])
@@ -174,14 +156,6 @@ def test_it_is_open_only_where_something_may_be_attached(status: Status) -> None
         assert usable or "Nothing is attached" in trouble_of(status)
 
 
-@given(statuses())
-def test_a_banner_is_a_few_plain_lines(status: Status) -> None:
-    """Of a policy's text nothing steers the terminal, and no screen is filled by it."""
-    lines = trouble_of(status).split("\n")
-    assert len(lines) <= MOST
-    assert all(each.isprintable() for each in lines)
-
-
 def test_the_way_out_fits_what_is_missing() -> None:
     """No policy, a broken one, one that was right before, no model, no vault, no daemon."""
     found = trouble_of(changed(OPEN, policy=NONE))
@@ -222,15 +196,6 @@ def test_the_worst_stands_first_and_all_of_it_is_there(found: list[Finding]) -> 
     text = headline(items)
     assert text.startswith(f"{counts['bad']} problem" if counts["bad"] else "Nothing is wrong")
     assert (f", {counts['warn']} note" in text) == bool(counts["warn"])
-
-
-def test_why_nothing_is_attached_stands_first() -> None:
-    """A daemon that does not run is no fault of the machine, and nothing is right without it."""
-    stopped = warn("daemon", "it does not run", "start it")
-    found = worst_first([warn("keyring", "none", "no"), ok("disk", "fine"), stopped])
-    assert found[0].fix == "start it"
-    assert headline(found).startswith("! daemon: it does not run")
-    assert "Nothing is wrong" not in headline(found)
 
 
 class Doctor:
@@ -292,3 +257,139 @@ async def test_it_needs_no_daemon(daemon: Double) -> None:
         await shown.until(lambda: "out of date" in shown.text())
         await shows(shown)
         assert "1 problem" in shown.text()
+
+
+MOVES = ("help", "renew", "command_palette", "quit")
+HERE_ALONE = ("switch", "reset", "put_aside")  # which a command line has no use for
+EVERY = [(where, each) for where, own in ACTIONS.items() for each in own]
+WIDEST = 5  # of its own, that the footer of a screen has room for
+
+
+def test_every_action_is_there_and_the_command_line_can_do_it_too() -> None:
+    """By the method that its name says; the command exists, and has the options that are named."""
+    for where, action in EVERY:
+        check(where, action)
+
+
+def check(where: Where, action: Action) -> None:
+    """Check one action."""
+    of = ReviewApp if where == "everywhere" else type(PAGES[where]())
+    assert callable(getattr(of, f"action_{action.name.split('(')[0]}"))
+    assert action.label
+    assert action.help.endswith(".")
+    if not action.command:
+        assert action.name in (*MOVES, *HERE_ALONE) or action.name.startswith("only_"), action
+        return
+    command: click.Command = program
+    words = shlex.split(action.command)
+    with click.Context(program) as context:
+        while isinstance(command, click.Group) and words:
+            found = command.get_command(context, words[0])
+            assert found is not None, f"no command {words[0]}"
+            command, words = found, words[1:]
+    assert not isinstance(command, click.Group)
+    options = {name for each in command.params for name in (*each.opts, *each.secondary_opts)}
+    for word in words:
+        assert not word.startswith("-") or word.split("=")[0] in options, word
+
+
+@pytest.mark.parametrize("where", TITLES)
+def test_names_and_keys_of_a_screen_are_its_own_and_fit_its_footer(where: Where) -> None:
+    """Nor has one of all screens the same; all come from the registry."""
+    found, own = actions_of(where), ACTIONS[where]
+    taken = Counter(key for each in keys(found) for key in each.key.split(","))
+    assert [key for key, count in taken.items() if count > 1] == []
+    labels = [each.label.casefold() for each in found]
+    assert sorted(labels) == sorted({*labels})
+    assert sum(each.shown for each in own) <= WIDEST
+    given = {(each.key, each.action) for each in type(PAGES[where]()).BINDINGS}  # type: ignore[union-attr]
+    assert given == {(each.key, each.name) for each in own if each.key}
+
+
+async def opened(shown: Running) -> VerticalScroll:
+    """Ask for help, and return what it stands in."""
+    await shown.pilot.press("question_mark")
+    await shown.until(lambda: isinstance(shown.app.screen, Help))
+    return shown.app.screen.query_one(VerticalScroll)
+
+
+async def test_help_begins_with_what_is_focused_and_a_key_leads_back(daemon: Double) -> None:
+    """Its tooltip, on every screen: nobody needs a mouse to read it; q does not leave for good."""
+    ways = ["escape", "q", "question_mark", "f1"] * 2
+    async with daemon.shown() as shown:
+        for (where, title), way in zip(TITLES.items(), ways, strict=False):
+            page = await shown.go(where)
+            await shown.until(lambda: shown.app.focused)
+            assert shown.app.focused is not None
+            tooltip = str(shown.app.focused.tooltip or "")
+            assert tooltip
+            await opened(shown)
+            assert " ".join(tooltip.split()[:4]) in shown.text()
+            assert title in shown.text().splitlines()[0]
+            await shown.pilot.press(way)
+            await shown.until(lambda: shown.app.screen is page)  # noqa: B023  (waited for here)
+        assert shown.app.is_running
+
+
+async def test_the_name_of_every_action_finds_it_in_the_palette_before_all_others(
+    daemon: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On each screen, in the order of the help; it is done where its method is."""
+    done: list[tuple[str, object]] = []
+
+    async def note(action: str, namespace: object) -> None:
+        done.append((action, namespace))
+
+    async with daemon.shown() as shown:
+        for where in TITLES:
+            page = await shown.go(where)
+            every = [each async for each in Actions(page, Style()).discover()]
+            assert all(isinstance(each, DiscoveryHit) for each in every)
+            assert [each async for each in Actions(page, Style()).search("zzqqxx")] == []
+            wanted = [(each.label, each.help) for each in actions_of(where)]
+            assert [(each.text, each.help) for each in every] == wanted
+            with monkeypatch.context() as patch:
+                patch.setattr(shown.app, "run_action", note)
+                for each in actions_of(where):
+                    belongs = shown.app if each in EVERYWHERE else page
+                    for words in (each.label, f" {each.label.upper()} "):
+                        await (await _best(page, words)).command()
+                        assert done.pop() == (each.name, belongs)
+                    hits = [
+                        hit async for hit in Actions(page, Style()).search(each.help.split()[0])
+                    ]
+                    assert any((hit.text or "").startswith(f"{each.label}:") for hit in hits)
+
+
+async def _best(page: Page, words: str) -> Hit:
+    found = [each async for each in Actions(page, Style()).search(words)]
+    best = max(found, key=lambda each: each.score)
+    assert [each.score for each in found].count(best.score) == 1
+    assert isinstance(best, Hit)
+    return best
+
+
+async def test_keys_lead_through_the_palette_but_not_while_the_vault_is_locked(
+    daemon: Double,
+) -> None:
+    """Escape does nothing else; no action is done behind the question for the key."""
+    async with daemon.shown() as shown:
+        page = await shown.go("requests")
+        await _typed(shown, "health", "escape")
+        await shown.until(lambda: shown.app.screen is page)
+        await _typed(shown, "health", "enter")
+        await shown.until(lambda: isinstance(shown.app.screen, HealthScreen))
+        await _typed(shown, "lock", "enter")
+        await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
+        actions = Actions(shown.app.screen, Style())
+        assert [each async for each in actions.discover()] == []
+        assert [each async for each in actions.search("lock")] == []
+
+
+async def _typed(shown: Running, words: str, key: str) -> None:
+    """Open the palette, type words, and press a key once something is found."""
+    await shown.pilot.press("ctrl+p")
+    await shown.until(lambda: isinstance(shown.app.screen, CommandPalette))
+    await shown.pilot.press(*words)
+    await shown.until(lambda: f"{words.capitalize()}: " in shown.text())
+    await shown.pilot.press(key)

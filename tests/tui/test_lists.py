@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from agent.tui.charts import Area, Spot, bars, curve, share
+from agent.tui.charts import Area, Spot, bars, curve
 from agent.tui.plain import CUT, JOINERS, fitted, plain
 from agent.tui.virtual_list import MARK, Listing, Look, Part
 
@@ -93,21 +93,6 @@ async def test_what_comes_above_moves_nothing_that_is_seen() -> None:
         listing.show(range(95, 200))
         await pilot.pause()
         assert lines(listing) == before
-
-
-async def test_what_comes_leaves_the_top_in_view() -> None:
-    """Though the cursor goes out of it; a word brings it back."""
-    async with alone() as (listing, pilot):
-        listing.show([1, *range(100, 120)])
-        await pilot.press("down")
-        listing.show([1, *range(80, 120)])
-        await pilot.pause()
-        assert f"{MARK}item 1" in lines(listing) or " item 1" in lines(listing)
-        assert listing.under == 100
-        assert not listing.seen
-        listing.bring_into_view()
-        await pilot.pause()
-        assert f"{MARK}item 100" in lines(listing)
 
 
 async def test_an_item_that_is_gone_leaves_the_cursor_nowhere_until_a_key() -> None:
@@ -226,34 +211,6 @@ def test_more_cost_is_to_the_right_and_more_help_above(
     (cheap, dear), (low, high) = map(sorted, zip(one, other, strict=True))
     assert 0 <= area.column(cheap) <= area.column(dear) < area.width
     assert 0 <= area.line(high) <= area.line(low) < area.height
-
-
-def test_letters_stand_beside_their_sign_and_hide_no_other() -> None:
-    """To the right, or else to the left."""
-    beside = [Spot(0, 1, "○", "", True), Spot(9, 1, "○", "NK", True)]
-    assert "KN○" in curve(beside, 40, 8, across)[0]
-    near = [Spot(0, 0, "○", "N", False), Spot(1, 1, "·", "", False)]
-    picture = "\n".join(curve(near, 40, 8, across))
-    assert "○N" in picture
-
-
-def test_the_line_runs_through_what_is_joined() -> None:
-    """And by none that is beaten."""
-    joined = [Spot(0, 0, "○", "", True), Spot(10, 10, "○", "", True)]
-    apart = [each._replace(joined=False) for each in joined]
-    braille = range(0x2800, 0x2900)
-    for spots, there in ((joined, True), (apart, False)):
-        text = "".join(curve(spots, 40, 10, across))
-        assert any(ord(each) in braille for each in text) is there
-
-
-@given(PEOPLE, PEOPLE, PEOPLE)
-def test_more_people_stand_higher(one: int, other: int, most: int) -> None:
-    """From nothing to all of the height."""
-    low, high = sorted((one, other))
-    assert 0 <= share(low, most) <= share(high, most) <= 1
-    assert share(1, most) == 0
-    assert share(max(most, 2), most) == 1
 
 
 @given(COUNTS, st.integers(2, 20))

@@ -22,7 +22,7 @@ from textual.message import Message
 from agent.daemon.doctor import bad, ok, warn
 from agent.tui.actions import TITLES
 from agent.tui.app import ReviewApp
-from agent.tui.link import Connected, Link
+from agent.tui.link import DaemonNews, Link
 from agent.wire.decide import Ask
 from agent.wire.routes import ROUTES
 from agent.wire.state import Status
@@ -122,7 +122,7 @@ class Replaying(Link):
     def follow(self, tell: Callable[[Message], object]) -> None:
         """Tell that it was heard, and nothing more."""
         found = msgspec.json.decode(self._record.answers[_key("status", None, {})], type=Status)
-        tell(Connected(found))
+        tell(DaemonNews(found))
 
 
 def recorded() -> Record:

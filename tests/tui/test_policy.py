@@ -1,29 +1,24 @@
 """The screen of the policy: its rules, what is wrong, and the user's editor."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.errors import UsageError
 from agent.tui.page import Environment
 from agent.tui.screens.policy import (
     EXPIRED,
     LEGEND,
     REMARK,
     PolicyItem,
-    headline,
     items_of,
-)
-from agent.tui.screens.policy import (
-    WRONG as CROSS,
 )
 from agent.tui.virtual_list import Listing
 from agent.wire.policy import RuleRemark, RulesStatus, RuleStatus, SettingStatus
-from tests.cli.daemon import BOOKS, BROKEN, NONE, OLD, PATH, RULES, SHADOWED, STRICT, WRONG
+from tests.cli.daemon import BOOKS, BROKEN, OLD, PATH, RULES, SHADOWED, STRICT, WRONG
 from tests.tui.double import LARGE, NOTHING, SMALL, Double, Running
 from tests.wire.fake import says
 from tests.worlds.messages import POLICY
@@ -122,31 +117,6 @@ async def test_a_broken_file_shows_its_line_and_the_editor_opens_there(
         await shown.until(lambda: rules.edited == wanted)
 
 
-async def test_an_editor_that_does_not_run_is_said(
-    rules: Rules, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With the way out that whoever runs the screens names."""
-
-    def edit(_path: str, _line: int | None) -> None:
-        raise UsageError("no editor is named", "name one")
-
-    resumed = []
-
-    @contextmanager
-    def suspend() -> Iterator[None]:
-        """Resume as Textual does: not where an error leaves it."""
-        yield
-        resumed.append(True)
-
-    async with rules.daemon.shown(LARGE, environment=by(edit)) as shown:
-        monkeypatch.setattr(shown.app, "suspend", suspend)
-        await shows(shown)
-        await shown.pilot.press("e")
-        await shown.until(lambda: "no editor is named" in shown.text())
-        assert "name one" in shown.text()
-        assert resumed
-
-
 TEXTS = st.text(max_size=12)
 PROBLEMS = st.builds(RuleRemark, line=st.integers(0, 99), key=TEXTS, what=TEXTS, hint=TEXTS)
 RULE = st.builds(
@@ -202,21 +172,3 @@ def test_a_rule_is_known_again_as_others_come(
     )
     after.remove((("rule", "of no other name"), 0))
     assert after == before
-
-
-def test_what_is_wrong_stands_first_with_its_line_and_what_mends_it() -> None:
-    """The sentence on top says that the last good rules stay."""
-    title, first, *_ = items_of(BROKEN)
-    assert title.title
-    assert first.line == WRONG.line
-    assert first.cells[0].text.split() == [CROSS, "line", str(WRONG.line)]
-    assert WRONG.what in first.cells[1].text
-    assert WRONG.hint in first.text
-    assert headline(BROKEN).startswith(f"{CROSS} 1 to mend: the last good rules stay in use.")
-
-
-def test_no_policy_is_said_with_what_makes_one() -> None:
-    """A missing file is not one with mistakes."""
-    assert 'preset = "balanced"' in headline(NONE)
-    assert headline(replace(NONE, problems=[WRONG])).endswith("has mistakes")
-    assert items_of(NONE) == []

@@ -14,11 +14,11 @@ from textual.widgets import Button, Input, OptionList, Static
 
 from agent.errors import DaemonError
 from agent.tui.app import ReviewApp
-from agent.tui.dialogs import Confirm, Help
+from agent.tui.dialogs import Help, confirm
 from agent.tui.page import mounted_pages
-from agent.tui.privacy_lock import LOCKED, Cover, Unlocking
 from agent.tui.screens.health import HealthScreen
 from agent.tui.screens.requests import RequestsScreen
+from agent.tui.unlocking import LOCKED, Cover, Unlocking
 from agent.tui.virtual_list import Listing
 from agent.wire.decide import Ask
 from agent.wire.routes import QUERY
@@ -93,7 +93,7 @@ async def test_a_lock_takes_open_questions_and_sentences_along(daemon: Double) -
     """They name recipients and facts; none comes back with the key."""
     async with daemon.shown() as shown:
         answers: list[bool | None] = []
-        shown.app.push_screen(Confirm("Tell somebody.example?", "tell"), answers.append)
+        shown.app.push_screen(confirm("Tell somebody.example?", "tell"), answers.append)
         shown.app.tell("Told somebody.example.")
         await shown.until(lambda: "Told somebody" in shown.text())
         await shown.pilot.press("ctrl+l")
@@ -169,7 +169,7 @@ async def test_what_was_typed_for_the_passphrase_is_no_key(
     daemon: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another terminal was faster; what comes after Enter counts again."""
-    monkeypatch.setattr("agent.tui.privacy_lock.QUIET", 60.0)  # however slow the machine
+    monkeypatch.setattr("agent.tui.app.QUIET", 60.0)  # however slow the machine
     daemon.set(locked=True)
     async with daemon.shown() as shown:
         await comes(shown, Unlocking)
@@ -294,7 +294,7 @@ async def test_all_screens_are_cleared_shown_or_not(
     live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody there: no value stays anywhere. A lock: no recipient, no query; and they come back."""
-    monkeypatch.setattr("agent.tui.privacy_lock.QUIET", 60.0)  # however slow the machine
+    monkeypatch.setattr("agent.tui.app.QUIET", 60.0)  # however slow the machine
     private = (SITE, WORDS, PROFILE["education"])
 
     async with running(live.paths.control) as shown:

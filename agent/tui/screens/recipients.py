@@ -1,10 +1,9 @@
 """Recipients: what each was sent and could infer, and the user's decisions about them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from functools import partial
-from math import isfinite
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from msgspec.structs import replace
 from rich.console import Group, RenderableType
@@ -14,29 +13,28 @@ from textual.containers import VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from agent.errors import DaemonError, ReticentError
 from agent.tui.charts import bars
-from agent.tui.dialogs import Confirm
+from agent.tui.dialogs import confirm
 from agent.tui.page import ListPage, for_item
 from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.base import Done, RecipientName
-from agent.wire.decide import Allowed, Weighed, WhatIf
+from agent.wire.decide import Allowed
 from agent.wire.state import EventKind, Recipient
-from agent.words.figures import COSTS, HELPS, bits, listed, moment, people
+from agent.words.figures import listed, moment, people
 from agent.words.notices import held as knows_of
 from agent.words.notices import inferred, who_know
-from agent.words.titles import NONE, RULINGS, Titles, titled, value_title
+from agent.words.titles import NONE, Titles, titled, value_title
 
 PEOPLE, REQUESTS = 32, 10  # columns
 LEAST_NAME = 12
-SPARK, CHART = 8, 36  # columns of bars
+CHART = 36  # columns of bars
 UNGUARDED = (
     "You guard no fact from it, so its guesses are not computed. g in Profile (4) guards one."
 )
 TOOLTIP = (
-    "What this recipient knows about you, and how many people look like that to it. w shows what "
-    "one more attribute would do, m shows your values."
+    "What this recipient knows about you, and how many people look like that to it. m shows your "
+    "values."
 )
 
 
@@ -53,25 +51,16 @@ def lines(recipient: Recipient, width: int, titles: Titles = NONE) -> tuple[Line
 
 
 def left_of(recipient: Recipient) -> str:
-    """Say how many people look like the user to a recipient, and how that fell."""
+    """Say how many people look like the user to a recipient, and from how many that fell."""
     counts = [each.people_left for each in recipient.history]
     now = people(recipient.people_left)
     if not counts or counts[0] == recipient.people_left:
         return now
-    return f"from {people(counts[0])} {bars(counts, recipient.people, SPARK)} to {now}"
+    return f"from {people(counts[0])} to {now}"
 
 
 def _name(width: int) -> int:
     return max(LEAST_NAME, width - PEOPLE - REQUESTS)
-
-
-class Findings(NamedTuple):
-    """The daemon's answers about a recipient; ``weighed``: a sentence where it has none."""
-
-    recipient: Recipient
-    held: Recipient
-    weighed: Weighed | str
-    titles: Mapping[str, str]
 
 
 def facts_held(
@@ -106,52 +95,26 @@ def chart(recipient: Recipient, zone: tzinfo | None) -> str:
     return f"{now} {moment(last.at, zone)}, {begin}, {moment(first.at, zone)}:\n{drawn}"
 
 
-def knowledge(found: Findings, zone: tzinfo | None, *, masked: bool) -> Iterator[RenderableType]:
+def knowledge(
+    recipient: Recipient, held: Recipient, titles: Titles, zone: tzinfo | None, *, masked: bool
+) -> Iterator[RenderableType]:
     """Describe what a recipient knows: the verdict, the chart, each fact, each inference."""
-    recipient = found.recipient
-    yield Text(plain(knows_of(found.held, found.titles)), "bold")
+    yield Text(plain(knows_of(held, titles)), "bold")
     if recipient.blocked:
         yield Text("× Blocked: nothing is sent to it. b unblocks it.")
     if recipient.sites != [recipient.pool]:
         yield Text(plain(f"They share what they learn: {', '.join(recipient.sites)}."))
     yield Text(f"\n{chart(recipient, zone)}\n")
-    facts = facts_held(found.held, found.titles, zone, masked=masked)
+    facts = facts_held(held, titles, zone, masked=masked)
     if facts:
-        table = _table(Column("what it knows", ratio=1), Column("value"), Column("since"))
+        columns = Column("what it knows", ratio=1), Column("value"), Column("since")
+        table = Table(*columns, box=None, expand=True, padding=(0, 1, 0, 0), header_style="dim")
         for fact in facts:
             table.add_row(*(Text(plain(each)) for each in fact))
         yield table
         yield Text("")
-    sentences = [inferred(each) for each in found.held.inferred] or [UNGUARDED]
-    yield Text("\n".join([*map(plain, sentences), ""]))
-
-
-def added(weighed: Weighed | str) -> RenderableType:
-    """Tabulate what each further attribute would do, or say why that is not known."""
-    if isinstance(weighed, str) or not weighed.rows:
-        return Text(plain(weighed if isinstance(weighed, str) else weighed.headline))
-    names = listed(titled(weighed.weighed.names, {each.name: each.title for each in weighed.rows}))
-    whole = f"together with the set that is best for all of them: {names}" if names else "by itself"
-    basis = f"On average over all queries, {whole}. Helps: {HELPS}. Costs: {COSTS}."
-    figures = ("helps", "costs", "worth", "people left")
-    columns = (Column(each, justify="right") for each in figures)
-    table = _table(Column("attribute", ratio=1), *columns)
-    new = (each for each in weighed.rows if not each.held)
-    for row in sorted(new, key=lambda row: -row.net_bits):
-        remarks = ["in that set"] if row.disclosed else []
-        remarks += [RULINGS[row.disclose]] if row.disclose != "auto" else []
-        remarks += [f"breaks {row.limit}"] if row.limit else []
-        remark = f" ({', '.join(remarks)})" if remarks else ""
-        worth = bits(row.net_bits if isfinite(row.net_bits) else None, signed=True)
-        cells = bits(row.gain_bits), bits(row.cost_bits), worth, people(row.people_left)
-        table.add_row(Text.assemble(plain(row.title), (remark, "dim")), *map(Text, cells))
-    return Group(Text("What would one more attribute do?", "bold"), Text(plain(basis)), table)
-
-
-def _table(*columns: Column) -> Table:
-    return Table(
-        *columns, box=None, expand=True, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim"
-    )
+    sentences = [inferred(each) for each in held.inferred] or [UNGUARDED]
+    yield Text("\n".join(map(plain, sentences)))
 
 
 def matches(recipient: Recipient, text: str, titles: Titles = NONE) -> bool:
@@ -198,11 +161,11 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         super().__init__()
         self._all: Sequence[Recipient] = ()
         self._titles: Titles = {}
-        self.findings: Findings | None = None
+        self.looked_into: tuple[Recipient, Recipient] | None = None  # listed, and what it holds
 
     def beside(self) -> Widget:
-        """Make the widget that shows a recipient, and below what one more fact would do."""
-        detail = VerticalScroll(Static(id="known"), Static(id="more"), id="detail")
+        """Make the widget that shows a recipient."""
+        detail = VerticalScroll(Static(id="known"), id="detail")
         detail.tooltip = TOOLTIP
         return detail
 
@@ -233,7 +196,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         self.put_text(
             "#heads", f"{fitted('  recipient', _name(width))}{titles}" if self._all else ""
         )
-        if self.findings is None and self._all:
+        if self.looked_into is None and self._all:
             self.follow()
 
     def clear(self) -> None:
@@ -247,24 +210,21 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
     def mask(self) -> None:
         """Show the values that a recipient holds, or hide them."""
         if self.review.masked:
-            self._show(self.findings)
+            self._show(self.looked_into)
         else:
             self._look_into(attended=True)
 
-    def _show(self, findings: Findings | None) -> None:
+    def _show(self, both: tuple[Recipient, Recipient] | None) -> None:
         """Show a recipient, or none; values are kept only while they are seen."""
         masked, zone = self.review.masked, self.review.environment.clock().tzinfo
-        if findings is not None and masked:
-            masked_held = replace(findings.held, values=dict.fromkeys(findings.held.values, ""))
-            findings = findings._replace(held=masked_held)
-        pool = findings and findings.recipient.pool
-        if self.findings is not None and pool != self.findings.recipient.pool:
+        if both is not None and masked:
+            held = replace(both[1], values=dict.fromkeys(both[1].values, ""))
+            both = both[0], held
+        if both and self.looked_into and both[0].pool != self.looked_into[0].pool:
             self.query_one("#detail").scroll_home(animate=False)
-        self.findings = findings
-        shown = "" if findings is None else Group(*knowledge(findings, zone, masked=masked))
-        self.query_one("#known", Static).update(shown)
-        more = "" if findings is None else added(findings.weighed)
-        self.query_one("#more", Static).update(more)
+        self.looked_into = both
+        parts = knowledge(*both, self._titles, zone, masked=masked) if both else ()
+        self.query_one("#known", Static).update(Group(*parts))
 
     # daemon calls
 
@@ -279,7 +239,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
 
     def follow(self) -> None:
         """Look into the one under the cursor."""
-        self._look_into(attended=self.findings is not None)
+        self._look_into(attended=self.looked_into is not None)
 
     def _look_into(self, *, attended: bool) -> None:
         """Ask all about the one under the cursor; the answer about another is late."""
@@ -288,17 +248,10 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
             self.do(partial(self._looked_into, under, attended=attended), "into", exclusive=True)
 
     async def _looked_into(self, one: Recipient, *, attended: bool) -> None:
-        call = partial(self.review.link.call, attended=attended)
-        [held] = await call("recipients", recipient=one.pool)
-        weighed: Weighed | str
-        try:
-            weighed = await call("whatif", WhatIf(recipient=one.sites[0]))
-        except DaemonError:
-            raise
-        except ReticentError as error:
-            weighed = f"The effect of one more attribute is not known: {error} ({error.hint})."
+        call = self.review.link.call
+        [held] = await call("recipients", attended=attended, recipient=one.pool)
         if self.review.reachable:
-            self._show(Findings(one, held, weighed, self._titles))
+            self._show((one, held))
 
     def on_listing_chosen(self) -> None:
         """Open what is clicked."""
@@ -310,15 +263,9 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         if under is not None:
             self.add_class("opened")
             self.query_one("#detail").focus()
-            if self.findings is None or self.findings.recipient.pool != under.pool:
+            if self.looked_into is None or self.looked_into[0].pool != under.pool:
                 self._show(None)
                 self._look_into(attended=True)
-
-    def action_whatif(self) -> None:
-        """Look at what one more attribute would do."""
-        self.action_knows()
-        more, detail = self.query_one("#more"), self.query_one("#detail")
-        self.call_after_refresh(detail.scroll_to_widget, more, animate=False, top=True)
 
     @for_item
     async def action_requests(self, one: Recipient) -> None:
@@ -332,7 +279,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
     @for_item
     async def action_forget(self, one: Recipient) -> None:
         """State that it has forgotten, after asking."""
-        sure = Confirm(forgetting(one.pool), f"{one.pool} can no longer link it")
+        sure = confirm(forgetting(one.pool), f"{one.pool} can no longer link it")
         if await self.review.push_screen_wait(sure):
             stated: Done = await self.ask("forget", RecipientName(recipient=one.pool))
             done = "is now assumed to know" if stated.done else "already knew"
@@ -342,7 +289,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         """Send it nothing any more, or treat it like others again."""
         under = self.listing.under
         if under is not None and under.blocked:
-            self.action_unblock()
+            self._unblock()
         else:
             self._block()
 
@@ -353,7 +300,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         self.review.tell(f"Blocked: {listed(one.sites)}. Nothing more is sent there. b unblocks.")
 
     @for_item
-    async def action_unblock(self, one: Recipient) -> None:
+    async def _unblock(self, one: Recipient) -> None:
         """Treat it like others again."""
         done = [
             unblocked(site, await self.ask("allow", RecipientName(recipient=site)))

@@ -1,7 +1,7 @@
 """The Requests screen: waiting and answered requests, and the user's decisions about them."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -14,25 +14,17 @@ from agent.tui.dialogs import Choice
 from agent.tui.page import ListPage, for_item
 from agent.tui.screens.requests_detail import Detail
 from agent.tui.screens.requests_view import (
-    ALWAYS,
-    ONCE,
-    ONLY,
     Item,
-    Only,
     Subject,
-    Title,
     Trial,
-    Wanted,
     arranged,
     begun,
     choices,
     correction,
     key_of,
     lines,
-    merged,
     overrides,
     question,
-    repeats,
 )
 from agent.tui.virtual_list import Look
 from agent.wire.base import MOST_ENTRIES
@@ -42,7 +34,7 @@ from agent.words.figures import listed
 from agent.words.notices import corrected, overridden, settled, took_effect, whom
 from agent.words.titles import Titles, titled, titles_in
 
-LATEST = 200  # requests that are asked for once all are known
+LATEST = 1_000  # requests that are listed; `reticent requests ledger` has all
 UNSEEN = ("the request was out of view", "it is shown now: press the key again")
 NO_SUBJECT = ("no request chosen", "move to a request first")
 GONE = ("the request under the cursor has left the list", "move to another one first")
@@ -50,7 +42,7 @@ NO_REVIEW = ("nothing waits here", "space tries an attribute, then a or o makes 
 NO_ROW = ("no attribute chosen", "open a request with Enter, and move to an attribute")
 NO_CHANGE = ("nothing tried yet", "space tries the attribute under the cursor the other way")
 LEAVE = "Leave it as it is"
-OFFER = ("an offer cannot be settled for one request", "press a, d or c")
+OFFER = ("an offer cannot be settled for one request", "press a or d, or open it with Enter")
 
 
 class RequestsScreen(ListPage[Item], where="requests"):
@@ -70,13 +62,10 @@ class RequestsScreen(ListPage[Item], where="requests"):
 
     def __init__(self) -> None:
         super().__init__()
-        self._past: dict[int, Entry] = {}
-        self._waits: list[Review] = []
-        self._only: Only = "all"
-        self._drawn = Wanted()
-        self._process: int | None = None  # the daemon that counted the requests
+        self._past: Sequence[Entry] = ()
+        self._waits: Sequence[Review] = ()
+        self._drawn = ""  # the words of the filter that is drawn
         self._titles: Titles = {}
-        self._repeats: Collection[int] = ()  # numbers of requests that told nothing new
         self._outdated = False  # whether other rules hold than when the detail was computed
 
     # rendering
@@ -90,9 +79,9 @@ class RequestsScreen(ListPage[Item], where="requests"):
         now = self.review.environment.clock
         return Look(
             key=key_of,
-            lines=lambda item, width: lines(item, width, now(), self._titles, self._repeats),
-            height=lambda item, _: 1 if isinstance(item, Title) else 2,
-            rests=lambda item: not isinstance(item, Title),
+            lines=lambda item, width: lines(item, width, now(), self._titles),
+            height=lambda item, _: 1 if isinstance(item, str) else 2,
+            rests=lambda item: not isinstance(item, str),
         )
 
     @property
@@ -100,35 +89,25 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """The request that is looked into."""
         return self.query_one(Detail)
 
-    @property
-    def wanted(self) -> Wanted:
-        """Which requests to show."""
-        return Wanted(self.text, self._only)
-
     def items(self) -> Sequence[Item]:
         """List the waiting and the answered requests that pass the filter."""
-        return arranged(self._waits, self._past.values(), self.wanted, self._titles)
+        return arranged(self._waits, self._past, self.text, self._titles)
 
     def draw(self) -> None:
-        """Show the requests that pass the filter, from the first where it is narrower."""
+        """Show the requests that pass the filter, from the first where it is another."""
         super().draw()
-        wanted, before = self.wanted, self._drawn
-        count = sum(not isinstance(each, Title) for each in self.listing.items)
+        words, before = self.text.strip(), self._drawn
+        count = sum(not isinstance(each, str) for each in self.listing.items)
         of = len(self._waits) + len(self._past)
-        part = f"{wanted}: {count:,} of {of:,} · escape shows all"
-        self.put_text("#headline", "" if wanted.everything else part)
-        self._drawn = wanted
-        if wanted != before and not wanted.everything:
+        part = f"Only requests with these words: {count:,} of {of:,} · escape shows all"
+        self.put_text("#headline", part if words else "")
+        self._drawn = words
+        if words and words != before:
             self.listing.action_edge(1)
-
-    def show_all(self) -> None:
-        """Clear the filter."""
-        self._only = "all"
-        super().show_all()
 
     def clear(self) -> None:
         """Show no request, and keep none."""
-        self._past, self._waits, self._only = {}, [], "all"
+        self._past = self._waits = ()
         self.query_one("#find", Input).value = ""
         self.detail.show(None)
         self.close()
@@ -153,22 +132,13 @@ class RequestsScreen(ListPage[Item], where="requests"):
         super().happened(kind)
 
     async def renew(self) -> None:
-        """Show what waits, and what was answered since the last refresh."""
-        call, status = self.review.link.call, self.review.state.status
-        process = None if status is None else status.process
-        before = self._past if process == self._process else {}
-        waits, latest = await asyncio.gather(
-            call("reviews"), call("requests", limit=LATEST if before else MOST_ENTRIES)
-        )
-        past = merged(before, latest) if before else None
-        if before and past is None:
-            latest = await call("requests", limit=MOST_ENTRIES)
+        """Show what waits, and what was answered."""
+        call = self.review.link.call
+        waits, past = await asyncio.gather(call("reviews"), call("requests", limit=LATEST))
         titles = await self.review.titles()
         if not self.review.reachable:
             return
-        self._past = {each.number: each for each in latest} if past is None else past
-        self._waits, self._process, self._titles = waits, process, titles
-        self._repeats = repeats(self._past.values())
+        self._waits, self._past, self._titles = waits, past, titles
         self.draw()
         if self._outdated:
             self.weigh(self.detail.trial, attended=False)
@@ -212,7 +182,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """Find the request that keys apply to; UsageError without one in view."""
         trial = self.detail.trial
         under = trial.subject if trial is not None and self.inside() else self.listing.under
-        if under is None or isinstance(under, Title):
+        if under is None or isinstance(under, str):
             raise UsageError(*(GONE if self.listing.gone else NO_SUBJECT))
         if not self.inside() and not self.listing.seen:
             self.listing.bring_into_view()
@@ -222,7 +192,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
     def follow(self) -> None:
         """Let the detail follow where both stand side by side."""
         under = self.listing.under
-        if self.has_class("-wide") and not isinstance(under, Title | None) and not self.inside():
+        if self.has_class("-wide") and not isinstance(under, str | None) and not self.inside():
             self.weigh(begun(under))
 
     def on_listing_chosen(self) -> None:
@@ -243,12 +213,6 @@ class RequestsScreen(ListPage[Item], where="requests"):
                 self.weigh(begun(subject))
             self.add_class("opened")
             self.call_after_refresh(self.detail.rows.focus)
-
-    def action_only_some(self) -> None:
-        """See only a part, then the next."""
-        every = [*ONLY]
-        self._only = every[(every.index(self._only) + 1) % len(every)]
-        self.draw()
 
     def action_only_figures(self) -> None:
         """Show the figures behind the detail, or hide them."""
@@ -294,22 +258,6 @@ class RequestsScreen(ListPage[Item], where="requests"):
             await self._rule(picked, subject)
         elif picked is not None:
             await self._hold(picked)
-
-    action_choose = for_item(_choose)
-
-    @for_item
-    async def action_approve_all(self, subject: Subject) -> None:
-        """Approve all that waits for this recipient, once or always."""
-        if not isinstance(subject, Review):
-            await self._choose(subject)
-            return
-        reviews = [each for each in self._waits if each.pool == subject.pool]
-        names = dict.fromkeys(name for each in reviews for name in self._named(each))
-        question = f"Send everything that waits for {whom(subject)}: {listed(names)}?"
-        answers = [("Once, with the next request", ONCE), ("Always", ALWAYS)]
-        picked = await self._pick(question, answers)
-        if picked is not None:
-            await self._rule(picked, *reviews)
 
     async def _pick(self, asked: str, answers: list[tuple[str, Word]]) -> Word | None:
         question = Choice[Word | None](asked, [(LEAVE, None), *answers])

@@ -1,7 +1,7 @@
 """One request in detail: the verdict, the facts that matter, and the rest on demand."""
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple, cast
@@ -52,14 +52,7 @@ class Fold(NamedTuple):
     hidden: int
 
 
-class Footnote(NamedTuple):
-    """A sentence below the attributes."""
-
-    label: str
-    text: str
-
-
-Shows = Shown | Fold | Footnote
+Shows = Shown | Fold | str  # a sentence below the attributes
 
 
 def order_of(weighed: Weighed) -> tuple[str, ...]:
@@ -97,15 +90,15 @@ def rows_of(
         if unfolded or row.name in matter
     )
     fold = (Fold(len(rows) - len(shown)),) if {each.name for each in rows} - matter else ()
-    notes = [Footnote(each.label, each.text) for each in weighed.lines]
+    notes = [f"{each.label}: {each.text}" for each in weighed.lines]
     if rows:
         measure = MEASURED[weighed.decision.metric]
         price = f"the bits demanded for the cost to rise from 0 to 1 ({measure})"
         units = [
-            Footnote("helps", HELPS),
-            Footnote("costs", COSTS),
-            Footnote("left", f"{LEFT}, as expected before your value is read"),
-            Footnote(f"λ = {number(weighed.decision.trade_off)}", price),
+            f"helps: {HELPS}",
+            f"costs: {COSTS}",
+            f"left: {LEFT}, as expected before your value is read",
+            f"λ = {number(weighed.decision.trade_off)}: {price}",
         ]
         notes = [*units, *notes] if figures else []
     return (*shown, *fold, *notes)
@@ -120,8 +113,8 @@ def heads(width: int, *, past: bool = False) -> str:
 
 def lines(item: Shows, width: int) -> tuple[Line, ...]:
     """Draw an item as lines of this width."""
-    if isinstance(item, Footnote):
-        texts = textwrap.wrap(f"{item.label}: {item.text}", max(10, width))
+    if isinstance(item, str):
+        texts = textwrap.wrap(item, max(10, width))
         return tuple((Part(text, "muted"),) for text in texts)
     if isinstance(item, Fold):
         more = f"▸ {item.hidden} more attributes: space shows them"
@@ -141,11 +134,21 @@ def lines(item: Shows, width: int) -> tuple[Line, ...]:
     return (first, (Part("    "), Part(fitted(reason, room), "muted"), Part(people_left)))
 
 
+def key_of(item: Shows) -> Hashable:
+    """Identify an item."""
+    match item:
+        case Shown():
+            return "row", item.row.name
+        case Fold():
+            return "fold"  # however many it hides
+    return item
+
+
 LOOK: Look[Shows] = Look(
-    key=lambda item: ("row", item.row.name) if isinstance(item, Shown) else type(item).__name__,
+    key=key_of,
     lines=lines,
     height=lambda item, width: len(lines(item, width)),
-    rests=lambda item: not isinstance(item, Footnote),
+    rests=lambda item: not isinstance(item, str),
 )
 
 

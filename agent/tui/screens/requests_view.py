@@ -1,9 +1,8 @@
 """Requests as lines and sentences: their list, a change tried on one, its messages. Pure."""
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
 from msgspec.structs import replace
 
@@ -18,13 +17,6 @@ from agent.words.figures import alike, listed
 from agent.words.notices import GONE, asks, how_long, outcome_of, verdict_of
 from agent.words.titles import NONE, Titles, read_as, titled, titles_in
 
-Only = Literal["all", "waiting", "disclosed", "nothing"]
-ONLY: Mapping[Only, str] = {
-    "all": "",
-    "waiting": "what waits for your approval",
-    "disclosed": "what sent facts",
-    "nothing": "what sent nothing",
-}
 WHEN = 7  # columns
 INDENT = 2
 SIGNS: Mapping[str, tuple[str, Kind]] = {
@@ -39,108 +31,44 @@ FOR_A_WEEK = Word(disclose="auto", lasting="days", days=7)
 SPANS = (ONCE, FOR_A_WEEK, ALWAYS)
 
 
-@dataclass(frozen=True, slots=True)
-class Title:
-    """The heading of a part of the list; ``key``: which part."""
-
-    key: str
-    text: str
-
-
 Subject = Review | Entry
-
-
-Item = Title | Subject
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A filter of the list; ``text``: words, all of which an item must have."""
-
-    text: str = ""
-    only: Only = "all"
-
-    @property
-    def everything(self) -> bool:
-        """Whether nothing is left out."""
-        return self.only == "all" and not self.text.split()
-
-    def __str__(self) -> str:
-        part = ONLY[self.only] or "requests"
-        return f"Only {part}{' with these words' if self.text.split() else ''}"
+Item = str | Subject  # the heading of a part, or what stands below it
 
 
 def key_of(item: Item) -> Hashable:
     """Identify an item."""
     match item:
-        case Title():
-            return "title", item.key
+        case str():
+            return "title", item
         case Review():
             return "review", item.id
     return "request", item.number
 
 
 def arranged(
-    reviews: Sequence[Review], handled: Iterable[Entry], wanted: Wanted, titles: Titles = NONE
+    reviews: Sequence[Review], handled: Iterable[Entry], text: str = "", titles: Titles = NONE
 ) -> tuple[Item, ...]:
-    """Arrange the items to show; both parts come oldest first, and are shown latest first.
+    """Arrange the items that have these words; both parts are given oldest first, shown latest.
 
     The number that waits counts all of them.
     """
-    words = wanted.text.casefold().split()
+    words = text.casefold().split()
 
     def fits(item: Subject) -> bool:
-        kind = "waiting" if isinstance(item, Review) else item.kind
-        if wanted.only not in ("all", "nothing" if kind == "forgotten" else kind):
-            return False
         names = item.names if isinstance(item, Review) else (*item.disclosed, item.code)
         shown = titled(names, titles_in(item.model, titles))
-        parts = (item.recipient, item.pool, item.query, *names, *shown)
-        text = " ".join(parts).casefold()
-        return all(word in text for word in words)
+        parts = " ".join((item.recipient, item.pool, item.query, *names, *shown)).casefold()
+        return all(word in parts for word in words)
 
     waiting = [*filter(fits, reversed(reviews))]
     answered = [*filter(fits, handled)][::-1]
     items: list[Item] = []
     if waiting:
         verb = "waits" if len(reviews) == 1 else "wait"
-        items += [Title("waiting", f"{len(reviews)} {verb} for your approval"), *waiting]
+        items += [f"{len(reviews)} {verb} for your approval", *waiting]
     if answered:
-        items += [Title("requests", "Answered, latest first"), *answered]
+        items += ["Answered, latest first", *answered]
     return tuple(items)
-
-
-def merged(before: Mapping[int, Entry], latest: Sequence[Entry]) -> dict[int, Entry] | None:
-    """Merge the requests fetched before with the latest, oldest first.
-
-    None where something between them may be missing.
-    """
-    if not any(before.get(each.number) == each for each in latest):
-        return None
-    numbers = {each.number for each in latest}
-    older = (each for each in before.values() if each.number not in numbers)
-    both = sorted((*older, *latest), key=lambda each: each.at)
-    return {each.number: each for each in both}
-
-
-def repeats(handled: Iterable[Entry]) -> frozenset[int]:
-    """Find the requests that disclosed nothing new, given oldest first, and return their numbers.
-
-    With a value that has changed, other people would look like the user.
-    """
-    sent: dict[str, set[str]] = {}
-    people_left: dict[str, int | None] = {}
-    numbers = set()
-    for each in handled:
-        if each.kind == "forgotten":
-            sent.pop(each.pool, None)
-        elif each.kind == "disclosed":
-            names = sent.setdefault(each.pool, set())
-            if names.issuperset(each.disclosed) and people_left[each.pool] == each.people_left:
-                numbers.add(each.number)
-            names.update(each.disclosed)
-            people_left[each.pool] = each.people_left
-    return frozenset(numbers)
 
 
 def when(at: datetime, now: datetime) -> str:
@@ -151,15 +79,10 @@ def when(at: datetime, now: datetime) -> str:
     return f"{here.day} {here:%b}" if here.year == now.year else f"{here:%Y-%m}"
 
 
-def lines(
-    item: Item, width: int, now: datetime, titles: Titles = NONE, again: Collection[int] = ()
-) -> tuple[Line, ...]:
-    """Draw an item as lines of this width: what it is about, then what happened.
-
-    ``again``: numbers of requests that disclosed nothing new.
-    """
-    if isinstance(item, Title):
-        return ((Part(fitted(item.text, width), "accent"),),)
+def lines(item: Item, width: int, now: datetime, titles: Titles = NONE) -> tuple[Line, ...]:
+    """Draw an item as lines of this width: what it is about, then what happened."""
+    if isinstance(item, str):
+        return ((Part(fitted(item, width), "accent"),),)
     sign, kind = SIGNS["waiting" if isinstance(item, Review) else item.kind]
     room = width - INDENT - WHEN - 1
     to = f"{item.recipient} {item.pool}" if item.pool.startswith("@") else item.recipient
@@ -172,11 +95,11 @@ def lines(
             Part(fitted(to, share), "strong"),
             Part(fitted(about, room - share)),
         ),
-        (Part(" " * INDENT), Part(fitted(outcome(item, titles, again), width - INDENT), kind)),
+        (Part(" " * INDENT), Part(fitted(outcome(item, titles), width - INDENT), kind)),
     )
 
 
-def outcome(item: Subject, titles: Titles = NONE, again: Collection[int] = ()) -> str:
+def outcome(item: Subject, titles: Titles = NONE) -> str:
     """Say what happened to a request, or what waits, in one short sentence."""
     if isinstance(item, Review) and item.address is not None:
         return f"Chat box: {item.address}"
@@ -187,7 +110,7 @@ def outcome(item: Subject, titles: Titles = NONE, again: Collection[int] = ()) -
     if item.kind != "disclosed":
         return text[:1].upper() + text[1:]
     left = "" if item.people_left is None else f"; {alike(item.people_left)}"
-    return f"Sent {'again ' if item.number in again else ''}{text}{left}"
+    return f"Sent {text}{left}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -286,8 +286,8 @@ class TradeoffScreen(Page, where="tradeoff"):
         self.query_one("#about", Static).update(Content(head))
         self.query_one("#facts", Static).update(table)
 
-    def _select(self, index: int | None) -> None:
-        if self._found is not None and index is not None and 0 <= index < len(self._found.points):
+    def _select(self, index: int) -> None:
+        if self._found is not None and 0 <= index < len(self._found.points):
             self._at = index
             self._show(COMPUTING if self._one_curve.locked() else "")
 
@@ -298,17 +298,6 @@ class TradeoffScreen(Page, where="tradeoff"):
     def action_more(self) -> None:
         """Select the next set that shares more."""
         self._select(self._at - 1)
-
-    def action_knee(self) -> None:
-        """Select the knee."""
-        if self._found is not None and self._found.knee is None:
-            self.review.tell("This curve has no knee.")
-        elif self._found is not None:
-            self._select(self._found.knee)
-
-    def action_now(self) -> None:
-        """Select the present lambda."""
-        self._select(None if self._found is None else self._found.present)
 
     def action_only_figures(self) -> None:
         """Show the figures of the selected set, or hide them."""

@@ -1,4 +1,4 @@
-/** The rules of a Chromium: one address of one tab passes, once, with its own header. */
+/** A search leaves with its own header or none: by a Chromium's rules, and as Firefox holds it. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { module, search, site } from "./at.mjs";
 
 const { Rules, gateRule, passRules, searchAt } = await module("chromium/rules.js");
-const { siteOf } = await module("lib/sites.js");
+const { searchOf, siteOf } = await module("lib/sites.js");
 const GATE = "chrome-extension://id/chromium/gate.html";
 const ADDRESS = search("a.example", "x");
 
@@ -104,28 +104,6 @@ test("of lists that come at once the last holds", async () => {
   assert.ok(new RegExp(condition.regexFilter).test(search("c.example", "x")));
 });
 
-test("a list that the browser did not take is written again", async () => {
-  let works = false;
-  const here = browser({ refuses: () => !works });
-  const rules = new Rules(here, GATE);
-  await rules.lead([site("a.example")]);
-  assert.equal(here.rules.size, 0);
-  works = true;
-  await rules.lead([site("a.example")]);
-  assert.deepEqual(kinds(here), ["redirect"]);
-});
-
-test("what the gate let pass by itself is taken away with the next search", async () => {
-  const here = browser();
-  const rules = new Rules(here, GATE);
-  await rules.lead([site("a.example")]);
-  here.rules.set(99_999, { id: 99_999, action: { type: "allow" } });
-  await rules.pass({ tab: 5, address: ADDRESS, header: "h" });
-  assert.ok(!here.rules.has(99_999));
-  assert.deepEqual(kinds(here), ["redirect", "allow", "modifyHeaders"]);
-  rules.drop(5);
-});
-
 test("nothing that waits to pass outlives a refusal", async () => {
   const here = browser();
   const rules = new Rules(here, GATE);
@@ -158,11 +136,6 @@ test("one address of one tab passes with its header, in one change", async () =>
   rules.drop(5);
   await settle();
   assert.equal(here.rules.size, 0);
-});
-
-test("without a header it passes with none", () => {
-  const rules = passRules({ tab: 5, address: ADDRESS, header: "" }, 1);
-  assert.deepEqual(rules.map(({ action }) => action.type), ["allow"]);
 });
 
 for (const sign of ["*", "^", "|"]) {
@@ -211,14 +184,6 @@ test("what left or failed before an address was let pass takes nothing of it awa
   assert.equal(here.rules.size, 0);
 });
 
-test("a header that the browser does not take is left out", async () => {
-  const here = browser({ refuses: ({ action }) => action.type === "modifyHeaders" });
-  const rules = new Rules(here, GATE);
-  assert.equal(await rules.pass({ tab: 5, address: ADDRESS, header: "h" }), false);
-  assert.deepEqual(kinds(here), ["allow"]);
-  rules.drop(5);
-});
-
 test("an address whose rules are never met is let pass at last, without a header", async () => {
   const here = browser();
   const rules = new Rules(here, GATE);
@@ -241,3 +206,92 @@ test("what an earlier life of the background let pass is taken away first", asyn
   assert.deepEqual(kinds(here), ["redirect", "allow", "modifyHeaders"]);
   rules.drop(5);
 });
+
+const { Held } = await module("firefox/headers.js");
+const SITES = [site("a.example"), site("w.example", "words")];
+const PAGE = { requestId: "1", tabId: 3, frameId: 0, method: "GET", type: "main_frame" };
+const OTHERS = [{ name: "Accept", value: "*/*" }];
+const FORGED = [...OTHERS, { name: "shared-attributes", value: "forged" }];
+
+/** What decides, and notes what it was asked; `header`: its answer. */
+function searching(header = "own") {
+  const asked = [];
+  return {
+    asked,
+    found: async (address) => searchOf(SITES, address),
+    leaves: async (tab, address) => {
+      asked.push([tab, address]);
+      return { address: header && `${address}+${header}`, header };
+    },
+  };
+}
+
+const request = (more) => ({ ...PAGE, url: search("a.example", "x"), requestHeaders: OTHERS, ...more });
+const shared = ({ requestHeaders }) => {
+  return requestHeaders.filter(({ name }) => name.toLowerCase() === "shared-attributes");
+};
+
+test("a search leaves with its header, in place of one of the page's own", async () => {
+  for (const requestHeaders of [OTHERS, FORGED]) {
+    const decides = searching();
+    const headers = await new Held(decides).headers(request({ requestHeaders }));
+    assert.deepEqual(headers.requestHeaders, [...OTHERS, { name: "Shared-Attributes", value: "own" }]);
+    assert.deepEqual(decides.asked, [[3, search("a.example", "x")]]);
+  }
+});
+
+test("where nothing is attached, the page's own header goes as well", async () => {
+  const headers = await new Held(searching("")).headers(request({ requestHeaders: FORGED }));
+  assert.deepEqual(headers.requestHeaders, OTHERS);
+});
+
+for (const [name, more] of Object.entries({
+  "another address": { url: "https://a.example/other?q=x" },
+  "another site": { url: search("b.example", "x") },
+  "a form that is posted": { method: "POST" },
+  "a frame": { frameId: 4 },
+  "no tab": { tabId: -1 },
+  "what a page of the site fetches": { type: "xmlhttprequest", documentUrl: "https://a.example/" },
+})) {
+  test(`${name} is left as it is`, async () => {
+    const decides = searching();
+    assert.equal(await new Held(decides).headers(request({ requestHeaders: FORGED, ...more })), undefined);
+    assert.deepEqual(decides.asked, []);
+  });
+}
+
+test("the header does not follow where the search leads on", async () => {
+  const held = new Held(searching());
+  const first = await held.headers(request());
+  const next = { url: "https://b.example/", requestHeaders: first.requestHeaders };
+  assert.deepEqual(shared(await held.headers(request(next))), []);
+  assert.equal(await held.headers(request(next)), undefined);
+});
+
+const ADDING = search("w.example", "x");
+
+test("a search is led to its address with what is added, and carries no header", async () => {
+  const decides = searching();
+  const held = new Held(decides);
+  assert.deepEqual(await held.address(request({ url: ADDING })), { redirectUrl: `${ADDING}+own` });
+  assert.deepEqual(decides.asked, [[3, ADDING]]);
+  assert.equal(await held.headers(request({ url: ADDING, requestHeaders: FORGED })), undefined);
+  assert.equal(await held.address(request()), undefined);
+  assert.equal(decides.asked.length, 1);
+});
+
+const policies = (...values) => values.map((value) => ({ name: "Referrer-Policy", value }));
+
+for (const [name, url, given, wanted] of [
+  ["a laxer policy", ADDING, policies("unsafe-url"), ["origin"]],
+  ["none", ADDING, [], ["origin"]],
+  ["a stricter one", ADDING, policies("no-referrer"), null],
+  ["a site that gets a header", search("a.example", "x"), policies("unsafe-url"), null],
+]) {
+  test(`a page of results leads on with its origin alone: ${name}`, async () => {
+    const responseHeaders = [...OTHERS, ...given];
+    const said = await new Held(searching()).response({ ...request({ url }), responseHeaders });
+    const policy = said?.responseHeaders.filter((each) => !OTHERS.includes(each));
+    assert.deepEqual(policy?.map(({ value }) => value) ?? null, wanted);
+  });
+}

@@ -1,4 +1,4 @@
-/** What a search carries: an answer that was begun for it is taken once, and by no other. */
+/** What a search carries, and what is added to its address: each once, for that search alone. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -88,13 +88,6 @@ test("a search that was begun too long ago is nobody's", (context) => {
   assert.equal(searching.tabOf(X), null);
 });
 
-test("what is forgotten is not taken", async () => {
-  const { searching } = made();
-  searching.begin(1, X);
-  searching.forget(1);
-  assert.equal(await headerFor(searching, 1, X), 'h="2"');
-});
-
 test("what a page searches where nobody sees it is not asked about", async () => {
   const { asked, noted, searching } = made([1]);
   searching.begin(2, X);
@@ -126,9 +119,96 @@ for (const [name, change] of [
   });
 }
 
-test("what is no search is not asked about", async () => {
-  const { asked, noted, searching } = made();
-  searching.begin(1, "https://a.example/other?q=x");
-  assert.equal(await headerFor(searching, 1, search("c.example", "x")), "");
-  assert.deepEqual([asked, noted], [[], []]);
+const WORDS = { "unit test": "python", "slow query": "c++ sql" };
+const QUERIES = [...Object.keys(WORDS), "knee pain"];
+const LANGUAGE = { kl: "de-de" };
+const [WORDED, SET] = ["w.example", "p.example"];
+const addressOf = (query, host = WORDED) => search(host, query.replaceAll("+", "%2B").replaceAll(" ", "+"));
+const led = (query) => addressOf(query + (WORDS[query] ? ` ${WORDS[query]}` : ""));
+
+/** A daemon, tabs, and what decides for them; `asked`: the queries that the daemon was asked. */
+function adding() {
+  const [asked, notes] = [[], new Map()];
+  const daemon = {
+    sites: [site(WORDED, "words"), site(SET, "parameters")],
+    heard: Promise.resolve(),
+    decide: async ({ recipient, carry }, query, by) => {
+      asked.push(query);
+      const parameters = carry === "parameters" ? LANGUAGE : {};
+      const answer = { header: "h", words: WORDS[query] ?? "", parameters };
+      return { recipient, query, answer: query === "off" ? null : answer, fault: null };
+    },
+  };
+  const tabs = { note: (tab, each) => notes.set(tab, each), last: (tab) => notes.get(tab) ?? null };
+  const searching = new Searching(daemon, tabs, async () => true);
+  return { asked, searching, notes, leaves: async (tab, from) => (await searching.leaves(tab, from)).address };
+}
+
+test("words stand after the query, and go there once, whoever comes by", async () => {
+  const { asked, leaves, notes } = adding();
+  assert.equal(await leaves(1, `${addressOf("unit test")}&ia=web#top`), `${led("unit test")}&ia=web#top`);
+  for (const [tab, more] of [[1, ""], [2, ""], [3, "&page=2"]]) {
+    assert.equal(await leaves(tab, led("unit test") + more), led("unit test") + more);
+    assert.equal(notes.get(tab).query, "unit test");
+  }
+  assert.deepEqual(asked, ["unit test"]);
+});
+
+test("the same again in a tab goes on as it is, until that searches for something else", async () => {
+  const { asked, leaves, notes } = adding();
+  await leaves(1, addressOf("unit test"));
+  for (const more of ["", "&ia=web"]) {
+    assert.equal(await leaves(1, addressOf("unit test") + more), addressOf("unit test") + more);
+    assert.equal(notes.get(1).fault.code, "repeated");
+  }
+  assert.equal(await leaves(2, addressOf("unit test")), led("unit test"));
+  await leaves(1, addressOf("knee pain"));
+  assert.equal(await leaves(1, addressOf("unit test")), led("unit test"));
+  assert.deepEqual(asked, ["unit test", "unit test", "knee pain", "unit test"]);
+});
+
+test("one that the user sends off twice at once is decided as it was", async (context) => {
+  context.mock.timers.enable({ apis: ["Date"] });
+  const { searching, leaves } = adding();
+  for (const [after, wanted] of [[0, led("unit test")], [999, led("unit test")], [1000, addressOf("unit test")]]) {
+    context.mock.timers.tick(after);
+    searching.own(1, addressOf("unit test"));
+    assert.equal(await leaves(1, addressOf("unit test")), wanted);
+  }
+});
+
+test("a click is of what was asked for, and after the lock nothing is known of that", async () => {
+  const { asked, searching, leaves } = adding();
+  await leaves(1, addressOf("unit test"));
+  const found = { site: site(WORDED, "words"), query: "unit test python" };
+  assert.equal(searching.asked(found, led("unit test")), "unit test");
+  searching.forgetLed();
+  assert.equal(searching.asked(found, led("unit test")), "unit test python");
+  assert.equal(await leaves(2, led("unit test")), led("unit test"));
+  assert.deepEqual(asked, ["unit test", "unit test python"]);
+});
+
+/** Numbers below `most`, drawn from a seed: Lehmer's generator. */
+function drawn(seed) {
+  let state = seed + 1;
+  return (most) => (state = (state * 48_271) % 2_147_483_647) % most;
+}
+
+test("whatever tabs do one after the other, no word is there twice, and pages come to rest", async () => {
+  for (let seed = 0; seed < 200; seed += 1) {
+    const [draw, { asked, leaves }] = [drawn(seed), adding()];
+    const been = [addressOf(QUERIES[draw(3)])];
+    for (let step = 0; step < 30; step += 1) {
+      const tab = draw(3);
+      const from = draw(2) ? addressOf(QUERIES[draw(3)]) : been[draw(been.length)]; // typed; back, reloaded
+      const first = await leaves(tab, from);
+      assert.equal(await leaves(tab, first), first, "it is led once");
+      const back = await leaves(tab, from); // the page leads back to where it was led from
+      assert.equal(await leaves(tab, from), back, "and then it rests");
+      been.push(first, back);
+    }
+    const wanted = new Set(QUERIES.flatMap((each) => [addressOf(each), led(each)]));
+    assert.ok(been.every((each) => wanted.has(each)), been.join("\n"));
+    assert.ok(asked.every((each) => QUERIES.includes(each)), "what was added is not asked about");
+  }
 });

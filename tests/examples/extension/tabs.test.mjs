@@ -1,14 +1,14 @@
-/** The badge: how much a tab's last search carried, and what is wrong where something is. */
+/** Tabs: what a badge says, the offers of sites, and who sends a message. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { module, site, search as address } from "./at.mjs";
+import { module, search, site } from "./at.mjs";
 
 const { Tabs } = await module("lib/tabs.js");
 const GATE = "chrome-extension://own/chromium/gate.html";
-const X = address("a.example", "x");
-const search = (attributes, fault = null) => ({
+const X = search("a.example", "x");
+const searched = (attributes, fault = null) => ({
   recipient: "a.example",
   query: "x",
   url: X,
@@ -37,8 +37,8 @@ function made() {
 
 test("a number for a search, and none for a tab without one", () => {
   const { shown, tabs } = made();
-  tabs.note(1, search({ region: "x", int_python: "yes" }));
-  tabs.note(2, search({}));
+  tabs.note(1, searched({ region: "x", int_python: "yes" }));
+  tabs.note(2, searched({}));
   tabs.paint(3);
   assert.deepEqual([...shown.texts], [[1, "2"], [2, "0"]]);
   assert.match(shown.titles.get(1), /a\.example 2 facts/);
@@ -47,7 +47,7 @@ test("a number for a search, and none for a tab without one", () => {
 
 test("what is wrong stands everywhere, and goes again", () => {
   const { shown, daemon, tabs } = made();
-  tabs.note(1, search({ region: "x" }));
+  tabs.note(1, searched({ region: "x" }));
   for (const state of ["off", "slow", ""]) {
     daemon.state = state;
     tabs.paintAll();
@@ -57,7 +57,7 @@ test("what is wrong stands everywhere, and goes again", () => {
 
 test("a browser that finds no relay says so, and not that nothing runs", () => {
   const { shown, daemon, tabs } = made();
-  tabs.note(1, search({}, { code: "no host" }));
+  tabs.note(1, searched({}, { code: "no host" }));
   for (const [code, words] of [["no host", /finds no Reticent/], ["no daemon", /does not run/]]) {
     Object.assign(daemon, { state: "off", fault: { code } });
     tabs.paintAll();
@@ -68,13 +68,13 @@ test("a browser that finds no relay says so, and not that nothing runs", () => {
 
 test("what a search carried is forgotten as the vault is locked", () => {
   const { shown, daemon, tabs } = made();
-  tabs.note(1, search({ region: "x" }));
-  tabs.note(2, search({}, { code: "no daemon" }));
+  tabs.note(1, searched({ region: "x" }));
+  tabs.note(2, searched({}, { code: "no daemon" }));
   daemon.state = "lock";
   tabs.paintAll();
   assert.equal(tabs.last(1), null);
   assert.equal(tabs.last(2).fault.code, "no daemon");
-  const locked = { ...search({}), answer: { code: "locked", attributes: {} } };
+  const locked = { ...searched({}), answer: { code: "locked", attributes: {} } };
   tabs.note(1, locked);
   tabs.paintAll();
   assert.equal(tabs.last(1), locked);
@@ -83,20 +83,12 @@ test("what a search carried is forgotten as the vault is locked", () => {
 
 test("what a search carried is forgotten in all tabs as its site is refused", () => {
   const { shown, daemon, tabs } = made();
-  [1, 2].forEach((tab) => tabs.note(tab, search({ region: "x" })));
-  tabs.note(3, { ...search({}), recipient: "b.example" });
+  [1, 2].forEach((tab) => tabs.note(tab, searched({ region: "x" })));
+  tabs.note(3, { ...searched({}), recipient: "b.example" });
   daemon.refused.add("a.example");
   tabs.paintAll();
   assert.deepEqual([1, 2, 3, "all"].map((tab) => shown.texts.get(tab)), [null, null, "0", ""]);
   assert.deepEqual([tabs.last(1), tabs.last(2)], [null, null]);
-});
-
-test("a badge whose search is forgotten says what all say", () => {
-  const { shown, daemon, tabs } = made();
-  tabs.note(1, search({ region: "x" }));
-  daemon.state = "lock";
-  tabs.paintAll();
-  assert.deepEqual([shown.texts.get(1), shown.texts.get("all")], [null, "lock"]);
 });
 
 for (const [name, pages, kept] of [
@@ -104,9 +96,9 @@ for (const [name, pages, kept] of [
   ["a part of it", [X, `${X}#here`], true],
   ["more of the same search", [X, `${X}&page=2`], true],
   ["another page of its site", [X, "https://www.a.example/result"], true],
-  ["a search there that was not asked about", [X, address("a.example", "y")], false],
+  ["a search there that was not asked about", [X, search("a.example", "y")], false],
   ["another site", [X, "https://c.example/"], false],
-  ["another site that is listed", [X, address("b.example", "x")], false],
+  ["another site that is listed", [X, search("b.example", "x")], false],
   ["a site of a like name", [X, "https://ba.example/"], false],
   ["a site that the search is sent on to", ["https://c.example/"], false],
   ["no page of the web", [X, undefined], false],
@@ -116,23 +108,14 @@ for (const [name, pages, kept] of [
 ]) {
   test(`what a search carried is ${kept ? "kept" : "forgotten"} at ${name}`, () => {
     const { shown, tabs } = made();
-    tabs.note(1, search({ region: "x" }));
-    tabs.note(2, search({ region: "x" }));
+    tabs.note(1, searched({ region: "x" }));
+    tabs.note(2, searched({ region: "x" }));
     pages.forEach((now) => tabs.follow(1, { moved: now, now }));
     assert.equal(tabs.last(1) !== null, kept);
     assert.equal(shown.texts.get(1), kept ? "1" : null);
     assert.equal(shown.texts.get(2), "1");
   });
 }
-
-test("what is said of the page before the search's is not of the search", () => {
-  const { tabs } = made();
-  for (const now of ["https://c.example/", address("a.example", "before"), undefined]) {
-    tabs.note(1, search({ region: "x" }));
-    tabs.follow(1, { now });
-    assert.equal(tabs.last(1).query, "x");
-  }
-});
 
 test("a site that has offered says so, whatever is searched for there", () => {
   const { shown, tabs } = made();
@@ -141,7 +124,7 @@ test("a site that has offered says so, whatever is searched for there", () => {
   assert.equal(shown.texts.get(1), "?");
   const words = "c.example says which facts it could use: `reticent requests list --waiting`";
   assert.equal(shown.titles.get(1), words);
-  for (const now of [address("c.example", "x"), address("c.example", "y")]) {
+  for (const now of [search("c.example", "x"), search("c.example", "y")]) {
     tabs.follow(1, { moved: now, now });
     assert.equal(shown.texts.get(1), "?");
   }
@@ -168,21 +151,117 @@ test("what a listed or refused site offers, and where there was a search, is no 
   ["a.example", "d.example", "www.d.example"].forEach((host) => tabs.offered(1, host));
   assert.deepEqual([tabs.offering(1), shown.texts.size], [null, 0]);
   tabs.offered(1, "c.example");
-  tabs.note(1, search({ region: "x" }));
+  tabs.note(1, searched({ region: "x" }));
   assert.deepEqual([tabs.offering(1), shown.texts.get(1)], [null, "1"]);
 });
 
-test("a search that took too long says so until the next", () => {
-  const { shown, tabs } = made();
-  tabs.note(1, search({}, { code: "too slow" }));
-  assert.equal(shown.texts.get(1), "slow");
-  tabs.note(1, search({ region: "x" }));
-  assert.equal(shown.texts.get(1), "1");
+const { Offers } = await module("lib/offers.js");
+const { MOST_OFFERS } = await module("lib/limits.js");
+const offering = (query, value = "region", host = "a.example") => ({
+  url: search(host, query),
+  method: "GET",
+  responseHeaders: [{ name: "accept-shared-attributes", value }],
 });
 
-test("a tab that is closed is forgotten, and a badge of one is no error", () => {
-  const { tabs } = made();
-  tabs.note(404, search({}));
-  tabs.forget(404);
-  assert.equal(tabs.last(404), null);
+/** Offers to a daemon that says these, and then that the user is asked. */
+function offersOf(...answers) {
+  const told = [];
+  const offer = async ({ names }) => {
+    told.push(names[0]);
+    return answers.length > 0 ? answers.shift() : true;
+  };
+  return { told, offers: new Offers({ offer }) };
+}
+
+test("what the user is asked about is told once", async () => {
+  const { told, offers } = offersOf();
+  const template = search("a.example", "{query}");
+  const offer = { recipient: "a.example", names: ["region"], search: template };
+  assert.deepEqual(await offers.heard(offering("x")), offer);
+  assert.equal(await offers.heard(offering("y")), null);
+  assert.equal((await offers.heard(offering("x", "gender"))).names[0], "gender");
+  assert.equal(await offers.heard({ ...offering("x"), url: "https://a.example/other" }), null);
+  assert.deepEqual(told, ["region", "gender"]);
+});
+
+for (const [name, answer, times] of [
+  ["what the user is not asked about is told once", false, 1],
+  ["what nobody heard is told again", null, 2],
+]) {
+  test(name, async () => {
+    const { told, offers } = offersOf(answer);
+    assert.equal(await offers.heard(offering("x")), null);
+    await offers.heard(offering("x"));
+    assert.equal(told.length, times);
+  });
+}
+
+test("a site that makes up offers leaves room for those of others", async () => {
+  const { told, offers } = offersOf();
+  for (let number = 0; number <= MOST_OFFERS; number += 1) {
+    await offers.heard(offering("x", `n${number}`, "evil.example"));
+  }
+  assert.notEqual(await offers.heard(offering("x")), null);
+  assert.equal(await offers.heard(offering("x")), null);
+  assert.equal(told.length, MOST_OFFERS + 2);
+});
+
+const { isPage, isVisit, listedPage } = await module("lib/senders.js");
+const { scriptOf } = await module("lib/scripts.js");
+const ID = "abc";
+const [GATE_PAGE, POPUP] = ["chromium/gate.html", "popup/popup.html"];
+const DRAWN = "0f535c20-c025-4aa4-abf8-b073d82bf0a3"; // the browser draws one for each session
+const getURL = (path) => `chrome-extension://${path === GATE_PAGE ? DRAWN : ID}/${path}`;
+const runtime = { id: ID, getURL };
+const SITES = [site("a.example")];
+const SCRIPT = { id: ID, tab: { id: 3 }, frameId: 0, url: search("a.example", "x") };
+
+test("a page of the extension, whatever is behind its path", () => {
+  for (const end of ["", "#x", "?y"]) {
+    const url = `${runtime.getURL(POPUP)}${end}`;
+    assert.ok(isPage({ id: ID, url }, runtime, POPUP));
+    assert.ok(!isPage({ id: "other", url }, runtime, POPUP));
+    assert.ok(!isPage({ id: ID, url, frameId: 2 }, runtime, POPUP));
+    assert.ok(!isPage({ id: ID, url: `https://a.example/?${url}` }, runtime, POPUP));
+  }
+  assert.ok(!isPage({ id: ID }, runtime, POPUP));
+});
+
+test("the gate is known by where it lies, not by the address that leads there", () => {
+  const url = `chrome-extension://${ID}/${GATE_PAGE}`;
+  assert.ok(isPage({ id: ID, url: `${url}#x` }, runtime, GATE_PAGE));
+  assert.ok(!isPage({ id: ID, url: getURL(GATE_PAGE) }, runtime, GATE_PAGE));
+});
+
+test("a page that a tab goes to, and none that is fetched ahead", () => {
+  const request = { tabId: 3, frameId: 0, documentLifecycle: "active" };
+  assert.ok(isVisit(request));
+  assert.ok(isVisit({ tabId: 3 }));
+  for (const more of [{ tabId: -1 }, { documentId: "1B2B" }, { documentLifecycle: "prerender" }]) {
+    assert.ok(!isVisit({ ...request, ...more }));
+  }
+});
+
+test("our script in the top frame of a listed site's page", () => {
+  const wanted = { tab: 3, address: SCRIPT.url, origin: "https://a.example" };
+  assert.deepEqual(listedPage(SCRIPT, runtime, SITES), wanted);
+  for (const more of [
+    { id: "other" },
+    { tab: undefined },
+    { frameId: 1 },
+    { frameId: undefined },
+    { url: undefined },
+    { url: search("b.example", "x") },
+    { url: "https://a.example:444/search?q=x" },
+    { url: "http://a.example/search?q=x" },
+  ]) {
+    assert.equal(listedPage({ ...SCRIPT, ...more }, runtime, SITES), null);
+  }
+});
+
+test("the script is on the pages of one origin", () => {
+  const [own] = scriptOf("http://127.0.0.1:8710", true).matches;
+  assert.equal(own, "http://127.0.0.1:8710/*");
+  assert.deepEqual(scriptOf("http://127.0.0.1:8710", false).matches, ["http://127.0.0.1/*"]);
+  assert.equal(scriptOf("https://a.example", true).persistAcrossSessions, false);
 });

@@ -13,7 +13,7 @@ from agent.daemon.programs import EXTENSION as SOURCE
 from agent.daemon.programs import FIREFOX_ID, HOST
 from agent.wire import base
 from examples.pack_extension import LEFT_OUT, STORES, pack
-from tests.examples.extension.modules import EXTENSION
+from tests.examples.extension.conftest import EXTENSION
 
 MANIFEST: dict[str, Any] = json.loads((EXTENSION / "manifest.json").read_text())
 
@@ -53,6 +53,8 @@ def test_its_permissions() -> None:
     unwanted = {"externally_connectable", "optional_permissions", "optional_host_permissions"}
     assert not unwanted & MANIFEST.keys()
     assert "content_scripts" not in MANIFEST
+    gecko = MANIFEST["browser_specific_settings"]["gecko"]
+    assert gecko["data_collection_permissions"] == {"required": ["none"]}
 
 
 def test_one_key_opens_the_popup_and_nothing_else_does() -> None:
@@ -72,25 +74,12 @@ def test_its_pages_cannot_be_framed_and_run_their_own_code_alone() -> None:
     assert directives["script-src"] == "'self'"
 
 
-@pytest.mark.parametrize("file", sorted(set(files(MANIFEST))))
-def test_what_it_names_is_there(file: str) -> None:
-    """Every file."""
-    assert (EXTENSION / file).is_file()
-
-
-@pytest.mark.parametrize(
-    ("here", "there"),
-    [
-        ("LONGEST_QUERY", base.LONGEST_QUERY),
-        ("LONGEST_SEARCH", base.LONGEST_SEARCH),
-        ("LONGEST_NAME", base.LONGEST_NAME),
-        ("MOST_NAMES", base.MOST_NAMES),
-    ],
-)
-def test_its_limits_are_the_daemons(here: str, there: int) -> None:
-    """It sends nothing that would be refused."""
-    text = (EXTENSION / "lib" / "limits.js").read_text()
-    assert f"export const {here} = {there};" in re.sub(r" //.*", "", text)
+def test_what_it_names_is_there_and_its_limits_are_the_daemons() -> None:
+    """Every file; and it sends nothing that would be refused."""
+    assert [each for each in files(MANIFEST) if not (EXTENSION / each).is_file()] == []
+    text = re.sub(r" //.*", "", (EXTENSION / "lib" / "limits.js").read_text())
+    for name in ("LONGEST_QUERY", "LONGEST_SEARCH", "LONGEST_NAME", "MOST_NAMES"):
+        assert f"export const {name} = {getattr(base, name)};" in text
 
 
 PACKED = "manifest.json"
@@ -108,7 +97,7 @@ def flat(manifest: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("store", STORES)
 def test_it_has_what_a_browser_reads_and_nothing_else(tmp_path: Path, store: str) -> None:
-    """Byte for byte; packed again, on another day, it is the same."""
+    """Byte for byte, and packed again the same; its manifest lacks what is for others alone."""
     path = pack(store, tmp_path)
     packed, again = ZipFile(path), path.read_bytes()
     here = {str(each.relative_to(SOURCE)): each for each in SOURCE.rglob("*") if each.is_file()}
@@ -119,20 +108,8 @@ def test_it_has_what_a_browser_reads_and_nothing_else(tmp_path: Path, store: str
         if name != PACKED and packed.read(name) != here[name].read_bytes()
     ] == []
     assert pack(store, tmp_path).read_bytes() == again
-
-
-@pytest.mark.parametrize("store", STORES)
-def test_its_manifest_lacks_what_is_for_others(tmp_path: Path, store: str) -> None:
-    """All the rest of it is as in the source."""
-    there = flat(json.loads(ZipFile(pack(store, tmp_path)).read(PACKED)))
-    here = flat(json.loads((SOURCE / PACKED).read_text()))
-    changed = {name for name in here if there.get(name) != here[name]}
-    assert (changed, there.keys() - here.keys()) == (OF_OTHERS[store], set())
-    lacking = {*here["permissions"]} - {*there["permissions"]}
+    there, own = flat(json.loads(packed.read(PACKED))), flat(MANIFEST)
+    changed = {name for name in own if there.get(name) != own[name]}
+    assert (changed, there.keys() - own.keys()) == (OF_OTHERS[store], set())
+    lacking = {*own["permissions"]} - {*there["permissions"]}
     assert lacking == ({"webRequestBlocking"} if store == "chromium" else set())
-
-
-def test_it_declares_that_it_collects_nothing() -> None:
-    """To Firefox, from the first version that asks."""
-    gecko = json.loads((SOURCE / PACKED).read_text())["browser_specific_settings"]["gecko"]
-    assert gecko["data_collection_permissions"] == {"required": ["none"]}

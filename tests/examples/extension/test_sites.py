@@ -1,14 +1,14 @@
-"""Which addresses are searches: the matcher, the rule's expression and a plain model agree."""
+"""Which addresses are searches: matcher, expression and a plain model agree; and offers."""
 
 import re
 from typing import Any, NamedTuple
-from urllib.parse import unquote_plus
+from urllib.parse import quote, unquote_plus, urlencode
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.examples.extension.modules import Modules
+from agent.wire.decide import Offer
+from tests.examples.extension.conftest import Modules
 
 SITES = "lib/sites.js"
 
@@ -106,47 +106,38 @@ def test_what_is_listed_is_taken_apart_or_left(modules: Modules, text: str) -> N
             assert modules(SITES, "queryOf", site, modules(SITES, "addressOf", site, "x")) == "x"
 
 
-PARTS = ("?q=x{query}", "?q={query}x", "?q={query}&r={query}", "?q=y&q={query}", "??q={query}")
-STARTS = (
-    "https://u:p@a.example/",
-    "javascript:alert(1)",
-    "chrome-extension://a/",
-    "ftp://a.example/",
+PARTS = (
+    "?q=x{query} ?q={query}x ?q={query}&r={query} ?q=y&q={query} ??q={query} {query} #?q={query} ?q"
+)
+STARTS = "https://u:p@a.example/ javascript:alert(1) chrome-extension://a/ ftp://a.example/"
+LISTED = (
+    ("HTTPS://A.example:443/x/../?q={query}", "https://a.example/?q=b"),
+    ("https://a.example?hl=en&q={query}#top", "https://a.example/?q=b&x"),
+    ("https://ä.example/?q={query}", "https://xn--4ca.example/?q=b"),
+    ("https://a.example/ä?q={query}", "https://a.example/%C3%A4?q=b"),
+    ("https://a.example/?s[text]={query}", "https://a.example/?s%5Btext%5D=b"),
+    ("https://a.example/?s[text]={query}", "https://a.example/?s[text]=b"),
+    ("http://[0:0::1]/?q={query}", "http://[::1]/?q=b"),
 )
 
 
-@pytest.mark.parametrize(
-    "search",
-    [
-        *("", "{query}", "//a.example/?q={query}", "https://?q={query}"),
-        *(f"https://a.example/{part}" for part in (*PARTS, "{query}", "#?q={query}", "?q")),
-        *(f"{start}?q={{query}}" for start in STARTS),
-    ],
-)
-def test_what_no_browser_can_use_is_left(modules: Modules, search: str) -> None:
+def test_what_no_browser_can_use_is_left(modules: Modules) -> None:
     """Wherever {query} stands but as the whole value of one parameter."""
-    assert modules(SITES, "siteOf", {"recipient": "a.example", "search": search}) is None
+    for search in (
+        *("", "{query}", "//a.example/?q={query}", "https://?q={query}"),
+        *(f"https://a.example/{part}" for part in PARTS.split()),
+        *(f"{start}?q={{query}}" for start in STARTS.split()),
+    ):
+        site = modules(SITES, "siteOf", {"recipient": "a.example", "search": search})
+        assert site is None, search
 
 
-@pytest.mark.parametrize(
-    ("search", "address"),
-    [
-        ("HTTPS://A.example:443/x/../?q={query}", "https://a.example/?q=b"),
-        ("https://a.example?hl=en&q={query}#top", "https://a.example/?q=b&x"),
-        ("https://ä.example/?q={query}", "https://xn--4ca.example/?q=b"),
-        ("https://a.example/ä?q={query}", "https://a.example/%C3%A4?q=b"),
-        ("https://a.example/?s[text]={query}", "https://a.example/?s%5Btext%5D=b"),
-        ("https://a.example/?s[text]={query}", "https://a.example/?s[text]=b"),
-        ("http://[0:0::1]/?q={query}", "http://[::1]/?q=b"),
-    ],
-)
-def test_a_search_is_known_however_it_is_listed(
-    modules: Modules, search: str, address: str
-) -> None:
+def test_a_search_is_known_however_it_is_listed(modules: Modules) -> None:
     """As browsers write it, and as forms write a parameter's name."""
-    site = modules(SITES, "siteOf", {"recipient": "a.example", "search": search})
-    assert modules(SITES, "queryOf", site, address) == "b"
-    assert re.search(modules(SITES, "expression", site), address)
+    for search, address in LISTED:
+        site = modules(SITES, "siteOf", {"recipient": "a.example", "search": search})
+        assert modules(SITES, "queryOf", site, address) == "b", search
+        assert re.search(modules(SITES, "expression", site), address), search
 
 
 @given(st.text(min_size=1), st.text())
@@ -156,3 +147,56 @@ def test_an_escaped_text_matches_itself(modules: Modules, text: str, other: str)
     expression: Any = modules(SITES, "escaped", text)
     assert re.fullmatch(expression, text)
     assert not re.fullmatch(expression, other)
+
+
+# What a response offers
+
+USUAL = ("q", "query", "search", "s", "p", "text", "term", "keywords", "k", "wd")
+texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+tokens = st.lists(st.from_regex(r"[a-z][a-z0-9_]{0,20}", fullmatch=True), min_size=1, unique=True)
+
+
+def offered(modules: Modules, url: str, *lines: str, method: str = "GET") -> Any:  # noqa: ANN401  (JSON)
+    """Return what a response offers."""
+    headers = [{"name": "Accept-Shared-Attributes", "value": each} for each in lines]
+    response = {"url": url, "method": method, "responseHeaders": [{"name": "Date"}, *headers]}
+    return modules("lib/offers.js", "offerOf", response)
+
+
+@given(st.sampled_from(USUAL), texts, texts, tokens)
+def test_an_offer(modules: Modules, usual: str, secret: str, other: str, wanted: list[str]) -> None:
+    """It is one that the daemon reads, and the same whatever was asked for."""
+    pairs = urlencode({"session": other, usual: secret})
+    url = f"https://www.a.example:8443/find?{pairs}#{quote(other)}"
+    offer = offered(modules, url, ", ".join(wanted))
+    search = f"https://www.a.example:8443/find?{usual}={{query}}"
+    assert offer == {"recipient": "www.a.example", "names": wanted, "search": search}
+    Offer(**offer)
+    site = modules("lib/sites.js", "siteOf", offer)
+    assert modules("lib/sites.js", "queryOf", site, f"{search.partition('{')[0]}x") == "x"
+
+
+def test_several_lines_are_one_list(modules: Modules) -> None:
+    """With each name once."""
+    offer = offered(modules, "https://a.example/?q=x", "region, gender", "int_python;v=2", "gender")
+    assert offer["names"] == ["region", "gender", "int_python"]
+
+
+MANY = ", ".join(f"n{each}" for each in range(1025))
+LISTS: tuple[list[str], ...] = ([], [""], ["region,"], ["region", '"gender"'], ["(region)"])
+LISTS += (["a" * 201], [MANY])
+BEHIND = ("?q=", "?Q=x", "?x=q", "#?q=x")
+
+
+def test_what_is_no_offer(modules: Modules) -> None:
+    """No search, no list of tokens, or a form that was posted."""
+    search = "https://a.example/?q=x"
+    for url, lines in (
+        *((search, each) for each in LISTS),
+        *((f"https://a.example/{each}", ["region"]) for each in BEHIND),
+        ("https://u:p@a.example/?q=x", ["region"]),
+        (f"https://a.example/{'x' * 2000}?q=x", ["region"]),
+        *(("chrome-extension://a/?q=x", ["region"]), ("no address", ["region"])),
+    ):
+        assert offered(modules, url, *lines) is None, (url, lines)
+    assert offered(modules, search, "region", method="POST") is None

@@ -1,0 +1,437 @@
+"""The search service: what it asks for, finds, ranks for and writes down, whoever asks."""
+
+import asyncio
+import json
+import logging
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from io import StringIO
+from itertools import count
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import http_sf
+import pytest
+from aiohttp import ClientResponse, web
+from aiohttp.test_utils import TestClient, TestServer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.model.file import read, shipped_model
+from agent.model.model import Model
+from examples.search_service import page
+from examples.search_service.__main__ import main
+from examples.search_service.attributes import asked_of
+from examples.search_service.engine import Engine, Found, Placed
+from examples.search_service.journal import Journal, Shown
+from examples.search_service.ranking import PULL, Ranker
+from examples.search_service.service import POLICY, Service, application
+from examples.search_service.texts import Entry, Question
+from examples.shared_attributes import ACCEPT, SHARED
+from tests.house.tree import ROOT
+from tests.strategies import models
+from tests.waiting import PATIENCE, bounded
+
+Client = TestClient[web.Request, web.Application]
+
+
+@asynccontextmanager
+async def client_of(service: Service) -> AsyncIterator[Client]:
+    """Serve it, and yield a client."""
+    async with TestClient(TestServer(application(service))) as client:
+        yield client
+
+
+def asking(service: Service, do: Callable[[Client], Awaitable[None]]) -> None:
+    """Do something with a client."""
+
+    async def inside() -> None:
+        async with asyncio.timeout(PATIENCE), client_of(service) as client:
+            await do(client)
+
+    asyncio.run(inside())
+
+
+def get(service: Service, path: str, **headers: str) -> tuple[ClientResponse, str]:
+    """Get a path."""
+    found = []
+
+    async def do(client: Client) -> None:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        async with client.get(path, headers=named) as answer:
+            found.append((answer, await answer.text()))
+
+    asking(service, do)
+    return found[0]
+
+
+async def raw(client: Client, query: bytes, headers: bytes = b"") -> tuple[int, bytes]:
+    """Search with bytes that no client would send, and return the status and all that comes."""
+    reader, writer = await asyncio.open_connection(client.host, client.port)
+    first = b"GET /search?q=" + query + b" HTTP/1.1\r\nHost: localhost\r\n"
+    writer.write(first + headers + b"Connection: close\r\n\r\n")
+    answer = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return int(answer.split()[1]), answer
+
+
+def titles(text: str) -> list[str]:
+    """Return the titles of the results of a page."""
+    return re.findall(r'data-result="\d+">([^<]*)<', text)
+
+
+@pytest.fixture(scope="session")
+def model() -> Model:
+    """The first of those that come with Reticent."""
+    return read(shipped_model("atus"))
+
+
+@pytest.fixture(scope="session")
+def engine(model: Model) -> Iterator[Engine]:
+    """The search over it."""
+    made = Engine(model)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def service(engine: Engine, model: Model) -> Service:
+    """The service; its journal writes into a text."""
+    return Service(engine, model.attributes, asked_of(model), Journal(StringIO()))
+
+
+TOLD = 'education="bachelor", student="yes", age="35_44"'
+CODES = {"education": 5, "student": 2, "age": 4}
+few = settings(max_examples=30)
+PATHS = ["/", "/search?q=garden", "/result/0", "/style.css", "/chosen.js", "/nowhere"]
+
+
+@pytest.mark.parametrize("path", ["/search", "/search?q=", "/search?q=garden", "/search?q=zzz"])
+@pytest.mark.parametrize("told", [TOLD, "no dictionary ("])
+def test_every_search_page_says_what_it_asks_for(service: Service, path: str, told: str) -> None:
+    """A List of Tokens, of names of the model, the same on each: it is asked once."""
+    answer, _ = get(service, path, Shared_Attributes=told)
+    tokens = http_sf.parse(answer.headers[ACCEPT].encode(), tltype="list")
+    assert isinstance(tokens, list)
+    assert [str(each[0]) for each in tokens if isinstance(each, tuple)] == [
+        each.name for each in service.asked
+    ]
+    assert answer.headers["Vary"] == SHARED
+
+
+def test_it_ranks_for_what_it_is_told(service: Service) -> None:
+    """As the engine ranks, and it says so; without a header it ranks for everyone."""
+    for told, codes in (
+        (TOLD, CODES),
+        ("", {}),
+    ):
+        _, text = get(service, "/search?q=garden", **({"Shared_Attributes": told} if told else {}))
+        found = service.engine.search("garden", codes)
+        assert titles(text) == [each.entry.title for each in found.placed]
+        assert ("<b>bachelor</b>" in text) == bool(told)
+        assert ("ranked for everyone" in text) == (not told)
+
+
+def test_the_log_says_what_is_ignored_without_names_or_values(
+    service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    """One line for a request, and none where nothing is ignored."""
+    with caplog.at_level(logging.DEBUG, "search_service"):
+        get(service, "/search?q=garden", Shared_Attributes='secret="x", education="secret", age')
+        get(service, "/search?q=garden", Shared_Attributes=TOLD)
+        get(service, "/search?q=garden")
+    said = [each.getMessage() for each in caplog.records if each.name == "search_service"]
+    assert [each.removeprefix(f"ignored of {SHARED}: ") for each in said] == [
+        "2 with a value that the attribute does not have; 1 that nobody asked for"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "header"), [(TOLD, True), ("", False), ("broken (", False), ("nobody_asked", False)]
+)
+@pytest.mark.parametrize("script", [True, False])
+def test_a_choice_is_written_once_with_both_ranks(
+    service: Service, told: str, header: bool, script: bool
+) -> None:
+    """Told by the script, by the page that is opened, or by both."""
+    book = StringIO()
+    noting = Service(service.engine, service.attributes, service.asked, Journal(book))
+
+    async def do(client: Client) -> None:
+        headers = {SHARED: told} if told else {}
+        async with client.get("/search", params={"q": "Garden "}, headers=headers) as answer:
+            text = await answer.text()
+        (link, name, number) = re.findall(
+            r'href="(/result/\d+\?page=[^"]+)" data-page="([^"]+)" data-result="(\d+)"', text
+        )[1]
+        if script:
+            async with client.post("/chosen", data={"page": name, "result": number}) as answer:
+                assert answer.status == 204
+        async with client.get(link) as answer:
+            assert 'value="Garden"' in await answer.text()
+
+    asking(noting, do)
+    (line,) = map(json.loads, book.getvalue().splitlines())
+    codes = CODES if header else {}
+    second = service.engine.search("garden", codes).placed[1]
+    assert line.keys() == {"time", "query", "rank", "rank_without", "header"}
+    assert (line["query"], line["header"]) == ("Garden", header)
+    assert (line["rank"], line["rank_without"]) == (2, second.plain)
+
+
+OWN = ("127.0.0.1", "127.0.0.1:8710", "LOCALHOST:1", "search.localhost:8710")
+OTHERS = ("evil.example", "localhost.evil.example", "evillocalhost", "127.0.0.1.evil.example:8710")
+ODD = ("[::1]:8710", "127.0.0.2", "localhost:", "localhost:8710:8710")
+
+
+@pytest.mark.parametrize("host", [*OWN, *OTHERS, *ODD])
+def test_only_its_own_names_are_answered(service: Service, host: str) -> None:
+    """A page of somebody else's name for this address reads nothing here (rebinding)."""
+    answer, text = get(service, "/search?q=garden", Host=host)
+    assert answer.status == (200 if host in OWN else 421)
+    assert bool(titles(text)) == (ACCEPT in answer.headers) == (host in OWN)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_answer_is_held_to_itself(service: Service, path: str) -> None:
+    """Nothing from elsewhere runs in it, nothing frames or keeps it, and a search alone asks."""
+    answer, text = get(service, path)
+    assert (ACCEPT in answer.headers) == path.startswith("/search")
+    assert answer.headers["Content-Security-Policy"] == POLICY
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert "Server" not in answer.headers
+    assert not re.search(r"https?://|@import|url\(|style=|<script>", text)
+
+
+nasty = st.text(st.sampled_from("<>&\"' a=/é\n"), min_size=1, max_size=12)
+TITLES = {"region": "region of the world", "python": "interested in Python"}
+
+
+class Reading(HTMLParser):
+    """Takes down the tags and texts of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, tuple[str, ...]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take down a tag with the names of its attributes."""
+        self.tags.append((tag, tuple(name for name, _ in attrs)))
+
+    def handle_data(self, data: str) -> None:
+        """Take down text."""
+        self.text += data
+
+
+def view(word: str, *places: tuple[int, int]) -> page.View:
+    """Return a view in which everything that can be is a word."""
+    entry = Entry(word, word)
+    placed = tuple(Placed(rank, entry, rank, plain, 0.25) for rank, plain in places)
+    found = Found(Question(word, word, word, (entry,)), placed, ("region",))
+    return page.View(word, found, word, {"region": word, "python": "yes"}, TITLES)
+
+
+@given(nasty)
+def test_no_text_is_taken_for_a_tag(word: str) -> None:
+    """Whatever the words are, the tags and their attributes are those of a harmless word."""
+    for made in (
+        lambda text: page.results(view(text, (1, 2), (2, 1)), [], text),
+        lambda text: page.result(Question("q", text, text, ()), Entry(text, text), text),
+        lambda text: page.home([Question(text, text, text, ())], text, text),
+        lambda text: page.empty([Question(text, text, text, ())], text),
+        page.problem,
+    ):
+        nasty_one, harmless = Reading(made(word)), Reading(made("word"))
+        assert nasty_one.tags == harmless.tags
+        assert word.strip() in nasty_one.text
+
+
+PROGRAM = [sys.executable, "-m", "examples.search_service"]
+
+
+def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
+    """It says where, answers there, writes what is chosen, and ends quietly."""
+    book = tmp_path / "chosen.jsonl"
+    with ExitStack() as ending:
+        running = ending.enter_context(
+            subprocess.Popen(
+                [*PROGRAM, "--port", "0", "--log", str(book)],
+                cwd=ROOT,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        )
+        ending.callback(running.kill)
+        assert running.stdout is not None
+        with bounded(running.kill):
+            line = running.stdout.readline()
+        where = re.match(r"http://127\.0\.0\.1:\d+", line)
+        assert where, line
+        assert "6 of the 22 attributes" in line
+        carried = {"Shared-Attributes": 'age="35_44"'}
+        search = Request(f"{where[0]}/search?q=garden", headers=carried)  # noqa: S310
+        with urlopen(search, timeout=PATIENCE) as answer:  # noqa: S310
+            (first, *_) = re.findall(r'href="(/result[^"]*)"', answer.read().decode())
+        with urlopen(where[0] + first, timeout=PATIENCE) as answer:  # noqa: S310
+            assert answer.status == 200
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=PATIENCE)
+    assert (running.returncode, told) == (0, "")
+    assert '"rank": 1' in book.read_text()
+    assert book.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_cannot_be_served_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And a way out."""
+    missing = str(tmp_path / "no" / "file")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for option, value in (("--port", port), ("--log", missing), ("--model", missing)):
+            assert main([option, value]) == 2
+            out, err = capsys.readouterr()
+            assert out == ""
+            assert [line.split(": ")[1] for line in err.splitlines()] == ["error", "hint"]
+            assert value in err.splitlines()[0]
+
+
+NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
+PAGE = Shown("git\n\ud800", told=True, ranks={7: (1, 3), 9: (2, 1)})
+
+
+def journal(file: StringIO | None) -> Journal:
+    """Return a journal at noon that numbers its pages."""
+    numbers = count()
+    return Journal(file, clock=lambda: NOON, name=lambda: str(next(numbers)))
+
+
+KNOWN = {"sex": 2, "age": 4, "work": 1}
+
+
+def test_a_query_is_ranked_as_the_ranker_ranks_it(engine: Engine, model: Model) -> None:
+    """Every query, for somebody and for everyone; numbers lead to what is shown."""
+    ranker, names = Ranker(model), set()
+    for index, query in enumerate(model.queries):
+        found = engine.search(query.text, KNOWN)
+        ranking, everyone = ranker.rank(index, KNOWN), ranker.rank(index, {})
+        assert found.question is not None
+        assert found.question.name == query.text
+        assert found.used == ranking.used
+        for placed, intent in zip(found.placed, ranking.order, strict=True):
+            assert placed.entry == found.question.results[intent]
+            assert (placed.rank, placed.plain) == (ranking.rank(intent), everyone.rank(intent))
+            assert placed.probability == ranking.probabilities[intent]
+            assert engine.result(placed.number) == (found.question, placed.entry)
+            names.add(placed.number)
+    assert names == set(range(sum(len(query.intents) for query in model.queries)))
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "first"),
+    [
+        ("Sport AND exercise", "sport and exercise", None),
+        ("what could I do this weekend with two kids", "looking after children", None),
+        ("yoga", "sport and exercise", "Yoga"),
+        ("drag strips", "watching sport", "Motor racing"),
+        ("of planks", "home repair", "Furniture building and repair"),
+        ("zebra planks", None, "Furniture building and repair"),
+    ],
+)
+def test_words_find_the_question(
+    engine: Engine, text: str, query: str | None, first: str | None
+) -> None:
+    """As agents read it, else by its words or those of its results, which then come first."""
+    found = engine.search(text, {})
+    assert (found.question and found.question.name) == query
+    if first is not None:
+        assert found.placed[0].entry.title == first
+
+
+@settings(max_examples=300)
+@given(text=st.text(max_size=40) | st.text('"*:^(){}-+ NEAROTDabc', max_size=30))
+def test_any_text_finds_something_or_nothing(engine: Engine, text: str) -> None:
+    """No text is an operator of the index; ranks are 1, 2, 3 and so on, results differ."""
+    placed = engine.search(text, {}).placed
+    assert [each.rank for each in placed] == list(range(1, len(placed) + 1))
+    assert sorted(each.plain for each in placed) == [each.rank for each in placed]
+    assert len({each.number for each in placed}) == len(placed)
+
+
+few_engine = settings(max_examples=20)
+Asking = tuple[Model, int, dict[str, int]]
+
+
+@st.composite
+def askings(draw: st.DrawFn) -> Asking:
+    """Draw a model, one of its queries, and codes of some of its attributes."""
+    drawn = draw(models())
+    pulls = st.sampled_from([0.0, 0.5, 5.0, 200.0])  # 0: as a model may be built
+    model = replace(
+        drawn, queries=tuple(replace(each, shrinkage=draw(pulls)) for each in drawn.queries)
+    )
+    attributes = draw(st.lists(st.sampled_from(model.attributes), unique=True))
+    codes = {each.name: draw(st.integers(0, len(each.values) - 1)) for each in attributes}
+    return model, draw(st.integers(0, len(model.queries) - 1)), codes
+
+
+def rows_of(model: Model, query: int) -> list[tuple[int, dict[str, int]]]:
+    """Return the intent and the codes by name of each row, one after the other."""
+    rows = model.rows(query)
+    return [
+        (
+            int(intent),
+            {
+                attribute.name: int(code)
+                for attribute, code in zip(
+                    model.attributes, [*rows.person[user], *request], strict=True
+                )
+            },
+        )
+        for user, intent, request in zip(rows.user, rows.intent, rows.request, strict=True)
+    ]
+
+
+def smoothed(model: Model, query: int, codes: dict[str, int]) -> list[float]:
+    """Return P(x|q,a) by going through the rows one after the other."""
+    rows = rows_of(model, query)
+    intents, pull = len(model.queries[query].intents), model.queries[query].shrinkage or PULL
+    prior = [
+        (Counter(intent for intent, _ in rows)[each] + 0.5) / (len(rows) + intents / 2)
+        for each in range(intents)
+    ]
+    if not codes:
+        return prior
+    group = [intent for intent, row in rows if codes.items() <= row.items()]
+    return [
+        (group.count(each) + pull * prior[each]) / (len(group) + pull) for each in range(intents)
+    ]
+
+
+@few_engine
+@given(askings())
+def test_the_probabilities_are_smoothed_counts(asking: Asking) -> None:
+    """They are those of the names used, sum to 1, and give the order; ties go by index."""
+    model, query, codes = asking
+    ranking = Ranker(model).rank(query, codes)
+    used = {name: codes[name] for name in ranking.used}
+    assert ranking.probabilities == pytest.approx(smoothed(model, query, used), rel=1e-12)
+    assert ranking.probabilities.sum() == pytest.approx(1)
+    by_rule = sorted(ranking.order, key=lambda each: (-ranking.probabilities[each], each))
+    assert list(ranking.order) == by_rule
+    assert sorted(by_rule) == list(range(len(model.queries[query].intents)))
+    assert [ranking.rank(each) for each in ranking.order] == list(range(1, len(by_rule) + 1))
