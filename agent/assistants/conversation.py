@@ -37,11 +37,11 @@ class _Part(Struct):
 class Turn:
     """The user's turn in a conversation.
 
-    ``said``: all that the user said in it, as far as the request has it, the question last;
+    ``texts``: all that the user said in it, as far as the request has it, the question last;
     ``conversation``: the service's id of it, empty where each request has all of it.
     """
 
-    said: tuple[str, ...]
+    texts: tuple[str, ...]
     conversation: str
     _member: str
     _members: Mapping[str, Raw] = field(repr=False)
@@ -51,7 +51,7 @@ class Turn:
     @property
     def question(self) -> str:
         """What the user asks."""
-        return self.said[-1]
+        return self.texts[-1]
 
     def with_message(self, text: str) -> bytes:
         """Write the request with one more message: of the system, behind those that it has."""
@@ -74,16 +74,16 @@ def turn_of(call: str, body: bytes) -> Turn | None:
             return None
         messages = _messages(members[member], call)
         read = [msgspec.json.decode(each, type=_Message) for each in messages]
-        said = tuple(_text(each.content) for each in read if each.role == "user")
+        texts = tuple(_text(each.content) for each in read if each.role == "user")
         conversation = _id(members.get("conversation", NULL)) if call == "responses" else ""
-        "".join(said).encode()  # what is no text, such as half a pair of surrogates, is not asked
+        "".join(texts).encode()  # what is no text, such as half a pair of surrogates, is not asked
     except (KeyError, msgspec.DecodeError, UnicodeError, RecursionError):
         return None  # the service says what is wrong with it
-    is_asked = bool(read) and read[-1].role == "user" and 0 < len(said[-1]) <= LONGEST_QUERY
-    if not is_asked or not said[-1].strip():
+    is_asked = bool(read) and read[-1].role == "user" and 0 < len(texts[-1]) <= LONGEST_QUERY
+    if not is_asked or not texts[-1].strip():
         return None
     after = next(number for number, each in enumerate(read) if each.role not in FIRST)
-    return Turn(said, conversation, member, members, messages, after)
+    return Turn(texts, conversation, member, members, messages, after)
 
 
 def _messages(raw: Raw, call: str) -> tuple[bytes | Raw, ...]:
@@ -103,8 +103,8 @@ def _text(content: Raw) -> str:
 
 def _id(raw: Raw) -> str:
     """Read the id of a conversation, by itself or in an object; empty where there is none."""
-    found = msgspec.json.decode(raw, type=str | dict[str, Any] | None)
-    return str(found["id"]) if isinstance(found, dict) else found or ""
+    identifier = msgspec.json.decode(raw, type=str | dict[str, Any] | None)
+    return str(identifier["id"]) if isinstance(identifier, dict) else identifier or ""
 
 
 class Conversations:
@@ -139,7 +139,7 @@ class Conversations:
         """Yield what stands for the conversation's id, and then for it up to each turn."""
         digest = blake2b(turn.conversation.encode(), key=self._key, digest_size=16)
         yield digest.digest()
-        for each in turn.said:
+        for each in turn.texts:
             digest.update(b"%d:" % len(each))
             digest.update(each.encode())
             yield digest.digest()

@@ -196,8 +196,8 @@ def end_to_end(headers: CIMultiDictProxy[str], also: Collection[str] = ()) -> CI
     """Keep the headers but those of the connection, and but ``also`` (in small letters)."""
     named = ",".join(headers.getall("Connection", [])).lower().split(",")
     left_out = {*_OF_A_HOP, *also, *(each.strip() for each in named)}
-    kept = [(name, each) for name, each in headers.items() if name.lower() not in left_out]
-    return CIMultiDict(kept)
+    remaining = [(name, each) for name, each in headers.items() if name.lower() not in left_out]
+    return CIMultiDict(remaining)
 
 
 async def _run(

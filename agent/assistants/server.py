@@ -155,7 +155,7 @@ class AssistantTools:
         """Keep whom to ask and for whom; nothing is opened before a question."""
         self._socket = socket
         self._recipient = recipient
-        self._told: dict[str, SharedFact] = {}
+        self._disclosed: dict[str, SharedFact] = {}
 
     def personal_context(self, question: Question) -> Annotated[CallToolResult, PersonalContext]:
         """Get the facts for a question; none, and why, where there is no answer."""
@@ -165,12 +165,12 @@ class AssistantTools:
                 context = personal_context(client.call("decide", ask))
         except ReticentError as error:
             context = undecided(error)
-        self._told |= {each.title: each for each in context.facts}
+        self._disclosed |= {each.title: each for each in context.facts}
         return _result(context)
 
     def already_told(self) -> Annotated[CallToolResult, PersonalContext]:
         """List what was told by this process, as it was told."""
-        facts = tuple(self._told.values())
+        facts = tuple(self._disclosed.values())
         line = f"Told so far: {_listed(facts)}." if facts else NOTHING_YET
         return _result(PersonalContext(line=line, facts=facts))
 

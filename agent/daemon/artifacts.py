@@ -173,8 +173,8 @@ class ConfigurationEntry(Artifact):
 
     def _replace(self, before: bytes, whole: dict[str, Any]) -> None:
         """Rewrite the file, indented as it was; UsageError where its program just changed it."""
-        found = _INDENT.search(before)
-        indent = found[1].decode() if found else 2
+        first = _INDENT.search(before)
+        indent = first[1].decode() if first else 2
         end = "" if before.strip() and not before.endswith(b"\n") else "\n"
         try:
             text = json.dumps(whole, indent=indent, ensure_ascii=False, allow_nan=False)

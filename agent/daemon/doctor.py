@@ -116,8 +116,8 @@ def _folder(name: str, path: Path) -> Finding:
         (mode & OTHERS, warn, f"other users can look into {path}", close),
         (mode != PRIVATE_FOLDER, bad, f"you lack full access to {path}", close),
     )
-    found = (make(name, what, fix) for is_so, make, what, fix in wrong if is_so)
-    return next(found, ok(name, f"{path} is private"))
+    findings = (make(name, what, fix) for is_so, make, what, fix in wrong if is_so)
+    return next(findings, ok(name, f"{path} is private"))
 
 
 def check_files(here: Machine) -> Iterator[Finding]:
@@ -285,7 +285,8 @@ def check_installed(here: Machine) -> Iterator[Finding]:
         try:
             connected = [each for each in listed(here) if each.state != "absent"]
         except UsageError as error:
-            yield ok(name, str(error)) if here.mac else warn(name, str(error), error.hint)
+            is_mac = here.mac and name == "service"
+            yield ok(name, str(error)) if is_mac else warn(name, str(error), error.hint)
             continue
         yield from _connected(name, connected) if connected else [ok(name, NOTHING[name])]
         if connected and name == "service" and not reachable():

@@ -63,30 +63,30 @@ def installed_files(paths: Paths) -> InstalledFiles:
     return InstalledFiles(tuple(ours), tuple(others), tuple(folders))
 
 
-def remove(found: InstalledFiles) -> list[Path]:
+def remove(files: InstalledFiles) -> list[Path]:
     """Remove our files, and folders that are then empty; return what was removed."""
     removed = []
-    for path in found.ours:
+    for path in files.ours:
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)  # which follows no link either
         else:
             path.unlink(missing_ok=True)
         removed.append(path)
-    for folder in found.folders:
+    for folder in files.folders:
         if not [*_entries(folder)]:
             folder.rmdir()
             removed.append(folder)
     return removed
 
 
-def accounts(found: InstalledFiles) -> tuple[list[str], list[Path]]:
+def accounts(files: InstalledFiles) -> tuple[list[str], list[Path]]:
     """List the accounts of every vault in the keyring: that in use, replaced, unfinished ones.
 
     Also lists the vaults that did not say which they have. Raises BusyVaultError if one is open.
     """
     names: dict[str, None] = {}
     unread = list[Path]()
-    for path in found.ours:
+    for path in files.ours:
         beside = any(fnmatchcase(path.name, name) for name in BESIDE)
         if beside or path.is_symlink() or not _fits(path, VAULTS):
             continue
@@ -101,13 +101,13 @@ def accounts(found: InstalledFiles) -> tuple[list[str], list[Path]]:
 
 def forget(names: Sequence[str]) -> list[str]:
     """Remove accounts from the keyring; return those that may be in it still."""
-    kept = []
+    remaining = []
     for name in names:
         with suppress(VaultError):  # the keyring does not say
             if secrets.forget(name) or not secrets.fetched([name]):
                 continue
-        kept.append(name)
-    return kept
+        remaining.append(name)
+    return remaining
 
 
 def _entries(folder: Path) -> Iterator[Path]:

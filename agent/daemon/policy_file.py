@@ -231,8 +231,8 @@ class ActivePolicy:
         if self.policy is None:
             return ()
         names = tuple(sorted({each.name for model in models for each in model.attributes}))
-        found = misspelt(self.policy, names)
-        return tuple(f"line {each.line}: {each.what} ({each.hint})" for each in found)
+        remarks = misspelt(self.policy, names)
+        return tuple(f"line {each.line}: {each.what} ({each.hint})" for each in remarks)
 
 
 class PolicyFile:

@@ -166,10 +166,10 @@ class Dialog:
                     await to.drain()
                 data = b""
                 for _ in range(MOST_LINES):
-                    found = parsed((await source.readuntil(b"\n"))[:-1])
-                    if isinstance(found, Reply):
-                        return replace(found, data=data)
-                    data += found
+                    part = parsed((await source.readuntil(b"\n"))[:-1])
+                    if isinstance(part, Reply):
+                        return replace(part, data=data)
+                    data += part
         except TimeoutError:
             raise PinentryError("it did not answer in time") from None
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -240,11 +240,11 @@ async def opened(
 
 
 TRUSTED: frozenset[Asker] = frozenset({"user", "assistant"})
-HELD = 600.0  # seconds without a dialog for the passphrase, after "not now"
-HOUR = APART = 3600.0  # seconds between two about the same pool
+AFTER_NOT_NOW = 600.0  # seconds without a dialog for the passphrase, after "not now"
+HOUR = BETWEEN = 3600.0  # seconds between two about the same pool
 TRIES = 3
 TITLE = "Reticent"
-SAID: Mapping[int, Disclose] = {0: "never", DECLINED: "auto"}  # by what a button replies
+DECISIONS: Mapping[int, Disclose] = {0: "never", DECLINED: "auto"}  # by what a button replies
 PASSPHRASE = ""  # stands for no pool
 
 
@@ -305,7 +305,7 @@ class Prompts:
             for review in consent.reviews(now):
                 own = (review.kind, review.pool) == ("ask", pool) and {*review.names} <= pending
                 if own:
-                    self._wait(pool, APART)
+                    self._wait(pool, BETWEEN)
                     self._shown.append(self._clock())
                     self._begin(partial(self._ask_word, review, answer.summary.titles))
                     break
@@ -337,7 +337,7 @@ class Prompts:
 
     async def _ask_passphrase(self, host: str) -> None:
         """Ask for the passphrase, and open the vault with it."""
-        self._wait(PASSPHRASE, HELD)
+        self._wait(PASSPHRASE, AFTER_NOT_NOW)
         async with opened(self._program(), self._screen, TITLE) as dialog:
             self._dialog = dialog
             await dialog.tell("SETPROMPT", "Passphrase:")
@@ -347,7 +347,7 @@ class Prompts:
                 if dialog.over:
                     break
                 if reply.error:
-                    self._wait(PASSPHRASE, HELD)
+                    self._wait(PASSPHRASE, AFTER_NOT_NOW)
                     break
                 secret = reply.data.decode("utf-8", "surrogateescape")
                 del reply
@@ -365,7 +365,7 @@ class Prompts:
             self._dialog = dialog
             text = notices.dialog_asks(review, titles)
             reply = await dialog.show("CONFIRM", text, "No", "Decide later", "Yes, once")
-            disclose = SAID.get(reply.error)
+            disclose = DECISIONS.get(reply.error)
             if disclose is not None and not dialog.over:
                 names = review.names[: notices.DIALOG_NAMES]
                 word = Word(disclose=disclose, names=names, recipient=review.pool)

@@ -97,22 +97,16 @@ def test_the_next_request_profits(desk: Desk, by: Asker) -> None:
     assert desk.program.gone()
 
 
-@pytest.mark.parametrize("by", ["page", "program", "command"])
-def test_nobody_else_opens_one(desk: Desk, by: Asker) -> None:
-    """Neither a page nor a program, however often it asks."""
+def test_nobody_else_opens_one(desk: Desk) -> None:
+    """Neither a page nor a program, however often it asks; nor what could not be answered anyway.
+
+    In clear, to no host, to one that gets nothing; without a screen, a vault, or the setting.
+    """
 
     async def steps() -> None:
-        for _ in range(50):
-            await desk.asked(by)
-
-    run(steps())
-    assert desk.program.started() == 0
-
-
-def test_what_could_not_be_answered_anyway_opens_none(desk: Desk) -> None:
-    """In clear, to no host, to one that gets nothing; without a screen, a vault, or the setting."""
-
-    async def steps() -> None:
+        for by in ("page", "program", "command"):
+            for _ in range(50):
+                await desk.asked(by)
         await desk.asked(ask=Ask(query="a", recipient="http://shop.example"))
         await desk.asked(ask=Ask(query="a", recipient="a b"))
         desk.home.calls.refuse(RecipientName(recipient="shop.example"))
@@ -166,16 +160,14 @@ def test_a_wrong_passphrase_is_asked_again_twice(desk: Desk) -> None:
 
 
 def test_two_requests_open_one_dialog(desk: Desk) -> None:
-    """While it is open nothing waits for it."""
+    """While it is open nothing waits for it; and the end of the daemon ends it."""
     desk.program.answers(GETPIN=["SLEEP"])
 
     async def steps() -> None:
         for _ in range(20):
             assert desk.ask().code == "locked"
         await desk.shown()
-        desk.ask("assistant")
-        desk.prompts.end()
-        await desk.done()
+        desk.ask("assistant")  # and `asyncio.run` cancels what is left
 
     run(steps())
     assert desk.program.started() == 1
@@ -214,18 +206,6 @@ def test_it_is_closed_once_nothing_can_come_of_it(desk: Desk, step: str, begun: 
         assert not desk.home.calls.locked().locked
 
     run(steps())
-
-
-def test_the_end_of_the_daemon_ends_it(desk: Desk) -> None:
-    """As `asyncio.run` cancels what is left."""
-    desk.program.answers(GETPIN=["SLEEP"])
-
-    async def steps() -> None:
-        desk.ask()
-        await desk.shown()
-
-    run(steps())
-    assert desk.program.gone()
 
 
 def test_only_control_says_where_the_screen_is(desk: Desk) -> None:

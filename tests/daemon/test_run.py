@@ -94,24 +94,23 @@ def test_the_log_has_nothing_of_what_was_asked(home: Paths) -> None:
         assert word not in text
 
 
-def test_no_core_file_is_made_of_it(home: Paths) -> None:
-    """From before anything is read that is secret."""
-    with running(home, "undumped_inside"):
-        assert (home.data / "noted").read_text() == f"{NEVER}\n"
+def test_signals_end_it_and_have_it_read_its_files(home: Paths) -> None:
+    """Its sockets are gone, and what is open is closed; the folders were made for us alone.
 
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it(home: Paths, number: int) -> None:
-    """Its sockets are gone, and what is open is closed; the folders were made for us alone."""
-    with running(home, "Noting") as process:
+    No core file is made of it from before anything is read that is secret.
+    """
+    noted = home.data / "noted"
+    with running(home, "undumped_inside") as process:
+        process.send_signal(signal.SIGHUP)
+        awaited(noted, "reloaded\n")
         assert ask(home.query).body == to_builtins(LOCKED)
         assert ask(home.control).status == 200
         for folder in (home.config, home.data, home.state, home.runtime):
             assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-        process.send_signal(number)
+        process.send_signal(signal.SIGINT)
         assert "ending" in ended(process)
     assert [*home.runtime.iterdir()] == []
-    assert (home.data / "noted").read_text() == "locked\n"
+    assert noted.read_text() == f"{NEVER}\nreloaded\nlocked\n"
 
 
 def test_a_signal_at_any_moment_of_the_start_ends_it(home: Paths) -> None:
@@ -157,16 +156,6 @@ def test_an_open_stream_does_not_hold_it_up(home: Paths) -> None:
         process.terminate()
         ended(process)
         received(opened, b": the daemon ends\n\n")
-
-
-def test_a_hangup_reads_the_files_again(home: Paths) -> None:
-    """As of other daemons; it does not end."""
-    noted = home.data / "noted"
-    with running(home, "Noting") as process:
-        process.send_signal(signal.SIGHUP)
-        awaited(noted, "reloaded\n")
-        assert ask(home.query).status == 200
-    assert noted.read_text() == "reloaded\nlocked\n"
 
 
 def test_a_defect_beside_the_calls_ends_it_and_locks(home: Paths) -> None:

@@ -115,16 +115,16 @@ class NotingAgent(FakeAgent):
         note(self.paths, "locked")
 
 
-def undumped_inside(paths: Paths) -> Any:  # noqa: ANN401
-    """Write down whether there may be a core file."""
-    note(paths, state())
-    return FakeApi()
-
-
 def note(paths: Paths, what: str) -> None:
     """Write down that something was done."""
     with (paths.data / "noted").open("a") as noted:
         noted.write(f"{what}\n")
+
+
+def undumped_inside(paths: Paths) -> Any:  # noqa: ANN401
+    """Return such calls, and write down whether there may be a core file."""
+    note(paths, state())
+    return Noting(paths)
 
 
 def writing_inside(paths: Paths) -> Any:  # noqa: ANN401
