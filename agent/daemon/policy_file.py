@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from agent.daemon.events import LOG
 from agent.decision.terms import Terms, attributes_of, rulebook, terms_under
-from agent.errors import PolicyError, Problem, UnsafeError, UsageError, reason
-from agent.files import check_ours, clear_unfinished, fsync, temporary_file
+from agent.errors import PolicyError, Problem, UnsafeError, UsageError
+from agent.files import check_ours, clear_unfinished, replace_bytes
 from agent.model.model import Model
 from agent.wire.state import PolicyStatus
 from policy.hosts import host_of
@@ -21,7 +21,6 @@ from policy.read import EMPTY_POLICY, is_empty_policy, load, misspelt, opened, p
 from policy.rules import SIGN, Layer, Policy, Pools
 
 SETTLING = timedelta(seconds=0.25)
-TRIES = 3
 Change = Callable[[str, Policy], str]  # of a text, and of what it says
 Check = Callable[[Policy], None]  # of what it says then
 _Content = Policy | PolicyError | UsageError | None
@@ -63,47 +62,44 @@ class Edit(NamedTuple):
     changed: bool
 
 
-def rewrite(
-    path: Path, change: Change, check: Check = lambda _: None, expected: str | None = None
-) -> Edit:
-    """Change a policy file; not where ``check`` raises UsageError, or it says what is not expected.
+def rewrite(path: Path, change: Change, check: Check = lambda _: None) -> Edit:
+    """Change a policy file; not where ``check`` raises UsageError.
 
-    The file that a link points to is replaced in one step and keeps its mode. Where another
-    program changes it meanwhile, the change is made to what that one wrote. UsageError, and the
+    The file that a link points to is replaced in one step and keeps its mode. UsageError, and the
     file as it was, where there is none, where another user could have written it, where it has
-    mistakes or would have (then the PolicyError is its cause), where it says nothing or would, and
-    where it cannot be written.
+    mistakes or would have (then the PolicyError is its cause), where it says nothing or would,
+    where another program changes it meanwhile, and where it cannot be written.
     """
     with suppress(OSError):  # where that cannot be seen, reading it will say why
         if not path.exists():
             what = f"no policy file at {path}, so no rules are in use"
             raise UsageError(what, "create one with `reticent init`, or write one by hand")
-    target = path.resolve()
-    for _ in range(TRIES):
-        current = opened(path, check_ours)
-        if expected is not None and current.text != expected:
-            what = f"{path} was edited since, so nothing was undone"
-            raise UsageError(what, "see `reticent policy show`, and change it by hand")
-        try:
-            before = read(current.text, str(path), preset)
-        except PolicyError as error:
-            what = f"the policy file has mistakes, so nothing was written: {error}"
-            raise UsageError(what, "`reticent policy check` lists them") from None
-        try:
-            changed = change(current.text, before)
-            after = read(changed, str(path), preset)
-        except PolicyError as error:
-            what = f"the result would be no valid policy, so nothing was written: {error}"
-            raise UsageError(what, error.hint) from error
-        if is_empty_policy(current.text) or is_empty_policy(changed):
-            what = f"an empty policy is never used, so nothing was written to {path}"
-            raise UsageError(what, EMPTY_POLICY.hint)
-        check(after)
-        same, mode = changed == current.text, S_IMODE(current.status.st_mode)
-        if same or _replaced(target, current.text, changed.encode(), mode):
-            return Edit(before, after, not same)
-    what = f"another program keeps changing {path}, so nothing was written"
-    raise UsageError(what, "try again when it has finished")
+    target, current = path.resolve(), opened(path, check_ours)
+    try:
+        before = read(current.text, str(path), preset)
+    except PolicyError as error:
+        what = f"the policy file has mistakes, so nothing was written: {error}"
+        raise UsageError(what, "`reticent policy check` lists them") from None
+    try:
+        changed = change(current.text, before)
+        after = read(changed, str(path), preset)
+    except PolicyError as error:
+        what = f"the result would be no valid policy, so nothing was written: {error}"
+        raise UsageError(what, error.hint) from error
+    if is_empty_policy(current.text) or is_empty_policy(changed):
+        what = f"an empty policy is never used, so nothing was written to {path}"
+        raise UsageError(what, EMPTY_POLICY.hint)
+    check(after)
+
+    def unchanged() -> None:
+        if opened(target).text != current.text:
+            what = f"another program changed {path} meanwhile, so nothing was written"
+            raise UsageError(what, "try again when it has finished")
+
+    if changed != current.text:
+        clear_unfinished(target)  # of a daemon that was killed
+        replace_bytes(changed.encode(), target, S_IMODE(current.status.st_mode), unchanged)
+    return Edit(before, after, changed != current.text)
 
 
 def restore(path: Path, edit: Edit) -> None:
@@ -111,24 +107,14 @@ def restore(path: Path, edit: Edit) -> None:
 
     UsageError, and nothing written, where it is not as we left it, and as `rewrite` has it.
     """
-    rewrite(path, lambda *_: edit.before.text, expected=edit.after.text)
 
+    def back(text: str, _: Policy) -> str:
+        if text != edit.after.text:
+            what = f"{path} was edited since, so nothing was undone"
+            raise UsageError(what, "see `reticent policy show`, and change it by hand")
+        return edit.before.text
 
-def _replaced(target: Path, before: str, after: bytes, mode: int) -> bool:
-    """Put a text in the place of another; False, and nothing done, if that is not there now."""
-    try:
-        clear_unfinished(target)  # of a daemon that was killed
-        with temporary_file(after, target) as new:
-            if opened(target).text != before:
-                return False
-            new.chmod(mode)
-            new.replace(target)
-        with suppress(OSError):  # not every system can sync a folder
-            fsync(target.parent)
-    except OSError as error:
-        hint = "make its folder writable, or change the file by hand"
-        raise UsageError(f"{target} cannot be written: {reason(error)}", hint) from None
-    return True
+    rewrite(path, back)
 
 
 class ActivePolicy:

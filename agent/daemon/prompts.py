@@ -170,12 +170,8 @@ class Dialog:
                     if isinstance(part, Reply):
                         return replace(part, data=data)
                     data += part
-        except TimeoutError:
+        except (TimeoutError, EOFError, ConnectionError, asyncio.LimitOverrunError):
             raise PinentryError("it did not answer in time") from None
-        except (asyncio.IncompleteReadError, ConnectionError):
-            raise PinentryError("it has ended") from None
-        except asyncio.LimitOverrunError:
-            pass
         raise PinentryError("it says too much")
 
     async def tell(self, command: str, text: str = "") -> None:
