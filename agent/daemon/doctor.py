@@ -150,7 +150,8 @@ def check_environment(here: Machine) -> Iterator[Finding]:
         what = f"{HOME} is {home!r}: a different folder depending on where it runs"
         yield bad("environment", what, "set it to an absolute path")
     elif home or here.mac or here.environment.get(RUNTIME):
-        yield ok("environment", f"everything is under {home}" if home else "sockets have a folder")
+        what = "everything is stored under" if home else "sockets are in"
+        yield ok("environment", f"{what} {home or here.paths.runtime}")
     else:
         what = f"{RUNTIME} is not set: sockets are expected in {here.paths.runtime}"
         fix = f"log in as the user, or set {RUNTIME} to /run/user/{os.geteuid()}"

@@ -17,8 +17,7 @@ from agent.paths import Paths
 from agent.vault import secrets
 from agent.vault.vault import accounts_of
 
-VAULTS = ("vault.db", "vault.db.replaced-*", "vault.db.set-aside-*", ".vault.db.*.part")
-BESIDE = ("*-wal", "*-shm", "*-journal")  # what SQLite keeps beside each
+VAULTS = ("vault.db", "vault.db.*-*[0-9]", ".vault.db.*.part")  # not what SQLite keeps beside each
 ASIDE = ("vault.db.set-aside-*", ".vault.db.set-aside-*")
 VAULT = ("vault.db", "vault.db-*", "vault.db.replaced-*", ".*vault.db.*", *ASIDE)
 BROWSERS = ("browser-relay", ".browser-relay.*", "browser-extension/", ".browser-extension.*.part/")
@@ -87,8 +86,7 @@ def accounts(files: InstalledFiles) -> tuple[list[str], list[Path]]:
     names: dict[str, None] = {}
     unread = list[Path]()
     for path in files.ours:
-        beside = any(fnmatchcase(path.name, name) for name in BESIDE)
-        if beside or path.is_symlink() or not _fits(path, VAULTS):
+        if path.is_symlink() or not _fits(path, VAULTS):
             continue
         try:
             names |= dict.fromkeys(accounts_of(path))

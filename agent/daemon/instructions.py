@@ -24,12 +24,7 @@ from policy.read import preset, read
 from policy.rules import SIGN, Layer, Policy, Pools, Rule, is_group
 from policy.toml_text import parsed, rewritten
 
-VERBS: Mapping[Disclose, str] = {
-    "auto": "approved",
-    "never": "denied",
-    "ask": "asked",
-    "always": "always",
-}
+VERBS = {"auto": "approved", "never": "denied", "ask": "asked", "always": "always"}
 OPENNESS: tuple[Disclose, ...] = get_args(Disclose)  # the strictest first
 OWN_WORD = Rule("your own word", MappingProxyType({}), Layer.FILE, "")  # stands in no file
 LONGEST = 120  # characters of a recipient in a name, which has at most 200

@@ -251,8 +251,8 @@ class HostProgram(NamedTuple):
     """A program with an assistant in it.
 
     ``place``: of its file, below the user's own folder where it begins with a dot, else below
-    their configuration; ``typed``: it wants to be told
-    how each is reached; ``recipient``: who answers in it, as it comes.
+    their configuration; ``recipient``: who answers in it, as it comes; ``typed``: whether it wants
+    to be told how each server is reached.
     """
 
     name: str
@@ -264,10 +264,8 @@ class HostProgram(NamedTuple):
 
     def path(self, machine: Machine) -> Path:
         """Locate its file, whether or not it exists."""
-        variables = machine.environment
-        own = variables.get("CLAUDE_CONFIG_DIR", "") if self.name == "claude-code" else ""
         if self.place.startswith("."):
-            return (Path(own) if Path(own).is_absolute() else machine.home) / self.place
+            return machine.home / self.place
         return machine.support(self.place)
 
 

@@ -168,8 +168,6 @@ def test_each_host_has_its_file(host: HostProgram, *, mac: bool) -> None:
     moved = machine_at(home, mac, XDG_CONFIG_HOME="/config")
     assert host.path(moved).is_relative_to("/home/u" if own else "/config")
     assert host.path(machine_at(home, mac, XDG_CONFIG_HOME="here")) == plain
-    elsewhere = machine_at(home, mac, CLAUDE_CONFIG_DIR="/claude")
-    assert (host.path(elsewhere) != plain) == (host.name == "claude-code")
 
 
 def test_an_entry_says_where_our_things_lie() -> None:
