@@ -111,9 +111,7 @@ def disconnected(
     if answers_:
         service.run(service.STOPPING)
     removed = [str(each.path) for each in programs.remove(chosen, programs.installations(machine))]
-    stays = [
-        str(part.path) for each in chosen for part in each.artifacts if part.state() != "absent"
-    ]
+    stays = [str(each.artifact.path) for each in chosen if each.state != "absent"]
     commands = [service.RELOAD] if system else []
     if answers_:
         service.run(commands)
@@ -153,7 +151,7 @@ def _listed(machine: Machine) -> Output:
     """Lay out the state of all that can be connected, and what is wrong with browsers."""
     rows, message, notes = [], [], [*_sandboxed(machine)]
     for each in programs.installations(machine):
-        state, files = each.state, [str(part.path) for part in each.artifacts]
+        state, files = each.state, [str(each.artifact.path)]
         whom = f" for {each.recipient}" if each.recipient and state in programs.PRESENT else ""
         rows.append((each.name, f"{STATES[state]}{whom}"))
         named = {"name": each.name, "state": state, "recipient": each.recipient}

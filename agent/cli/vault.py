@@ -270,7 +270,7 @@ def purge(*, yes: bool) -> Output:
     """
     at, machine = paths(), this_machine()
     found, programs = installed_files(at), installations(machine)
-    parts = {part.path: part.state() for each in programs for part in each.artifacts}
+    parts = {each.artifact.path: each.state for each in programs}
     connected = [path for path, state in parts.items() if state in PRESENT]
     others = [path for path, state in parts.items() if state not in {"absent", *PRESENT}]
     going, staying = [*found.ours, *connected], _staying(found, others)

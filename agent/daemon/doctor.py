@@ -303,7 +303,7 @@ def _connected(name: str, connected: Sequence[Installation]) -> Iterator[Finding
     """Yield what is wrong with programs that are connected, or that they are."""
     parts = {part.path: (part, name) for each in connected for part in each.shared}
     for each in connected:
-        parts |= {part.path: (part, each.name) for part in each.artifacts}
+        parts[each.artifact.path] = (each.artifact, each.name)
         if each.state == "installed":
             yield ok(
                 name, f"{each.title} is connected{each.recipient and f' for {each.recipient}'}"

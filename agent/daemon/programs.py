@@ -158,28 +158,24 @@ def extension(paths: Paths) -> UnpackedFolder:
 
 
 SYSTEM = "system"
-WORST: tuple[ArtifactState, ...] = ("foreign", "elsewhere", "outdated", "installed", "absent")
 PRESENT = {"installed", "outdated"}  # states of what is of this installation
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """A program that is connected by artifacts of its own, and by some that it shares."""
+    """A program that is connected by an artifact of its own, and by some that it shares."""
 
     name: str
     title: str
     kind: Literal["system", "browser", "assistant"]
-    artifacts: tuple[Artifact, ...]
+    artifact: Artifact
     shared: tuple[Artifact, ...] = ()
     recipient: str = ""  # of an assistant: who gets the facts
 
     @property
     def state(self) -> ArtifactState:
-        """The worst state of its own artifacts; outdated where some of them are absent."""
-        states = {each.state() for each in self.artifacts}
-        if "absent" in states and states & PRESENT:
-            return "outdated"
-        return next(each for each in WORST if each in states)
+        """The state of its own artifact."""
+        return self.artifact.state()
 
 
 def this_machine() -> Machine:
@@ -190,15 +186,14 @@ def this_machine() -> Machine:
 
 def system_service(machine: Machine) -> Iterator[Installation]:
     """Yield the service that starts the daemon; UsageError where its files cannot be written."""
-    yield Installation(SYSTEM, "The system", "system", service.units(machine))
+    yield Installation(SYSTEM, "The system", "system", service.unit(machine))
 
 
 def browser_installations(machine: Machine) -> Iterator[Installation]:
     """Yield each browser; UsageError where the path of our socket is too long."""
     shared = (launcher(machine), extension(machine.paths))
     for each in BROWSERS:
-        own = (manifest(each, machine),)
-        yield Installation(each.name, each.title, "browser", own, shared)
+        yield Installation(each.name, each.title, "browser", manifest(each, machine), shared)
 
 
 def assistant_installations(
@@ -208,7 +203,7 @@ def assistant_installations(
     for each in HOST_PROGRAMS:
         own = entry(each, machine, recipient)
         whom = recipient_of(json.loads(own.text))
-        yield Installation(each.name, each.title, "assistant", (own,), recipient=whom)
+        yield Installation(each.name, each.title, "assistant", own, recipient=whom)
 
 
 def installations(machine: Machine) -> list[Installation]:
@@ -222,7 +217,7 @@ def installations(machine: Machine) -> list[Installation]:
 
 def write(chosen: Iterable[Installation]) -> list[Artifact]:
     """Write all artifacts; return them. UsageError before anything is written if one is foreign."""
-    needed = {part.path: part for each in chosen for part in (*each.shared, *each.artifacts)}
+    needed = {part.path: part for each in chosen for part in (*each.shared, each.artifact)}
     for part in needed.values():
         part.check()
     for part in needed.values():
@@ -235,7 +230,7 @@ def remove(chosen: Sequence[Installation], every: Iterable[Installation]) -> lis
 
     ``every``: all that may share them. Returns what was removed; UsageError where one cannot be.
     """
-    removed = [part for each in chosen for part in each.artifacts if part.remove()]
+    removed = [each.artifact for each in chosen if each.artifact.remove()]
     used = {part.path for each in every if each.state in PRESENT for part in each.shared}
     shared = {part.path: part for each in chosen for part in each.shared}
     return removed + [part for path, part in shared.items() if path not in used and part.remove()]

@@ -22,7 +22,7 @@ STARTING = [RELOAD, [*_CTL, "enable", "--now", SERVICE]]  # once the unit is wri
 STOPPING = [[*_CTL, "disable", "--now", SERVICE]]  # before it is removed
 
 
-def units(machine: Machine) -> tuple[Artifact, ...]:
+def unit(machine: Machine) -> Artifact:
     """Write the unit that starts the daemon, with the variables that locate our folders.
 
     Raises UsageError for a path or a variable that such a file cannot hold, and on macOS.
@@ -49,7 +49,7 @@ def units(machine: Machine) -> tuple[Artifact, ...]:
         """It names the same folders."""
         return MARK in other and _folders(other) == _folders(text)
 
-    return (Artifact(machine.configuration / "systemd" / "user" / SERVICE, text, is_ours, MARK),)
+    return Artifact(machine.configuration / "systemd" / "user" / SERVICE, text, is_ours, MARK)
 
 
 def _folders(text: str) -> list[str]:

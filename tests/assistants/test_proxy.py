@@ -95,16 +95,6 @@ def test_a_question_gets_its_facts_once(live: Live, service: Service, proxy: Pro
     assert told.line.count(",") < len(entries[0].disclosed)
 
 
-def test_responses_get_them_too(service: Service, proxy: Proxied) -> None:
-    """What goes on from an answer has what was told in it."""
-    for message in ({"input": "editor"}, {"input": "editor", "previous_response_id": "r"}):
-        assert ask(proxy, "responses", message)[0] == 200
-    told, later = service.asked
-    assert told.line is not None
-    assert told.messages[1:] == [{"role": "user", "content": "editor"}]
-    assert json.loads(later.body) == {"input": "editor", "previous_response_id": "r"}
-
-
 def test_what_asks_nothing_stays_byte_for_byte(service: Service, proxy: Proxied) -> None:
     """Damaged or not: what is wrong with it, the service says. So does what is compressed."""
 

@@ -5,6 +5,8 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+from hypothesis import settings
+
 from agent.daemon.consent import Consent
 from agent.daemon.policy_file import ActivePolicy
 from agent.decision.knowledge import Knowledge
@@ -19,6 +21,7 @@ from policy.rules import Policy
 from tests.decision.made import CACHE, decide, made_model
 
 MODEL = made_model(1)
+FEW = settings(max_examples=settings().max_examples // 3, deadline=None)  # each with files
 START = datetime(2026, 3, 2, 9, tzinfo=timezone(timedelta(hours=1)))
 TEXT = (
     'disclose = "ask"  # all\nlambda = 0.01\n[daemon]\nprompts_per_hour = 2\n'

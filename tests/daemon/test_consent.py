@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.consent import ALREADY_SENT, Consent
@@ -16,7 +16,7 @@ from agent.errors import RefusedError, ReticentError, UsageError
 from agent.wire.policy import About, Disclose, Lasting, Word
 from agent.words.figures import listed
 from policy.read import preset, read
-from tests.daemon.office import MODEL, TEXT, Office, open_office
+from tests.daemon.office import FEW, MODEL, TEXT, Office, open_office
 from tests.decision.made import NAMES, OTHER_NAMES, elsewhere
 
 HOSTS = ("a.example", "www.a.example", "b.example", "s1.example", "s2.example")
@@ -88,6 +88,7 @@ def test_what_is_denied_once_is_not_asked_for_once(office: Office) -> None:
     assert (again.names, again.id) == (review.names, 2)
 
 
+@FEW
 @given(verdicts=st.lists(VERDICTS, max_size=4))
 def test_the_next_request_carries_what_was_approved_and_no_more(
     verdicts: list[tuple[str, str, str, str]], tmp_path_factory: pytest.TempPathFactory
@@ -108,6 +109,7 @@ def test_the_next_request_carries_what_was_approved_and_no_more(
         assert carried == approved | {*decision.disclosed}
 
 
+@FEW
 @given(events=st.lists(EVENTS, max_size=6))
 def test_what_expires_or_is_dismissed_rules_nothing(
     events: list[tuple[str, bool, int]], tmp_path_factory: pytest.TempPathFactory
@@ -193,7 +195,7 @@ def test_a_verdict_that_cannot_be_written_leaves_all_as_it_was(
     assert not disclosed(office, "a.example")
 
 
-@settings(deadline=None)
+@FEW
 @given(
     st.lists(
         st.one_of(
@@ -224,7 +226,7 @@ def test_what_waits_follows_the_rules_in_force(
         assert {*review.names} <= office.decided(review.recipient)[1].ask
 
 
-@settings(deadline=None)
+@FEW
 @given(
     st.lists(
         st.tuples(

@@ -24,6 +24,7 @@ from policy.hosts import host_of
 from policy.match import Known, Rulebook, known
 from policy.read import preset, read
 from policy.rules import Policy, Pools
+from tests.daemon.office import FEW
 
 START = date(2026, 3, 2)
 BOOKS = Instruction("books.example", "auto", known("salary"), answers=True)
@@ -150,6 +151,7 @@ def theirs(text: str) -> dict[str, Any]:
     }
 
 
+@FEW
 @given(st.sampled_from(BASES), STEPS)
 def test_the_last_verdict_is_what_the_policy_rules(base: str, steps: list[Step]) -> None:
     """For everyone it is about, on every day; the comments and the other rules stay."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agent.daemon.consent import ALREADY_SENT
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError, VaultError
 from agent.wire.policy import Disclose, Lasting, Word
-from tests.daemon.office import TEXT, Office, open_office
+from tests.daemon.office import FEW, TEXT, Office, open_office
 from tests.decision.made import NAMES
 from tests.worlds.people import Memory
 
@@ -67,6 +67,7 @@ def test_a_site_gets_nothing_that_it_says_it_cannot_use(office: Office) -> None:
     assert consent.usable("a.example", office.now) == AGE
 
 
+@FEW
 @given(
     names=st.sets(st.sampled_from(NAMES), min_size=1),
     days=st.integers(1, 3),
@@ -174,6 +175,7 @@ def test_without_a_policy_nothing_is_written(tmp_path: Path) -> None:
     assert [*tmp_path.iterdir()] == []
 
 
+@FEW
 @given(
     offers=st.dictionaries(
         st.sampled_from(HOSTS), st.tuples(st.sampled_from(PATHS), st.none() | st.integers(0, 2))
@@ -366,6 +368,7 @@ def life(office: Office, words: list[Spoken]) -> None:
         word.say(office)
 
 
+@FEW
 @given(before=st.lists(WORDS, max_size=5), last=WORDS)
 def test_undo_restores_all_that_a_word_changed(
     before: list[Spoken], last: Spoken, tmp_path_factory: pytest.TempPathFactory
@@ -390,6 +393,7 @@ def test_undo_restores_all_that_a_word_changed(
         office.consent.undo(office.now)
 
 
+@FEW
 @given(word=WORDS, hosts=st.lists(st.sampled_from(SAYING), max_size=4))
 def test_undo_leaves_what_came_meanwhile(
     word: Spoken, hosts: list[str], tmp_path_factory: pytest.TempPathFactory

@@ -33,7 +33,7 @@ from agent.daemon.programs import (
     manifest_path,
     recipient_of,
 )
-from agent.daemon.service import units
+from agent.daemon.service import unit
 from agent.errors import UsageError
 from agent.paths import HOME, paths
 from tests.programs import needs
@@ -212,14 +212,13 @@ ODD = ["python3", "py thon", "100%n", "$HOME", "ünï", "semi;colon", "#x"]
 ODDER = ['a"b', "a\\b", "it's"]
 
 
-def verified(written: tuple[Artifact, ...]) -> str:
-    """Write units, and return what systemd says of them, nothing if all is well."""
+def verified(written: Artifact) -> str:
+    """Write a unit, and return what systemd says of it, nothing if all is well."""
     command = [needs("systemd-analyze"), *VERIFY]
-    for each in written:
-        each.write()
+    written.write()
     environment = {"HOME": "/nowhere", "XDG_RUNTIME_DIR": "/run", "PATH": "/usr/bin:/bin"}
     done = subprocess.run(
-        [*command, *(str(each.path) for each in written)],
+        [*command, str(written.path)],
         capture_output=True,
         text=True,
         check=False,
@@ -238,7 +237,7 @@ def here(tmp_path: Path) -> Machine:
 
 def test_systemd_finds_nothing_wrong_with_the_units(here: Machine) -> None:
     """With the interpreter that runs here."""
-    assert verified(units(here)) == ""
+    assert verified(unit(here)) == ""
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -248,16 +247,15 @@ def test_an_odd_path_stays_itself(tmp_path: Path, name: str) -> None:
     interpreter.write_text("#!/bin/sh\n")
     interpreter.chmod(0o700)
     odd = started_by(machine_at(tmp_path, RETICENT_HOME=f"/opt/{name}"), str(interpreter))
-    assert verified(units(odd)) == ""
+    assert verified(unit(odd)) == ""
 
 
 def test_the_check_itself_notices_what_is_wrong(here: Machine) -> None:
     """A missing interpreter, or a line: else the rest would say nothing."""
-    gone = units(started_by(here, str(here.home / "gone")))
+    gone = unit(started_by(here, str(here.home / "gone")))
     assert "gone" in verified(gone)
-    [unit] = units(here)
-    wrong = replace(unit, text=unit.text.replace("UMask=0077", "UMask=rw"))
-    assert verified((wrong,)) != ""
+    good = unit(here)
+    assert verified(replace(good, text=good.text.replace("UMask=0077", "UMask=rw"))) != ""
 
 
 def settings(text: str, key: str) -> list[str]:
@@ -268,7 +266,7 @@ def settings(text: str, key: str) -> list[str]:
 def test_where_things_lie_is_passed_on(tmp_path: Path) -> None:
     """The manager of services does not know the variables of a shell."""
     more = {"RETICENT_HOME": "relative", "XDG_DATA_HOME": "/data", "OTHER": "secret"}
-    service = units(machine_at(tmp_path, **more))[0]
+    service = unit(machine_at(tmp_path, **more))
     there = f'"RETICENT_HOME={Path.cwd() / "relative"}"'
     assert settings(service.text, "Environment") == [there, '"XDG_DATA_HOME=/data"']
 
@@ -277,7 +275,7 @@ def test_the_command_is_ours_wherever_it_is_run(tmp_path: Path, here: Machine) -
     """A folder of the same name does not take our place."""
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / "__init__.py").write_text("raise SystemExit(1)")
-    [started] = settings(units(here)[0].text, "ExecStart")
+    [started] = settings(unit(here).text, "ExecStart")
     command = [*shlex.split(started)[:-2], "--version"]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=60
@@ -290,26 +288,25 @@ def test_the_command_is_ours_wherever_it_is_run(tmp_path: Path, here: Machine) -
 def test_a_program_with_quotes_is_refused(tmp_path: Path, name: str) -> None:
     """As systemd does itself. In a folder's name they are no trouble."""
     with pytest.raises(UsageError, match="a service file cannot hold this path"):
-        units(started_by(machine_at(tmp_path), f"/opt/{name}"))
+        unit(started_by(machine_at(tmp_path), f"/opt/{name}"))
     moved = started_by(machine_at(tmp_path, RETICENT_HOME=f"/opt/{name}"), sys.executable)
-    assert verified(units(moved)) == ""
+    assert verified(unit(moved)) == ""
 
 
 def test_a_path_that_no_line_holds_is_refused(tmp_path: Path) -> None:
     """It would end the line, and the next would be read as a setting; macOS has no units."""
     with pytest.raises(UsageError, match="a service file cannot hold this path"):
-        units(started_by(machine_at(tmp_path), "/opt/a\nExecStart=/bin/sh"))
+        unit(started_by(machine_at(tmp_path), "/opt/a\nExecStart=/bin/sh"))
     with pytest.raises(UsageError, match="only where systemd runs"):
-        units(machine_at(tmp_path, MAC))
+        unit(machine_at(tmp_path, MAC))
 
 
 def test_a_service_for_other_folders_is_of_another_installation(tmp_path: Path) -> None:
     """One of this home is not, whatever interpreter it starts; and rubbish is nobody's."""
-    here = units(started_by(machine_at(tmp_path, RETICENT_HOME="/one"), "/bin/python3"))
-    for each in here:
-        each.write()
-    same = units(machine_at(tmp_path, RETICENT_HOME="/one"))
-    other = units(machine_at(tmp_path, RETICENT_HOME="/two"))
-    assert (same[0].state(), other[0].state()) == ("outdated", "elsewhere")
-    here[0].path.write_text("rubbish")
-    assert same[0].state() == "foreign"
+    here = unit(started_by(machine_at(tmp_path, RETICENT_HOME="/one"), "/bin/python3"))
+    here.write()
+    same = unit(machine_at(tmp_path, RETICENT_HOME="/one"))
+    other = unit(machine_at(tmp_path, RETICENT_HOME="/two"))
+    assert (same.state(), other.state()) == ("outdated", "elsewhere")
+    here.path.write_text("rubbish")
+    assert same.state() == "foreign"
