@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from agent.model.attributes import UNSPECIFIED, Attribute, Scope
-from agent.model.model import Figure, Model, Query
+from agent.model.attributes import UNSPECIFIED, Attribute, Query, Scope
+from agent.model.model import Figure, Model
 from agent.model.reading import normalise
 from agent.model.tables import Singles, gather
 from agent.tradeoff.tables import Kinds, Population, QueryRows

@@ -15,7 +15,8 @@ from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.precomputed import precomputed
 from agent.build.tables import Source, open_tables
-from agent.model.model import Figure, Model, Query
+from agent.model.attributes import Query
+from agent.model.model import Figure, Model
 from agent.model.reading import normalise
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet

@@ -21,8 +21,7 @@ from msgspec import Meta, Struct, structs
 
 from agent.errors import UsageError, misfit
 from agent.files import read_bytes
-from agent.model.attributes import UNSPECIFIED
-from agent.model.model import MAX_SHRINKAGE, MIN_SHRINKAGE
+from agent.model.attributes import MAX_SHRINKAGE, MIN_SHRINKAGE, UNSPECIFIED
 from agent.tradeoff.utility import Estimator
 
 MAX_BYTES = 2**20

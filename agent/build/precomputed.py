@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from agent.decision.cache import Cache
 from agent.decision.choice import QUERIES as PLANNED
 from agent.decision.choice import uses_of
-from agent.decision.context import Context
+from agent.decision.context import Context, Terms, rulebook, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import Decision, Request
 from agent.model.model import Model
 from agent.model.tables import NEAR_MEASURES, Near

@@ -32,10 +32,9 @@ from agent.cli.policy import (
     with_others,
 )
 from agent.cli.printing import page
-from agent.decision.context import Context
+from agent.decision.context import Context, Terms, rulebook, terms_under
 from agent.decision.decide import decide as decision_of
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import Curve, CurvePoint, Request
 from agent.decision.what_if import curve_of
 from agent.errors import UsageError

@@ -14,14 +14,12 @@ import click
 from agent.cli.options import Output, answers
 from agent.cli.printing import facts, paragraph, strong
 from agent.decision.cache import Cache
-from agent.decision.context import Context
+from agent.decision.context import Context, Terms
 from agent.decision.decide import counted_among, decide
 from agent.decision.knowledge import Holdings, knowledge_in, people_left
-from agent.decision.terms import Terms
 from agent.decision.values import Decision, Request
-from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.file import read, shipped_models
-from agent.model.model import Model, surest
+from agent.model.model import Concepts, Meaning, Model, meaning_of, surest
 from agent.words.figures import counted, of_whom, people
 from agent.words.titles import WHY_NOTHING, read_as
 from agent.words.titles import facts as facts_of

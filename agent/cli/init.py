@@ -16,13 +16,12 @@ from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, line, pick
 from agent.cli.questions import KEYS, ask_values, concerned, most_useful
 from agent.daemon.profile import new_id
 from agent.daemon.sockets import listens
-from agent.decision.locale import LOCALE
+from agent.decision.decide import LOCALE
 from agent.decision.values import Fact
 from agent.errors import UsageError, VaultError
 from agent.files import create_private, private_folder, read_bytes
-from agent.model.concepts import Concepts, Meaning
 from agent.model.file import read, shipped_models
-from agent.model.model import Model
+from agent.model.model import Concepts, Meaning, Model
 from agent.paths import Paths, paths
 from agent.vault import secrets
 from agent.vault.profile import LARGEST, planned, read_profile

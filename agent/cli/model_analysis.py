@@ -9,8 +9,8 @@ from agent.cli.options import Output, answers, option
 from agent.cli.policy import model_path
 from agent.cli.printing import facts, numeric, page, paragraph, table, wide
 from agent.decision.choice import LEAST
+from agent.decision.context import Terms
 from agent.decision.studies import Comparison, QueryChange, compare_models
-from agent.decision.terms import Terms
 from agent.model.file import read
 from agent.words.figures import UNKNOWN, bits, counted, listed
 from agent.words.titles import Titles, titled

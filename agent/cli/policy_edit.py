@@ -47,8 +47,8 @@ from agent.cli.printing import (
 )
 from agent.cli.prompts import agree
 from agent.daemon.policy_file import Change, Edit, rewrite
+from agent.decision.context import attributes_of
 from agent.decision.studies import Calibration, calibrated
-from agent.decision.terms import attributes_of
 from agent.decision.values import ReplayedRequest
 from agent.errors import PolicyError, UsageError
 from agent.files import read_bytes

@@ -12,13 +12,12 @@ from agent.cli.options import PATH, Commands, Output, answers, at_terminal, yes_
 from agent.cli.printing import Column, page, paragraph, table, told, wide
 from agent.cli.prompts import agree
 from agent.cli.questions import ask_values, concerned, most_useful
-from agent.decision.locale import LOCALE
+from agent.decision.decide import LOCALE
 from agent.decision.values import Fact
 from agent.errors import UsageError
 from agent.files import create_private, read_bytes
-from agent.model.concepts import Concepts, Kind
 from agent.model.file import SUFFIX, read, shipped_model
-from agent.model.model import Model, unknown_person
+from agent.model.model import Concepts, Kind, Model, unknown_person
 from agent.paths import paths
 from agent.vault.profile import LARGEST, profile_toml, read_profile, values_of
 from agent.wire.client import Client

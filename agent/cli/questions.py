@@ -9,8 +9,7 @@ from agent.cli.printing import facts, printable, told
 from agent.cli.prompts import chosen, line
 from agent.decision.cache import Cache
 from agent.errors import UsageError
-from agent.model.concepts import Concepts, Kind
-from agent.model.model import Model
+from agent.model.model import Concepts, Kind, Model
 from agent.words.titles import NONE, UNSPECIFIED, concerns, in_order, value_title
 
 REST, BACK = "-", "<"

@@ -15,10 +15,9 @@ from agent.daemon.model_registry import ModelRegistry, TextReader
 from agent.daemon.policy_file import PolicyFile
 from agent.daemon.request_log import OfferedDraft, Rates, SilentRequests, Sources
 from agent.decision.cache import Cache
-from agent.decision.locale import LOCALE
+from agent.decision.decide import LOCALE
 from agent.errors import LockedError, ReplacedVaultError, UsageError, VaultError
-from agent.model.concepts import Concepts
-from agent.model.model import Model
+from agent.model.model import Concepts, Model
 from agent.vault import secrets
 from agent.vault.disclosure_index import Disclosure, site_of
 from agent.vault.profile import Corrections

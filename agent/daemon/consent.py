@@ -15,7 +15,7 @@ from agent.daemon import instructions, reviews
 from agent.daemon.instructions import Instruction, Preferences, denied_once, ruled_of
 from agent.daemon.policy_file import ActivePolicy, Edit, restore, rewrite
 from agent.daemon.reviews import Approved, Offers, Waiting
-from agent.decision.terms import Terms
+from agent.decision.context import Terms
 from agent.decision.values import Decision
 from agent.errors import LockedError, RefusedError, UsageError
 from agent.vault.store import Items

@@ -21,7 +21,7 @@ from agent.daemon.programs import (
 )
 from agent.daemon.service import reachable
 from agent.daemon.sockets import listens
-from agent.decision.locale import LOCALE
+from agent.decision.decide import LOCALE
 from agent.errors import (
     BusyVaultError,
     PolicyError,

@@ -11,13 +11,11 @@ from agent.daemon.agent import Agent
 from agent.daemon.header import LARGEST, Members, members, most_bytes, sent_as, words_fit
 from agent.daemon.request_log import CAPPED, RECORDED, SHARES, Asker
 from agent.decision.context import Context
-from agent.decision.decide import decide
+from agent.decision.decide import LOCALE, decide, located
 from agent.decision.knowledge import Knowledge, knowledge_in, people_left, unmatched
-from agent.decision.locale import LOCALE, located
 from agent.decision.values import NO_ROOM, Code, Decision, Disclose, Outcome, Request
 from agent.errors import ModelError, UsageError
-from agent.model.concepts import Meaning, meaning_of
-from agent.model.model import Model, surest
+from agent.model.model import Meaning, Model, meaning_of, surest
 from agent.model.reading import NOTHING as UNREAD
 from agent.model.reading import Interpretation
 from agent.vault.disclosure_index import NOTHING, Disclosure, site_of

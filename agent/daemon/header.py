@@ -16,8 +16,7 @@ import msgspec
 
 from agent.decision.cache import Cache
 from agent.model.attributes import UNSPECIFIED
-from agent.model.concepts import Meaning, meaning_of
-from agent.model.model import Model
+from agent.model.model import Meaning, Model, meaning_of
 from policy.match import Ruling
 from policy.rules import Words, spoken
 from policy.services import LONGEST, SLOT

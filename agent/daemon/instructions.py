@@ -13,7 +13,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, get_args
 
-from agent.decision.terms import Terms
+from agent.decision.context import Terms
 from agent.decision.values import Decision
 from agent.errors import UsageError
 from agent.wire.policy import Disclose, Ruled

@@ -9,15 +9,13 @@ from functools import partial
 from agent.daemon.agent import Agent
 from agent.daemon.policy_file import rewrite
 from agent.daemon.reviews import own_search
-from agent.decision.context import Context
+from agent.decision.context import Context, attributes_of, rulebook, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_left
-from agent.decision.terms import attributes_of, rulebook, terms_under
 from agent.decision.values import ReplayedRequest, Request
 from agent.errors import ModelError, UsageError
 from agent.model.attributes import Attribute
-from agent.model.concepts import Concepts, meaning_of
-from agent.model.model import Model
+from agent.model.model import Concepts, Model, meaning_of
 from agent.vault.disclosure_index import Disclosure
 from agent.wire import policy as wire
 from agent.wire.base import Done, RecipientName, Undone, from_fields

@@ -10,7 +10,7 @@ from stat import S_IMODE
 from typing import NamedTuple
 
 from agent.daemon.events import LOG
-from agent.decision.terms import Terms, attributes_of, rulebook, terms_under
+from agent.decision.context import Terms, attributes_of, rulebook, terms_under
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError
 from agent.files import check_ours, clear_unfinished, replace_bytes
 from agent.model.model import Model

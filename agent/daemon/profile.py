@@ -10,7 +10,7 @@ from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
 from agent.decision.values import Fact
 from agent.model.attributes import UNSPECIFIED
-from agent.model.concepts import Concepts, Meaning
+from agent.model.model import Concepts, Meaning
 from agent.vault.profile import Profile, planned, values_of
 from agent.vault.vault import Vault
 from agent.wire.state import Changed, Implied, ProfileChange, ProfileFacts, ValueChange

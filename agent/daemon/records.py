@@ -14,8 +14,7 @@ from agent.decision.decide import counted_among, read_by
 from agent.decision.knowledge import inferred, knowledge_in, people_left
 from agent.decision.values import Reading
 from agent.errors import LockedError, UsageError
-from agent.model.concepts import Meaning
-from agent.model.model import Model, surest
+from agent.model.model import Meaning, Model, surest
 from agent.vault.disclosure_index import Disclosure, Forgetting, LedgerStep
 from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
 from agent.wire.state import (

@@ -13,9 +13,8 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 T = TypeVar("T")
 MODELS = 32
-UTILITIES = 32  # one of the shipped models that was counted with takes up to 5 MB
-ANONYMITY_SETS = 16
-RESULTS = 1024
+# How many are kept of each model; a utility that was counted with takes up to 5 MB.
+SIZES = {"utilities": 32, "anonymity sets": 16, "results": 1024}
 
 
 class Recent(Generic[K, V]):
@@ -36,16 +35,6 @@ class Recent(Generic[K, V]):
         return result
 
 
-class _Computed:
-    """The results of one model, which it keeps: its id stays the model's."""
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self.utilities: Recent[int, tuple[Utility, Utility]] = Recent(UTILITIES)
-        self.anonymity_sets: Recent[Hashable, AnonymitySet] = Recent(ANONYMITY_SETS)
-        self.results: Recent[Hashable, Any] = Recent(RESULTS)
-
-
 class Cache:
     """Results of pure functions of a model; for one thread at a time.
 
@@ -54,11 +43,14 @@ class Cache:
     """
 
     def __init__(self) -> None:
-        self._models: Recent[int, _Computed] = Recent(MODELS)
+        self._models: Recent[int, tuple[Model, dict[str, Recent[Hashable, Any]]]] = Recent(MODELS)
 
-    def get(self, model: Model, key: Hashable, make: Callable[[], T]) -> T:
+    def get(self, model: Model, key: Hashable, make: Callable[[], T], kind: str = "results") -> T:
         """Return the result for ``key``, a pure function of the model and the key."""
-        result: T = self._of(model).results.get(key, make)
+        _, results = self._models.get(  # with the model, so that its id stays its own
+            id(model), lambda: (model, {each: Recent(size) for each, size in SIZES.items()})
+        )
+        result: T = results[kind].get(key, make)
         return result
 
     def match(self, model: Model, text: str) -> int | None:
@@ -102,15 +94,12 @@ class Cache:
                 people.learn(model.tables.costs())
             return people
 
-        return self._of(model).anonymity_sets.get((pairs, share), compute)
+        return self.get(model, (pairs, share), compute, "anonymity sets")
 
     def clear(self) -> None:
         """Drop everything, the readings of the encoder, which all models share, included."""
         self._models = Recent(MODELS)
         forget_vectors()
-
-    def _of(self, model: Model) -> _Computed:
-        return self._models.get(id(model), lambda: _Computed(model))
 
     def _utilities(self, model: Model, query: int) -> tuple[Utility, Utility]:
         """Return the utility of a query before prices, and less prices."""
@@ -120,4 +109,4 @@ class Cache:
             utility = query_utility(model.rows(query), model.cards, model.estimator, shrinkage)
             return utility, utility if prices is None else Priced(utility, prices[query])
 
-        return self._of(model).utilities.get(query, compute)
+        return self.get(model, query, compute, "utilities")

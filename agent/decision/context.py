@@ -1,19 +1,202 @@
 """All that a decision depends on, and the same in indexes, as the mathematics wants it."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from math import frexp, ldexp
+from dataclasses import dataclass, field, fields, replace
+from math import frexp, inf, ldexp
+from typing import Any, get_args
 
 from agent.decision.cache import Cache
 from agent.decision.knowledge import History, Knowledge
-from agent.decision.terms import Terms
-from agent.decision.values import Code, Reason, Request
+from agent.decision.values import Code, Disclose, Reason, Request
 from agent.errors import UsageError
+from agent.model.attributes import NAME
 from agent.model.model import Model
 from agent.model.reading import Interpretation
 from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import Settings
+from agent.tradeoff.search import ALGORITHMS, Algorithm
 from agent.tradeoff.tables import UNSPECIFIED, union
+from policy.match import Attributes, Known, Rulebook, Ruling
+from policy.read import with_typo_guard
+from policy.rules import Policy
+from policy.settings import Carry, Memory, Mode, Protect, Unknown
+
+Weights = tuple[tuple[str, float], ...]
+FINITE = "a finite number from 0"
+WHOLE = "a whole number from 1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Hard limits, by their keys in a policy: no set that breaks one is disclosed (DESIGN.md 2.4).
+
+    ``k``: how many people at least must look alike, except for a share ``violations`` of the
+    people; ``risk``: the largest expected success of a single guess, above 0 to 1;
+    ``attributes_per_request``: the most attributes of one answer; ``new_facts_per_week``: the most
+    facts that a recipient learns within seven days; ``protect``: for whom k and risk are kept
+    (2.6).
+    """
+
+    k: int | None = None
+    violations: float = 0.0
+    risk: float | None = None
+    attributes_per_request: int | None = None
+    new_facts_per_week: int | None = None
+    protect: Protect = "everyone"
+
+    def __post_init__(self) -> None:
+        risk = self.risk
+        _require(self.k is None or self.k >= 1, "k", self.k, WHOLE)
+        _require(0 <= self.violations < 1, "violations", self.violations, "from 0 to below 1")
+        _require(risk is None or 0 < risk <= 1, "risk", risk, "above 0 and at most 1")
+        for what in ("attributes_per_request", "new_facts_per_week"):
+            most = getattr(self, what)
+            _require(most is None or most >= 0, what, most, "a whole number from 0")
+        _one_of("protect", self.protect, get_args(Protect))
+
+
+LIMITS = {each.name for each in fields(Limits)}
+SAME = ("mode", "nothing", "unknown_queries", "memory")
+TERMS = {"lambda": "trade_off", **dict(zip(SAME, SAME, strict=True))}  # settings of one request
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """What may leave, and what it must bring.
+
+    ``available``: names of the attributes that have a value, set by the user or by a source,
+    None for all; no other is a candidate (DESIGN.md 2). ``carried``: names that the way to the
+    recipient can carry, None for all; ``excluded``: names that may never be disclosed; ``ask``:
+    names that wait for the user; ``always``: names that leave if no limit forbids it.
+    ``trade_off``: lambda, bits per unit of ``metric``; ``metric_k``: the k of the metric
+    k-anonymity; ``sensitivity``: (name, bits) pairs in place of the model's defaults; ``guards``:
+    (name, weight) pairs; ``mode``: decide for each query, or once for all; ``nothing``: the answer
+    is empty; ``unknown_queries``: what goes with one that the model does not know; ``memory``: a
+    recipient that forgets is charged anew for every request. ``ruling``: the policy's words for all
+    of this, where there is one; it changes no decision.
+    """
+
+    available: frozenset[str] | None = None
+    carried: frozenset[str] | None = None
+    excluded: frozenset[str] = frozenset()
+    ask: frozenset[str] = frozenset()
+    always: frozenset[str] = frozenset()
+    trade_off: float = 5.12
+    metric: Metric = "maxprob"
+    metric_k: int = 100
+    limits: Limits = field(default_factory=Limits)
+    sensitivity: Weights = ()
+    guards: Weights = ()
+    mode: Mode = "dynamic"
+    algorithm: Algorithm = "lls"
+    nothing: bool = False
+    unknown_queries: Unknown = "nothing"
+    memory: Memory = "remembers"
+    ruling: Ruling | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _require(0 <= self.trade_off < inf, "lambda", self.trade_off, FINITE)
+        _require(self.metric_k >= 1, "k", self.metric_k, WHOLE)
+        _one_of("a cost", self.metric, METRICS)
+        _one_of("an algorithm", self.algorithm, ALGORITHMS)
+        for what, pairs in (("sensitivity of", self.sensitivity), ("guard on", self.guards)):
+            names = [name for name, _ in pairs]
+            for name, weight in pairs:
+                _require(0 <= weight < inf, f"the {what} {name}", weight, FINITE)
+                _require(names.count(name) == 1, f"the {what} {name}", "two numbers", "one number")
+
+    def disclose(self, name: str) -> Disclose:
+        """Say what is ruled on disclosing an attribute."""
+        if any(name == guarded for guarded, _ in self.guards):
+            return "guarded"
+        if name in self.excluded:
+            return "never"
+        if name in self.ask:
+            return "ask"
+        return "always" if name in self.always else "auto"
+
+
+def _require(holds: bool, what: str, given: object, demand: str) -> None:  # noqa: FBT001  (the condition)
+    if not holds:
+        raise UsageError(f"{what} cannot be {given}", f"{what} is {demand}")
+
+
+def _one_of(what: str, given: str, names: Iterable[str]) -> None:
+    _require(given in names, what, given, f"one of {', '.join(names)}")
+
+
+def attributes_of(models: Iterable[Model], deciding: Iterable[Model]) -> Attributes:
+    """Return the attributes of the deciding models, each by all that any model calls it."""
+    names, concepts = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    for each in (attribute for model in models for attribute in model.attributes):
+        called = filter(NAME.fullmatch, (each.name, each.concept))  # MODEL.NAME is in no rule
+        names[each.concept].update(called)
+    for each in (attribute for model in deciding for attribute in model.attributes):
+        concepts[each.name].add(each.concept)
+    return {
+        name: Known(frozenset(some), frozenset(other for each in some for other in names[each]))
+        for name, some in concepts.items()
+    }
+
+
+def rulebook(policy: Policy, model: Model, models: Iterable[Model]) -> Rulebook:
+    """Return the rules of a policy, ready for the attributes of a model.
+
+    ``models``: all that the policy is for: a rule on what one of them calls a fact is on that fact,
+    whichever decides. A rule that nearly names an attribute of any of them withholds it.
+    """
+    every = (model, *models)
+    names = dict.fromkeys(each.name for some in every for each in some.attributes)
+    return Rulebook(with_typo_guard(policy, [*names]), attributes_of(every, [model]))
+
+
+def terms_under(ruling: Ruling, model: Model) -> Terms:
+    """Return the terms that a policy sets for one request.
+
+    A guard on a request attribute only keeps it from leaving: a guard's cost is about people.
+    Where the model counts real people, ``people`` of them must look alike, for everyone.
+    """
+
+    def ruled(disclose: str) -> frozenset[str]:
+        names = ruling.attributes.items()
+        return frozenset(name for name, keys in names if keys["disclose"].value == disclose)
+
+    def numbers(key: str) -> dict[str, float]:
+        some = ruling.attributes.items()
+        return {name: float(keys[key].value) for name, keys in some if key in keys}
+
+    persons = {each.name for each in model.attributes[: model.persons]}
+    values: dict[str, Any] = {key: verdict.value for key, verdict in ruling.settings.items()}
+    guarded = {name: weight for name, weight in numbers("guard").items() if weight > 0}
+    limits = Limits(**{key: values[key] for key in values.keys() & LIMITS})
+    if model.population.weights is not None and "people" in values:
+        limits = replace(limits, k=max(values["people"], limits.k or 1), violations=0.0)
+    return Terms(
+        carried=carried_as(ruling.carry, model),
+        excluded=ruled("never") | (guarded.keys() - persons),
+        ask=ruled("ask"),
+        always=ruled("always"),
+        limits=limits,
+        sensitivity=tuple(numbers("sensitivity").items()),
+        guards=tuple((name, weight) for name, weight in guarded.items() if name in persons),
+        ruling=ruling,
+        **{TERMS[key]: values[key] for key in values.keys() & TERMS.keys()},
+    )
+
+
+def carried_as(carry: Carry, model: Model) -> frozenset[str] | None:
+    """Return the attributes that a way to a recipient can carry, None for all.
+
+    As words those with a word for any value and no sensitivity of their own: a function of the
+    model, never of the user's value (DESIGN.md 2.6). As parameters none that is in a model.
+    """
+    if carry == "header":
+        return None
+    able = (each for each in model.attributes if each.words and not each.sensitivity)
+    return frozenset(each.name for each in able if carry == "words")
+
 
 Own = Mapping[str, int]  # the user's own codes, by attribute; those left out are not set
 

@@ -8,15 +8,13 @@ from threading import RLock
 from typing import Any, TypedDict, Unpack
 
 from agent.decision.cache import Cache
-from agent.decision.context import Context
+from agent.decision.context import Context, Terms, rulebook, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge, share_of
-from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import Decision, Request
 from agent.errors import UsageError
-from agent.model.concepts import Concepts, Meaning, meaning_of
 from agent.model.file import SHIPPED, read, shipped_model
-from agent.model.model import Model, surest, unknown_person
+from agent.model.model import Concepts, Meaning, Model, meaning_of, surest, unknown_person
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.search import Algorithm
 from policy.hosts import ANYBODY
@@ -39,7 +37,7 @@ class DecideOptions(TypedDict, total=False):
 
     ``price``: bits per unit of identifiability, from 0; ``at_least``: how many people must still
     look alike; ``never``, ``ask``: names of facts that are never shared, or that wait for the user;
-    the rest as in `agent.decision.terms.Terms`.
+    the rest as in `agent.decision.context.Terms`.
     """
 
     price: float

@@ -20,8 +20,7 @@ import numpy as np
 
 from agent.decision.cache import Cache
 from agent.decision.values import Inferred
-from agent.model.concepts import Concepts, Meaning
-from agent.model.model import ANY_PEOPLE, Model
+from agent.model.model import ANY_PEOPLE, Concepts, Meaning, Model
 from agent.model.reading import Candidate, Interpretation
 from agent.tradeoff.measures import FEWEST
 

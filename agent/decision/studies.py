@@ -13,10 +13,9 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from agent.decision.cache import Cache
-from agent.decision.context import Context
+from agent.decision.context import Context, Terms
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Terms
 from agent.decision.values import Figures, Request
 from agent.errors import UsageError
 from agent.model.model import Model

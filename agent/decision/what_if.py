@@ -11,7 +11,7 @@ from msgspec import structs
 
 from agent.decision.choice import choice_of, utility_of
 from agent.decision.context import Context, mask_of, prepare
-from agent.decision.decide import added_by, figures_of, limit_of, read_by
+from agent.decision.decide import added_by, figures_of, read_by
 from agent.decision.values import (
     Curve,
     CurvePoint,
@@ -59,7 +59,7 @@ def weigh(
     objective = DisclosureObjective(uses, anonymity_set, prepared.settings)
     objective.extensions(mask, ())
     chosen, changed = (
-        structs.replace(figures_of(objective, each, prepared), breaks=limit_of(objective, each))
+        structs.replace(figures_of(objective, each, prepared), breaks=objective.broken(each))
         for each in (before, mask)
     )
     decided = {each.name: each for each in decision.outcomes}

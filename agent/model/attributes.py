@@ -1,18 +1,22 @@
-"""An attribute: one private fact with a small list of values."""
+"""What the metadata of a model are made of: its attributes and its queries."""
 
 import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 from unicodedata import normalize
 
 from msgspec import Meta
 
 from agent.errors import DamagedModelError, UsageError
+from agent.model.reading import normalise, spelling
+
+if TYPE_CHECKING:
+    pass
 
 Scope = Literal["person", "request"]
 Text = Annotated[str, Meta(min_length=1)]
@@ -24,6 +28,8 @@ OPERATORS = frozenset({"and", "or", "not", "near", "around"})
 LONGEST_WORD = 32  # characters
 UNSPECIFIED = "unspecified"  # values[0]: code 0 of every attribute
 MAX_VALUES = 256  # a code is one byte
+MIN_SHRINKAGE, MAX_SHRINKAGE = 1e-6, 1e9  # beyond, a product of many probabilities overflows
+Count = Annotated[int, Meta(ge=1, le=2**32)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,3 +162,62 @@ def damaged(what: str) -> DamagedModelError:
     """The error for a file with wrong content; ``what`` is made printable."""
     what = "".join(each if each.isprintable() else "\ufffd" for each in what)
     return DamagedModelError(what, "get the file again from where it came, or build it anew")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One known query.
+
+    ``intents``: what people turned out to want; ``shrinkage``: beta, in rows; ``rows`` and
+    ``users``: how many there are; ``prior_entropy_bits``: the bits that no utility exceeds;
+    ``predicted_bits``, ``heldout_bits``: utility of the sets picked in validation, as the model
+    predicted it and as held-out users had it; ``events``: of how many rows those are
+    a sample; ``error_bits``: the standard error of a utility that comes of that; ``title``: for
+    people, by default the text; ``phrasings``: texts that mean this query; ``spellings``: of each
+    phrasing, `lookup.spelling`, by default computed.
+    """
+
+    text: str
+    intents: Annotated[tuple[Text, ...], Meta(min_length=1)]
+    shrinkage: float
+    rows: Count
+    users: Count
+    prior_entropy_bits: float
+    predicted_bits: float | None = None
+    heldout_bits: float | None = None
+    events: Count | None = None
+    error_bits: float | None = None
+    title: Text = ""
+    phrasings: tuple[Text, ...] = ()
+    spellings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title or self.text.replace("_", " "))
+        spellings = self.spellings or tuple(map(spelling, self.phrasings))
+        object.__setattr__(self, "spellings", spellings)
+        if len(self.spellings) != len(self.phrasings):
+            raise ValueError(f"query {self.text!r} does not have a spelling per phrasing")
+
+    def phrased(self, phrasings: tuple[str, ...]) -> "Query":
+        """The query with these phrasings."""
+        return replace(self, phrasings=phrasings, spellings=())
+
+
+def check_queries(queries: Sequence[Query], estimator: str, *, whole: bool) -> None:
+    """Refuse queries that look alike, and a shrinkage that cannot be computed with.
+
+    ``whole``: whether to compute the spellings of phrasings too. Raises DamagedModelError.
+    """
+    texts = [normalise(query.text) for query in queries]
+    if not all(texts):
+        raise damaged("the model has a query without text")
+    if len(set(texts)) < len(texts):
+        raise damaged(f"the model has the query {repeated(texts)!r} twice")
+    for query in queries:
+        if len(set(query.intents)) < len(query.intents):
+            raise damaged(f"query {query.text!r} has the intent {repeated(query.intents)!r} twice")
+        plain = estimator == "plugin" and query.shrinkage == 0
+        if not (plain or MIN_SHRINKAGE <= query.shrinkage <= MAX_SHRINKAGE):
+            raise damaged(f"query {query.text!r} has a shrinkage of {query.shrinkage:g}")
+        if whole and query.spellings != tuple(map(spelling, query.phrasings)):
+            raise damaged(f"query {query.text!r} has a phrasing with another's spelling")

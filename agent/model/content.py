@@ -3,7 +3,6 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import fields
 from math import prod
 from mmap import mmap
 from typing import Annotated, Any
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from agent.errors import DamagedModelError, VersionError, misfit
-from agent.model.attributes import Attribute, Text, damaged
-from agent.model.model import Count, Figure, Query
+from agent.model.attributes import Attribute, Count, Query, Text, damaged
+from agent.model.model import Figure
 from agent.model.tables import Tensors
 from agent.tradeoff.utility import Estimator
 
@@ -66,11 +65,9 @@ class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Outline(Struct, frozen=True):
-    """The sections, and the members of each entry in two lists."""
+    """What is read first: whether the rest can be."""
 
     sections: tuple[str, ...]
-    attributes: list[dict[str, Raw]]
-    queries: list[dict[str, Raw]]
 
 
 class _TensorEntry(Struct, frozen=True, forbid_unknown_fields=True):
@@ -167,33 +164,19 @@ def _decoded(header: bytes, sections: frozenset[str]) -> tuple[Metadata, dict[st
         raw = not text.isprintable() and _CONTROL.search(text)
         if raw or any(each[1] for each in _ESCAPE.finditer(text)):  # a terminal will show the texts
             raise damaged("the metadata of the model has a control character in a text")
-        _check_outline(msgspec.json.decode(text, type=_Outline), sections)
-        return msgspec.json.decode(text, type=Metadata), entries
+        for section in msgspec.json.decode(text, type=_Outline).sections:
+            if section not in sections:
+                shown = repr(section[:40]) if section.isprintable() else "one"
+                what = f"the model has a section that this version does not read: {shown}"
+                raise VersionError(what, "install a newer reticent")
+        metadata = msgspec.json.decode(text, type=Metadata)
+        if msgspec.json.decode(msgspec.json.encode(metadata)) != msgspec.json.decode(text):
+            what = "an entry of attributes or queries has an unknown member, or not every one"
+            raise damaged(f"the metadata of the model does not fit the format: {what}")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         what = f"the metadata of the model does not fit the format: {misfit(error)}"
         raise damaged(what) from error
-
-
-def _check_outline(outline: _Outline, sections: frozenset[str]) -> None:
-    """Refuse sections of a later version, and entries with other members than the format's."""
-    for section in outline.sections:
-        if section not in sections:
-            shown = repr(section[:40]) if section.isprintable() else "one"
-            what = f"the model has a section that this version does not read: {shown}"
-            raise VersionError(what, "install a newer reticent")
-    entries: tuple[tuple[str, list[dict[str, Raw]], type[Attribute | Query]], ...] = (
-        ("attributes", outline.attributes, Attribute),
-        ("queries", outline.queries, Query),
-    )
-    for name, some, of in entries:
-        members = {each.name for each in fields(of)}
-        for each in some:
-            if each.keys() != members:
-                what = "an unknown" if each.keys() > members else "not every"
-                raise damaged(
-                    f"the metadata of the model does not fit the format: an entry of {name} has "
-                    f"{what} member"
-                )
+    return metadata, entries
 
 
 def _checked(entries: dict[str, _TensorEntry], size: int) -> dict[str, _TensorEntry]:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from agent.errors import BuildError, ModelError, VersionError
 from agent.files import PRIVATE, mapped_bytes, replace_bytes
-from agent.model.attributes import Attribute, check_attributes, damaged
+from agent.model.attributes import Attribute, check_attributes, check_queries, damaged
 from agent.model.content import Content, Encoder, Metadata, written
-from agent.model.model import Model, check_queries
+from agent.model.model import Model
 from agent.model.reading import DIMENSIONS, ENCODER, ENCODER_VERSION, LEAST
 from agent.model.tables import COST_METRICS, NEAR_MEASURES, OF_ROWS, Tables, Tensors, smallest
 from agent.tradeoff.tables import Population

@@ -262,18 +262,13 @@ def spelling(text: str) -> str:
 class TextIndex:
     """Finds known queries by their texts; any other text means none of them."""
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        phrasings: Sequence[tuple[Sequence[str], Sequence[str]]] = (),
-    ) -> None:
-        """Take the name of each query, and its phrasings with the `spelling` of each.
+    def __init__(self, names: Sequence[str], spellings: Sequence[Sequence[str]] = ()) -> None:
+        """Take the name of each query, and the `spelling` of each of its phrasings.
 
-        A phrasing of two queries means neither, and one that is the name of a query means that.
         Of two names with the same normal form, the first counts.
         """
         self._names: dict[str, int] = {}
-        self._phrasings = phrasings
+        self._spellings = spellings
         for query, name in enumerate(names):
             self._names.setdefault(normalise(name), query)
 
@@ -282,26 +277,11 @@ class TextIndex:
         """The query by the spelling of its texts, None for one of several queries."""
         queries: dict[str, int | None] = {}
         names = ((query, spelling(name)) for name, query in self._names.items())
-        others = ((query, each) for query, (_, some) in enumerate(self._phrasings) for each in some)
+        others = ((query, each) for query, some in enumerate(self._spellings) for each in some)
         for query, spelt in chain(names, others):
             if queries.setdefault(spelt, query) != query:
                 queries[spelt] = None
         return queries
-
-    def _distinguish(self, text: str, spelt: str) -> int | None:
-        """The query of a text whose spelling several queries share; None if it means two."""
-        queries: dict[str, int | None] = {}
-        for query, pairs in enumerate(self._phrasings):
-            for phrasing, other in zip(*pairs, strict=True):
-                if other == spelt:
-                    normal = normalise(phrasing)
-                    queries[normal] = query if queries.get(normal, query) == query else None
-        queries |= {name: at for name, at in self._names.items() if spelling(name) == spelt}
-        for way in (normalise, separated, singular):
-            alike = {query for each, query in queries.items() if way(each) == way(text)}
-            if alike and way(text):
-                return alike.pop() if len(alike) == 1 else None
-        return None
 
     def named(self, text: str) -> int | None:
         """The index of the query with this name, None where there is none."""
@@ -309,15 +289,11 @@ class TextIndex:
         return self._names.get(normal) if normal else None
 
     def find(self, text: str) -> int | None:
-        """The index of the known query that has this text, else None.
+        """The index of the query with this name, else of the only one with this spelling.
 
-        The same text comes before one that differs in punctuation, and that before one that
-        differs in a plural. None for empty text, and where two queries are equally close.
+        None for empty text, and where several have the spelling.
         """
         if (named := self.named(text)) is not None:
             return named
         spelt = spelling(text)
-        if not spelt or spelt not in self._by_spelling:
-            return None
-        query = self._by_spelling[spelt]
-        return self._distinguish(text, spelt) if query is None else query
+        return self._by_spelling.get(spelt) if spelt else None

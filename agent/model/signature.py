@@ -83,29 +83,21 @@ def sign(model: Path, key: Path) -> Path:
     return target
 
 
-def verify(model: Path, signature: Path | None = None, expected: str | None = None) -> str:
+def verify(model: Path) -> str:
     """The public key, ``ed25519:`` and 64 hexadecimal digits, that signed a model.
 
-    ``signature``: by default NAME.sig beside the model; ``expected``: the only key that will do.
-    Raises SignatureError if it is missing, damaged, of another file or id or by another key;
-    UsageError or ModelError if the model cannot be used.
+    Raises SignatureError as `maker`; UsageError or ModelError if the model cannot be used.
     """
-    wanted = None if expected is None else check_key(expected)
-    public = maker(model, read(model, whole=True), signature)
-    if wanted not in (None, public):
-        hint = "use it only if you trust the owner of that key"
-        raise SignatureError(f"the model is signed with another key, {public}", hint, str(model))
-    return public
+    return maker(model, read(model, whole=True))
 
 
-def maker(model: Path, opened: Model, signature: Path | None = None) -> str:
-    """The public key that signed a model; ``opened``: the model in the file.
+def maker(model: Path, opened: Model) -> str:
+    """The public key that signed a model, by NAME.sig beside it; ``opened``: the model in the file.
 
-    ``signature``: by default NAME.sig beside the model. Raises SignatureError if it is missing,
-    damaged or of another file, or if the file has another name than the id that was signed;
-    UsageError if it cannot be read.
+    Raises SignatureError if the signature is missing, damaged or of another file, or if the file
+    has another name than the id that was signed; UsageError if it cannot be read.
     """
-    source = signature_path(model) if signature is None else signature
+    source = signature_path(model)
     if not source.exists():
         what = f"the model is not signed: there is no file {str(source)!r}"
         raise SignatureError(what, "get the signature from its maker", str(model))
@@ -164,12 +156,10 @@ def signer(model: Model, signature: bytes) -> str:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         what = f"the signature does not fit the format: {misfit(error)}"
         raise SignatureError(what, hint) from error
-    if parts.format < _FORMAT:
-        what = f"the signature has format {parts.format}, which does not cover the model's id"
-        raise SignatureError(what, "have its maker sign the model again")
-    if parts.format > _FORMAT:
-        what = f"the signature has format {parts.format}, which this version does not read"
-        raise SignatureError(what, "install a newer reticent")
+    if parts.format != _FORMAT:
+        what = f"the signature has format {parts.format}, and this version reads {_FORMAT}"
+        older = "have its maker sign the model again"
+        raise SignatureError(what, older if parts.format < _FORMAT else "install a newer reticent")
     if (parts.id, parts.digest) != (model.id, model.digest):
         raise SignatureError("the signature is of another model", hint)
     point = _point(parts.key)

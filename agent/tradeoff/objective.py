@@ -26,7 +26,7 @@ from agent.tradeoff.tables import (
 )
 from agent.tradeoff.utility import Function, Utility
 
-Limit = Literal["most", "most new", "risk", "k", "own"]
+Limit = Literal["attributes_per_request", "new_facts_per_week", "risk", "k", "protect"]
 MANY = 3  # attributes; sets of fewer are as soon evaluated as bounded
 FIRST_FEW = (0, 4, 8, 16)  # attributes that are priced together to rule a large set out
 
@@ -362,10 +362,10 @@ class DisclosureObjective(Objective):
         """
         demands, people = self._settings, self._people
         if demands.most is not None and mask.bit_count() > demands.most:
-            return "most"
+            return "attributes_per_request"
         most_new = demands.most_new
         if most_new is not None and (mask & self._countable).bit_count() > most_new:
-            return "most new"
+            return "new_facts_per_week"
         if not self._limits or not mask & ~self._people.known:
             return None
         limits = zip(self._limits, self._measures[1:], self._most_losses, strict=True)
@@ -374,7 +374,7 @@ class DisclosureObjective(Objective):
             if (lasts or not for_good) and people.identifiability(mask, *measure) > most:
                 return limit
         mine = self._own is None or self._keeps_own(mask, self._own, for_good=for_good)
-        return None if mine else "own"
+        return None if mine else "protect"
 
     def may_exceed(self, mask: int, level: float) -> bool:
         """Whether F(A) can be above ``level``, mostly without evaluating C, or U."""

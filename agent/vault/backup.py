@@ -14,8 +14,7 @@ from agent.decision.values import Fact
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
 from agent.files import NO_LINKS, fsync
 from agent.model.attributes import UNSPECIFIED
-from agent.model.concepts import meaning_of
-from agent.model.model import Model
+from agent.model.model import Model, meaning_of
 from agent.vault import secrets, vault_files
 from agent.vault.database import Database, copy_files, decoded, snapshot, translated
 from agent.vault.profile import ITEM

@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 from agent.decision.cache import Recent
 from agent.decision.knowledge import LATEST, Holdings
 from agent.model.attributes import UNSPECIFIED
-from agent.model.concepts import Concepts, Meaning
+from agent.model.model import Concepts, Meaning
 from agent.vault.database import damaged
 from agent.vault.seal import from_json
 from policy import hosts

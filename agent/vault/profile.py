@@ -9,8 +9,7 @@ import msgspec
 from agent.decision.values import Correction, Fact
 from agent.errors import UsageError, VaultVersionError
 from agent.model.attributes import UNSPECIFIED, Attribute
-from agent.model.concepts import Concepts, Meaning, meaning_of
-from agent.model.model import Model
+from agent.model.model import Concepts, Meaning, Model, meaning_of
 from agent.model.reading import spelling
 from agent.vault.database import damaged, decoded
 from agent.vault.store import MAX_ITEM_BYTES, Items, Store

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from agent.model.model import Query
+    from agent.model.attributes import Query
 
 TEXTS = Path(__file__).parent / "texts.toml"
 

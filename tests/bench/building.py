@@ -22,14 +22,13 @@ from agent.build.canonical import Events, arranged, observed
 from agent.build.observe import Observations, user_hashes
 from agent.build.options import BuildOptions
 from agent.build.precomputed import precomputed
-from agent.decision.context import Context
+from agent.decision.context import Context, Terms
 from agent.decision.decide import decide as decide_context
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Terms
 from agent.decision.values import Request
-from agent.model.attributes import Attribute
+from agent.model.attributes import Attribute, Query
 from agent.model.file import encode, read
-from agent.model.model import Model, Query
+from agent.model.model import Model
 from agent.model.tables import Singles, gather
 from tests.bench import timed
 

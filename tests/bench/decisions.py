@@ -8,10 +8,9 @@ from functools import partial
 import numpy as np
 
 from agent.decision.cache import Cache
-from agent.decision.context import Context
+from agent.decision.context import Context, Terms
 from agent.decision.decide import decide as decide_context
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Terms
 from agent.decision.values import Request
 from agent.model.file import read, shipped_model
 from agent.model.model import Model

@@ -17,8 +17,8 @@ from agent.build.options import AttributeNote, BuildOptions, TableFiles, read_de
 from agent.build.tables import open_tables
 from agent.decision.cache import Cache
 from agent.decision.choice import uses_of
+from agent.decision.context import Terms
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Terms
 from agent.decision.values import Request
 from agent.errors import DamagedModelError, UsageError
 from agent.model.file import SHIPPED, decode, encode, read, shipped_model

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.model.attributes import Attribute
-from agent.model.model import Model, Query
+from agent.model.attributes import Attribute, Query
+from agent.model.model import Model
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.paths import paths
 from agent.tradeoff.anonymity_set import AnonymitySet

@@ -7,9 +7,8 @@ import msgspec
 import pytest
 
 from agent.cli.decide import ROWS, thinned
-from agent.decision.context import Context
+from agent.decision.context import Context, Limits, Terms
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Request
 from agent.model.signature import generate_key, sign, signature_path
 from tests.cli.conftest import Ran, Run

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from agent.cli.demo import PROFILE, REQUESTS, TERMS, Story
-from agent.decision.context import Context
+from agent.decision.context import Context, Terms
 from agent.decision.decide import decide as decision_of
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Terms
 from agent.decision.values import Decision, Request
 from agent.model.file import read, shipped_models
 from tests.cli.conftest import Run

@@ -15,8 +15,8 @@ from agent.cli.demo import PROFILE
 from agent.cli.questions import ask_values, most_useful
 from agent.decision.cache import Cache
 from agent.errors import VaultError
-from agent.model.concepts import Concepts
 from agent.model.file import read, shipped_model, shipped_models
+from agent.model.model import Concepts
 from agent.paths import paths
 from agent.vault.profile import named_values
 from agent.vault.secrets import Secret

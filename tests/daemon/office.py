@@ -9,8 +9,8 @@ from hypothesis import settings
 
 from agent.daemon.consent import Consent
 from agent.daemon.policy_file import ActivePolicy
+from agent.decision.context import Terms, terms_under
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Terms, terms_under
 from agent.decision.values import Decision, Request
 from agent.model.model import Model
 from agent.wire.decide import Ask

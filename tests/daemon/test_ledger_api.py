@@ -13,8 +13,7 @@ from agent.daemon.consent import ALREADY_SENT
 from agent.daemon.model_registry import Keys
 from agent.decision.values import Inferred
 from agent.errors import LockedError, UsageError, VaultError
-from agent.model.concepts import Meaning
-from agent.model.model import Model
+from agent.model.model import Meaning, Model
 from agent.wire.decide import Ask
 from agent.wire.policy import Disclose, Word
 from agent.wire.state import ProfileChange

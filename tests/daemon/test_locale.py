@@ -12,7 +12,7 @@ from agent.daemon.handle import handle
 from agent.daemon.profile import change_profile
 from agent.daemon.records import recipients
 from agent.daemon.what_if import explain, whatif
-from agent.decision.locale import NAMES
+from agent.decision.decide import NAMES
 from agent.wire.decide import Answer, Ask, WhatIf
 from agent.wire.policy import Word
 from agent.wire.state import ProfileChange

@@ -31,8 +31,8 @@ from agent.daemon.reviews import (
     settled,
     sites,
 )
+from agent.decision.context import Terms, terms_under
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Terms, terms_under
 from agent.decision.values import Decision, Request
 from agent.errors import UsageError
 from agent.wire.decide import BIGGEST, RelayAnswer

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from agent.decision import decide as deciding
 from agent.decision.cache import Cache
 from agent.decision.choice import FEWEST, uses_of
-from agent.decision.context import Context, Own, Prepared, prepare
+from agent.decision.context import Context, Limits, Own, Prepared, Terms, prepare
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Request
-from agent.model.attributes import Attribute, Scope
-from agent.model.model import Model, Query
+from agent.model.attributes import Attribute, Query, Scope
+from agent.model.model import Model
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import METRICS

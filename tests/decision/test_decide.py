@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from agent.decision.cache import Cache
+from agent.decision.context import Limits, Terms
 from agent.decision.decide import decide as decide_context
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Request
 from agent.errors import UsageError
 from agent.tradeoff.search import EPSILON

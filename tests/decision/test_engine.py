@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import agent
-from agent.decision.cache import ANONYMITY_SETS, Cache, Recent
+from agent.decision.cache import SIZES, Cache, Recent
 from agent.decision.engine import Engine
 from agent.errors import ReticentError, UsageError
 from tests.model.examples import small_model
@@ -102,7 +102,7 @@ def test_the_least_recently_used_goes_first() -> None:
     """However many are asked for."""
     cache, model = Cache(), small_model()
     first = cache.anonymity_set(model, [(0, 0)])
-    for number in range(ANONYMITY_SETS):
+    for number in range(SIZES["anonymity sets"]):
         cache.anonymity_set(model, share=1 / (number + 2))
     assert cache.anonymity_set(model, [(0, 0)]) is not first
     recent = Recent[int, object](2)

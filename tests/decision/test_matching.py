@@ -11,13 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.decision import knowledge
-from agent.decision.context import prepare
+from agent.decision.context import Limits, Terms, prepare
 from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, share_of, unmatched
-from agent.decision.terms import Limits, Terms
 from agent.decision.values import Request
 from agent.model.attributes import UNSPECIFIED, Attribute
-from agent.model.concepts import Concepts, Meaning, meaning_of
-from agent.model.model import Model
+from agent.model.model import Concepts, Meaning, Model, meaning_of
 from agent.tradeoff.tables import Population
 from tests.decision.made import NAMES, PERSONS, QUERIES, World, made_model, model_of, worlds
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from agent.decision.context import Limits, Terms
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Request
 from tests.decision.made import NAMES, PERSONS, World, codes, decide, model_of, worlds
 

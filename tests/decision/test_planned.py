@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from agent.decision.cache import Cache
 from agent.decision.choice import AT_HAND, LEAST, OWN_ROWS, PRIOR, REST, uses_of
 from agent.decision.choice import planned as planned_for
-from agent.decision.context import Context, prepare, relevant
+from agent.decision.context import Context, Limits, Terms, prepare, relevant
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Outcome, Request
 from agent.model.model import Model
 from agent.model.reading import Candidate, Interpretation

@@ -12,10 +12,9 @@ from msgspec import structs
 
 from agent.decision.cache import Cache
 from agent.decision.choice import choice_of, planned, uses_of, utility_of
-from agent.decision.context import Context, prepare
+from agent.decision.context import Context, Limits, Terms, prepare
 from agent.decision.decide import decide as decide_context
 from agent.decision.knowledge import EPOCH, Holdings, Knowledge
-from agent.decision.terms import Limits, Terms
 from agent.decision.values import Decision, Request
 from agent.model.model import Model
 from agent.model.reading import LEAST, MOST, NOTHING, Candidate, Interpretation

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from agent.decision.context import Limits, Terms, terms_under
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Limits, Terms, terms_under
 from agent.decision.values import Decision, Request
 from agent.model.model import Model
 from policy.hosts import site_of

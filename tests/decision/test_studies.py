@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.decision.context import Terms
 from agent.decision.knowledge import Knowledge
 from agent.decision.studies import IMPROVEMENTS, calibrated, compare_models
-from agent.decision.terms import Terms
 from agent.decision.values import Request
 from agent.errors import UsageError
 from agent.model.model import Model

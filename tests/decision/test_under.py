@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.terms import LIMITS, TERMS, Limits, Terms, rulebook, terms_under
+from agent.decision.context import LIMITS, TERMS, Limits, Terms, rulebook, terms_under
 from policy.match import Rulebook, Ruling, known
 from policy.read import preset, read
 from policy.settings import SETTINGS

@@ -60,7 +60,7 @@ import sys
 from tests.house.tree import ran
 from tests.decision.made import decide
 from agent.decision.knowledge import Knowledge
-from agent.decision.terms import Limits, Terms
+from agent.decision.context import Limits, Terms
 from agent.decision.values import Request
 from tests.decision.made import made_model
 

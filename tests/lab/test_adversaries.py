@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from agent.decision.cache import Cache
-from agent.decision.terms import Terms, terms_under
+from agent.decision.context import Terms, terms_under
 from agent.decision.values import Request
 from agent.lab.attack.outcome import Reasoner, Remaining, knowing, people_left, pooled
 from agent.lab.attack.simulation import (

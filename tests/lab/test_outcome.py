@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.decision.terms import Limits, Terms
+from agent.decision.context import Limits, Terms
 from agent.lab.attack.criteria import WANTED, FrontierLine, grid, promises, ratios
 from agent.lab.attack.outcome import Resamples, StrategyOutcome, quantile, realised
 from agent.lab.attack.services import Service, learn, practice_sets

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load, save
 
-from agent.model.attributes import Attribute
+from agent.model.attributes import Attribute, Query
 from agent.model.content import header, stamped
-from agent.model.model import Model, Query
+from agent.model.model import Model
 from agent.model.reading import Classifier
 from agent.model.tables import Near, Singles, gather
 from agent.tradeoff.tables import Kinds, Population, QueryRows

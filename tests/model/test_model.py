@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from safetensors.numpy import load
 
 from agent.errors import BuildError, DamagedModelError, UsageError
-from agent.model import attributes, file, model, signature
-from agent.model.attributes import LONGEST_WORD, MAX_VALUES, NAME, Attribute, is_plain
+from agent.model import attributes, file, signature
+from agent.model.attributes import LONGEST_WORD, MAX_VALUES, NAME, Attribute, Query, is_plain
 from agent.model.content import BLANK, FORMAT, Metadata
 from agent.model.file import decode, encode, shipped_model, shipped_models
-from agent.model.model import Model, Query
+from agent.model.model import Model
 from agent.model.tables import gather
-from tests.model.examples import REGION, TOWN, reading_model, small_model
+from tests.model.examples import REGION, reading_model, small_model
 from tests.strategies import attribute_lists, models, populations, query_rows
 
 
@@ -75,30 +75,21 @@ def test_person_attributes_come_first() -> None:
     assert model.cards == (3, 4, 3)
     assert model.persons == 2
     assert model.index("working_hours") == 2
-
-
-def test_an_unknown_attribute_names_the_nearest() -> None:
-    """So that a slip of the pen is one edit away from being right."""
     with pytest.raises(UsageError) as caught:
-        small_model().index("Regoin")
+        model.index("Regoin")
     assert caught.value.hint == "did you mean 'region'?"
 
 
 def test_nothing_in_a_model_can_be_set() -> None:
     """State changes by making a new value."""
-    model = small_model()
+    options: dict[str, str | None] = {"half": "A"}
+    model = replace(small_model(), options=options)
+    options["half"] = "B"
+    assert model.options["half"] == "A"  # the caller's dict stays the caller's
     with pytest.raises(FrozenInstanceError):
         model.id = "x"  # type: ignore[misc]  # the point
     with pytest.raises(TypeError):
         model.options["min_users"] = 3  # type: ignore[index]  # the point
-
-
-def test_the_options_are_a_copy() -> None:
-    """The caller's dict stays the caller's."""
-    options: dict[str, str | None] = {"half": "A"}
-    model = replace(small_model(), options=options)
-    options["half"] = "B"
-    assert model.options["half"] == "A"
 
 
 @given(models())
@@ -162,9 +153,9 @@ def test_the_page_states_the_limits() -> None:
     """Every number in it that is a constant in the code."""
     for limit in (
         f"1 to {attributes.MAX_VALUES} different texts",
-        f"{model.MIN_SHRINKAGE:.0e} to {model.MAX_SHRINKAGE:.0e}".replace("e-0", "e-").replace(
-            "e+0", "e"
-        ),
+        f"{attributes.MIN_SHRINKAGE:.0e} to {attributes.MAX_SHRINKAGE:.0e}".replace(
+            "e-0", "e-"
+        ).replace("e+0", "e"),
         f"{file.MIN_PEOPLE} to {file.MAX_WEIGHT:.0e}".replace("e+0", "e"),
         f"{file.MIN_WEIGHT:.0e} to {file.MAX_WEIGHT:.0e}".replace("e-0", "e-").replace("e+0", "e"),
         f"at most {file.MAX_BYTES >> 30} GiB",
@@ -186,6 +177,11 @@ def test_the_code_of_a_value_is_its_position(attributes: tuple[Attribute, ...]) 
     for attribute in attributes:
         codes = [attribute.code(value) for value in attribute.values]
         assert codes == [*range(len(attribute.values))]
+    values = ("unspecified", *map(str, range(MAX_VALUES - 1)))  # a code is one byte
+    assert Attribute("a", "A", "person", values).code("254") == 255
+    with pytest.raises(UsageError, match="unknown value of region 'norht'") as caught:
+        REGION.code("norht")
+    assert caught.value.hint == "did you mean 'north'?"
 
 
 @given(st.text(max_size=4))
@@ -229,23 +225,6 @@ def test_what_an_attribute_cannot_be() -> None:
             Attribute(**whole | change)
 
 
-def test_256_values_are_not_too_many() -> None:
-    """A code is one byte."""
-    values = ("unspecified", *map(str, range(MAX_VALUES - 1)))
-    assert Attribute("a", "A", "person", values).code("254") == 255
-
-
-def test_an_unknown_value_names_the_nearest() -> None:
-    """So that a slip of the pen is one edit away from being right."""
-    with pytest.raises(UsageError) as caught:
-        REGION.code("norht")
-    assert (caught.value.what, caught.value.hint) == (
-        "unknown value of region 'norht'",
-        "did you mean 'north'?",
-    )
-    assert TOWN.code("unspecified") == 0
-
-
 PLAIN = ["python", "c++", "c#", "node.js", "part-time", "machine learning", "Köln", "東京"]
 STEERING = [
     *("", " ", "-python", "+c", '"c"', "site:a.example", "!g", "(c", "a|b", "a*", "a/b", "a_b"),
@@ -278,21 +257,15 @@ def test_a_model_replaces_the_one_before(tmp_path: Path) -> None:
     """What `write` returns is what is read; nothing else stays in the folder."""
     path = tmp_path / "m.safetensors"
     path.write_text("the one before")
-    written = file.write(MODEL, path)
+    umask = os.umask(0o000)
+    try:
+        written = file.write(MODEL, path)
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600  # it holds the rows of single people
     assert file.read(path) == written
     assert path.read_bytes() == encode(MODEL)
     assert [*tmp_path.iterdir()] == [path]
-
-
-def test_only_its_owner_can_read_a_model(tmp_path: Path) -> None:
-    """Whatever the umask allows: it holds the rows of single people."""
-    path = tmp_path / "m.safetensors"
-    umask = os.umask(0o000)
-    try:
-        file.write(MODEL, path)
-    finally:
-        os.umask(umask)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize(("owner", "function"), [(os, "fsync"), (Path, "replace")])
@@ -314,27 +287,22 @@ def test_a_full_disk_leaves_the_model_before(
     assert path.read_text() == "the one before"
 
 
-@pytest.mark.parametrize("name", ["no/m.safetensors", "file/m.safetensors", "folder", "x" * 256])
-def test_a_place_that_cannot_be_written(tmp_path: Path, name: str) -> None:
-    """A folder that is not there, is a file; a folder in place of the file; too long a name."""
+def test_what_cannot_be_written_leaves_no_trace(tmp_path: Path) -> None:
+    """A place that is none, a folder, too long a name; and a model that could not be read."""
     (tmp_path / "file").write_text("")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(UsageError) as caught:
-        file.write(MODEL, tmp_path / name)
-    assert caught.value.where == str(tmp_path / name)
-    assert {each.name for each in tmp_path.iterdir()} == {"file", "folder"}
-
-
-def test_a_model_that_does_not_fit_is_not_written(tmp_path: Path) -> None:
-    """What is written can be read: it is tried before."""
+    for name in ("no/m.safetensors", "file/m.safetensors", "folder", "x" * 256):
+        with pytest.raises(UsageError) as caught:
+            file.write(MODEL, tmp_path / name)
+        assert caught.value.where == str(tmp_path / name)
     for wrong in (replace(MODEL, id=""), replace(MODEL, queries=MODEL.queries[:1])):
         with pytest.raises(BuildError):
             file.write(wrong, tmp_path / "m.safetensors")
-    assert [*tmp_path.iterdir()] == []
+    assert {each.name for each in tmp_path.iterdir()} == {"file", "folder"}
 
 
-def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
-    """So that a slip of the pen is one edit away from being right."""
+def test_what_is_no_model_is_named(tmp_path: Path) -> None:
+    """The nearest to what is missing; a folder, a pipe, a device; what is too large, or damaged."""
     (tmp_path / "so2017.safetensors").write_text("")
     with pytest.raises(UsageError) as caught:
         file.read(tmp_path / "so2071.safetensors")
@@ -342,64 +310,37 @@ def test_a_missing_file_names_the_nearest(tmp_path: Path) -> None:
     assert caught.value.hint == f"did you mean '{tmp_path / 'so2017.safetensors'}'?"
     with pytest.raises(UsageError, match="no such file"):
         file.read(tmp_path / "no" / "so2017.safetensors")
-
-
-def test_what_is_not_a_file_is_refused(tmp_path: Path) -> None:
-    """A folder, and a pipe that nobody writes to."""
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe", Path("/dev/zero")):
         with pytest.raises(UsageError, match=r"not a file|is a directory"):
             file.read(path)
-
-
-def test_a_file_of_any_size_is_refused_unread(tmp_path: Path) -> None:
-    """A file with a hole costs nothing to make."""
     path = tmp_path / "m.safetensors"
-    path.touch()
-    os.truncate(path, file.MAX_BYTES + 1)
+    file.write(MODEL, path)
+    os.truncate(path, 2000)
+    with pytest.raises(DamagedModelError) as damaged:
+        file.read(path)
+    assert damaged.value.where == str(path)
+    os.truncate(path, file.MAX_BYTES + 1)  # a file with a hole costs nothing to make
     with pytest.raises(UsageError, match="the limit is 1073741824"):
         file.read(path)
 
 
-def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    """The sentence says which file it is about."""
-    path = tmp_path / "m.safetensors"
-    file.write(MODEL, path)
-    os.truncate(path, 2000)
-    with pytest.raises(DamagedModelError) as caught:
-        file.read(path)
-    assert caught.value.where == str(path)
-
-
-@given(models())
-def test_reading_what_was_written_is_the_identity(model: Model) -> None:
-    """Everything survives, and the digest is new."""
-    opened = decode(encode(model))
-    assert replace(opened, digest=model.digest) == model
-    assert len(opened.digest) == 64
-
-
-@given(models())
-def test_the_same_input_gives_the_same_bytes(model: Model) -> None:
-    """Whether the model was built or read, and whatever digest it carries."""
-    data = encode(model)
-    assert encode(model) == data
-    assert encode(decode(data)) == data
-
-
 @given(models(), models())
-def test_another_content_has_another_digest(one: Model, other: Model) -> None:
-    """A digest names one content, and it is not the content of the field itself."""
-    digests = {decode(encode(each)).digest for each in (one, other, replace(one, digest="x"))}
-    assert len(digests) == len({encode(one), encode(other)})
-    assert len(digests) == 2 or one == other
+def test_reading_what_was_written_is_the_identity(model: Model, other: Model) -> None:
+    """Everything survives; the same content gives the same bytes and digest, another another."""
+    data = encode(model)
+    opened = decode(data)
+    assert replace(opened, digest=model.digest) == model
+    assert data == encode(model) == encode(opened) == encode(replace(model, digest="x"))
+    assert len(opened.digest) == 64
+    assert (opened.digest == decode(encode(other)).digest) == (data == encode(other))
+    assert data != encode(other) or model == other
 
 
 @given(models())
 def test_a_model_is_a_plain_safetensors_file(model: Model) -> None:
     """The library alone finds the same tensors, each of the smallest type."""
-    found = load(encode(model))
-    expected = model.tables.tensors()
+    found, expected = load(encode(model)), model.tables.tensors()
     assert found.keys() == expected.keys()
     for name, tensor in found.items():
         assert np.array_equal(tensor, expected[name])
@@ -432,15 +373,11 @@ def test_strides_do_not_matter() -> None:
     assert encode(strided) == encode(model)
 
 
-def test_integers_among_figures_become_what_the_format_says() -> None:
-    """A shrinkage of 20 is 20.0, so that what was built and what was read are written alike."""
+def test_numbers_are_written_as_the_format_says() -> None:
+    """A shrinkage of 20 is 20.0; what JSON does not have would be read as "none"."""
     model = small_model()
     first = replace(model.queries[0], shrinkage=20)
     assert encode(replace(model, queries=(first, *model.queries[1:]))) == encode(model)
-
-
-@pytest.mark.parametrize("number", [float("nan"), float("inf")])
-def test_a_number_that_json_does_not_have_is_refused(number: float) -> None:
-    """It would be written as null, and read as "none"."""
-    with pytest.raises(ValueError, match="not finite"):
-        encode(replace(small_model(), validation={"bits": number}))
+    for number in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="not finite"):
+            encode(replace(model, validation={"bits": number}))

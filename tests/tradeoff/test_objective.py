@@ -124,11 +124,11 @@ def test_what_is_claimed(objective: DisclosureObjective) -> None:
 
 ALGORITHM = st.sampled_from(ALGORITHMS)
 LIFTED: dict[Limit, dict[str, None]] = {
-    "most": {"most": None},
-    "most new": {"most_new": None},
+    "attributes_per_request": {"most": None},
+    "new_facts_per_week": {"most_new": None},
     "risk": {"max_risk": None},
     "k": {"k": None},
-    "own": {"own": None},
+    "protect": {"own": None},
 }
 
 

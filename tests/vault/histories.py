@@ -8,8 +8,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from agent.decision.knowledge import HeldValue, Knowledge, knowledge_in
-from agent.model.concepts import Meaning
-from agent.model.model import Model
+from agent.model.model import Meaning, Model
 from agent.vault.disclosure_index import (
     Disclosure,
     DisclosureIndex,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agent.decision.knowledge import knowledge_in
 from agent.errors import DamagedVaultError, UsageError, VaultError
-from agent.model.concepts import Concepts, meaning_of
+from agent.model.model import Concepts, meaning_of
 from agent.vault.disclosure_index import (
     MOST_SITES,
     Disclosure,

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from agent.decision.values import Correction, Fact, FactTerms
 from agent.errors import DamagedVaultError, UsageError, VaultError, VaultVersionError
-from agent.model.concepts import Concepts
-from agent.model.model import Model
+from agent.model.model import Concepts, Model
 from agent.model.reading import normalise, spelling
 from agent.vault import profile
 from agent.vault.backup import restore

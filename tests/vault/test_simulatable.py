@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from agent.decision.context import Limits, Terms
 from agent.decision.knowledge import knowledge_in
-from agent.decision.terms import Limits, Terms
 from agent.decision.values import Fact, Request
-from agent.model.concepts import Concepts, meaning_of
-from agent.model.model import Model
+from agent.model.model import Concepts, Model, meaning_of
 from agent.vault.disclosure_index import Disclosure
 from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile, planned, values_of

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from msgspec import Struct, field
 
-from agent.decision.locale import LOCALE
+from agent.decision.decide import LOCALE
 from agent.errors import ReticentError, VaultVersionError, WrongSecretError
 from agent.files import private_folder
 from agent.model.file import read as read_model

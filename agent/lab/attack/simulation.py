@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.decision.cache import Cache
-from agent.decision.context import Context, relevant
+from agent.decision.context import Context, Terms, relevant, rulebook, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Holdings, Knowledge
-from agent.decision.terms import Terms, rulebook, terms_under
 from agent.decision.values import Decision, Request
 from agent.errors import UsageError
 from agent.lab.attack.strategies import Strategy

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from agent.decision.terms import Limits, Terms
+from agent.decision.context import Limits, Terms
 from policy.settings import Memory, Mode, Protect
 
 Telling = Literal["nothing", "everything", "demographics", "topics", "random", "reticent"]
