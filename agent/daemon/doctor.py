@@ -42,7 +42,6 @@ from agent.wire.state import Finding, Status
 from agent.words.titles import write_policy
 from policy.read import EMPTY_POLICY, Remark, audit, is_empty_policy, load, misspelt
 from policy.rules import Policy
-from policy.settings import DaemonSettings
 
 AT_MOST = 10  # findings about single files: the rest is of the same kind
 ELSEWHERE = "fix that, or choose another folder with RETICENT_HOME"
@@ -322,20 +321,10 @@ def sandboxed(browser: programs.Browser, sandbox: str) -> tuple[str, str]:
     return what, f"install {browser.title} from the system's packages or from its maker"
 
 
-def check_dialogs(here: Machine, rules: Rules, _registry: ModelRegistry) -> Iterator[Finding]:
-    """Yield whether dialogs can ask for the passphrase, where the policy says so."""
-    settings = rules.daemon if isinstance(rules, Policy) else DaemonSettings()
-    if settings.prompt != "pinentry":
-        return
-    program = prompts.checked(Path(settings.pinentry)) if settings.pinentry else prompts.find()
-    if program is None:
-        fix = "install pinentry-gnome3, pinentry-gtk2, pinentry-qt or pinentry-mac"
-        yield bad("dialogs", "no pinentry is installed, so no dialog opens", fix)
-    elif not prompts.shows(here.environment):
-        fix = "nothing to do if the daemon runs in a desktop session: it has its own"
-        yield warn("dialogs", f"{program} asks, but this session has no display", fix)
-    else:
-        yield ok("dialogs", f"{program} asks")
+def check_dialogs(_here: Machine, rules: Rules, _registry: ModelRegistry) -> Iterator[Finding]:
+    """Yield which program asks in a dialog, where the policy says so. PinentryError without one."""
+    if isinstance(rules, Policy) and rules.daemon.prompt == "pinentry":
+        yield ok("dialogs", f"{prompts.chosen(rules.daemon)} asks")
 
 
 CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (

@@ -44,6 +44,7 @@ from agent.words import notices
 from agent.words.figures import counted
 from policy.hosts import host_of
 from policy.services import in_clear
+from policy.settings import DaemonSettings
 
 if TYPE_CHECKING:
     from agent.daemon.agent import Agent
@@ -130,6 +131,14 @@ def checked(path: Path) -> Path:
     if not path.is_absolute() or not usable:
         raise PinentryError("not a program, by its absolute path", str(path))
     return path
+
+
+def chosen(settings: DaemonSettings) -> Path:
+    """Find the program of the policy, or the usual one. PinentryError, UnsafeError."""
+    program = checked(Path(settings.pinentry)) if settings.pinentry else find()
+    if program is None:
+        raise PinentryError("no pinentry is installed")
+    return program
 
 
 def shows(environment: Mapping[str, str]) -> bool:
@@ -323,18 +332,10 @@ class Prompts:
 
         self._task = asyncio.get_running_loop().create_task(run())
 
-    def _program(self) -> Path:
-        """Find the program of the policy, or the usual one. PinentryError."""
-        chosen = self._agent.settings.pinentry
-        program = Path(chosen) if chosen else find()
-        if program is None:
-            raise PinentryError("no pinentry is installed")
-        return program
-
     async def _ask_passphrase(self, host: str) -> None:
         """Ask for the passphrase, and open the vault with it."""
         self._wait(PASSPHRASE, AFTER_NOT_NOW)
-        async with opened(self._program(), self._screen, TITLE) as dialog:
+        async with opened(chosen(self._agent.settings), self._screen, TITLE) as dialog:
             self._dialog = dialog
             await dialog.tell("SETPROMPT", "Passphrase:")
             text = notices.dialog_locked(host)
@@ -357,7 +358,7 @@ class Prompts:
 
     async def _ask_word(self, review: Review, titles: Mapping[str, str]) -> None:
         """Ask about what waits, and settle it; it stays where the dialog is closed."""
-        async with opened(self._program(), self._screen, TITLE) as dialog:
+        async with opened(chosen(self._agent.settings), self._screen, TITLE) as dialog:
             self._dialog = dialog
             text = notices.dialog_asks(review, titles)
             reply = await dialog.show("CONFIRM", text, "No", "Decide later", "Yes, once")

@@ -17,7 +17,7 @@ from agent import __version__
 from agent.daemon import doctor
 from agent.daemon.artifacts import Machine
 from agent.daemon.doctor import CHECKS, examine
-from agent.daemon.programs import HOST_PROGRAMS, browser_installations, entry, system_service, write
+from agent.daemon.programs import installations, system_service, write
 from agent.errors import DaemonError
 from agent.files import create_private
 from agent.model.file import write as write_model
@@ -95,13 +95,6 @@ def running(here: Machine) -> Iterator[FakeDaemon]:
         yield fake
 
 
-@pytest.fixture
-def connected(here: Machine) -> list[Path]:
-    """The manifests by which Chromium and Firefox know of the relay there."""
-    chosen = [each for each in browser_installations(here) if each.name in {"chromium", "firefox"}]
-    return [each.path for each in write(chosen)][2:]
-
-
 def found(here: Machine, name: str) -> list[Finding]:
     """Return the findings of a name."""
     return [each for each in examine(here) if each.name == name]
@@ -162,7 +155,25 @@ def beside(name: str) -> Spoil:
     return lambda here: copyfile(here.paths.vault, here.paths.vault.with_name(name)).chmod(0o600)
 
 
+def connected(name: str, spoil: Callable[[Machine, Path], object]) -> Spoil:
+    """Return a way to connect a program, and then to spoil that; the path: of its own file."""
+
+    def connect(here: Machine) -> None:
+        [one] = [each for each in installations(here) if each.name == name]
+        write([one])
+        spoil(here, one.artifact.path)
+
+    return connect
+
+
+def edited(old: str, new: str) -> Callable[[Machine, Path], object]:
+    """Return a way to edit a program's own file."""
+    return lambda _, path: path.write_text(path.read_text().replace(old, new))
+
+
 NAME = "browsers"
+PINENTRY = '[daemon]\nprompt = "pinentry"\n'
+FOREIGN = "move it away, then reticent connect"
 EXPIRED = '[[rule]]\nrecipient = "a.example"\nexpires = 2020-01-01\nk = 5\n'
 WRONG: list[tuple[Spoil, str, State, str]] = [
     (lambda c: c.paths.data.chmod(0o770), "folder data", "bad", "other users can write to"),
@@ -176,11 +187,23 @@ WRONG: list[tuple[Spoil, str, State, str]] = [
     (policy('[attributes]\nregoin = "ask"\n'), "policy", "warn", "has no attribute 'regoin'"),
     (policy(EXPIRED), "policy", "warn", "expired on 2020-01-01"),
     (policy('search = "https://a.example/{query}"\n'), "policy", "warn", "browsers cannot use"),
+    (policy(f'{PINENTRY}pinentry = "/none"\n'), "dialogs", "bad", "no such file"),
     (policy('model = "town"\n'), "models", "bad", "'town'"),
     (added, "models", "bad", "village"),
     (by_a_stranger, "models", "bad", "not signed"),
     (lambda c: (c.home / "snap/firefox").mkdir(parents=True), NAME, "warn", "Firefox is a snap"),
     (lambda c: write(system_service(other_python(c))), "service", "warn", "differs from what"),
+    (
+        connected("firefox", edited("@local", "@other")),
+        NAME,
+        "warn",
+        "write: reticent connect",
+    ),
+    (connected("firefox", edited("Reticent", "")), NAME, "warn", f"{FOREIGN} firefox"),
+    (connected("firefox", lambda c, _: c.paths.relay.write_text("x")), NAME, "warn", FOREIGN),
+    (connected("firefox", lambda c, _: c.paths.relay.unlink()), NAME, "bad", "connect browsers"),
+    (connected("cursor", edited('"-P",', "")), "assistants", "warn", "write: reticent connect cur"),
+    (connected("cursor", edited("{", "// {")), "assistants", "warn", "cannot be read: move"),
     (lambda c: c.paths.witness.touch(), "daemon", "warn", "not running"),
     (lambda c: c.paths.vault.unlink(), "vault", "bad", "a vault was here (3 entries)"),
     (vanished, "vault", "bad", "a vault was here"),
@@ -202,7 +225,7 @@ def test_what_is_wrong_is_found(whole: Path) -> None:
             findings = examine(here)
         own = [each for each in findings if (each.name, each.state) == (name, state)][:1]
         bad = {each.name for each in findings if each.state == "bad"} - {name}
-        if bad or len(own) != 1 or what not in own[0].what or not own[0].fix:
+        if bad or len(own) != 1 or what not in f"{own[0].what}: {own[0].fix}":
             missed.append((what, bad, own))
     assert missed == []
 
@@ -306,57 +329,17 @@ def test_the_machine_itself(here: Machine, monkeypatch: pytest.MonkeyPatch) -> N
     assert "XDG_RUNTIME_DIR is not set" in only(bare, "environment", "warn").what
 
 
-def test_browsers_that_know_of_the_relay_are_named(here: Machine, connected: list[Path]) -> None:
-    """None need to; one of ours that was changed is written again, another its owner moves."""
-    assert [(each.state, each.what.split()[0]) for each in found(here, NAME)] == [
-        ("ok", "Chromium"),
-        ("ok", "Firefox"),
-    ]
-    path = connected[1]
-    path.write_text(path.read_text().replace("@local", "@other"))
-    assert only(here, NAME, "warn").fix == "reticent connect firefox"
-    path.write_text("{}")
-    assert only(here, NAME, "warn").fix == "move it away, then reticent connect firefox"
-    for each in connected:
-        each.unlink()
-    [none] = found(here, NAME)
-    assert none.state == "ok"
-    assert "reticent connect browsers" in none.what
-
-
-@pytest.mark.usefixtures("connected")
-def test_a_launcher_that_is_not_as_it_would_be_now(here: Machine) -> None:
-    """Of another interpreter, missing, of others; and too long a path of our socket."""
-    differs = only(replace(here, interpreter="/usr/bin/python3"), NAME, "warn")
-    assert "differs" in differs.what
-    here.paths.relay.write_text("mine")
-    assert only(here, NAME, "warn").fix == "move it away, then reticent connect browsers"
-    here.paths.relay.unlink()
-    assert only(here, NAME, "bad").fix == "reticent connect browsers"
+def test_what_is_connected_is_named(here: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """None need be; a socket of which the path is too long, or a missing extra, is in the way."""
+    for name in (NAME, "assistants"):
+        [none] = found(here, name)
+        assert "reticent connect" in none.what
+    for name in ("firefox", "cursor"):
+        connected(name, lambda _here, _path: None)(here)
+    names = [each.what for kind in (NAME, "assistants") for each in found(here, kind)]
+    assert names == ["Firefox is connected", "Cursor is connected for cursor.com"]
+    monkeypatch.setattr("agent.daemon.doctor.find_spec", lambda _: None)
+    assert "WHEEL[mcp]" in only(here, "assistants", "bad").fix
     far = paths({"RETICENT_HOME": "/" + "long/" * 30})
     long = replace(here, paths=replace(here.paths, runtime=far.runtime))
     assert "the path of the socket" in only(long, NAME, "warn").what
-
-
-def test_programs_that_start_our_server_are_named(
-    here: Machine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whether they can, for whom, and which are told to start something else."""
-    [none] = found(here, "assistants")
-    assert "reticent connect" in none.what
-    cursor = HOST_PROGRAMS[-1]
-    entry(cursor, here, "own.example").write()
-    path = cursor.path(here)
-    good = path.read_text()
-    assert [each.what for each in found(here, "assistants")] == [
-        "Cursor is connected for own.example"
-    ]
-    path.write_text(good.replace('"-P",', ""))
-    assert only(here, "assistants", "warn").fix == "reticent connect cursor"
-    path.write_text(good.replace(here.interpreter, "/gone/python"))
-    assert "differs" in only(here, "assistants", "warn").what
-    path.write_text("// mine\n{}")
-    assert "cannot be read" in only(here, "assistants", "warn").what
-    path.write_text(good)
-    monkeypatch.setattr("agent.daemon.doctor.find_spec", lambda _: None)
-    assert "WHEEL[mcp]" in only(here, "assistants", "bad").fix

@@ -1,7 +1,6 @@
 """Dialogs of the daemon: who may cause one, how often, and what comes of it."""
 
 import asyncio
-import sys
 from collections.abc import Coroutine, Iterator
 from functools import partial
 from pathlib import Path
@@ -9,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from agent.daemon import prompts
-from agent.daemon.artifacts import Machine
-from agent.daemon.doctor import examine
+from agent.daemon.prompts import PinentryError, chosen, find
 from agent.daemon.request_log import Asker
 from agent.wire.base import RecipientName
 from agent.wire.decide import Answer, Ask, Offer
+from policy.settings import DaemonSettings
 from tests import waiting
 from tests.daemon.test_pinentry import Scripted, typed
 from tests.vault.worlds import PASSPHRASE
 from tests.worlds.homes import OPEN, POLICY, Home
-from tests.worlds.people import MONDAY, SHOP
+from tests.worlds.people import SHOP
 
 NOT_NOW = "ERR 83886179 Operation cancelled\n"
 OTHER = "ERR 83886194 Not confirmed\n"
@@ -287,27 +286,12 @@ def test_one_an_hour_and_recipient(desk: Desk) -> None:
     run(steps())
 
 
-def test_doctor_says_who_asks(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program: there, missing, anybody's, or without a screen."""
-    program, places = desk.program.path, desk.home.paths
-    monkeypatch.setattr(prompts, "FOLDERS", (str(program.parent),))
-
-    def found(policy: str, **environment: str) -> tuple[str, str]:
-        """Return what is found under a policy, in an environment."""
-        places.policy.write_text(f"[daemon]\n{policy}\n")
-        [finding] = [
-            each
-            for each in examine(Machine(places, environment, MONDAY, sys.executable))
-            if each.name == "dialogs"
-        ]
-        return finding.state, finding.what
-
-    usual, named = 'prompt = "pinentry"', f'prompt = "pinentry"\npinentry = "{program}"'
-    assert found(usual, DISPLAY=":0")[0] == "bad"
-    assert found(named, DISPLAY=":0") == ("ok", f"{program} asks")
-    assert found(named)[0] == "warn"
-    program.chmod(0o722)
-    assert found(named, DISPLAY=":0")[0] == "bad"
-    program.chmod(0o700)
-    program.rename(renamed := program.with_name("pinentry-qt"))
-    assert found(usual, DISPLAY=":0") == ("ok", f"{renamed} asks")
+def test_the_usual_program_is_found(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where none is named; one that anybody can write to is none."""
+    monkeypatch.setattr(prompts, "FOLDERS", (str(desk.program.path.parent),))
+    with pytest.raises(PinentryError, match="no pinentry is installed"):
+        chosen(DaemonSettings())
+    desk.program.path.rename(renamed := desk.program.path.with_name("pinentry-qt"))
+    assert chosen(DaemonSettings()) == renamed
+    renamed.chmod(0o722)
+    assert find() is None
