@@ -176,24 +176,18 @@ def test_the_screens_lock_and_a_sleep_are_told_and_nothing_else(tmp_path: Path) 
     assert followed(script(tmp_path, f"cat <<'X'\n{said}\nX")) == ["locked"] * 4
 
 
-def test_one_that_fails_is_no_matter(tmp_path: Path) -> None:
-    """Then nobody watches."""
+def test_none_or_one_that_fails_is_no_matter(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Then nobody watches; nor without the program, nor without a bus."""
     flood = "head -c 200000 /dev/zero; sleep 60"
     for text in ("exit 3", "kill $$", f"sleep 60 & {flood}"):
         assert followed(script(tmp_path, text)) == []
-
-
-def test_none_is_no_matter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Neither without the program, nor without a bus."""
-    assert followed(None) == []
-    assert followed(str(tmp_path / "absent")) == []
-    monkeypatch.setattr(locking, "BUS", tmp_path / "absent")
-    assert watcher() is None
-    monkeypatch.setattr(locking, "BUS", tmp_path)
+    assert followed(None) == followed(str(tmp_path / "absent")) == []
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert watcher() is None
-    made = script(tmp_path, "")
-    assert watcher() == made
+    for bus, program in (("absent", None), ("", script(tmp_path, ""))):
+        monkeypatch.setattr(locking, "BUS", tmp_path / bus)
+        assert watcher() == program
 
 
 def test_it_ends_with_the_daemon(tmp_path: Path) -> None:

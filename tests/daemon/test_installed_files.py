@@ -7,7 +7,6 @@ instant: a process that forks must have no threads.
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon import events
-from agent.daemon.consent import Consent
 from agent.daemon.installed_files import accounts, forget, installed_files, remove
-from agent.daemon.model_registry import ModelRegistry
-from agent.daemon.policy_file import ActivePolicy
 from agent.daemon.sockets import TOKEN, alone, doors, token_of
 from agent.errors import BusyVaultError, VaultError
 from agent.files import private_folder
-from agent.model.file import write as write_model
-from agent.model.signature import generate_key, sign
 from agent.paths import Paths, paths
 from agent.vault import secrets
 from agent.vault.backup import restore
@@ -34,7 +28,6 @@ from agent.vault.vault_files import Location
 from tests.vault.doubles import Memory
 from tests.vault.worlds import FAST, PASSPHRASE, TYPED, create
 from tests.worlds.doors import short_home
-from tests.worlds.people import MODEL, MONDAY
 
 FOREIGN = ["notes.txt", "vault.db.mine", "policy.toml~", "backup.db", "models.txt", "control"]
 RENAMING = ("link", "rename", "replace", "unlink", "rmdir")  # of os: what tells a crash's instants
@@ -244,21 +237,6 @@ def rotate(home: Paths) -> None:
         vault.rotate(PASSPHRASE)
 
 
-def refuse(home: Paths) -> None:
-    """Write into a policy that somebody gets nothing."""
-    home.policy.write_text('preset = "balanced"\n')
-    Consent(home.policy, lambda: ActivePolicy(None)).refuse("a.example", MONDAY)
-
-
-def add_model(home: Paths) -> None:
-    """Add a model with its signature."""
-    elsewhere, key = home.config.parent / "mine.safetensors", home.config.parent / "key"
-    write_model(replace(MODEL, id="mine"), elsewhere)
-    generate_key(key)
-    sign(elsewhere, key)
-    ModelRegistry(home.models).add(elsewhere, (), MONDAY)
-
-
 def run_daemon(home: Paths) -> None:
     """Take the lock, the log and the sockets of a daemon, and its token."""
     with alone(home.daemon_lock), events.logging_to(home.log), doors(home):
@@ -267,7 +245,7 @@ def run_daemon(home: Paths) -> None:
             events.LOG.info("x" * events.MOST_BYTES)
 
 
-MAKERS: tuple[Maker, ...] = (make_vault, restore_twice, rotate, refuse, add_model, run_daemon)
+MAKERS: tuple[Maker, ...] = (restore_twice, rotate, run_daemon)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ import os
 import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from logging import INFO, Handler
 from pathlib import Path
 from stat import S_IMODE
 
@@ -13,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agent.daemon.policy_file
-from agent.daemon.events import LOG
 from agent.daemon.policy_file import (
     SETTLING,
     PolicyFile,
@@ -85,26 +83,6 @@ def test_the_last_good_rules_are_in_force(
         assert status.in_use == (good is not None)
         assert bool(status.problems) == (text in (BROKEN, "\x00", *NOTHING))
         assert (status.loaded_at is None) == (good is None)
-
-
-def test_what_becomes_of_the_file_is_logged(edited: Edited) -> None:
-    """By its name and the number of problems: what stands in it is nobody else's business."""
-    lines: list[str] = []
-    listening = Handler()
-    listening.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]  # the plainest listener
-    LOG.addHandler(listening)
-    LOG.setLevel(INFO)
-    for text in (GOOD, BROKEN, "", OTHER, OTHER, None):
-        edited.save(text)
-        edited.look()
-    LOG.removeHandler(listening)
-    assert lines == [
-        "policy.toml: in use",
-        "policy.toml: not used, problems: 2",
-        "policy.toml: not used, problems: 1",
-        "policy.toml: in use",
-        "policy.toml: there is none now",
-    ]
 
 
 def test_half_a_policy_is_not_believed(edited: Edited) -> None:

@@ -158,24 +158,6 @@ def test_what_fails_after_the_vault_is_open_closes_it(
         assert not home.unlock().locked
 
 
-def test_a_second_time_changes_nothing(tmp_path: Path) -> None:
-    """Neither which vault is open, nor what is told."""
-    with Home(tmp_path) as home:
-        with pytest.raises(WrongSecretError):
-            home.unlock(WRONG)
-        assert home.calls.decide(SHOP).code == "locked"
-        assert not home.unlock().locked
-        home.fill()
-        vault = home.agent.vault
-        assert home.calls.decide(SHOP).id == 1
-        home.unlock()
-        assert home.agent.vault is vault
-        assert home.calls.lock().locked
-        assert home.calls.lock().locked
-        assert home.bus.kinds == ["lock", "profile", "answer", "lock"]
-        assert home.unlock().entries == 1
-
-
 class Waiting(Memory):
     """A keyring that asks the user something, who answers once this is set."""
 
