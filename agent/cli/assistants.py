@@ -66,8 +66,8 @@ def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
 
         def announce() -> None:
             base = route.base(listening)
-            told = f"Requests go to {service}, and what is told counts as known to {whom}."
-            page = f"{listing(BASE, [base])}\n{paragraph(f'{told} Ctrl-C ends it.')}"
+            where = f"Requests go to {service}, and what is told counts as known to {whom}."
+            page = f"{listing(BASE, [base])}\n{paragraph(f'{where} Ctrl-C ends it.')}"
             message = {"base_url": base, "upstream": service, "recipient": whom}
             click.echo(record(message) if as_json else page)
             try:

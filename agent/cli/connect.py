@@ -69,9 +69,9 @@ def connect(names: Sequence[str], recipient: str | None) -> Output:
     before = programs.extension(machine.paths).state()
     commands = _stopped(machine) if any(each.name == SYSTEM for each in chosen) else []
     places = [str(each.path) for each in programs.write(chosen)]
-    left = _run(commands)
-    parts = [listing("Wrote:", places), *_next(chosen, machine, left, before)]
-    message = {"connected": [each.name for each in chosen], "written": places, "left": left}
+    remaining = _run(commands)
+    parts = [listing("Wrote:", places), *_next(chosen, machine, remaining, before)]
+    message = {"connected": [each.name for each in chosen], "written": places, "left": remaining}
     return Output(message, "\n".join(parts))
 
 
@@ -91,15 +91,15 @@ def disconnect(names: Sequence[str]) -> Output:
         for each in programs.installations(machine)
         if each.name in names or (each.kind == "browser" and ALL_BROWSERS in names)
     ]
-    removed, left, stays = disconnected(chosen, machine)
+    removed, remaining, stays = disconnected(chosen, machine)
     lines = [listing("Removed:", removed) if removed else "Nothing to remove."]
     if any(each.kind == "browser" for each in chosen) and removed:
         lines.append("A running browser stays connected until you close it.")
     if stays:
         lines.append(listing("This is not of this installation, and stays:", stays))
-    if left:
-        lines.append(left_to_run(left))
-    return Output({"removed": removed, "stays": stays, "left": left}, "\n".join(lines))
+    if remaining:
+        lines.append(left_to_run(remaining))
+    return Output({"removed": removed, "stays": stays, "left": remaining}, "\n".join(lines))
 
 
 def disconnected(
@@ -137,14 +137,14 @@ def _chosen(
     if recipient is not None and not wanted & {*ASSISTANTS}:
         raise UsageError("--recipient is for an assistant", f"name one: {', '.join(ASSISTANTS)}")
     host_ = recipient and host_of(recipient)
-    found: list[programs.Installation] = []
+    installations: list[programs.Installation] = []
     for own, each in (  # what is not named is not looked at
         ({SYSTEM}, programs.system_service(machine)),
         ({*BROWSERS}, programs.browser_installations(machine)),
         ({*ASSISTANTS}, programs.assistant_installations(machine, host_)),
     ):
-        found += each if wanted & own else ()
-    return [each for each in found if each.name in wanted]
+        installations += each if wanted & own else ()
+    return [each for each in installations if each.name in wanted]
 
 
 def _listed(machine: Machine) -> Output:
@@ -181,16 +181,16 @@ def _run(commands: service.Commands) -> list[str]:
 
 
 def _next(
-    chosen: Sequence[programs.Installation], machine: Machine, left: Sequence[str], before: str
+    chosen: Sequence[programs.Installation], machine: Machine, remaining: Sequence[str], before: str
 ) -> Iterator[str]:
     """Yield what happens next, or what is left to do."""
     for each in chosen:
         if each.kind == "assistant":
-            known = f"What it is told counts as known to {each.recipient}."
-            yield paragraph(f"{each.title} starts it the next time that you open it. {known}")
+            warning = f"What it is told counts as known to {each.recipient}."
+            yield paragraph(f"{each.title} starts it the next time that you open it. {warning}")
         if each.kind == "system":
             runs = "The daemon runs, and starts whenever you log in."
-            yield left_to_run(left) if left else runs
+            yield left_to_run(remaining) if remaining else runs
     chosen = [each for each in chosen if each.kind == "browser"]
     if chosen:
         names = ", ".join(each.title for each in chosen)

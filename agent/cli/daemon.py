@@ -96,13 +96,13 @@ def doctor() -> Output:
 
     It changes nothing. The exit code is 1 if something does not work or is not safe.
     """
-    found = examine(this_machine())
+    findings = examine(this_machine())
     lines = []
-    for each in found:
+    for each in findings:
         mark = click.style(MARKS[each.state], fg=COLOURS[each.state])
         lines.append(f"{mark}  {printable(f'{each.name}: {each.what}')}")
         if each.fix:
             lines.append(f"      {printable(each.fix)}")
-    counts = Counter(each.state for each in found)
+    counts = Counter(each.state for each in findings)
     page = "\n".join([*lines, "", health(counts["bad"], counts["warn"])])
-    return Output({"findings": found}, page, ReticentError.exit_code if counts["bad"] else 0)
+    return Output({"findings": findings}, page, ReticentError.exit_code if counts["bad"] else 0)

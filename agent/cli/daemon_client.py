@@ -43,8 +43,8 @@ def door(timeout: float | None = None, *, attended: bool = True) -> Iterator["Cl
 def titles_of(client: "Client") -> Titles:
     """Return the titles of attributes by name; none where the model in use cannot be read."""
     try:
-        found: list[AttributeStatus] = client.call("attributes")
+        statuses: list[AttributeStatus] = client.call("attributes")
     except ReticentError:
         return NONE
-    named = {f"{each.model}.{each.name}": each.title for each in found}
-    return named | {each.name: each.title for each in found}
+    named = {f"{each.model}.{each.name}": each.title for each in statuses}
+    return named | {each.name: each.title for each in statuses}

@@ -212,8 +212,8 @@ def decide(query: str, *, explain: bool, every: bool, **terms: Any) -> Output:  
 
 def curve_text(curve: Curve, titles: Titles = NONE) -> str:
     """Lay out a curve in 80 columns; less is sent further up."""
-    kept = {curve.present} if curve.knee is None else {curve.present, curve.knee}
-    shown = thinned(len(curve.points), kept)
+    required = {curve.present} if curve.knee is None else {curve.present, curve.knee}
+    shown = thinned(len(curve.points), required)
     highest = max(each.figures.utility for each in curve.points)
     rows, before = [], frozenset[str]()
     for index in reversed(shown):
@@ -241,12 +241,12 @@ def curve_text(curve: Curve, titles: Titles = NONE) -> str:
     return page(_headline(curve, titles), table(COLUMNS, rows), facts(_notes(curve, shown)))
 
 
-def thinned(count: int, kept: Collection[int], most: int = ROWS) -> list[int]:
+def thinned(count: int, required: Collection[int], most: int = ROWS) -> list[int]:
     """Return at most so many of the first ``count`` indexes, evenly spread, in ascending order.
 
-    ``kept``, the first and the last are among them; of equally wide gaps the first is filled first.
+    ``required``, the first and the last are among them; of equally wide gaps the first is filled.
     """
-    chosen = {*kept, 0, count - 1}
+    chosen = {*required, 0, count - 1}
     while len(chosen) < min(most, count):
         before, after = max(pairwise(sorted(chosen)), key=lambda gap: gap[1] - gap[0])
         chosen.add((before + after) // 2)
@@ -306,6 +306,6 @@ def curve(query: str | None, **terms: Any) -> Output:  # noqa: ANN401  (of the o
     what it rules for everybody. Nothing is sent or changed.
     """
     context = context_of(query, **terms, anybody=True)
-    found = curve_of(context)
+    result = curve_of(context)
     titles = {each.name: each.title for each in context.model.attributes}
-    return Output(found, curve_text(found, titles))
+    return Output(result, curve_text(result, titles))

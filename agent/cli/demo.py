@@ -69,8 +69,8 @@ class Story:
             # Only now, with the set fixed, is the profile read (DESIGN.md 2.6).
             values = {name: own[name] for name in decision.disclosed}
             self._give(recipient, values, model)
-            left = self.people_left(recipient, model)
-            self.entries.append(StoryEntry(decision, model, values, left))
+            remaining = self.people_left(recipient, model)
+            self.entries.append(StoryEntry(decision, model, values, remaining))
         return self
 
     def give_all(self, recipient: str) -> None:
@@ -81,8 +81,10 @@ class Story:
     def _give(self, recipient: str, values: Mapping[str, str], model: Model) -> None:
         """Note what values tell for good; those of a request pass."""
         persons = {each.name for each in model.attributes if each.scope == "person"}
-        told = [meaning_of(name, value, model) for name, value in values.items() if name in persons]
-        self._holdings[recipient].add_facts(NOW, recipient, told)
+        meanings = [
+            meaning_of(name, value, model) for name, value in values.items() if name in persons
+        ]
+        self._holdings[recipient].add_facts(NOW, recipient, meanings)
 
     def people_left(self, recipient: str, model: Model) -> int:
         """Count the people of a model who agree with all that a recipient holds."""
@@ -147,13 +149,15 @@ def demo() -> Output:
         f"depends on what is asked: {of_people(round(first.people), first)}, or "
         f"{models[1].population.rows:,} {models[1].stands_for} about software."
     )
-    left = [of_people(story.people_left(each, first), first) for each in RECIPIENTS]
+    first_left, other_left = (
+        of_people(story.people_left(each, first), first) for each in RECIPIENTS
+    )
     whole = left_of_all(models)
     fits = f"about {people(whole)} would" if whole > 1 else "perhaps nobody else would"
     ends = (
-        f"In the end {NAME} was served better. {left[0][:1].upper()}{left[0][1:]} still look like "
-        f"her to {RECIPIENTS[0]}, and {left[1]} to {RECIPIENTS[1]}. Had she sent all {FACTS} "
-        f"facts, {fits} have looked like her: each site could have recognised her."
+        f"In the end {NAME} was served better. {first_left[:1].upper()}{first_left[1:]} still look "
+        f"like her to {RECIPIENTS[0]}, and {other_left} to {RECIPIENTS[1]}. Had she sent all "
+        f"{FACTS} facts, {fits} have looked like her: each site could have recognised her."
     )
     knows = ((each, story.held(each)) for each in dict.fromkeys(each for each, _ in REQUESTS))
     parts = [

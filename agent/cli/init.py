@@ -11,7 +11,7 @@ import click
 from agent.cli.demo import PROFILE
 from agent.cli.interrupt import Interrupted, uninterrupted
 from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, record
-from agent.cli.printing import note, paragraph, printable, told
+from agent.cli.printing import note, paragraph, printable, say
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, line, pick, read_passphrase
 from agent.cli.questions import KEYS, ask_values, concerned, most_useful
 from agent.daemon.profile import new_id
@@ -87,7 +87,7 @@ Then let your browser, or your assistant's program, ask for what helps:
 
 def ask_preset() -> str:
     """Ask for the preset that the policy starts from."""
-    told("Your policy says what may be sent, and to whom. Start from one of these:")
+    say("Your policy says what may be sent, and to whom. Start from one of these:")
     texts = [preset_text(each).partition("\n")[0].removeprefix("# ") for each in PRESETS]
     return pick(f"1 to {len(PRESETS)}, or Enter for {PRESET}", PRESETS, texts) or PRESET
 
@@ -148,7 +148,7 @@ def init(
     own = _read_facts(profile, [*models, LOCALE])
     asking = at_terminal() and not passphrase_stdin
     if asking:
-        told(FIRST)
+        say(FIRST)
         passphrase = ask_passphrase(PROMPTS["passphrase"])
         if not keyring and secrets.backend() is not None:
             keyring = click.confirm(KEYRING, default=False, err=True)
@@ -196,12 +196,12 @@ def ask_first_facts(models: Sequence[Model]) -> tuple[Fact, ...]:
 
     The facts of the first model come first: it is of what everybody does.
     """
-    told(ABOUT_YOU)
+    say(ABOUT_YOU)
     useful = most_useful(models, concerned(models))
     easy = [each for each in useful if not any(own.sensitivity for _, own in each.attributes)]
     first = sorted(easy[:DOZEN], key=lambda fact: models.index(fact.attributes[0][0]))
     rest = counted(len(useful) - len(first), "question")
-    told(f"{KEYS} `reticent profile edit` has {rest} more, at any time.")
+    say(f"{KEYS} `reticent profile edit` has {rest} more, at any time.")
     return _with_implied(ask_values(first), models)
 
 
@@ -216,7 +216,7 @@ def _with_implied(values: Mapping[str, str], models: Sequence[Model]) -> tuple[F
             value = concepts.label(Meaning(fact.kind, fact.value or UNSPECIFIED))[1]
             implied.append(Implied(name=kind.name, title=kind.title, value=value))
     for each in also(implied):
-        told(each)
+        say(each)
     return own
 
 

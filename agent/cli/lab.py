@@ -87,10 +87,10 @@ def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **optio
         if samples or limits:
             report = write_report(TITLE if samples else LIMITS, (), [finding], folder)
             return _wrote(report, [finding.chart.name], judged)
-        found = study(material, given, progress)
+        result = study(material, given, progress)
         progress("drawing", 1.0)
-        figures, judged = charts(found), [*criteria(found)]
-        report = write_page(page(found, figures, judged), figures, folder)
+        figures, judged = charts(result), [*criteria(result)]
+        report = write_page(page(result, figures, judged), figures, folder)
     return _wrote(report, [each.name for each in figures], judged)
 
 
@@ -165,20 +165,20 @@ def synth(out: Path, seed: int) -> Output:
     with Progress() as progress:
         files = log.write_log(out, seed, progress)
         progress("counting what was written", 0.0)
-        found = log.measured(files)
+        result = log.measured(files)
     rows = [
-        ("people", f"{log.PEOPLE:,}", f"{found.people:,}", "5"),
-        ("queries", f"{log.QUERIES:,}", f"{found.queries:,}", "5"),
-        ("different queries", f"{log.TEXTS:,}", f"{found.texts:,}", "5"),
-        ("fewest people of a query", f"≥ {log.MIN_USERS}", f"{found.min_users:,}", "5"),
+        ("people", f"{log.PEOPLE:,}", f"{result.people:,}", "5"),
+        ("queries", f"{log.QUERIES:,}", f"{result.queries:,}", "5"),
+        ("different queries", f"{log.TEXTS:,}", f"{result.texts:,}", "5"),
+        ("fewest people of a query", f"≥ {log.MIN_USERS}", f"{result.min_users:,}", "5"),
     ]
     shares = []
     for each in log.MARGINALS:
-        here = found.shares[each.name]
+        here = result.shares[each.name]
         rows.append((each.words, f"{each.share:.0%}", f"{here:.1%}", each.place))
         shares.append({"name": each.name, "section": each.place, "paper": each.share, "here": here})
     message = {"synthetic": True, "folder": str(out), "seed": seed}
-    message |= found._asdict() | {"shares": shares}
+    message |= result._asdict() | {"shares": shares}
     lines = [
         paragraph(f"Wrote a synthetic log to {out}: nobody searched for any of it."),
         table(_COLUMNS, rows),

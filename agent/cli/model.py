@@ -97,14 +97,14 @@ def add(file: Path) -> Output:
 @answers
 def list_() -> Output:
     """List the models in use."""
-    found = _registry().status(trusted_keys(), datetime.now(UTC))
+    described = _registry().status(trusted_keys(), datetime.now(UTC))
     rows, problems = [], []
-    for each in found:
+    for each in described:
         maker = "comes with reticent" if each.shipped else each.maker or "nobody"
         rows.append((each.name, f"{each.queries:,}", f"{each.attributes:,}", maker))
         if each.problem is not None:
             problems.append(paragraph(f"{each.name} cannot be used: {each.problem}"))
-    return Output({"models": found}, "\n".join([table(COLUMNS, rows), *problems]))
+    return Output({"models": described}, "\n".join([table(COLUMNS, rows), *problems]))
 
 
 @model.command()
@@ -160,64 +160,64 @@ def sign(path: Path, key: Path) -> Output:
     return Output(record, f"{paragraph(text)}\n{public}")
 
 
-def model_record(found: Model) -> dict[str, Any]:
+def model_record(described: Model) -> dict[str, Any]:
     """The statements of a model about itself, without its tables."""
     names = ("id", "source", "licence", "digest", "estimator")
     return {
-        **{name: getattr(found, name) for name in names},
-        "people": round(found.people),
-        "stands_for": found.stands_for,
-        "population_rows": found.population.rows,
+        **{name: getattr(described, name) for name in names},
+        "people": round(described.people),
+        "stands_for": described.stands_for,
+        "population_rows": described.population.rows,
         "person_level_rows": True,
-        "attributes": found.attributes,
-        "queries": [{name: getattr(each, name) for name in FIELDS} for each in found.queries],
-        "options": dict(found.options),
-        "validation": dict(found.validation),
+        "attributes": described.attributes,
+        "queries": [{name: getattr(each, name) for name in FIELDS} for each in described.queries],
+        "options": dict(described.options),
+        "validation": dict(described.validation),
     }
 
 
-def summary(found: Model) -> str:
+def summary(described: Model) -> str:
     """One plain sentence about a model."""
-    counts = f"{len(found.queries)} queries and {len(found.attributes)} attributes"
-    rows = f"{found.population.rows:,}"
-    if found.population.weights is None:
-        return f"{found.id} knows {counts}, learned from {rows} {found.stands_for}."
-    whom = f"about {people(found.people)} {found.stands_for}"
-    return f"{found.id} knows {counts}, learned from {rows} people, who stand for {whom}."
+    counts = f"{len(described.queries)} queries and {len(described.attributes)} attributes"
+    rows = f"{described.population.rows:,}"
+    if described.population.weights is None:
+        return f"{described.id} knows {counts}, learned from {rows} {described.stands_for}."
+    whom = f"about {people(described.people)} {described.stands_for}"
+    return f"{described.id} knows {counts}, learned from {rows} people, who stand for {whom}."
 
 
-def dropped(found: Model) -> str:
+def dropped(described: Model) -> str:
     """Which parts of the tables a model left out, in words; empty if none."""
     counts = (
         (name.removeprefix(DROP).replace("_", " "), count)
-        for name, count in found.options.items()
+        for name, count in described.options.items()
         if name.startswith(DROP) and isinstance(count, int) and count
     )
     return ", ".join(f"{name}: {count:,}" for name, count in counts)
 
 
-def sample(found: Model) -> str:
+def sample(described: Model) -> str:
     """Which queries, people and answers a model keeps, in words; empty if all."""
-    kept, options, once = list[str](), found.options, "one standard error"
+    sampled, options, once = list[str](), described.options, "one standard error"
     if isinstance(share := options.get("share_of_events"), float):
-        kept.append(f"the queries are the most frequent, {100 * share:.1f} % of all requests")
+        sampled.append(f"the queries are the most frequent, {100 * share:.1f} % of all requests")
     if isinstance(everybody := options.get("sampled_from"), int):
-        rows = found.population.rows
+        rows = described.population.rows
         off = 50 * (1 / rows - 1 / everybody) ** 0.5
         which = f"{rows:,} of {everybody:,} people; a share of them may be off by {off:.2f} points"
-        kept.append(f"{which}, {once}")
-    if errors := [each.error_bits for each in found.queries if each.events is not None]:
+        sampled.append(f"{which}, {once}")
+    if errors := [each.error_bits for each in described.queries if each.events is not None]:
         off = max(each or 0.0 for each in errors)
         which = counted(len(errors), "query keeps", "queries keep") + " the answers of some people"
-        kept.append(f"{which} only; help may be off by {bits(off)} bits for it, {once}")
-    return "; ".join(kept)
+        sampled.append(f"{which} only; help may be off by {bits(off)} bits for it, {once}")
+    return "; ".join(sampled)
 
 
-def reads(found: Model) -> str:
+def reads(described: Model) -> str:
     """How well a model reads texts that it did not learn from, in words."""
-    if found.tables.classifier is None:
+    if described.tables.classifier is None:
         return "exact names of queries only"
-    stated = {name: found.validation.get(f"{READ}{name}") for name in READS}
+    stated = {name: described.validation.get(f"{READ}{name}") for name in READS}
     shown = {
         name: f"{100 * each:.1f} %" for name, each in stated.items() if isinstance(each, float)
     }
@@ -244,29 +244,29 @@ def info(path: Path | None) -> Output:
     their own: compare the key with that of the maker you trust.
     """
     file = path or shipped_model()
-    found = read(file)
+    described = read(file)
     signer, problem = signed_by(file)
     about = {
-        "source": found.source or "not stated",
-        "licence": found.licence or "not stated",
+        "source": described.source or "not stated",
+        "licence": described.licence or "not stated",
         "signed with": signer or problem or "nothing",
-        "reads": reads(found),
-        "sample": sample(found),
-        "dropped": dropped(found),
+        "reads": reads(described),
+        "sample": sample(described),
+        "dropped": dropped(described),
     }
     rows = [
         (each.title, f"{each.rows:,}", f"{each.users:,}", bits(each.heldout_bits))
-        for each in found.queries
+        for each in described.queries
     ]
     text = page(
-        summary(found),
+        summary(described),
         paragraph(PERSONAL),
         facts((name, text) for name, text in about.items() if text),
         paragraph(LEGEND),
         table(QUERIES, rows),
-        table(ATTRIBUTES, map(_attribute, found.attributes)),
+        table(ATTRIBUTES, map(_attribute, described.attributes)),
     )
-    record = {**model_record(found), "signed_with": signer, "signature_problem": problem}
+    record = {**model_record(described), "signed_with": signer, "signature_problem": problem}
     return Output(record, text, exit_code=0 if problem is None else 1)
 
 
@@ -340,8 +340,8 @@ def build(
         with uninterrupted():
             built = write(built, out)
     lines = [f"Wrote {out}: {summary(built)}"]
-    if kept := sample(built):
-        lines.append(f"Kept: {kept}.")
+    if sampled := sample(built):
+        lines.append(f"Kept: {sampled}.")
     if left := dropped(built):
         lines.append(f"Dropped from the tables: {left}.")
     if which != "none" and (priced := sum(each.sensitivity > 0 for each in built.attributes)):

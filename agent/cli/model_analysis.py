@@ -42,10 +42,12 @@ def compare(old: Path, new: Path, trade_off: float) -> Output:
     by their name. Makes a decision for each query.
     """
     models = [read(each) for each in (old, new)]
-    found = compare_models(models[0], models[1], trade_off)
+    comparison = compare_models(models[0], models[1], trade_off)
     titles = {each.name: each.title for model in models for each in model.attributes}
     queries = {each.text: each.title for model in models for each in model.queries}
-    moved = [e for e in found.queries if e.old.names != e.new.names or abs(e.change_bits) >= LEAST]
+    moved = [
+        e for e in comparison.queries if e.old.names != e.new.names or abs(e.change_bits) >= LEAST
+    ]
     rows = [
         (
             each.title,
@@ -57,28 +59,28 @@ def compare(old: Path, new: Path, trade_off: float) -> Output:
         )
         for each in moved[:SHOWN]
     ]
-    matter = sum(abs(each.change_bits) >= MATTERS for each in found.queries)
+    matter = sum(abs(each.change_bits) >= MATTERS for each in comparison.queries)
     named = (
-        ("new queries", found.new_queries, queries),
-        ("gone queries", found.gone_queries, queries),
-        ("new facts", found.new_attributes, titles),
-        ("gone facts", found.gone_attributes, titles),
+        ("new queries", comparison.new_queries, queries),
+        ("gone queries", comparison.gone_queries, queries),
+        ("new facts", comparison.new_attributes, titles),
+        ("gone facts", comparison.gone_attributes, titles),
     )
     text = page(
-        f"{counted(len(found.queries), 'query is', 'queries are')} in both models; {matter} "
+        f"{counted(len(comparison.queries), 'query is', 'queries are')} in both models; {matter} "
         f"changed by {MATTERS} bits or more.",
         facts(
             [
                 ("old", summary(models[0])),
                 ("new", summary(models[1])),
-                ("promises", promises_of(found)),
+                ("promises", promises_of(comparison)),
                 *((what, listed(titled(some, of), most=NAMED)) for what, some, of in named if some),
             ]
         ),
         table(COLUMNS, rows),
         paragraph(LEGEND) if rows else "",
     )
-    return Output(found, text)
+    return Output(comparison, text)
 
 
 def _moved(change: QueryChange, titles: Titles) -> str:
@@ -88,22 +90,20 @@ def _moved(change: QueryChange, titles: Titles) -> str:
     return ", ".join([*gained, *lost]) or "unchanged"
 
 
-def promises_of(found: Comparison) -> str:
+def promises_of(comparison: Comparison) -> str:
     """Say whether the old model kept its promises to the people of the new one."""
-    promised, kept = found.promised_bits, found.kept_bits
-    if promised is None or kept is None:
+    promised, gained = comparison.promised_bits, comparison.kept_bits
+    if promised is None or gained is None:
         return "No query is in both models, so there is nothing to compare."
     if not promised:
         return "The old model promised no help, so there is nothing to compare."
     verdict = (
         "The old model's facts no longer help"
-        if kept <= 0
+        if gained <= 0
         else "The old model overestimated"
-        if kept < LESS * promised
+        if gained < LESS * promised
         else "The old model underestimated"
-        if kept > MORE * promised
+        if gained > MORE * promised
         else "The old model kept its promises"
     )
-    return (
-        f"{verdict}: it predicted {bits(promised)} bits per request, new people gain {bits(kept)}."
-    )
+    return f"{verdict}: it predicted {bits(promised)} bits, new people gain {bits(gained)}."

@@ -149,11 +149,11 @@ def check(files: tuple[Path, ...]) -> Output:
     checked, lines, code = [], list[str](), 0
     for file in files or (own_policy(),):
         problems, remarks, rules = tuple[Problem, ...](), tuple[Remark, ...](), 0
-        found: Sequence[Problem | Remark] = ()
+        findings: Sequence[Problem | Remark] = ()
         try:
             policy = read_policy(file)
         except PolicyError as error:
-            found = problems = error.problems
+            findings = problems = error.problems
             code = max(code, error.exit_code)
             verdict = f"{file}: {counted(len(problems), 'problem')}, so it is not used"
         except UsageError as error:
@@ -161,10 +161,10 @@ def check(files: tuple[Path, ...]) -> Output:
             verdict = f"{error} ({error.hint})"
         else:
             rules = sum(rule.layer is Layer.FILE for rule in policy.rules)
-            found = remarks = audit(policy, names, today())
+            findings = remarks = audit(policy, names, today())
             notes = f", {counted(len(remarks), 'note')}" if remarks else ""
             verdict = f"{file}: {counted(rules, 'rule')}, no problems{notes}"
-        for each in found:
+        for each in findings:
             kind = "note: " if isinstance(each, Remark) else ""
             key = f"{each.key}: " if each.key else ""
             lines.append(f"{file}:{each.line}: {kind}{key}{each.what} ({each.hint})")

@@ -41,8 +41,8 @@ from agent.cli.printing import (
     numeric,
     page,
     paragraph,
+    say,
     table,
-    told,
     wide,
 )
 from agent.cli.prompts import agree
@@ -160,8 +160,8 @@ def _outcome(
     done, file = "Written" if edit.changed else "Unchanged", edit.after.source
     lines, texts = lines_of(edit.after.text), []
     for key, value in values.items():
-        gone = f"{key} is removed from {file}."
-        texts.append(gone if value is None else f"{done}: {key} = {written(value)} in {file}.")
+        removal = f"{key} is removed from {file}."
+        texts.append(removal if value is None else f"{done}: {key} = {written(value)} in {file}.")
     wins = [
         Win(
             key=each.key,
@@ -203,28 +203,28 @@ def block(recipient: str, *, undo: bool) -> Output:
     return Output(lifted, paragraph(text))
 
 
-def calibration_text(found: Calibration) -> str:
+def calibration_text(result: Calibration) -> str:
     """Return the page: λ with the fit behind it, and what each attribute must bring."""
     text = UNFITTED
-    if found.trade_off is not None and found.error_bits is not None:
+    if result.trade_off is not None and result.error_bits is not None:
         text = (
-            f"λ = {found.trade_off:.4g} bits for being recognised with certainty, by a line that "
-            f"is off by {found.error_bits:.2f} bits (root mean square)."
+            f"λ = {result.trade_off:.4g} bits for being recognised with certainty, by a line that "
+            f"is off by {result.error_bits:.2f} bits (root mean square)."
         )
-    never = NEVER if None in found.one_of.values() else ""
+    never = NEVER if None in result.one_of.values() else ""
     rows = [
         (name, "never" if bits is None else f"{bits:.2f}")
-        for name, bits in found.sensitivity.items()
+        for name, bits in result.sensitivity.items()
     ]
     prices = table([Column("attribute"), numeric("bits")], rows) if rows else ""
     return "\n\n".join(filter(None, [paragraph(text), paragraph(never), prices]))
 
 
-def into_policy(path: Path, found: Calibration) -> None:
+def into_policy(path: Path, result: Calibration) -> None:
     """Write a calibration into a policy file, and leave all else as it was."""
-    prices: list[tuple[str | None, float | None]] = [*found.sensitivity.items()]
-    if found.trade_off is not None:
-        prices.append((None, found.trade_off))
+    prices: list[tuple[str | None, float | None]] = [*result.sensitivity.items()]
+    if result.trade_off is not None:
+        prices.append((None, result.trade_off))
 
     def change(text: str, policy: Policy) -> str:
         for name, price in prices:
@@ -256,24 +256,24 @@ def calibrate(file: Path, model: Path | None, *, write: bool, yes: bool, as_json
     [one_of]        # the same for being known to be one of so many people
     1000 = "25%"
     """  # noqa: D301  (click's mark for lines that are kept)
-    meant = read_model(model)
+    used = read_model(model)
     try:
         document = tomllib.loads(read_bytes(file, LARGEST).decode("utf-8-sig"))
-        found = calibrated(document, meant)
+        result = calibrated(document, used)
     except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
         hint = "write lines such as region = '50%'"
         raise UsageError("this is not valid TOML", hint, str(file)) from None
     except UsageError as error:
         raise UsageError(error.what, error.hint, error.where or str(file)) from None
-    click.echo(record(found) if as_json else calibration_text(found))
+    click.echo(record(result) if as_json else calibration_text(result))
     if not write:
         return
     path = own_policy()
     agree(f"Write λ and the sensitivities into {path}?", yes=yes)
-    into_policy(path, found)
-    told(f"Written into {path}.")
-    if None in found.sensitivity.values():
-        told("What you would never share is ruled never there.")
+    into_policy(path, result)
+    say(f"Written into {path}.")
+    if None in result.sensitivity.values():
+        say("What you would never share is ruled never there.")
 
 
 @click.command("try")
@@ -287,14 +287,14 @@ def try_(file: Path) -> Output:
     """
     text = read_policy(file).text
     with door() as client:
-        found: Tried = client.call("try_policy", TryPolicy(text=text))
+        result: Tried = client.call("try_policy", TryPolicy(text=text))
         titles = titles_of(client)
-    return Output(found, try_text(found, titles) if found.requests else NOTHING)
+    return Output(result, try_text(result, titles) if result.requests else NOTHING)
 
 
-def try_text(found: Tried, titles: Titles) -> str:
+def try_text(result: Tried, titles: Titles) -> str:
     """Lay out what a policy would change about the requests of the ledger."""
-    requests = found.requests
+    requests = result.requests
     many = counted(len(requests), "request")
     was, would_be = (
         sum(map(of, requests)) / len(requests)
@@ -323,7 +323,7 @@ def try_text(found: Tried, titles: Titles) -> str:
     end = [
         ("mean bits", _change(bits(was), bits(would_be))),
         *(("people left", f"{host}: {left}") for host, left in ends.items()),
-        *([("kept as they were", counted(found.kept, "request"))] if found.kept else []),
+        *([("kept as they were", counted(result.kept, "request"))] if result.kept else []),
     ]
     return page(head, table(TRIED, rows), paragraph(SIGNS) if rows else "", facts(end))
 

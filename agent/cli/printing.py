@@ -58,7 +58,7 @@ def _shortened(text: str) -> str:
     return _LONG.sub("\\1…", text)
 
 
-def told(text: str) -> None:
+def say(text: str) -> None:
     """Say something beside the answer: on the error stream, wrapped."""
     click.echo(paragraph(text), err=True)
 

@@ -9,7 +9,7 @@ import msgspec
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import PATH, Commands, Output, answers, at_terminal, yes_option
-from agent.cli.printing import Column, page, paragraph, table, told, wide
+from agent.cli.printing import Column, page, paragraph, say, table, wide
 from agent.cli.prompts import agree
 from agent.cli.questions import ask_values, concerned, most_useful
 from agent.decision.decide import LOCALE
@@ -85,8 +85,8 @@ def edit() -> Output:
         offered = most_useful(models, concerned([each for each in models if each is not LOCALE]))
         kinds = Concepts(models).kinds.values()
         offered += [each for each in kinds if each.attributes[0][0] is LOCALE]
-        known = {each.name: own[each.concept] for each in offered if each.concept in own}
-        return _change(client, ProfileChange(set=ask_values(offered, known)))
+        current = {each.name: own[each.concept] for each in offered if each.concept in own}
+        return _change(client, ProfileChange(set=ask_values(offered, current)))
 
 
 @profile.command(name="set")
@@ -138,11 +138,11 @@ def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
 
     A name that several kinds share asks for each of them.
     """
-    known, kinds = Concepts(models).kinds.values(), dict[str, Kind]()
+    current, kinds = Concepts(models).kinds.values(), dict[str, Kind]()
     for name in names:
-        named = {each.name: each for each in known if each.called(name)}
+        named = {each.name: each for each in current if each.called(name)}
         if not named:
-            is_value = any(name in each.values for each in known)
+            is_value = any(name in each.values for each in current)
             raise VALUE_GIVEN if is_value else unknown_person(name, models)
         kinds |= named
     _check_terminal()
@@ -228,7 +228,7 @@ def export(file: Path, *, yes: bool) -> Output:
     if file != PIPE and file.exists():  # before the question, and again when it is written
         raise UsageError("the file already exists", "choose another name", str(file))
     if not yes:
-        told(WARNING)
+        say(WARNING)
     agree("Write them?", yes=yes)
     with door() as client:
         own: list[Fact] = client.call("profile").facts

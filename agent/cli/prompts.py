@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from agent.cli.options import at_terminal
-from agent.cli.printing import facts, told
+from agent.cli.printing import facts, say
 from agent.errors import ReticentError, UsageError, install_hint, nearest
 from agent.vault import secrets
 from agent.vault.secrets import forbid_dumps
@@ -175,13 +175,13 @@ def ask_passphrase(prompt: str) -> str:
             text = _checked(_typed(prompt), prompt)
             check_passphrase(text)  # before it is asked for again
         except UsageError as error:
-            told(f"{error.what[:1].upper()}{error.what[1:]}: {error.hint}.")
+            say(f"{error.what[:1].upper()}{error.what[1:]}: {error.hint}.")
             continue
         if _typed("The same again") != text:
-            told("These differ; try again.")
+            say("These differ; try again.")
             continue
         bits = strength(text)
-        told(guessing_time(bits))
+        say(guessing_time(bits))
         if bits >= ENOUGH or click.confirm("That is weak. Use it all the same?", err=True):
             return text
 
@@ -192,7 +192,7 @@ def read_passphrase(prompt: str) -> str:
     check_passphrase(text)
     bits = strength(text)
     if bits < ENOUGH:
-        told(f"The passphrase is weak. {guessing_time(bits)}")
+        say(f"The passphrase is weak. {guessing_time(bits)}")
     return text
 
 
@@ -210,7 +210,7 @@ def pick(prompt: str, names: Sequence[str], texts: Sequence[str]) -> str | None:
         try:
             return chosen(text, names) if text else None
         except UsageError as error:
-            told(f"{error.what}: {error.hint}.")
+            say(f"{error.what}: {error.hint}.")
 
 
 def chosen(text: str, names: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import click
 
-from agent.cli.printing import facts, printable, told
+from agent.cli.printing import facts, printable, say
 from agent.cli.prompts import chosen, line
 from agent.decision.cache import Cache
 from agent.errors import UsageError
@@ -74,8 +74,8 @@ def ask_values(kinds: Sequence[Kind], before: Mapping[str, str] = NONE) -> dict[
         click.echo(f"\n{places.index(at) + 1} of {len(places)}: {title}", err=True)
         # None that only another answer than that given implies is offered.
         set_ = {name for name, value in values.items() if value != UNSPECIFIED}
-        gone = {row.get(kind.name) for (name, _), row in implied.items() if name in set_}
-        offered = in_order(value for value in kind.choices[1:] if value not in gone)
+        excluded = {row.get(kind.name) for (name, _), row in implied.items() if name in set_}
+        offered = in_order(value for value in kind.choices[1:] if value not in excluded)
         answer = _ask_value(kind, offered, kept=kind.name in values)
         if answer == REST:
             break
@@ -115,4 +115,4 @@ def _ask_value(kind: Kind, values: Sequence[str], *, kept: bool) -> str:
                 return values[names.index(chosen(text, names))]
         if text in {"0", UNSPECIFIED}:
             return UNSPECIFIED
-        told(f"That is not one of the answers: type a number from 0 to {len(values)}, or Enter.")
+        say(f"That is not one of the answers: type a number from 0 to {len(values)}, or Enter.")

@@ -28,8 +28,8 @@ from agent.cli.printing import (
     page,
     paragraph,
     printable,
+    say,
     table,
-    told,
     wide,
 )
 from agent.cli.printing import facts as pairs
@@ -44,8 +44,8 @@ from agent.words.notices import (
     FORGOTTEN,
     asks,
     corrected,
-    held,
     inferred,
+    knows_of,
     model_line,
     outcome_of,
     running,
@@ -164,22 +164,22 @@ def list_(
 
 def _listed(recipient: str | None, limit: int, *, explain: bool) -> Output:
     with door() as client:
-        found: list[Entry] = client.call("requests", recipient=recipient, limit=limit)
+        answer: list[Entry] = client.call("requests", recipient=recipient, limit=limit)
         titles = titles_of(client)
-    note_latest(len(found), limit, "requests")
+    note_latest(len(answer), limit, "requests")
     rows = []
-    for each in found:
+    for each in answer:
         number = str(each.number) if each.number > 0 else ""
         texts = (number, moment(each.at), each.recipient, each.query, outcome_of(each, titles))
         reading = "" if each.read_as is None else read_as(each.read_as)
         figures = (reading, bits(each.utility_bits), people(each.people_left)) if explain else ()
         rows.append((*texts, *figures))
-    carried = sum(each.kind == "disclosed" for each in found)
-    asked = sum(each.kind != "forgotten" for each in found)
-    head = f"{counted(asked, 'request')}; {carried:,} of them carried facts about you."
+    carried = sum(each.kind == "disclosed" for each in answer)
+    total = sum(each.kind != "forgotten" for each in answer)
+    head = f"{counted(total, 'request')}; {carried:,} of them carried facts about you."
     listed = table((*REQUESTS, *FIGURES) if explain else REQUESTS, rows)
     text = page(head, listed, paragraph(UNITS) if explain else "")
-    return Output({"requests": found}, text if found else "No requests yet.")
+    return Output({"requests": answer}, text if answer else "No requests yet.")
 
 
 @requests.command()
@@ -194,10 +194,10 @@ def recipients(recipient: str | None) -> Output:
     if recipient is not None:
         return _knows(recipient)
     with door() as client:
-        found: list[Recipient] = client.call("recipients")
+        answer: list[Recipient] = client.call("recipients")
         titles = titles_of(client)
-    rows, mixed = [], len({each.among for each in found}) > 1
-    for each in found:
+    rows, mixed = [], len({each.among for each in answer}) > 1
+    for each in answer:
         sites = "" if each.sites == [each.pool] else f": {', '.join(each.sites)}"
         name = f"{each.pool}{sites}{' (blocked)' if each.blocked else ''}"
         facts_ = ", ".join(titled(each.held, titles)) or "nothing"
@@ -206,25 +206,25 @@ def recipients(recipient: str | None) -> Output:
         now = now if first == people(each.people_left) else f"{first}, now {now}"
         rows.append((name, f"{each.requests:,}", facts_, now))
     unit = "look like you: how many people do so to the recipient, at first and now."
-    text = page(who_know(found), table(HOLDERS, rows), paragraph(unit))
-    return Output({"recipients": found}, text if found else "Nobody knows anything about you.")
+    text = page(who_know(answer), table(HOLDERS, rows), paragraph(unit))
+    return Output({"recipients": answer}, text if answer else "Nobody knows anything about you.")
 
 
 def _knows(recipient: str) -> Output:
     with door() as client:
-        found: Recipient = client.call("recipients", recipient=recipient)[0]
-        waiting = [each for each in client.call("reviews") if each.pool == found.pool]
+        answer: Recipient = client.call("recipients", recipient=recipient)[0]
+        waiting = [each for each in client.call("reviews") if each.pool == answer.pool]
         titles = titles_of(client)
-        hint = "" if found.values else likely(recipient, client.call("recipients"))
+        hint = "" if answer.values else likely(recipient, client.call("recipients"))
     rows = []
-    for name, value in found.values.items():
+    for name, value in answer.values.items():
         title = titles.get(name, name)
-        since = moment(found.since[name]) if name in found.since else ""
+        since = moment(answer.since[name]) if name in answer.since else ""
         rows.append((title, value_title(value, title), since))
-    guesses = [paragraph(inferred(each)) for each in found.inferred]
+    guesses = [paragraph(inferred(each)) for each in answer.inferred]
     held_back = pairs(("waits for you", waits(each, titles)) for each in waiting)
-    text = page(held(found, titles) + hint, table(KNOWN, rows), *guesses, held_back)
-    return Output(found, text)
+    text = page(knows_of(answer, titles) + hint, table(KNOWN, rows), *guesses, held_back)
+    return Output(answer, text)
 
 
 @requests.command(name="not-that")
@@ -242,8 +242,8 @@ def not_that(which: str, *, undo: bool) -> Output:
     is_entry = which.isascii() and which.isdecimal()
     body = NotThat(entry=int(which), undo=undo) if is_entry else NotThat(query=which, undo=undo)
     with door() as client:
-        found: Corrected = client.call("not_that", body)
-    return Output(found, paragraph(corrected(found, undone=undo)))
+        answer: Corrected = client.call("not_that", body)
+    return Output(answer, paragraph(corrected(answer, undone=undo)))
 
 
 @requests.command()
@@ -263,7 +263,7 @@ def forget(recipient: str, *, yes: bool) -> Output:
             never = f"{recipient} was never sent anything, so there is nothing to forget."
             return Output(Done(done=False), paragraph(never + likely(recipient, recipients)))
         if not yes:
-            told(MEANS.format(recipient))
+            say(MEANS.format(recipient))
         agree("Mark it as having forgotten you?", yes=yes)
         stated: Done = client.call("forget", RecipientName(recipient=recipient))
     already = f"{recipient} already knows nothing about you, so there is nothing to forget."
@@ -310,8 +310,8 @@ def _happened(event: Event, client: Client) -> tuple[str, Message]:
                 shown = msgspec.structs.replace(review, query="")
                 how = f"`reticent approve {event.id}` or `reticent deny {event.id}`"
                 return f"{asks(shown, titles)}: {how}.", shown
-        gone = f"Nothing waits under {event.id} any more."
-        return gone if event.id else "Your decisions about facts have changed.", event
+        text = f"Nothing waits under {event.id} any more."
+        return text if event.id else "Your decisions about facts have changed.", event
     entries: list[Entry] = client.call("requests", limit=MOST_ENTRIES)
     for entry in reversed(entries):
         if entry.number == event.id or (event.id is None and entry.kind == "forgotten"):

@@ -46,15 +46,15 @@ DAYS = "For N days; written into the policy."
 def waiting_page() -> Output:
     """Show what waits for the user, and how to settle it."""
     with door() as client:
-        found: list[Review] = client.call("reviews")
+        pending: list[Review] = client.call("reviews")
         titles = titles_of(client)
-    verb = "waits" if len(found) == 1 else "wait"
-    lines = [(str(each.id), f"{asks(each, titles)} ({moment(each.at)})") for each in found]
-    kinds = {"assistant" if each.address else each.kind for each in found}
+    verb = "waits" if len(pending) == 1 else "wait"
+    lines = [(str(each.id), f"{asks(each, titles)} ({moment(each.at)})") for each in pending]
+    kinds = {"assistant" if each.address else each.kind for each in pending}
     texts = {"ask": HOW, "offer": OFFERS, "assistant": ASSISTANTS}
     how = [paragraph(text) for kind, text in texts.items() if kind in kinds]
-    text = page(f"{counted(len(found), 'request')} {verb} for you.", facts(lines), *how)
-    return Output({"waiting": found}, text if found else "Nothing waits for you.")
+    text = page(f"{counted(len(pending), 'request')} {verb} for you.", facts(lines), *how)
+    return Output({"waiting": pending}, text if pending else "Nothing waits for you.")
 
 
 def likely(host: str, recipients: Iterable[Recipient]) -> str:
@@ -65,14 +65,14 @@ def likely(host: str, recipients: Iterable[Recipient]) -> str:
     return f" Did you mean {near[0]!r}?" if near and not below else ""
 
 
-def waiting(number: int, found: Sequence[Review]) -> Review:
+def waiting(number: int, pending: Sequence[Review]) -> Review:
     """Return what waits under a number; UsageError where nothing does."""
-    for each in found:
+    for each in pending:
         if each.id == number:
             return each
-    known = _ids(each.id for each in found)
+    ids = _ids(each.id for each in pending)
     rest = (
-        f"`reticent requests list --waiting` lists what does wait: {known}" if found else NONE_WAIT
+        f"`reticent requests list --waiting` lists what does wait: {ids}" if pending else NONE_WAIT
     )
     raise UsageError(f"nothing waits under {number}", f"{MEANWHILE}; {rest}")
 
@@ -140,7 +140,7 @@ def _decided(which: str, word: Word) -> Output:
     number = int(which) if which.isascii() and which.isdecimal() else None
     given: list[tuple[Review, Word, Ruled]] = []
     with door() as client:
-        reviews, offers = _meant(number, which, word.names, client)
+        reviews, offers = _waiting_for(number, which, word.names, client)
         if not reviews and word.names:
             return _override(which, word, client)
         for review in reviews:
@@ -152,17 +152,17 @@ def _decided(which: str, word: Word) -> Output:
         place = client.call("status").policy.path if written else None
         titles = titles_of(client)
     texts = []
-    for review, shown, made in given:
-        texts += [settled(review, shown, titles), *took_effect(made, place, titles)]
+    for review, shown, outcome in given:
+        texts += [settled(review, shown, titles), *took_effect(outcome, place, titles)]
     texts += [f"What it asks for still waits: settle it by ID: {_ids(offers)}."] if offers else []
     text = "\n".join(map(paragraph, texts))
     if number is not None:
         return Output(given[0][-1], text)
-    ruled = [{"id": review.id, **msgspec.to_builtins(made)} for review, _, made in given]
+    ruled = [{"id": review.id, **msgspec.to_builtins(outcome)} for review, _, outcome in given]
     return Output({"ruled": ruled, "offers": offers}, text)
 
 
-def _meant(
+def _waiting_for(
     number: int | None, host: str, chosen: Sequence[str] | None, client: Client
 ) -> tuple[list[Review], list[int]]:
     """Return what waits under a number, or for a recipient and its pool, and the IDs of its offers.
@@ -173,16 +173,16 @@ def _meant(
     if number is not None:
         return [waiting(number, client.call("reviews"))], []
     pool = client.call("recipients", recipient=host)[0].pool
-    found: list[Review] = [each for each in client.call("reviews") if each.pool == pool]
-    offers = [each.id for each in found if each.kind == "offer"]
-    asked = [each for each in found if each.kind == "ask"]
+    pending: list[Review] = [each for each in client.call("reviews") if each.pool == pool]
+    offers = [each.id for each in pending if each.kind == "offer"]
+    waits = [each for each in pending if each.kind == "ask"]
     if chosen:
-        return [each for each in asked if {*chosen} <= {*each.names}][-1:], []
-    if not asked:
+        return [each for each in waits if {*chosen} <= {*each.names}][-1:], []
+    if not waits:
         hint = f"settle what it asks for by ID: {_ids(offers)}"
         hint = hint if offers else "name facts, or see `reticent requests list --waiting`"
         raise UsageError(f"no fact waits for {host}", hint)
-    return asked, offers
+    return waits, offers
 
 
 def _override(host: str, word: Word, client: Client) -> Output:

@@ -38,8 +38,8 @@ def status(*, socket: bool) -> Output:
         place = str(paths().query)
         return Output({"socket": place}, place)
     with door() as client:
-        found: Status = client.call("status")
-    return Output(found, status_text(found))
+        state: Status = client.call("status")
+    return Output(state, status_text(state))
 
 
 def status_text(status: Status) -> str:
@@ -81,8 +81,8 @@ def _policy(policy: PolicyStatus, *, vault: bool) -> str:
 def lock() -> Output:
     """Close the vault, so that nothing is sent."""
     with door() as client:
-        found: Status = client.call("lock")
-    return Output(found, paragraph(running(found)))
+        state: Status = client.call("lock")
+    return Output(state, paragraph(running(state)))
 
 
 @click.command()
@@ -98,18 +98,18 @@ def unlock(method: Method, *, reset_clock: bool, yes: bool) -> Output:
     if reset_clock:
         return _reset(yes=yes)
     with door() as client:
-        found: Status = client.call("status")
-        if not found.vault and found.notice is None:
+        state: Status = client.call("status")
+        if not state.vault and state.notice is None:
             raise VaultError("there is no vault yet", "make one with `reticent init`")
         notes = ["the vault was already open; the secret was not checked"]
-        if found.locked:
+        if state.locked:
             screen = screen_of(os.environ)
             how = Unlock(method=method, secret=ask_for(method), screen=screen)
-            found = client.call("unlock", how)
-            notes = ([found.notice] if found.notice else []) + found.notes
+            state = client.call("unlock", how)
+            notes = ([state.notice] if state.notice else []) + state.notes
     for each in notes:
         note(each)
-    return Output(found, paragraph(running(found)))
+    return Output(state, paragraph(running(state)))
 
 
 def _reset(*, yes: bool) -> Output:
@@ -145,9 +145,9 @@ def completion(shell: str) -> Output:
     In ~/.zshrc, after compinit:    eval "$(reticent completion zsh)"
     In ~/.config/fish/config.fish:  reticent completion fish | source
     """  # noqa: D301  (click's mark, which stands for itself)
-    found = get_completion_class(shell)
-    if found is None:
+    state = get_completion_class(shell)
+    if state is None:
         raise AssertionError(shell)
     program = click.get_current_context().find_root().command
-    script = found(program, {}, NAME, VARIABLE).source()
+    script = state(program, {}, NAME, VARIABLE).source()
     return Output({"shell": shell, "script": script}, script)

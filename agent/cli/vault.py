@@ -119,9 +119,9 @@ def remove(number: int, method: Method, *, yes: bool) -> Output:
             agree(f"Remove key slot {number}, {NAMES[kinds[number]]}?", yes=yes)
         with uninterrupted():
             vault.remove_slot(number)
-    gone = kinds.pop(number)
-    if gone in LAST and gone not in kinds.values():
-        note(LAST[gone])
+    removed_kind = kinds.pop(number)
+    if removed_kind in LAST and removed_kind not in kinds.values():
+        note(LAST[removed_kind])
     return Output({"removed": number}, f"Key slot {number} is removed.")
 
 
@@ -242,13 +242,15 @@ def restore(file: Path, method: Method, *, only_check: bool) -> Output:
         page = paragraph(f"{file} is whole, with {many} in its ledger.")
         return Output({"file": str(file), "entries": entries}, page)
     with uninterrupted():
-        kept = put_back(at, file, secret, _bring_over)
+        retained = put_back(at, file, secret, _bring_over)
     lines = [paragraph("The backup was verified, and is in place.")]
-    if kept is not None:
-        lines.append(listing("The old vault is kept; remove it once you do not need it:", [kept]))
+    if retained is not None:
+        lines.append(
+            listing("The old vault is kept; remove it once you do not need it:", [retained])
+        )
     lost = "Its ledger lacks what was disclosed since it was written: the agent does not know of it"
     lines.append(paragraph(f"{lost} any more, but the recipients do."))
-    message = {"vault": str(at.vault), "kept": None if kept is None else str(kept)}
+    message = {"vault": str(at.vault), "kept": None if retained is None else str(retained)}
     return Output(message, "\n".join(lines))
 
 
@@ -269,27 +271,27 @@ def purge(*, yes: bool) -> Output:
     wrote, and the key in the keyring. It lists them before it asks. Backups elsewhere stay.
     """
     at, machine = paths(), this_machine()
-    found, programs = installed_files(at), installations(machine)
+    installed, programs = installed_files(at), installations(machine)
     parts = {each.artifact.path: each.state for each in programs}
     connected = [path for path, state in parts.items() if state in PRESENT]
     others = [path for path, state in parts.items() if state not in {"absent", *PRESENT}]
-    going, staying = [*found.ours, *connected], _staying(found, others)
+    going, staying = [*installed.ours, *connected], _staying(installed, others)
     if going:
         head = "This goes, for good, with the key in the keyring if there is one:"
         question = "\n".join([listing(head, going), *staying, f"Type {WORD} to remove it"])
         agree(question, yes=yes, word=WORD)
     with uninterrupted():
-        removed, left, _ = disconnected(programs, machine)
-    if found.ours or found.folders:
+        removed, remaining, _ = disconnected(programs, machine)
+    if installed.ours or installed.folders:
         removed = _removed(at) + removed
-    stays = [str(each) for each in (*found.others, *others)]
-    message = {"removed": removed, "stays": stays, "left": left}
+    stays = [str(each) for each in (*installed.others, *others)]
+    message = {"removed": removed, "stays": stays, "left": remaining}
     if not removed:
         return Output(message, "Nothing to remove.")
     lines = [f"Removed {counted(len(removed), 'file or folder', 'files and folders')}."]
     lines += [*staying, "Backups that you made elsewhere stay where they are."]
-    if left:
-        lines.append(left_to_run(left))
+    if remaining:
+        lines.append(left_to_run(remaining))
     return Output(message, "\n".join(lines))
 
 
@@ -297,9 +299,9 @@ def _removed(at: Paths) -> list[str]:
     """Remove the keys in the keyring and all files; return these. The daemon is ended before."""
     with ended(at), uninterrupted():
         names, unread = accounts(installed_files(at))
-        kept = forget(names)
+        retained = forget(names)
         removed = [str(each) for each in remove_files(installed_files(at))]
-    if kept:
+    if retained:
         what = "the keyring did not release the vault's key, which opens nothing any more"
         note(f"{what}; its service is called reticent")
     for each in unread:
@@ -308,7 +310,7 @@ def _removed(at: Paths) -> list[str]:
     return removed
 
 
-def _staying(found: InstalledFiles, others: Sequence[Path]) -> list[str]:
+def _staying(installed: InstalledFiles, others: Sequence[Path]) -> list[str]:
     """Return what stays of what lies among ours."""
-    items = [*found.others, *others]
+    items = [*installed.others, *others]
     return [listing("This is not of this installation, and stays:", items)] if items else []

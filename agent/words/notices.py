@@ -210,28 +210,32 @@ def also(implied: Sequence[Implied], *, masked: bool = False) -> list[str]:
     return [f"Also {text.format(listed(titles))}" for text, titles in kinds if titles]
 
 
-def who_know(found: Sequence[Recipient]) -> str:
+def who_know(recipients: Sequence[Recipient]) -> str:
     """Say how many know something, and of whom their numbers of people are."""
-    if not found:
+    if not recipients:
         return ""
-    many, verb = counted(len(found), "recipient"), "knows" if len(found) == 1 else "know"
-    whole = counted_among([each.among for each in found])
+    many, verb = counted(len(recipients), "recipient"), "knows" if len(recipients) == 1 else "know"
+    whole = counted_among([each.among for each in recipients])
     return f"{many} {verb} something about you.{f' Numbers are out of {whole}.' if whole else ''}"
 
 
-def corrected(found: Corrected, *, undone: bool = False) -> str:
+def corrected(correction: Corrected, *, undone: bool = False) -> str:
     """Say what a text no longer means, or may mean again, and what it is read as now."""
-    names = listed(quoted(each.title) for each in found.read_as)
+    names = listed(quoted(each.title) for each in correction.read_as)
     now = "It is no longer recognised, so it is sent unchanged."
-    if found.now is not None:
-        now = f"It is read as {read_as(found.now)} now."
+    if correction.now is not None:
+        now = f"It is read as {read_as(correction.now)} now."
     if undone:
-        return f"It may be read as {names} again. {now}" if found.done else "Nothing was corrected."
-    again = " again" if found.done else ", as you said before"
+        return (
+            f"It may be read as {names} again. {now}"
+            if correction.done
+            else "Nothing was corrected."
+        )
+    again = " again" if correction.done else ", as you said before"
     return f"It will not be read as {names}{again}. {now}"
 
 
-def held(holding: Recipient, titles: Titles = NONE) -> str:
+def knows_of(holding: Recipient, titles: Titles = NONE) -> str:
     """Say how many facts a recipient knows, how far they single the user out, and what is new."""
     new = f"; {holding.recent} new in the last seven days" if holding.recent else ""
     if not holding.values:

@@ -299,7 +299,7 @@ def states() -> Iterator[str]:
         people_left=20,
     )
     for left in (20, 1, 0):
-        yield notices.held(replace(found, people_left=left))
+        yield notices.knows_of(replace(found, people_left=left))
     guess = Inferred(
         name="a", title="gender", bits=0.25, bits_in_all=1.0, best_guess=0.75, by_chance=0.5
     )

@@ -22,8 +22,7 @@ from agent.wire.base import Done, RecipientName
 from agent.wire.decide import Allowed
 from agent.wire.state import EventKind, Recipient
 from agent.words.figures import listed, moment, people
-from agent.words.notices import held as knows_of
-from agent.words.notices import inferred, who_know
+from agent.words.notices import inferred, knows_of, who_know
 from agent.words.titles import NONE, Titles, titled, value_title
 
 PEOPLE, REQUESTS = 32, 10  # columns
