@@ -81,7 +81,7 @@ def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
 
 
 def checked(upstream: str) -> str:
-    """Return the base URL of a service without a slash at its end; UsageError if it is none.
+    """Check the base URL of a service, and drop a slash at its end; UsageError if it is none.
 
     Only https is passed on to, and http on this machine: the request has facts and a key in it.
     """

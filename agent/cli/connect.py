@@ -119,7 +119,7 @@ def disconnected(
 
 
 def left_to_run(commands: Sequence[str]) -> str:
-    """Return the page of the commands that are left to the user."""
+    """List the commands that the user has to run."""
     return listing("systemd does not answer here. Where it does, run:", commands)
 
 

@@ -41,7 +41,7 @@ def door(timeout: float | None = None, *, attended: bool = True) -> Iterator["Cl
 
 
 def titles_of(client: "Client") -> Titles:
-    """Return the titles of attributes by name; none where the model in use cannot be read."""
+    """Look up the titles of attributes by name; none where the model in use cannot be read."""
     try:
         statuses: list[AttributeStatus] = client.call("attributes")
     except ReticentError:

@@ -102,7 +102,7 @@ def context_of(
     settings: Mapping[str, str],
     anybody: bool = False,
 ) -> Context:
-    """Return a request and all that decides about it; ``query``: None for all queries on average.
+    """Gather a request and all that decides about it; ``query``: None for all queries on average.
 
     ``anybody``: without a recipient a policy's rules for everybody hold.
     UsageError where a setting or a value cannot be; PolicyError for a policy that is wrong,
@@ -130,7 +130,7 @@ def context_of(
 
 
 def _model(rules: Policy, request: tuple[str, str, Any], path: Path | None) -> Model:
-    """Return the model of a file, or the shipped one that a policy asks for or that is surest."""
+    """Read the model of a file, or the shipped one that a policy asks for or that is surest."""
     if path is not None:
         return read_model(path, keys=rules.trusted_keys)
     verdict = Rulebook(rules, {}).match(*request).settings.get("model")
@@ -141,7 +141,7 @@ def _model(rules: Policy, request: tuple[str, str, Any], path: Path | None) -> M
 
 
 def _with_settings(ruling: Ruling, settings: Mapping[str, str], model: Model) -> Terms:
-    """Return the terms of a ruling in which these settings override what any rule says."""
+    """Turn a ruling into terms, in which these settings override what any rule says."""
     direct: dict[str, Any] = {}
     general = dict[str, Value]()
     own: dict[str, dict[str, Value]] = {}  # by attribute
@@ -242,7 +242,7 @@ def curve_text(curve: Curve, titles: Titles = NONE) -> str:
 
 
 def thinned(count: int, required: Collection[int], most: int = ROWS) -> list[int]:
-    """Return at most so many of the first ``count`` indexes, evenly spread, in ascending order.
+    """Choose at most so many of the first ``count`` indexes, evenly spread, in ascending order.
 
     ``required``, the first and the last are among them; of equally wide gaps the first is filled.
     """

@@ -192,7 +192,7 @@ def wait_until_written_down(*, clear: bool) -> None:
 
 
 def ask_first_facts(models: Sequence[Model]) -> tuple[Fact, ...]:
-    """Return the user's facts that matter most, without skipped ones.
+    """Ask for the user's facts that matter most; skipped ones are left out.
 
     The facts of the first model come first: it is of what everybody does.
     """

@@ -36,7 +36,7 @@ def lab() -> None:
 
 
 def _counted(name: str, most: int, usual: int, text: str) -> Callable[[FC], FC]:
-    """Return an option that takes a number of something, at least one."""
+    """Make an option that takes a number of something, at least one."""
     return option(name, click.IntRange(min=1, max=most), "N", text, default=usual)
 
 

@@ -123,7 +123,7 @@ def _interrupted() -> int:
 
 
 def _shown(error: Exception) -> ReticentError:
-    """Return the error to show; of a defect of ours its kind and place, never what it holds."""
+    """Choose the error to show; of a defect of ours its kind and place, never what it holds."""
     match error:
         case click.ClickException():
             return as_usage_error(error)

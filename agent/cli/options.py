@@ -53,7 +53,7 @@ def option(
     text: str,
     **more: Any,  # noqa: ANN401  (of click)
 ) -> Callable[[F], F]:
-    """Return an option that takes a value; ``declared``: its name, and that of its argument."""
+    """Make an option that takes a value; ``declared``: its name, and that of its argument."""
     shown, names = "default" in more and not callable(more["default"]), declared.split()
     return click.option(*names, type=kind, metavar=metavar, help=text, show_default=shown, **more)
 
@@ -62,7 +62,7 @@ seed_option = option("--seed", click.IntRange(min=0), "N", "Seed of the random n
 
 
 def record(message: object) -> str:
-    """Return a message, or plain types that hold some, as one JSON object of ASCII."""
+    """Encode a message, or plain types that hold some, as one JSON object of ASCII."""
     return json.dumps(msgspec.to_builtins(message), indent=2, allow_nan=False)
 
 
@@ -101,7 +101,7 @@ class OneOf(click.Choice[str]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        """Return the name; UsageError if it is none of these."""
+        """Accept one of the names; UsageError for any other."""
         if value not in self.choices:
             kind = "value" if param is None else f"value of {param.opts[0]}"
             error = UsageError.unknown(kind, str(value), self.choices)
@@ -111,7 +111,7 @@ class OneOf(click.Choice[str]):
 
 
 def query_text(value: str) -> str:
-    """Return what is asked; - for the standard input: every user can read a command's arguments.
+    """Take a query; - reads the standard input: every user can read a command's arguments.
 
     Without the end of its last line; UsageError where it cannot be asked.
     """
@@ -138,12 +138,12 @@ QUERY = click.types.FuncParamType(query_text)
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Return names that are joined by commas, without the white space around them."""
+    """Split names that are joined by commas, and strip the white space around them."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def pair(text: str) -> tuple[str, str]:
-    """Return the two sides of NAME=VALUE; UsageError if it is not of that form."""
+    """Split NAME=VALUE; UsageError if it is not of that form."""
     name, sign, value = (part.strip() for part in text.partition("="))
     if not (sign and name and value):
         raise UsageError(f"{text!r} is not a pair", "write NAME=VALUE")
@@ -151,7 +151,7 @@ def pair(text: str) -> tuple[str, str]:
 
 
 def once(option: str, pairs: Sequence[tuple[str, V]]) -> dict[str, V]:
-    """Return pairs as a dict; UsageError where one name has two different values."""
+    """Make a dict of pairs; UsageError where one name has two different values."""
     found: dict[str, V] = {}
     for name, value in pairs:
         if found.setdefault(name, value) != value:
@@ -161,12 +161,12 @@ def once(option: str, pairs: Sequence[tuple[str, V]]) -> dict[str, V]:
 
 
 def today() -> date:
-    """Return the day that it is here."""
+    """The local date."""
     return datetime.now().astimezone().date()
 
 
 def host(recipient: str) -> str:
-    """Return a recipient; UsageError if it is empty or too long."""
+    """Check a recipient; UsageError if it is empty or too long."""
     if not recipient.strip() or len(recipient) > LONGEST_HOST:
         what = "too long" if recipient.strip() else "empty"
         hint = "name who receives the request, as in forge.example"
@@ -175,7 +175,7 @@ def host(recipient: str) -> str:
 
 
 def folder_for(path: Path) -> Path:
-    """Return the folder for the figures of a study, made if it is missing; UsageError if not."""
+    """Make the folder for the figures of a study if it is missing; UsageError if that fails."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -214,12 +214,12 @@ class Commands(click.Group):
         self._default = default
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in alphabetical order."""
+        """List the names in alphabetical order."""
         shown = [name for name, each in self.deferred.items() if each.help]
         return sorted({*super().list_commands(ctx), *shown})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, imported now if it is a deferred one."""
+        """Look up a command, and import it if it is deferred."""
         if cmd_name not in self.deferred:
             return super().get_command(ctx, cmd_name)
         taken = iskeyword(cmd_name) or hasattr(builtins, cmd_name)

@@ -1,7 +1,7 @@
 """`reticent policy`: check a policy file, and see the rules in force."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -34,7 +34,7 @@ from agent.words.titles import WHY_NOTHING, Titles, quoted, read_as, titled
 from policy.hosts import ANYBODY
 from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
 from policy.read import Remark, audit, load, misspelt
-from policy.rules import SIGN, Layer, Policy, Rule, spoken
+from policy.rules import SIGN, Layer, Policy, Rule
 from policy.settings import SETTINGS, DaemonSettings, Value
 from policy.toml_text import line_of, lines_of
 
@@ -65,12 +65,12 @@ def policy() -> None:
 
 
 def own_policy() -> Path:
-    """Return where the policy lies that the daemon follows."""
+    """The path of the policy that the daemon follows."""
     return paths().policy
 
 
 def read_policy(file: Path) -> Policy:
-    """Return the policy in a file; one's own only where nobody else could have written it.
+    """Read the policy in a file; the user's own only where nobody else could have written it.
 
     UsageError where it cannot be read, PolicyError where it is wrong.
     """
@@ -117,7 +117,7 @@ def with_others(model: Model) -> list[Model]:
 
 
 def read_model(path: Path | None, query: str = "", keys: Sequence[str] = ()) -> Model:
-    """Return the model in a file, by default the shipped one that is surest of a query's meaning.
+    """Read the model in a file, by default the shipped one that is surest of a query's meaning.
 
     ``keys``: those that the policy trusts, none for any; a shipped model needs none.
     """
@@ -216,7 +216,7 @@ def _origin(rule: Rule, lines: Lines, key: str = "") -> dict[str, Any]:
 
 
 def _ruled(verdicts: Verdicts, lines: Lines) -> dict[str, dict[str, Any]]:
-    """Return verdicts as plain types, with why other rules lost."""
+    """Describe verdicts in plain types, with why other rules lost."""
     ruled = {}
     for key, each in verdicts.items():
         lost = [
@@ -265,18 +265,6 @@ def _attributes_text(attributes: Mapping[str, Verdicts], lines: Lines, titles: T
     return "\n".join(shown)
 
 
-def _rules_text(rules: Iterable[Rule], lines: Lines) -> str:
-    """Lay out whole rules, each with its conditions and what it sets."""
-    shown = []
-    for rule in rules:
-        expired = " (expired)" if rule.is_over(today()) else ""
-        where = "; ".join(f"{key} {text}" for key, text in rule.conditions.items())
-        sets = ", ".join(f"{key} {written(value)}" for key, value in rule.settings.items())
-        shown.append(paragraph(f"{_named(rule, lines)}{expired}", "  "))
-        shown.append(paragraph(f"{where}: {sets}", "    "))
-    return "\n".join(shown)
-
-
 @policy.command()
 @option("--recipient", str, "HOST", "For whom. By default whoever no rule names.")
 @option("--query", QUERY, "TEXT", ASKED)
@@ -286,8 +274,8 @@ def _rules_text(rules: Iterable[Rule], lines: Lines) -> str:
 def show(recipient: str | None, query: str | None, file: Path, model: Path | None) -> Output:
     """Show every setting in force, and which rule decides it.
 
-    A setting comes from the file, its preset or the defaults. Rules for some requests only are
-    listed below. With --query it shows what holds for that request, and why other rules lost.
+    A setting comes from the file, its preset or the defaults. With --recipient and --query it shows
+    what holds for that request, and why other rules lost.
     """
     if query is not None and recipient is None:
         raise UsageError("--query needs --recipient", "name who receives the request")
@@ -303,21 +291,20 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
     host = None if recipient is None else ruling.host
     pool = f"the whole group {ruling.pool[1:]}" if ruling.pool.startswith(SIGN) else ruling.pool
     about = {"remembered by": pool if host else ""}
-    matching, others = list[Rule](), list[Rule]()
     if query is None:
-        others = [*_partial(rules, None if host is None else ruling)]
         whom = host or "recipients without rules of their own"
         head = f"What {loaded.source} rules for {whom}, and which rule decides it."
     else:
         note_unknown_query(query, used)
         reading = read_by(used.read(query), used)
-        matching = [*_matching(rules, ruling, query)]
         head = _verdict(ruling, lines, unread=reading is None)
         about = {"policy": loaded.source, "query": query, "read as": read_as(reading)} | about
     groups = {name: [each.text for each in of] for name, of in loaded.groups.items()}
     if host is None:
         about["groups"] = ", ".join(f"{name} ({', '.join(of)})" for name, of in groups.items())
         about["daemon"] = _daemon(loaded.daemon)
+        partial = [each for each in rules if each.queries or not each.anywhere]
+        about["for some only"] = ", ".join(_named(each, lines) for each in partial)
     about["trusted keys"] = ", ".join(loaded.trusted_keys)
     message = {
         "policy": loaded.source,
@@ -328,10 +315,8 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
         "trusted_keys": [*loaded.trusted_keys],
         "daemon": asdict(loaded.daemon),
         "groups": groups,
-        "matching": [_whole(each, lines) for each in matching],
         "settings": _ruled(ruling.settings, lines),
         "attributes": {name: _ruled(ruling.attributes[name], lines) for name in ruling.known},
-        "rules": [_whole(each, lines) for each in others],
     }
     text = page(
         head,
@@ -339,36 +324,8 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
         *_settings_text(ruling.settings, lines),
         "Attributes",
         _attributes_text(ruling.attributes, lines, {e.name: e.title for e in used.attributes}),
-        *(["Rules for some requests only", _rules_text(others, lines)] if others else []),
     )
     return Output(message, text)
-
-
-def _whole(rule: Rule, lines: Lines) -> dict[str, Any]:
-    more = {"for": dict(rule.conditions), "expired": rule.is_over(today())}
-    return {**_origin(rule, lines), **more, "settings": dict(rule.settings)}
-
-
-def _matching(rules: Iterable[Rule], ruling: Ruling, query: str) -> Iterator[Rule]:
-    """Yield the rules that hold for a request."""
-    names = {None, *(name for each in ruling.known.values() for name in each.names)}
-    for rule in rules:
-        if not rule.is_over(today()):
-            parts = ruling.host, ruling.pool, spoken(query)
-            if any(rule.matches(*parts, name) for name in names):
-                yield rule
-
-
-def _partial(rules: Iterable[Rule], ruling: Ruling | None) -> Iterator[Rule]:
-    """Yield the rules for some requests only; ``ruling``: of the recipient, if one is named."""
-    for rule in rules:
-        if ruling is None:
-            partial = bool(rule.queries) or not rule.anywhere
-        else:
-            reach = replace(rule, queries=(), attributes=())
-            partial = bool(rule.queries) and reach.matches(ruling.host, ruling.pool, "")
-        if partial:
-            yield rule
 
 
 def _verdict(ruling: Ruling, lines: Lines, *, unread: bool) -> str:

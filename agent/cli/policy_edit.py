@@ -88,7 +88,7 @@ NEVER = (
 
 
 def day(text: str) -> date:
-    """Return a date; UsageError if it is none."""
+    """Parse a date; UsageError if it is none."""
     try:
         return date.fromisoformat(text)
     except ValueError:
@@ -204,7 +204,7 @@ def block(recipient: str, *, undo: bool) -> Output:
 
 
 def calibration_text(result: Calibration) -> str:
-    """Return the page: λ with the fit behind it, and what each attribute must bring."""
+    """Lay out λ with the fit behind it, and what each attribute must bring."""
     text = UNFITTED
     if result.trade_off is not None and result.error_bits is not None:
         text = (

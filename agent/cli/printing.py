@@ -30,12 +30,12 @@ _LONG = re.compile(r"(\S{200})\S{200,}")  # a path may be as long as that
 
 
 def page(headline: str, *parts: str) -> str:
-    """Return a page: the headline stands out, and a blank line precedes each part that is there."""
+    """Lay out a page: the headline stands out, and a blank line precedes each part that is there."""
     return "\n\n".join(filter(None, (strong(paragraph(headline)), *parts)))
 
 
 def strong(text: str) -> str:
-    """Return a text that stands out where the terminal can show it."""
+    """Make a text stand out where the terminal can show it."""
     return "\n".join(click.style(line, bold=True) for line in text.splitlines())
 
 
@@ -54,7 +54,7 @@ def show(error: ReticentError) -> int:
 
 
 def _shortened(text: str) -> str:
-    """Return a text without what is too long to be read: a word of thousands of characters."""
+    """Shorten what is too long to be read: a word of thousands of characters."""
     return _LONG.sub("\\1…", text)
 
 
@@ -69,7 +69,7 @@ def note(text: str) -> None:
 
 
 def as_usage_error(error: click.ClickException) -> ReticentError:
-    """Return what click found wrong in our own words."""
+    """Put what click reports into our own words."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = "reticent" if context is None else context.command_path
     hint = f"see `{command} --help`"
@@ -87,5 +87,5 @@ def as_usage_error(error: click.ClickException) -> ReticentError:
 
 
 def listing(head: str, items: Iterable[object]) -> str:
-    """Return a line and, below it, each item whole in a line of its own, to be copied."""
+    """Lay out a line and, below it, each item whole in a line of its own, to be copied."""
     return "\n".join(map(printable, (head, *(f"{INDENT}{each}" for each in items))))

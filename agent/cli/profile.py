@@ -205,7 +205,7 @@ def _changes_text(planned: Changed, titles: Titles) -> str:
 
 
 def _models(client: Client) -> list[Model]:
-    """Return the models that the daemon uses, read anew, and LOCALE."""
+    """Read the models that the daemon uses, and LOCALE."""
     statuses: list[ModelStatus] = client.call("models")
     usable = [each for each in statuses if each.problem is None]
     folder = paths().models

@@ -36,7 +36,7 @@ MOST_YEARS = 1_000_000
 
 
 def agree(question: str, *, yes: bool, word: str | None = None) -> None:
-    """Return once the user agrees; ``yes``: beforehand; ``word``: what is to be typed, if not y.
+    """Wait until the user agrees; ``yes``: beforehand; ``word``: what is to be typed, if not y.
 
     UsageError where there is no terminal, ReticentError where the answer is no.
     """
@@ -72,13 +72,13 @@ def check_keyring() -> None:
 
 
 def ask_for(method: Method) -> str | None:
-    """Return the secret that goes with a method; None for the keyring, which has it."""
+    """Ask for the secret that goes with a method; None for the keyring, which has it."""
     forbid_dumps()  # the keyring's key is not read here, and yet in this process
     return ask_secret(PROMPTS[method]) if method in PROMPTS else None
 
 
 def ask_secret(prompt: str) -> str:
-    """Return a secret; UsageError where none was given, or one that is too long.
+    """Ask for a secret; UsageError where none was given, or one that is too long.
 
     A recovery code is shown while it is typed: it is long, and on paper beside it.
     """
@@ -88,7 +88,7 @@ def ask_secret(prompt: str) -> str:
 
 
 def read_secret(prompt: str) -> str:
-    """Return one line of the standard input; UsageError as with `ask_secret`."""
+    """Read one line of the standard input; UsageError as with `ask_secret`."""
     forbid_dumps()
     line = "" if sys.stdin is None else sys.stdin.readline()
     return _checked(line.removesuffix("\n").removesuffix("\r"), prompt)
@@ -129,7 +129,7 @@ def check_passphrase(text: str) -> None:
 
 
 def guessing_time(bits: float) -> str:
-    """Return how long somebody who has the file and many machines would guess, as a sentence."""
+    """Say how long somebody who has the file and many machines would guess."""
     seconds = 2**bits * SECONDS / MACHINES
     time = "less than a minute"
     for unit, length in _UNITS:
@@ -140,7 +140,7 @@ def guessing_time(bits: float) -> str:
 
 
 def strength(passphrase: str) -> float:
-    """Return a rough count of the guesses that a passphrase withstands, in bits.
+    """Estimate the guesses that a passphrase withstands, in bits.
 
     Words and sequences count little, whatever their letters. It knows no list of words, so that a
     famous passphrase counts as if it were anybody's.
@@ -161,7 +161,7 @@ def strength(passphrase: str) -> float:
 
 
 def new_passphrase(prompt: str) -> str:
-    """Return a new passphrase, asked for where somebody is there, else a line of the input.
+    """Ask for a new passphrase where somebody is there, else read a line of the input.
 
     UsageError for a line that is none or too short.
     """
@@ -169,7 +169,7 @@ def new_passphrase(prompt: str) -> str:
 
 
 def ask_passphrase(prompt: str) -> str:
-    """Return a new passphrase that was typed twice, is long enough, and is not weak by mistake."""
+    """Ask for a new passphrase, twice, until it is long enough, and not weak by mistake."""
     while True:
         try:
             text = _checked(_typed(prompt), prompt)
@@ -187,7 +187,7 @@ def ask_passphrase(prompt: str) -> str:
 
 
 def read_passphrase(prompt: str) -> str:
-    """Return one line of the standard input, also where it is weak, which is said."""
+    """Read a passphrase from the standard input; a weak one is accepted, with a warning."""
     text = read_secret(prompt)
     check_passphrase(text)
     bits = strength(text)
@@ -214,7 +214,7 @@ def pick(prompt: str, names: Sequence[str], texts: Sequence[str]) -> str | None:
 
 
 def chosen(text: str, names: Sequence[str]) -> str:
-    """Return what was chosen by name or by number, from 1; UsageError if it is neither.
+    """Find what was chosen by name or by number, from 1; UsageError if it is neither.
 
     A name that looks like a number is a name first; its case counts only where two names differ
     in nothing else.

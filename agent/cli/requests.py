@@ -15,7 +15,6 @@ from agent.cli.options import (
     Deferred,
     Output,
     answers,
-    explain_option,
     json_option,
     option,
     record,
@@ -39,9 +38,8 @@ from agent.errors import DaemonError, LockedError, UsageError
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, Message, RecipientName
 from agent.wire.client import Client
 from agent.wire.state import Corrected, Entry, Event, EventKind, NotThat, Recipient, Status
-from agent.words.figures import HELPS, LEFT, bits, counted, moment, of_whom, people
+from agent.words.figures import counted, moment, of_whom, people
 from agent.words.notices import (
-    FORGOTTEN,
     asks,
     corrected,
     inferred,
@@ -53,13 +51,9 @@ from agent.words.notices import (
     waits,
     who_know,
 )
-from agent.words.titles import NONE, facts, read_as, titled, titles_in, value_title
+from agent.words.titles import facts, titled, titles_in, value_title
 
-LISTED = (numeric("entry"), wide("when", 10), wide("recipient", 10), wide("query", 10))
-LEDGER = (*LISTED, wide("read as", 10), wide("sent", 15))
-REQUESTS = (*LISTED, wide("sent", 11))
-FIGURES = (wide("read as", 8), numeric("bits"), numeric("people"))
-UNITS = f"bits: {HELPS}; people: {LEFT}."
+REQUESTS = (numeric("entry"), *(wide(each, 10) for each in ("when", "recipient", "query", "sent")))
 HOLDERS = (wide("recipient"), numeric("requests"), wide("knows"), Column("look like you"))
 KNOWN = (wide("fact"), wide("value"), Column("since"))
 MEANS = (
@@ -81,8 +75,6 @@ WHILE_LOCKED = {
 }
 PRIVATE = ("query", "values")  # fields that are not printed line by line
 SILENCE = 30.0  # seconds; a daemon that runs sends a comment every five
-LIMIT = click.IntRange(1, MOST_ENTRIES)
-OF_ENTRIES = f"[default: {LATEST_ENTRIES}; with --json {MOST_ENTRIES}]"
 
 
 @click.group(cls=Commands, default=lambda _: "list", deferred=DEFERRED)
@@ -93,59 +85,23 @@ def requests() -> None:
     """
 
 
-@requests.command()
-@click.argument("recipient", required=False)
-@option("--after", click.IntRange(0), "N", "Only what came after entry N.")
-@option("--limit", LIMIT, "N", f"At most N entries, the latest.  {OF_ENTRIES}")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print a history: one JSON object in each line."
-)
-def ledger(*, recipient: str | None, after: int | None, limit: int | None, as_json: bool) -> None:
-    """Show what was sent, to whom and when; the latest last.
-
-    Lists what RECIPIENT and its group were sent, or all recipients. With --json it prints one
-    JSON object for each request.
-    """
-    limit = limit or (MOST_ENTRIES if as_json else LATEST_ENTRIES)
-    with door() as client:
-        entries: list[Entry] = client.call("ledger", recipient=recipient, after=after, limit=limit)
-        titles = NONE if as_json else titles_of(client)
-    note_latest(len(entries), limit, "entries")
-    rows = []
-    for each in entries:
-        if as_json and each.kind == "disclosed":
-            click.echo(json.dumps(msgspec.to_builtins(each)))
-        what = "; ".join(facts(each.values, titles_in(each.model, titles))) or "nothing"
-        what = FORGOTTEN if each.kind == "forgotten" else what
-        texts = (str(each.number), moment(each.at), each.recipient, each.query)
-        rows.append((*texts, "" if each.read_as is None else read_as(each.read_as), what))
-    if not as_json:
-        click.echo(table(LEDGER, rows) or "Nothing was sent.")
-
-
-def note_latest(shown: int, limit: int, what: str) -> None:
-    """Say beside the answer that there may be more, where as many are shown as may be."""
-    if shown == limit:
-        note(f"these are the latest {limit:,} {what}; --limit has it show up to {MOST_ENTRIES:,}")
-
-
 @requests.command(name="list")
 @option("--recipient", str, "HOST", "Only its requests, and those of its group.")
-@option("--limit", LIMIT, "N", "At most N requests, the latest.", default=LATEST_ENTRIES)
+@option(
+    "--limit",
+    click.IntRange(1, MOST_ENTRIES),
+    "N",
+    "At most N requests, the latest.",
+    default=LATEST_ENTRIES,
+)
+@click.option("--values", is_flag=True, help="With the values, which only the ledger has.")
 @click.option("--waiting", is_flag=True, help="Only what waits for your approval.")
 @click.option(
     "--follow", "stream", is_flag=True, help="A sentence for all that happens, until Ctrl-C."
 )
-@explain_option
 @json_option
 def list_(
-    *,
-    recipient: str | None,
-    limit: int,
-    waiting: bool,
-    stream: bool,
-    explain: bool,
-    as_json: bool,
+    *, recipient: str | None, limit: int, values: bool, waiting: bool, stream: bool, as_json: bool
 ) -> None:
     """List the latest requests, the newest last.
 
@@ -158,28 +114,29 @@ def list_(
             raise UsageError("--follow does not go with --waiting", "choose one of them")
         follow(as_json=as_json)
         return
-    answer = waiting_page() if waiting else _listed(recipient, limit, explain=explain)
+    answer = waiting_page() if waiting else _listed(recipient, limit, values=values)
     click.echo(record(answer.message) if as_json else answer.page)
 
 
-def _listed(recipient: str | None, limit: int, *, explain: bool) -> Output:
+def _listed(recipient: str | None, limit: int, *, values: bool) -> Output:
     with door() as client:
-        answer: list[Entry] = client.call("requests", recipient=recipient, limit=limit)
+        route = "ledger" if values else "requests"
+        entries: list[Entry] = client.call(route, recipient=recipient, limit=limit)
         titles = titles_of(client)
-    note_latest(len(answer), limit, "requests")
+    if len(entries) == limit:
+        most = f"--limit has it show up to {MOST_ENTRIES:,}"
+        note(f"these are the latest {limit:,} requests; {most}")
     rows = []
-    for each in answer:
+    for each in entries:
         number = str(each.number) if each.number > 0 else ""
-        texts = (number, moment(each.at), each.recipient, each.query, outcome_of(each, titles))
-        reading = "" if each.read_as is None else read_as(each.read_as)
-        figures = (reading, bits(each.utility_bits), people(each.people_left)) if explain else ()
-        rows.append((*texts, *figures))
-    carried = sum(each.kind == "disclosed" for each in answer)
-    total = sum(each.kind != "forgotten" for each in answer)
+        sent = "; ".join(facts(each.values, titles_in(each.model, titles)))
+        what = sent or outcome_of(each, titles)
+        rows.append((number, moment(each.at), each.recipient, each.query, what))
+    carried = sum(each.kind == "disclosed" for each in entries)
+    total = sum(each.kind != "forgotten" for each in entries)
     head = f"{counted(total, 'request')}; {carried:,} of them carried facts about you."
-    listed = table((*REQUESTS, *FIGURES) if explain else REQUESTS, rows)
-    text = page(head, listed, paragraph(UNITS) if explain else "")
-    return Output({"requests": answer}, text if answer else "No requests yet.")
+    text = page(head, table(REQUESTS, rows))
+    return Output({"requests": entries}, text if entries else "No requests yet.")
 
 
 @requests.command()

@@ -66,7 +66,7 @@ def likely(host: str, recipients: Iterable[Recipient]) -> str:
 
 
 def waiting(number: int, pending: Sequence[Review]) -> Review:
-    """Return what waits under a number; UsageError where nothing does."""
+    """Find what waits under a number; UsageError where nothing does."""
     for each in pending:
         if each.id == number:
             return each
@@ -144,7 +144,6 @@ def _decided(which: str, word: Word) -> Output:
         if not reviews and word.names:
             return _override(which, word, client)
         for review in reviews:
-            _check(review, word)
             # On what it has now, so that it is no answer to what it has later.
             shown = changed(word, names=word.names or review.names or None, recipient=review.pool)
             given.append((review, shown, client.call("verdict", shown, id=review.id)))
@@ -165,7 +164,7 @@ def _decided(which: str, word: Word) -> Output:
 def _waiting_for(
     number: int | None, host: str, chosen: Sequence[str] | None, client: Client
 ) -> tuple[list[Review], list[int]]:
-    """Return what waits under a number, or for a recipient and its pool, and the IDs of its offers.
+    """Find what waits under a number, or for a recipient and its pool, and the IDs of its offers.
 
     ``chosen``: with these facts alone, where any are named. UsageError where nothing does but
     offers: they are settled for good, each by itself.
@@ -200,17 +199,6 @@ def _override(host: str, word: Word, client: Client) -> Output:
 
 def _ids(numbers: Iterable[int]) -> str:
     return listed(map(str, numbers), most=SHOWN)
-
-
-def _check(review: Review, word: Word) -> None:
-    """Refuse a name that is not in a review, and what cannot be said of an offer; UsageError."""
-    for name in word.names or ():
-        if name not in review.names:
-            raise UsageError.unknown("attribute of the review", name, review.names)
-    if review.kind == "offer" and word.disclose == "never" and word.names:
-        use = f"reticent approve {review.id} NAME..."
-        hint = f"`{use}` names what its recipient may use"
-        raise UsageError("an offer is denied as a whole", hint)
 
 
 @click.command()

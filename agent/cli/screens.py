@@ -78,7 +78,7 @@ def start() -> None:
 
 
 def examined() -> Sequence[Finding]:
-    """Return all that `reticent doctor` finds."""
+    """Examine the machine as `reticent doctor` does."""
     from agent.daemon.doctor import examine
     from agent.daemon.programs import this_machine
 
@@ -86,5 +86,5 @@ def examined() -> Sequence[Finding]:
 
 
 def now() -> datetime:
-    """Return the time, where the user lives."""
+    """The local time."""
     return datetime.now().astimezone()

@@ -65,7 +65,7 @@ def status_text(status: Status) -> str:
 
 
 def _policy(policy: PolicyStatus, *, vault: bool) -> str:
-    """Return where the policy is and what is in use of it; `init` makes one with the vault."""
+    """Say where the policy is and what is in use of it; `init` makes one with the vault."""
     path = policy.path
     if not policy.in_use and not policy.problems:
         return f"none: {write_policy(path)}" if vault else f"none; it would be {path}"

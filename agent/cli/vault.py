@@ -168,7 +168,7 @@ def opening_secret(method: Method, question: str = "", *, yes: bool = True) -> S
 
 
 def _with_code(text: str, code: str | None) -> str:
-    """Return a message, followed by the new recovery code if there is one."""
+    """Put the new recovery code, if there is one, below a message."""
     return paragraph(text) if code is None else f"{paragraph(text)}\n{paragraph(CODE)}\n\n  {code}"
 
 
@@ -311,6 +311,6 @@ def _removed(at: Paths) -> list[str]:
 
 
 def _staying(installed: InstalledFiles, others: Sequence[Path]) -> list[str]:
-    """Return what stays of what lies among ours."""
+    """List the files of others that stay."""
     items = [*installed.others, *others]
     return [listing("This is not of this installation, and stays:", items)] if items else []

@@ -153,7 +153,7 @@ class Agent:
         """Return an entry of the ledger. UsageError where it discloses nothing, LockedError."""
         entry = self.open_vault.ledger.entry(number)
         if not isinstance(entry, Disclosure):
-            hint = "see `reticent requests ledger`"
+            hint = "see `reticent requests list`"
             raise UsageError(f"entry {number} discloses nothing", hint)
         return entry
 

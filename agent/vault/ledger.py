@@ -114,7 +114,7 @@ class Ledger:
     def entry(self, number: int) -> Record:
         """The entry with this number; UsageError if it does not exist."""
         if not 0 < number <= self.count:
-            raise UsageError(f"the ledger has no entry {number}", "see `reticent requests ledger`")
+            raise UsageError(f"the ledger has no entry {number}", "see `reticent requests list`")
         _, payload = next(iter(self._entries.entries(number - 1)))
         return decode(payload)
 

@@ -97,8 +97,7 @@ SAID = {**ANSWERS, "allow": Allowed(rule="mine"), "attributes": [REGION]}
 PAGES = [
     *SHOWN,
     ("profile", "show", "--reveal"),
-    ("requests", "ledger"),
-    ("requests", "list", "--explain"),
+    ("requests", "list", "--values"),
 ]
 
 

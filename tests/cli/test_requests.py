@@ -11,14 +11,13 @@ import pytest
 
 from agent.decision.values import Reading
 from agent.errors import LockedError
-from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, RecipientName
+from agent.wire.base import LATEST_ENTRIES, Done, RecipientName
 from agent.wire.policy import Word
 from agent.wire.state import Corrected, Event, EventKind, NotThat
 from agent.words.notices import overridden, settled
 from tests.cli.conftest import Run, process
 from tests.cli.daemon import (
     AT,
-    ENTRIES,
     HELD,
     HOSTILE,
     LOCKED,
@@ -47,31 +46,16 @@ def test_what_is_asked_for_reaches_the_daemon(run: Run, fake: FakeDaemon) -> Non
     cases: list[tuple[str, str, dict[str, Any]]] = [
         ("list", "requests", {"limit": LATEST_ENTRIES}),
         ("list --limit 3 --recipient @a", "requests", {"recipient": "@a", "limit": 3}),
-        ("ledger", "ledger", {"limit": LATEST_ENTRIES}),
-        ("ledger --json", "ledger", {"limit": MOST_ENTRIES}),
-        ("ledger a --after 7", "ledger", {"recipient": "a", "after": 7, "limit": LATEST_ENTRIES}),
-        ("ledger --json --limit 3", "ledger", {"limit": 3}),
+        ("list --values", "ledger", {"limit": LATEST_ENTRIES}),
+        ("list --values --limit 3", "ledger", {"limit": 3}),
     ]
     for arguments, call, given in cases:
         fake.calls.clear()
         ran = run("requests", *arguments.split())
-        titled: list[object] = [] if "--json" in arguments else [("attributes", {})]
-        assert (ran.code, fake.calls) == (0, [(call, given), *titled])
+        assert (ran.code, fake.calls) == (0, [(call, given), ("attributes", {})])
         assert ran.err.startswith("reticent: note: these are the latest 3 ") == (
             given["limit"] == 3
         )
-
-
-@pytest.mark.usefixtures("fake")
-def test_each_request_is_one_line_of_json(run: Run) -> None:
-    """What was said to be forgotten is no request."""
-    ran = run("requests", "ledger", "--json")
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out.isascii()
-    lines = [json.loads(line) for line in ran.out.splitlines()]
-    kept = [each for each in ENTRIES if each.kind == "disclosed"]
-    assert [each["query"] for each in lines] == [each.query for each in kept]
-    assert [each["values"] for each in lines] == [each.values for each in kept]
 
 
 @pytest.mark.parametrize("command", [("recipients",), ("forget", "--yes")])

@@ -48,7 +48,7 @@ def test_what_is_wrong_is_said(run: Run, fake: FakeDaemon) -> None:
 
 @pytest.mark.usefixtures("home")
 @pytest.mark.parametrize(
-    "command", [("status",), ("requests", "list", "--waiting"), ("lock",), ("requests", "ledger")]
+    "command", [("status",), ("requests", "list", "--waiting"), ("lock",), ("requests", "list")]
 )
 def test_what_is_run_often_imports_no_more_than_it_needs(command: tuple[str, ...]) -> None:
     """No mathematics, no server, no cryptography: it is there in a tenth of a second."""

@@ -34,7 +34,7 @@ from agent.words.figures import listed
 from agent.words.notices import corrected, overridden, settled, took_effect, whom
 from agent.words.titles import Titles, titled, titles_in
 
-LATEST = 1_000  # requests that are listed; `reticent requests ledger` has all
+LATEST = 1_000  # requests that are listed; `reticent requests list` has all
 UNSEEN = ("the request was out of view", "it is shown now: press the key again")
 NO_SUBJECT = ("no request chosen", "move to a request first")
 GONE = ("the request under the cursor has left the list", "move to another one first")
