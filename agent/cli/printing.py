@@ -30,7 +30,7 @@ _LONG = re.compile(r"(\S{200})\S{200,}")  # a path may be as long as that
 
 
 def page(headline: str, *parts: str) -> str:
-    """Lay out a page: the headline stands out, and a blank line precedes each part that is there."""
+    """Lay out a page: the headline stands out, and a blank line precedes each part present."""
     return "\n\n".join(filter(None, (strong(paragraph(headline)), *parts)))
 
 
