@@ -144,6 +144,10 @@ def _decided(which: str, word: Word) -> Output:
         if not reviews and word.names:
             return _override(which, word, client)
         for review in reviews:
+            if review.kind == "offer" and word.names and word.disclose == "never":
+                use = f"reticent approve {review.id} NAME..."
+                hint = f"`{use}` names what its recipient may use"
+                raise UsageError("an offer is denied as a whole", hint)
             # On what it has now, so that it is no answer to what it has later.
             shown = changed(word, names=word.names or review.names or None, recipient=review.pool)
             given.append((review, shown, client.call("verdict", shown, id=review.id)))
