@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,6 @@ from agent.decision.cache import Cache
 from agent.decision.decide import LOCALE
 from agent.errors import LockedError, ReplacedVaultError, UsageError, VaultError
 from agent.model.model import Concepts, Model
-from agent.vault import secrets
 from agent.vault.disclosure_index import Disclosure, site_of
 from agent.vault.profile import Corrections
 from agent.vault.secrets import Secret
@@ -46,20 +45,6 @@ def now() -> datetime:
 async def open_in_thread(place: Location, secret: Secret) -> Vault:
     """Open a vault, of which the thread hands over nothing else; raises as `unlock` does."""
     return await asyncio.to_thread(unlock, place, secret)
-
-
-async def secret_from_keyring(names: Sequence[str]) -> Secret:
-    """Return what the keyring has for accounts. Raises VaultError.
-
-    The keyring may prompt the user. Other calls go on meanwhile, the wait is limited, and the end
-    of the daemon does not wait for it.
-    """
-    fetching = asyncio.wrap_future(secrets.fetching(names))
-    try:
-        async with asyncio.timeout(secrets.SECONDS):
-            return Secret("keyring", kept=await fetching)
-    except TimeoutError:
-        raise secrets.timed_out() from None
 
 
 @dataclass(eq=False, repr=False, slots=True)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from agent import __version__
 from agent.daemon import drafts, policy_api, profile, records, what_if
-from agent.daemon.agent import Agent, secret_from_keyring
+from agent.daemon.agent import Agent
 from agent.daemon.handle import handle
 from agent.daemon.model_registry import UNREADABLE
 from agent.daemon.prompts import Prompts
@@ -26,7 +26,6 @@ from agent.daemon.request_log import Asker
 from agent.decision.values import Decision
 from agent.errors import LockedError, VaultError
 from agent.vault.secrets import Secret
-from agent.vault.vault import accounts_of
 from agent.vault.vault_files import set_aside_notice
 from agent.wire.base import Done
 from agent.wire.decide import Answer, Ask, Clicked, Draft
@@ -111,19 +110,12 @@ async def unlock(body: Unlock, _now: datetime, agent: Agent) -> Status:
     """Open the vault.
 
     VaultError where it cannot be opened; LockedError where it was locked since this was asked
-    for. While the keyring is waited for, another call may open it.
+    for.
     """
     locks = agent.locks
-    secret = Secret(body.method, body.secret)
-    if body.method == "keyring":
-        names: list[str] = []
-        async with agent.unlock_lock:  # reads the slots, so the vault must stay closed
-            if agent.vault is None:
-                names = await asyncio.to_thread(accounts_of, agent.place.vault)
-        secret = await secret_from_keyring(names)
     async with agent.unlock_lock:
         if agent.vault is None and agent.locks == locks:
-            vault = await agent.opening(agent.place, secret)
+            vault = await agent.opening(agent.place, Secret(body.method, body.secret))
             with ExitStack() as on_failure:
                 on_failure.callback(vault.close)
                 await agent.reader.prepare(agent.usable_models(agent.time()))

@@ -1,7 +1,7 @@
 """The records of the vault, as messages: ledger, requests, recipients, corrections of readings."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
@@ -70,24 +70,19 @@ def ledger(
             asked=None if record.asked is None else [*record.asked],
             disclosed=[name for name, _ in record.disclosed],
             values=dict(record.disclosed),
-            read_as=read_then(record, models.get(record.model)),
+            read_as=reading_of(record.read_as, record.model, models, record.probability),
         )
         for number, record in agent.open_vault.ledger.read(after, limit or LATEST_ENTRIES, wanted)
     ]
 
 
-def read_then(entry: Disclosure, model: Model | None) -> Reading | None:
-    """Return how the text of an entry was read; None if it was not, or the entry does not say.
-
-    ``model``: the one that read it, as it is now, for the title; None where it is gone.
-    """
-    if not entry.read_as:
+def reading_of(
+    name: str | None, model_id: str, models: Mapping[str, Model], probability: float = 1.0
+) -> Reading | None:
+    """Describe a known query by its name, with its title if a model still has it; None for none."""
+    if not name:
         return None
-    return known_query(entry.read_as, entry.model, entry.probability, model)
-
-
-def known_query(name: str, model_id: str, probability: float, model: Model | None) -> Reading:
-    """Return a known query by its name, with its title if the model still has it."""
+    model = models.get(model_id)
     query = None if model is None else model.match(name)
     title = name if model is None or query is None else model.queries[query].title
     return Reading(query=name, title=title, probability=probability, model=model_id)
@@ -266,15 +261,17 @@ def not_that(body: NotThat, now: datetime, agent: Agent) -> Corrected:
 
     before = wrong.of(text)
     if body.undo:
-        changed = [known_query(e.query, e.model, 1.0, models.get(e.model)) for e in before]
+        readings = [reading_of(each.query, each.model, models) for each in before]
         is_new = bool(before)
         wrong.replace(text, ())
     else:
-        reading = read() if entry is None else read_then(entry, models.get(entry.model))
+        reading = read()
+        if entry is not None:
+            reading = reading_of(entry.read_as, entry.model, models, entry.probability)
         if reading is None:
             hint = "nothing to correct: this text matches no topic"
             raise UsageError("the text was not understood as anything", hint)
-        changed, is_new = [reading], wrong.add(text, reading.model, reading.query)
+        readings, is_new = [reading], wrong.add(text, reading.model, reading.query)
 
     def put_back() -> str:
         wrong.replace(text, before)
@@ -284,4 +281,4 @@ def not_that(body: NotThat, now: datetime, agent: Agent) -> Corrected:
     if is_new:
         agent.bus.publish("review")
         agent.consent.changed("Said what a text does not mean", put_back)
-    return Corrected(done=is_new, query=text, read_as=changed, now=read())
+    return Corrected(done=is_new, query=text, read_as=[*filter(None, readings)], now=read())

@@ -101,13 +101,10 @@ class Link:
         self._ended.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
         wait([*self._running], GRACE)
-        clients = [*self._clients.values()]
-        for each in clients:
-            each.hang_up()
+        for each in [*self._clients.values()]:
+            each.close()
         if self._follower is not None:
             self._follower.join(GRACE)
-        for each in clients:
-            each.close()
 
     def _client(self, *, attended: bool) -> Client:
         """Make this thread's client for calls of a kind once; `close` closes it."""

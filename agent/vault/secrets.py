@@ -128,7 +128,7 @@ def backend() -> str | None:
         return None if isinstance(ring, fail.Keyring | null.Keyring) else str(ring.name)
 
     try:
-        return _result(_ask(name, _SILENT))
+        return _asked(name, _SILENT)
     except VaultError:
         return None
 
@@ -140,15 +140,15 @@ def keep(account: str, secret: bytes) -> None:
         _call("set_password", account, secret.hex())
         return bool(_call("get_password", account) == secret.hex())
 
-    if not _result(_ask(stored, _REFUSED)):
+    if not _asked(stored, _REFUSED):
         forget(account)
         raise VaultError(_REFUSED, _HINT)
 
 
-def fetching(accounts: Sequence[str]) -> Future[dict[str, bytes]]:
-    """Start to fetch the keys that the keyring has of these accounts. Raises VaultError.
+def fetched(accounts: Sequence[str]) -> dict[str, bytes]:
+    """The keys that the keyring has of these accounts. Raises VaultError.
 
-    Without accounts the keyring is not asked. Wait at most SECONDS for the result.
+    Without accounts the keyring is not asked.
     """
 
     def keys() -> dict[str, bytes]:
@@ -160,16 +160,7 @@ def fetching(accounts: Sequence[str]) -> Future[dict[str, bytes]]:
                 secrets |= {account: secret} if len(secret) == SECRET_BYTES else {}
         return secrets
 
-    if accounts:
-        return _ask(keys, _SILENT)
-    nothing: Future[dict[str, bytes]] = Future()
-    nothing.set_result({})
-    return nothing
-
-
-def fetched(accounts: Sequence[str]) -> dict[str, bytes]:
-    """The keys that the keyring has of these accounts. Raises VaultError."""
-    return _result(fetching(accounts))
+    return _asked(keys, _SILENT) if accounts else {}
 
 
 def forget(account: str) -> bool:
@@ -180,19 +171,13 @@ def forget(account: str) -> bool:
         return True
 
     try:
-        return _result(_ask(removed, "the keyring did not delete the key"))
+        return _asked(removed, "the keyring did not delete the key")
     except VaultError:
         return False
 
 
-def timed_out() -> VaultError:
-    """The error for a keyring that does not answer in time."""
-    what = f"the keyring did not answer within {SECONDS:g} seconds"
-    return VaultError(what, "answer what it asks, or unlock with the passphrase")
-
-
-def _ask(call: Callable[[], _Answer], what: str) -> Future[_Answer]:
-    """Ask the keyring in a daemon thread; ``what``: the error to raise if it fails."""
+def _asked(call: Callable[[], _Answer], what: str) -> _Answer:
+    """Ask the keyring in a daemon thread. VaultError: ``what`` if it fails, also on a timeout."""
     if not installed():
         raise VaultError("the extra `keyring` is not installed", install_hint("keyring"))
     future: Future[_Answer] = Future()
@@ -211,15 +196,12 @@ def _ask(call: Callable[[], _Answer], what: str) -> Future[_Answer]:
             future.set_result(call())
 
     Thread(target=run, name="keyring", daemon=True).start()
-    return future
-
-
-def _result(future: Future[_Answer]) -> _Answer:
-    """The answer of the keyring. Raises VaultError, also on a timeout."""
     try:
         return future.result(SECONDS)
     except TimeoutError:
-        raise timed_out() from None
+        late = f"the keyring did not answer within {SECONDS:g} seconds"
+        hint = "answer what it asks, or unlock with the passphrase"
+        raise VaultError(late, hint) from None
 
 
 def _call(name: str, *arguments: str) -> object:

@@ -2,7 +2,6 @@
 
 import http.client
 import os
-import select
 import socket
 import struct
 import sys
@@ -91,16 +90,6 @@ class Connection(http.client.HTTPConnection):
             self.sock = opened
             undo.pop_all()
 
-    def renew(self) -> None:
-        """Close the connection if the daemon closed it, or sent more than was asked for."""
-        opened: socket.socket | None = self.sock
-        if opened is None:
-            return
-        waiting = select.poll()
-        waiting.register(opened, select.POLLIN)
-        if waiting.poll(0):
-            self.close()
-
 
 @contextmanager
 def daemon_errors() -> Iterator[None]:
@@ -150,12 +139,11 @@ class Client:
         attended: bool = True,
         by: Asker | None = None,
     ) -> None:
-        """Keep where the socket is; the first call opens it."""
+        """Keep where the socket is; each call opens a connection of its own."""
         self._path = path
         self._timeout = timeout
         self._headers = ({} if attended else _ALONE) | ({} if by is None else {ASKER: by})
-        self._connection = Connection(path, timeout)
-        self._stream: socket.socket | None = None
+        self._opened: set[socket.socket] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -164,15 +152,10 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connection; a later call opens another."""
-        self._connection.close()
-
-    def hang_up(self) -> None:
         """Let `events` end, and a call fail, which another thread waits for."""
-        for opened in (self._stream, self._connection.sock):
-            if opened is not None:
-                with suppress(OSError):  # it has ended meanwhile
-                    opened.shutdown(socket.SHUT_RDWR)
+        for opened in [*self._opened]:
+            with suppress(OSError):  # it has ended meanwhile
+                opened.shutdown(socket.SHUT_RDWR)
 
     def call(self, name: str, body: msgspec.Struct | None = None, /, **parameters: Any) -> Any:  # noqa: ANN401  (of the route's types)
         """Return what the route of a name answers, as the type that it gives.
@@ -191,17 +174,8 @@ class Client:
         if len(data) > MOST_BYTES:
             what = f"this has {len(data):,} bytes, and the daemon takes at most {MOST_BYTES:,}"
             raise UsageError(what, "send less at once")
-        headers = self._headers | (_JSON if data else {})
-        with daemon_errors(), ExitStack() as on_failure:
-            on_failure.callback(self.close)
-            self._connection.renew()
-            self._connection.request(route.method, target, data or None, headers)
-            with self._connection.getresponse() as response:
-                status, answer = response.status, _body(response)
-            on_failure.pop_all()
-        if status != OK:
-            raise _refusal(status, answer)
-        return _decoded(answer, route.gives)
+        with self._answer(route.method, target, data) as (response, _):
+            return _decoded(_body(response), route.gives)
 
     def events(self, silence: float | None = None) -> Iterator[Event]:
         """Yield what happens, on a connection of its own, opened with the first event asked for.
@@ -210,21 +184,33 @@ class Client:
         ``silence``: seconds without a word, not even a comment, after which it is a DaemonError;
         None for never.
         """
+        route = _BY_NAME["events"]
+        with self._answer(route.method, route.path) as (response, opened):
+            if response.headers.get_content_type() != MEDIA_TYPE:
+                raise DaemonError(*MISUNDERSTOOD)
+            opened.settimeout(silence)
+            lines = iter(lambda: response.readline(MOST_BYTES + 1), b"")
+            for data in event_data(lines):
+                yield _decoded(data, route.gives)
+
+    @contextmanager
+    def _answer(
+        self, method: str, target: str, data: bytes = b""
+    ) -> Iterator[tuple[http.client.HTTPResponse, socket.socket]]:
+        """Make a request on a connection of its own; raises what the daemon refuses it with."""
         connection = Connection(self._path, self._timeout)
+        headers = self._headers | (_JSON if data else {})
         with closing(connection), daemon_errors():
-            route = _BY_NAME["events"]
-            connection.request(route.method, route.path)
+            connection.request(method, target, data or None, headers)
             opened = connection.sock  # which a response that ends with it would let go
-            with connection.getresponse() as response:
-                if response.status != OK:
-                    raise _refusal(response.status, _body(response))
-                if response.headers.get_content_type() != MEDIA_TYPE:
-                    raise DaemonError(*MISUNDERSTOOD)
-                opened.settimeout(silence)
-                self._stream = opened
-                lines = iter(lambda: response.readline(MOST_BYTES + 1), b"")
-                for data in event_data(lines):
-                    yield _decoded(data, route.gives)
+            self._opened.add(opened)
+            try:
+                with connection.getresponse() as response:
+                    if response.status != OK:
+                        raise _refusal(response.status, _body(response))
+                    yield response, opened
+            finally:
+                self._opened.discard(opened)
 
 
 def _body(response: http.client.HTTPResponse) -> bytes:

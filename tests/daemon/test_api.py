@@ -14,7 +14,7 @@ from agent.daemon.api import CALLS
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.model.file import SHIPPED, write
 from agent.vault.ledger import Ledger
-from agent.wire.base import RecipientName, Undone
+from agent.wire.base import RecipientName
 from agent.wire.decide import Allowed, Answer, Ask, Clicked, Offer
 from agent.wire.policy import Word
 from agent.wire.routes import ROUTES
@@ -88,43 +88,6 @@ def test_to_forget_is_for_the_whole_pool_and_said_once(opened: Home) -> None:
     assert opened.calls.recipients(recipient="more.test")[0].values == {}
     assert [each.kind for each in opened.calls.ledger()] == ["disclosed", "forgotten"]
     assert opened.bus.kinds.count("forget") == 1
-
-
-def test_an_offer_is_taken_up(opened: Home) -> None:
-    """Of it what a model has: that is all that is asked, while it waits and once approved."""
-    assert opened.calls.explain(SHOP).disclosed != ("gender",)
-    offer = Offer(recipient="https://www.shop.example/", names=["gender", "shoe_size"])
-    assert not opened.calls.offer(Offer(recipient="a.example", names=["shoe_size"])).done
-    assert opened.calls.offer(offer).done
-    [review] = opened.calls.reviews()
-    assert (review.kind, review.recipient, review.names) == ("offer", "shop.example", ["gender"])
-    assert opened.calls.explain(SHOP).disclosed == ("gender",)
-    opened.calls.verdict(APPROVE, id=review.id)
-    assert opened.calls.explain(SHOP).disclosed == ("gender",)
-    assert not opened.calls.offer(offer).done  # nothing of it waits any more
-    opened.calls.lock()
-    opened.unlock()
-    assert opened.calls.explain(SHOP).disclosed == ("gender",)
-    assert "offer" in opened.bus.kinds
-
-
-def test_an_assistant_is_listed_once_the_user_agrees(opened: Home) -> None:
-    """Also while it is locked; an address of somebody else's waits for nobody."""
-    offer = Offer(recipient="chat.example", address="https://chat.example")
-    with pytest.raises(UsageError):
-        opened.calls.offer(Offer(recipient="chat.example", address="https://other.example/"))
-    assert opened.calls.offer(offer).done
-    assert opened.calls.offer(offer).done
-    [review] = opened.calls.reviews()
-    assert (review.address, review.names) == ("https://chat.example/", [])
-    assert opened.calls.locked().assistants == []
-    opened.calls.verdict(APPROVE, id=review.id)
-    assert opened.calls.locked().assistants == ["https://chat.example"]
-    assert opened.calls.reviews() == []
-    assert not opened.calls.offer(offer).done
-    opened.calls.lock()
-    assert opened.calls.locked().assistants == ["https://chat.example"]
-    assert opened.bus.kinds.count("offer") == 1
 
 
 def test_browsers_are_told_where_they_may_act(opened: Home) -> None:
@@ -270,23 +233,6 @@ def word(disclose: str, lasting: str = "once", **more: Any) -> Word:  # noqa: AN
 def carried(home: Home) -> bool:
     """Return whether the attribute leaves to the recipient, or would be sent again."""
     return "age" in home.calls.explain(SHOP).disclosed
-
-
-def test_a_word_holds_and_is_taken_back(opened: Home) -> None:
-    """In memory or in the file; who listens is told which it was."""
-    assert carried(opened)
-    for lasting, told in (("once", ["review"]), ("always", ["policy", "review"])):
-        opened.bus.kinds.clear()
-        ruled = opened.calls.override(word("never", lasting))
-        assert opened.bus.kinds == told
-        assert (ruled.written is None) == (lasting == "once")
-        assert not carried(opened)
-        assert opened.calls.undo() == Undone(
-            what="Set age to never for shop.example: undone. Data already sent cannot be recalled."
-        )
-        assert opened.bus.kinds == [*told, *told]
-        assert carried(opened)
-        assert opened.paths.policy.read_text() == POLICY
 
 
 def test_a_word_on_what_no_model_has_is_refused(opened: Home) -> None:

@@ -13,7 +13,7 @@ from agent.daemon.drafts import LASTS
 from agent.daemon.handle import handle
 from agent.daemon.policy_file import ActivePolicy
 from agent.daemon.records import requests
-from agent.errors import LockedError, RefusedError, ReticentError, UsageError, VaultError
+from agent.errors import RefusedError, ReticentError, UsageError, VaultError
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Ask, Draft, Tell, Told
 from agent.wire.policy import Word
@@ -221,21 +221,6 @@ def test_a_draft_lasts_ten_minutes(seconds: int) -> None:
     assert vault.ledger.count == (0 <= seconds < LASTS.total_seconds())
 
 
-def test_nothing_is_told_after_a_lock() -> None:
-    """Not while it is locked, nor once it is open again."""
-    drafts, agent, vault = drafting(OPEN)
-    drafted = drafts.draft(CHAT, MONDAY)
-    tell = Tell(id=drafted.id, names=[drafted.facts[0].name])
-    agent.lock()
-    with pytest.raises(LockedError):
-        drafts.tell(tell, MONDAY)
-    assert drafts.draft(CHAT, MONDAY).code == "locked"
-    agent.vault = vault
-    with pytest.raises(RefusedError):
-        drafts.tell(tell, MONDAY)
-    assert vault.ledger.count == 0
-
-
 def test_drafts_are_capped_like_pages() -> None:
     """So that no program reads the profile by drafting; the user's searches do not suffer."""
     drafts, agent, _ = drafting(f"{OPEN}page_requests_per_minute = 2\n")
@@ -296,13 +281,3 @@ def test_what_waits_is_queued_and_named_but_not_told() -> None:
         drafts.tell(Tell(id=drafted.id, names=[name]), MONDAY)
     other = drafts.draft(Ask(query=CHAT.query, recipient="books.example"), MONDAY)
     assert "age" not in [each.name for each in other.facts]
-
-
-def test_nothing_private_is_in_a_repr() -> None:
-    """Values stand in drafts and lines."""
-    drafts, agent, _ = drafting(OPEN)
-    drafted = drafts.draft(CHAT, MONDAY)
-    fact = drafted.facts[0]
-    said = drafts.tell(Tell(id=drafted.id, names=[fact.name]), MONDAY)
-    for shown in (repr(drafted), repr(fact), repr(said), repr(agent)):
-        assert fact.value not in shown

@@ -26,7 +26,6 @@ from tests.worlds.people import (
     MODEL,
     MONDAY,
     OPEN,
-    ROWS,
     SHOP,
     Heard,
     OneModel,
@@ -119,33 +118,6 @@ def test_it_is_what_is_guarded_from_the_pool() -> None:
         assert names(calls.recipients(recipient=member)[0].inferred) == ["region", "job"]
     agent, _ = living(None)
     assert calls_of(agent).recipients(recipient="shop.example")[0].inferred == []
-
-
-@given(st.sampled_from(HOSTS), st.lists(st.sampled_from(QUERIES)), st.integers(0, len(ROWS) - 1))
-def test_it_is_counted_among_those_who_agree(host: str, queries: list[str], row: int) -> None:
-    """Whatever was told until now; and who agrees gets the same answer, whatever their job is."""
-    agent, _ = living(GUARDED, row)
-    calls = calls_of(agent)
-    for query in queries:
-        calls.decide(Ask(query=query, recipient=host))
-    held = calls.recipients(recipient=host)[0]
-    agree = [
-        each
-        for each in ROWS.tolist()
-        if all(MODEL.attributes[i].values[each[i]] == v for i, v in indexed(held.values).items())
-    ]
-    assert held.people_left == len(agree)
-    for found in held.inferred:
-        at = MODEL.index(found.name)
-        said = [each[at] for each in agree if each[at]]
-        best = max(map(said.count, set(said)), default=0) / max(len(said), 1)
-        assert found.best_guess == pytest.approx(best if len(said) >= 30 else 0.0)
-        assert found.title == MODEL.attributes[at].title
-
-
-def indexed(values: dict[str, str]) -> dict[int, str]:
-    """Return values by the index of their attribute."""
-    return {MODEL.index(name): value for name, value in values.items()}
 
 
 @given(SETTING, st.lists(st.sampled_from(HOSTS)), st.sets(st.sampled_from(HOSTS)))

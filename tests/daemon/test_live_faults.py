@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import (
     AbstractContextManager,
-    ExitStack,
     contextmanager,
     nullcontext,
     redirect_stderr,
@@ -39,14 +38,12 @@ from tests.vault.test_database import ELSEWHERE
 from tests.vault.worlds import PASSPHRASE, TYPED
 from tests.worlds.daemons import (
     BALANCED,
-    LOOK,
     OPEN,
     PATIENCE,
     QUERIES,
     SIMPLE,
     Crowd,
     Live,
-    begun,
     home,
     living,
     started,
@@ -57,7 +54,6 @@ STOPS = [1, pytest.param(100, marks=pytest.mark.soak)]
 CLIENTS = 8
 FEWEST, MOST = 2 * CLIENTS, 10 * CLIENTS  # questions after the first, until a daemon is ended
 ENDLESS = 10_000  # questions of each client: more than anybody answers until then
-RIVALS = 4
 MANY, EACH = 100, [4, pytest.param(100, marks=pytest.mark.soak)]  # clients, requests of each
 SITES = 40
 ROUNDS = 5  # of a quarter each: two to settle, and three in which nothing may grow
@@ -157,24 +153,6 @@ def test_a_signal_in_the_middle_loses_nothing(say: Say, stops: int) -> None:
     assert gone == []
     assert "failed" not in log
     assert len(crowd.told) > stops * CLIENTS
-
-
-def test_of_many_daemons_one_lives() -> None:
-    """Whichever it is; also where an earlier one left its sockets, and it answers at both."""
-    with home() as places, ExitStack() as stack:
-        started(places).kill()
-        assert places.control.is_socket()
-        rivals = [stack.enter_context(begun(places)) for _ in range(RIVALS)]
-        until = time.monotonic() + PATIENCE
-        while len(alive := [each for each in rivals if each.process.poll() is None]) > 1:
-            assert time.monotonic() < until
-            time.sleep(LOOK)
-        [one] = alive
-        assert {each.process.returncode for each in rivals if each is not one} == {1}
-        one.unlock()
-        with one.client(QUERY) as client:
-            assert client.call("decide", Ask(query="editor", recipient="a.example")).attributes
-        assert one.status().entries == 1
 
 
 @pytest.mark.parametrize("each", EACH)
@@ -307,34 +285,6 @@ def test_nothing_that_was_answered_is_lost_and_everybody_says_so(tmp_path: Path,
         with unlock(at, TYPED) as vault:
             entries = dict(vault.ledger.read())
         assert {each.id for each in told if each.id} <= entries.keys()
-
-
-def stuck(live: Live, empty: Path) -> Location:
-    """Take the vault away, and put a file where it would be set aside; return where it was."""
-    at, state = Location.of(live.paths), live.paths.state
-    ELSEWHERE["folder removed"](at, empty)
-    state.rename(state.with_name("elsewhere"))
-    state.write_bytes(b"in the way")
-    return at
-
-
-def test_where_nothing_can_be_written_it_is_kept_in_memory(tmp_path: Path) -> None:
-    """Nothing is answered, and it neither locks nor stops; once it can be written, it is."""
-    with living() as live:
-        told = answers_of(live, 0, ASKED)
-        at, state = stuck(live, tmp_path), live.paths.state
-        assert answers_of(live, ASKED, 1)[0].code == "failed"
-        assert any("could not be set aside" in each for each in live.status().notes)
-        for call in ("lock", "shutdown"):
-            with live.client() as client, pytest.raises(VaultError, match="could not be set aside"):
-                client.call(call)
-        assert not live.status().locked
-        state.unlink()
-        state.with_name("elsewhere").rename(state)
-        assert live.status().locked
-        (aside,) = vaults_set_aside(at)
-        with unlock(Location(aside, tmp_path / "witness.json"), TYPED) as vault:
-            assert vault.ledger.count == len(told)
 
 
 def seen(places: Paths) -> dict[str, tuple[str, int, int]]:

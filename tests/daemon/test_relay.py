@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +17,7 @@ from hypothesis import strategies as st
 from agent import __version__
 from agent.daemon import relay
 from agent.daemon.relay import LARGEST, LENGTH, BrokenOffError, asked, framed, frames
-from agent.wire.base import MOST_BYTES, Fault
+from agent.wire.base import MOST_BYTES
 from agent.wire.decide import Ask
 from agent.wire.routes import QUERY
 from tests.waiting import PATIENCE
@@ -86,16 +85,6 @@ def test_lengths_are_as_browsers_send_them() -> None:
     assert framed(b"{}") == struct.pack("=I", 2) + b"{}"
     assert LARGEST == MOST_BYTES
     assert relay.LARGEST_ANSWER == 1024 * 1024
-
-
-def test_what_it_says_itself_is_a_fault() -> None:
-    """As all that does not work is, with a hint."""
-    no_daemon = dict.fromkeys((relay.ABSENT, relay.BROKEN), "no daemon")
-    for text, code in {**no_daemon, relay.SLOW: "too slow", relay.LARGE: "too large"}.items():
-        fault = msgspec.json.decode(text, type=Fault)
-        assert fault.code == code
-        assert fault.what
-        assert fault.hint
 
 
 @contextmanager
@@ -233,13 +222,6 @@ def test_what_is_wrong_is_a_fault(host: Host) -> None:
     assert host.said()["code"] == "too large"
     host.send(ENVELOPE + b" " * (relay.LARGEST - len(ENVELOPE)))
     assert host.said()["id"] == 1
-
-
-def test_answers_come_in_the_order_of_the_frames(host: Host) -> None:
-    """However many are sent before the first is read."""
-    sent = [json.dumps({"id": n, "call": "status"}).encode() for n in range(MANY)]
-    host.raw(b"".join(map(relay.framed, sent)))
-    assert [host.said()["id"] for _ in sent] == [*range(MANY)]
 
 
 def test_a_daemon_may_come_and_go() -> None:

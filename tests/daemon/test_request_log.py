@@ -25,7 +25,6 @@ from agent.wire.decide import Answer, Ask, Summary
 from agent.wire.state import Entry
 from policy.read import preset, read
 from policy.rules import Policy
-from tests.decision.made import NAMES, made_model
 from tests.worlds.people import MODEL, MONDAY, OPEN, SECOND, SHOP, living
 
 CAP = 3
@@ -235,21 +234,6 @@ def test_a_rule_chooses_the_model_and_a_group_the_pool() -> None:
 RULES = active(TEXT)
 
 
-@given(st.sampled_from(["shop.example", "www.shop.example", "books.example"]), st.integers(0, 60))
-def test_terms_are_those_of_the_rules_on_the_day(host: str, day: int) -> None:
-    """What is remembered for one request is no other's."""
-    today = (MONDAY + timedelta(days=day)).date()
-    terms = RULES.terms(MODEL, host, "python today", today)
-    fresh = active(TEXT).terms(MODEL, host, "python today", today)
-    assert terms == fresh
-    assert terms is not None
-    assert terms.ruling is not None
-    assert (terms.ruling.host, terms.trade_off) == (
-        host,
-        2.0 if host != "books.example" and day < 20 else 1.0,
-    )
-
-
 def test_a_misspelt_attribute_is_remarked_on_and_excluded() -> None:
     """By the attributes of the models there are, and in the requests that the rule is for."""
     rules = active("[[rule]]\nrecipient = 'a.example'\nattribute = 'reigon'\ndisclose = 'ask'")
@@ -260,14 +244,3 @@ def test_a_misspelt_attribute_is_remarked_on_and_excluded() -> None:
         terms = rules.terms(MODEL, host, "q", MONDAY.date())
         assert terms is not None
         assert terms.excluded == kept
-
-
-def test_two_models_have_rules_of_their_own() -> None:
-    """And the same model has the same."""
-    rules = active(GOOD)
-    assert rules.book(MODEL) is rules.book(MODEL)
-    assert rules.book(MODEL) is not rules.book(made_model(2))
-    assert ActivePolicy(None).book(MODEL) is None
-    book = rules.book(MODEL)
-    assert book is not None
-    assert {*NAMES} == {*book.match("a.example", "q", MONDAY.date()).attributes}

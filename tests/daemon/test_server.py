@@ -1,6 +1,5 @@
 """The two doors as HTTP: their calls, calls in an envelope, and events as they are sent."""
 
-import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -16,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon import server
-from agent.daemon.events import ENDING, ROOM, TOO_SLOW
+from agent.daemon.events import ENDING, TOO_SLOW
 from agent.daemon.server import RELAYED, Daemon, application, as_lines
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.wire.base import ASKER
@@ -241,30 +240,6 @@ def test_a_reader_gets_what_happens_from_then_on(control: Running) -> None:
         assert line in received(opened, b"}\n\n")
         control.bus.close()
         assert f": {ENDING}\n\n".encode() in rest(opened)
-
-
-def test_a_quiet_stream_is_kept_alive(control: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By comments, so that each side notices when the other has gone."""
-    monkeypatch.setattr(server, "HEARTBEAT", 0.01)
-    with control.connect() as opened:
-        opened.sendall(LISTEN)
-        assert received(opened, b": alive\n\n").count(b"data:") == 0
-
-
-def test_one_who_falls_behind_is_told(control: Running) -> None:
-    """It gets what there was room for, and no hole in the middle."""
-    control.api.instead["status"] = lambda: [
-        control.api.agent.bus.publish("answer").number for _ in range(ROOM * 2)
-    ]
-    with control.connect() as opened:
-        opened.sendall(LISTEN)
-        received(opened, b": listening\n\n")
-        control.ask("GET", "/v1/status")  # all of them happen at once
-        got = rest(opened)
-    assert [int(each) for each in re.findall(rb"^id: (\d+)$", got, re.MULTILINE)] == [
-        *range(1, ROOM + 1)
-    ]
-    assert f": {TOO_SLOW}\n\n".encode() in got
 
 
 def test_one_who_does_not_read_is_left(control: Running, monkeypatch: pytest.MonkeyPatch) -> None:

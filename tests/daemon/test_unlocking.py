@@ -5,7 +5,6 @@ import gc
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Event as Flag
 from threading import get_ident
 from typing import NamedTuple
 
@@ -20,7 +19,6 @@ from agent.daemon.consent import Consent
 from agent.daemon.model_registry import ModelRegistry
 from agent.decision.knowledge import Knowledge
 from agent.errors import LockedError, VaultError, WrongSecretError
-from agent.vault import secrets
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
@@ -50,6 +48,7 @@ class Steps:
 
     def __init__(self, folder: Path) -> None:
         self.home = Home(folder, self.opening)
+        self.home.agent.reader.loaded = True  # nothing is waited for but the gates
         self.gates: list[asyncio.Future[None]] = []
         self.asked: list[Asked] = []
         self.locks = 0
@@ -158,79 +157,17 @@ def test_what_fails_after_the_vault_is_open_closes_it(
         assert not home.unlock().locked
 
 
-class Waiting(Memory):
-    """A keyring that asks the user something, who answers once this is set."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.begun, self.answered = Flag(), Flag()
-
-    def get_password(self, service: str, username: str) -> str | None:
-        """Return what is kept, once the user agrees."""
-        self.begun.set()
-        assert self.answered.wait(60)
-        return super().get_password(service, username)
-
-
-@pytest.fixture
-def keyed(tmp_path: Path) -> Iterator[tuple[Home, Waiting]]:
-    """A machine with a vault that the keyring opens too, which waits for the user."""
-    before, ring = keyring.get_keyring(), Waiting()
-    ring.answered.set()
-    keyring.set_keyring(ring)
-    with Home(tmp_path) as home:
-        with unlock(home.agent.place, Secret("passphrase", OPEN.secret)) as vault:
-            vault.add_slot("keyring")
-        ring.begun.clear()
-        ring.answered.clear()
-        yield home, ring
-    ring.answered.set()
-    keyring.set_keyring(before)
-
-
-async def waiting(home: Home, ring: Waiting) -> asyncio.Task[Status]:
-    """Return an unlocking by the keyring, once that is asked."""
-    task = asyncio.create_task(home.calls.unlock(RING))
-    assert await asyncio.to_thread(ring.begun.wait, 60)
-    return task
-
-
-@pytest.mark.parametrize("other", [True, False])
-def test_while_the_keyring_waits_the_passphrase_opens_it(
-    keyed: tuple[Home, Waiting], other: bool
-) -> None:
-    """And what the keyring says later changes nothing, or opens it."""
-    home, ring = keyed
-
-    async def scenario() -> None:
-        task = await waiting(home, ring)
-        if other:
-            assert not (await home.calls.unlock(OPEN)).locked
-        vault = home.agent.vault
-        ring.answered.set()
-        assert not (await task).locked
-        assert not other or home.agent.vault is vault
-        assert not (await home.calls.unlock(RING)).locked, "open already: nobody is asked"
-
-    asyncio.run(scenario())
-
-
-def test_a_keyring_that_does_not_answer_holds_up_nothing(
-    keyed: tuple[Home, Waiting], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither who asked, for ever, nor the end of the daemon: its thread is waited for by none."""
-    home, ring = keyed
-
-    async def scenario() -> None:
-        ended = await waiting(home, ring)
-        monkeypatch.setattr(secrets, "SECONDS", 0)
-        with pytest.raises(VaultError, match="did not answer"):
-            await home.calls.unlock(RING)
-        ended.cancel()
-
-    asyncio.run(scenario())
-    assert not ring.answered.is_set()
-    assert home.agent.vault is None
+def test_the_keyring_opens_it(tmp_path: Path) -> None:
+    """Where it has the key of a slot."""
+    before = keyring.get_keyring()
+    keyring.set_keyring(Memory())
+    try:
+        with Home(tmp_path) as home:
+            with unlock(home.agent.place, Secret("passphrase", OPEN.secret)) as vault:
+                vault.add_slot("keyring")
+            assert not asyncio.run(home.calls.unlock(RING)).locked
+    finally:
+        keyring.set_keyring(before)
 
 
 @pytest.fixture

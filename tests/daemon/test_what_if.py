@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agent.daemon import policy_api, what_if
+from agent.daemon import what_if
 from agent.daemon.agent import Agent
 from agent.daemon.handle import handle
 from agent.daemon.what_if import explain
 from agent.decision.values import UNDECIDED, Curve
 from agent.errors import LockedError, UsageError
 from agent.vault.disclosure_index import Disclosure
-from agent.wire.decide import Ask, CurveAsk, Offer, Weighed, WhatIf
+from agent.wire.decide import Ask, CurveAsk, Weighed, WhatIf
 from agent.wire.policy import Word
 from agent.words.decisions import headline, lines
 from policy.hosts import ANYBODY, site_of
@@ -35,10 +35,8 @@ from tests.worlds.people import (
     SECOND,
     SHOP,
     STEPS,
-    FixedRules,
     Heard,
     MemoryVault,
-    agent_of,
     living,
     values_of,
 )
@@ -172,34 +170,6 @@ def test_the_change_is_said() -> None:
     assert plain.headline.startswith(f"It sent Gender; about {left}. By today's rules: 0.")
     hours = weighed(WhatIf(entry=1, add=["hours"]), MONDAY + SECOND, agent)
     assert hours.headline.endswith(", as before.")
-
-
-def test_an_entry_keeps_what_its_recipient_asked_for() -> None:
-    """Also where it said nothing, and an offer of it was approved since."""
-    agent, _ = living(OPEN, 3)
-    for asked in (["gender"], None):
-        handle(Ask(query=SHOP.query, recipient="shop.example", asked=asked), MONDAY, agent)
-    policy_api.offer(Offer(recipient="shop.example", names=["gender"]), MONDAY, agent)
-    [offer] = agent.consent.reviews(MONDAY)
-    agent.consent.answer(offer.id, Word(disclose="auto", lasting="always"), MONDAY)
-    one, any_ = (weighed(WhatIf(entry=each), MONDAY, agent) for each in (1, 2))
-    assert {each.name for each in one.rows if each.reason == "not asked for"} == {*NAMES} - {
-        "gender"
-    }
-    assert "not asked for" not in {each.reason for each in any_.rows}
-
-
-def test_an_entry_is_weighed_beside_what_was_known_before_it() -> None:
-    """Later the same set costs nothing new; the groups are those of now."""
-    agent, vault = living(f'{OPEN}[groups]\nall = ["ads.test", "shop.example"]\n', 3)
-    for host in ("shop.example", "a.ads.test"):
-        handle(Ask(query=SHOP.query, recipient=host), MONDAY, agent)
-    first, second = (weighed(WhatIf(entry=each), MONDAY, agent) for each in (1, 2))
-    assert first.chosen.people == 300
-    assert not any(each.held for each in first.rows)
-    assert second.chosen.people == vault.disclosures[0].people_left
-    apart = agent_of(FixedRules(OPEN), MODEL, vault)
-    assert weighed(WhatIf(entry=2), MONDAY, apart).chosen.people == 300
 
 
 def test_what_the_model_cannot_say_is_unfit() -> None:

@@ -48,13 +48,12 @@ def says(message: object) -> Handler:
 class FakeDaemon:
     """Answers at one door until its `with` ends.
 
-    ``calls``: what was asked, oldest first; ``connections``: how many there were.
+    ``calls``: what was asked, oldest first.
     """
 
     def __init__(self, path: Path, handlers: Mapping[str, Handler], door: Door = CONTROL) -> None:
         """Take where the socket is to be, and the handlers by the names of their routes."""
         self.calls: list[tuple[str, dict[str, Any]]] = []
-        self.connections = 0
         self.handlers = dict(handlers)
         self.door = door
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -136,11 +135,6 @@ class _Server(ThreadingUnixStreamServer):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: _Server
-
-    def setup(self) -> None:
-        """Count the connection."""
-        self.server.fake.connections += 1
-        super().setup()
 
     def address_string(self) -> str:
         return "a test"  # a Unix socket has no address to take apart

@@ -83,16 +83,6 @@ def test_each_call_arrives_and_its_answer_comes_back(data: st.DataObject) -> Non
         assert [name for name, _ in fake.calls] == [route.name]
 
 
-def test_one_connection_serves_many_calls(path: Path) -> None:
-    """Opening one for each would cost more than the call."""
-    with FakeDaemon(path, {"lock": Done, "unlock": Done, "shutdown": Done}) as fake:
-        with Client(path) as client:
-            for _ in range(20):
-                assert client.call("shutdown") == Done()
-        assert len(fake.calls) == 20
-        assert fake.connections == 1
-
-
 @pytest.mark.parametrize("attended", [True, False])
 def test_a_call_says_whether_somebody_makes_it(path: Path, *, attended: bool) -> None:
     """One that nobody makes does not keep the vault from locking itself."""
@@ -102,18 +92,17 @@ def test_a_call_says_whether_somebody_makes_it(path: Path, *, attended: bool) ->
     assert (f"{UNATTENDED}: ?1\r\n".encode() in requests[0]) is not attended
 
 
-def test_a_fault_is_raised_as_its_error_and_the_connection_goes_on(path: Path) -> None:
+def test_a_fault_is_raised_as_its_error(path: Path) -> None:
     """With what the daemon said."""
 
     def locked() -> Done:
         raise LockedError
 
-    with FakeDaemon(path, {"profile": locked, "shutdown": Done}) as fake, Client(path) as client:
+    with FakeDaemon(path, {"profile": locked, "shutdown": Done}), Client(path) as client:
         with pytest.raises(LockedError, match="the vault is locked") as raised:
             client.call("profile")
         assert raised.value.hint == "unlock it with `reticent unlock`"
         assert client.call("shutdown") == Done()
-        assert fake.connections == 1
 
 
 def test_a_daemon_that_was_started_again_is_found_again(path: Path) -> None:
