@@ -19,9 +19,8 @@ from agent.wire.decide import Ask, Draft, Tell, Told
 from agent.wire.policy import Word
 from agent.words.titles import about, phrase
 from policy.read import preset, read
-from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
-from tests.decision.transcripts import HOSTS
+from tests.decision.transcripts import HOSTS, Rules, policies
 from tests.vault.values import change
 from tests.worlds.homes import Calls
 from tests.worlds.people import (

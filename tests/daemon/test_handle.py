@@ -27,9 +27,8 @@ from agent.vault.profile import Profile
 from agent.wire.decide import Answer, Ask
 from agent.wire.policy import Word
 from agent.words.decisions import headline
-from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
-from tests.decision.transcripts import QUERIES
+from tests.decision.transcripts import QUERIES, Rules, policies
 from tests.vault import doubles
 from tests.worlds.people import (
     MODEL,

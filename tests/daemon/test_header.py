@@ -26,8 +26,8 @@ from agent.decision.values import NO_ROOM
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Ask
 from policy.services import LONGEST
-from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, WORDED
+from tests.decision.transcripts import Rules, policies
 from tests.worlds.people import MODEL, MONDAY, OPEN, PEOPLE, ROWS, SHOP, living
 
 ATTRIBUTE_NAMES = st.from_regex(re.compile(r"[a-z][a-z0-9_]{0,9}"), fullmatch=True)

@@ -19,7 +19,7 @@ from policy.hosts import ANYBODY
 from policy.match import GUARDED, Rulebook, known
 from policy.read import audit
 from policy.rules import Layer
-from tests.decision.histories import Rules, policies
+from tests.decision.transcripts import Rules, policies
 from tests.policy.strategies import documents, rendered
 from tests.worlds.homes import POLICY, Home
 from tests.worlds.people import (

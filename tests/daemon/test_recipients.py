@@ -12,8 +12,7 @@ from agent.vault.disclosure_index import Forgetting
 from agent.wire.decide import Ask
 from agent.wire.state import Moment
 from policy.hosts import site_of
-from tests.decision.histories import Forgotten, Told, knowledge_of
-from tests.decision.transcripts import POLICIES
+from tests.decision.transcripts import POLICIES, Forgotten, Told, knowledge_of
 from tests.worlds.homes import DEEDS, SOME, Deed, Life
 from tests.worlds.people import (
     MODEL,

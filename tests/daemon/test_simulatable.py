@@ -17,7 +17,6 @@ from agent.wire.base import RecipientName
 from agent.wire.decide import Ask, Offer
 from agent.wire.policy import About, Disclose, Lasting, Word
 from policy.hosts import host_of
-from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES, PERSONS
 from tests.decision.transcripts import (
     HOSTS,
@@ -26,8 +25,10 @@ from tests.decision.transcripts import (
     QUERIES,
     START,
     Person,
+    Rules,
     Step,
     holds,
+    policies,
     the_model,
 )
 from tests.vault.values import change

@@ -22,8 +22,8 @@ from agent.wire.decide import Ask, CurveAsk, Weighed, WhatIf
 from agent.wire.policy import Word
 from agent.words.decisions import headline, lines
 from policy.hosts import ANYBODY, site_of
-from tests.decision.histories import Rules, policies
 from tests.decision.made import NAMES
+from tests.decision.transcripts import Rules, policies
 from tests.vault.values import change
 from tests.worlds.homes import POLICY, Home
 from tests.worlds.people import (

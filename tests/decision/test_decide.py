@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -15,7 +17,17 @@ from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
 from agent.errors import UsageError
 from agent.tradeoff.search import EPSILON
-from tests.decision.made import CARDS, NAMES, PERSONS, World, decide, made_model, worlds
+from tests.decision.made import (
+    CARDS,
+    NAMES,
+    PERSONS,
+    World,
+    codes,
+    decide,
+    made_model,
+    model_of,
+    worlds,
+)
 
 
 @given(worlds())
@@ -74,62 +86,49 @@ def test_no_single_permitted_move_is_better(world: World) -> None:
             assert net >= -slack
 
 
-@given(worlds(), worlds())
-def test_memory_changes_nothing(world: World, other: World) -> None:
-    """A model that decided the same for another request, recipient or person decides as a new."""
-    used, fresh = (world._replace(model=replace(world.model)) for _ in range(2))
-    for each in ("request", "known", "own"):
-        used._replace(**{each: getattr(other, each)}).decided()
-    assert used.decided() == fresh.decided()
+@given(worlds(), worlds(), st.permutations([True, False]))
+def test_memory_changes_nothing(world: World, other: World, both: list[bool]) -> None:
+    """A cache that served another request, recipient or person serves as a new one.
 
-
-@given(worlds(), st.permutations([True, False]))
-def test_a_brief_decision_is_the_same(world: World, both: list[bool]) -> None:
-    """It says nothing of what stays, unless all does; whichever is made first on a model."""
-    used, fresh = replace(world.model), replace(world.model)
-    context = world.context()
-    found = {each: decide_context(replace(context, model=used), brief=each) for each in both}
-    whole = decide_context(replace(context, model=fresh))
+    A brief decision says nothing of what stays, unless all does; whichever is made first.
+    """
+    context, used = world.context(), replace(world.context(), cache=Cache())
+    decide_context(replace(used, request=other.request))
+    decide_context(replace(used, knowledge=other.known))
+    decide_context(replace(used, own=other.own))
+    found = {each: decide_context(used, brief=each) for each in both}
+    whole = decide_context(replace(context, cache=Cache()))
     named = {*whole.disclosed, *whole.waiting} if whole.disclosed else {*NAMES}
     some = tuple(each for each in whole.outcomes if each.name in named)
     assert found[False] == whole
     assert found[True] == structs.replace(whole, outcomes=some)
 
 
-@pytest.mark.parametrize(
-    ("given", "known", "said"),
-    [
+def test_what_the_model_lacks_is_named() -> None:
+    """A name or code that the model does not have is a mistake, not an empty answer."""
+    for terms, known, said in (
         (Terms(excluded=frozenset({"x"})), Knowledge(), "unknown attribute 'x'"),
         (Terms(guards=(("hours", 1.0),)), Knowledge(), "'hours' changes with every request"),
         (Terms(), Knowledge((("hours", 1),)), "'hours' changes with every request"),
         (Terms(), Knowledge((("age", 9),)), "'age' has no value with code 9"),
         (Terms(sensitivity=(("aeg", 1.0),)), Knowledge(), "unknown attribute 'aeg'"),
-    ],
-)
-def test_what_the_model_lacks_is_named(given: Terms, known: Knowledge, said: str) -> None:
-    """A name or code that the model does not have is a mistake, not an empty answer."""
-    with pytest.raises(UsageError, match=said):
-        decide(Request("python today"), given, known, made_model(0))
+    ):
+        with pytest.raises(UsageError, match=said):
+            decide(Request("python today"), terms, known, made_model(0))
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"trade_off": float("nan")},
-        {"trade_off": -1.0},
-        {"metric": "maxprop"},
-        {"algorithm": "magic"},
-        {"metric_k": 0},
-        {"sensitivity": (("age", -0.1),)},
+def test_impossible_terms_do_not_exist() -> None:
+    """A term outside its range is refused when it is written down."""
+    wrong: list[dict[str, Any]] = [
+        *({"trade_off": float("nan")}, {"trade_off": -1.0}, {"metric_k": 0}),
+        *({"metric": "maxprop"}, {"algorithm": "magic"}, {"sensitivity": (("age", -0.1),)}),
         {"guards": (("age", float("inf")),)},
         {"guards": (("age", 1.0), ("age", 2.0))},
         {"sensitivity": (("age", 1.0), ("age", 0.0))},
-    ],
-)
-def test_impossible_terms_do_not_exist(given: dict[str, object]) -> None:
-    """A term outside its range is refused when it is written down."""
-    with pytest.raises(UsageError):
-        Terms(**given)  # type: ignore[arg-type]  # wrong values are the point
+    ]
+    for each in wrong:
+        with pytest.raises(UsageError):
+            Terms(**each)
 
 
 def test_a_limit_that_does_not_hold_is_said() -> None:
@@ -190,17 +189,12 @@ def open_names(decision: Decision) -> set[str]:
     return {each.name for each in decision.outcomes if each.gain_bits is not None}
 
 
-def waiting(decision: Decision) -> set[str]:
-    """Return the attributes that wait for the user."""
-    return {*decision.waiting}
-
-
 @given(worlds(), ANY_NAME)
 def test_never_is_never(world: World, name: str) -> None:
     """It takes one candidate away and adds none; neither an answer nor a question names it."""
     before, after = world.decided(), world.under(excluded=world.terms.excluded | {name}).decided()
     assert open_names(after) == open_names(before) - {name}
-    assert name not in {*after.disclosed, *waiting(after)}
+    assert name not in {*after.disclosed, *after.waiting}
     guarded = name in dict(world.terms.guards)
     (reason,) = (each.reason for each in after.outcomes if each.name == name)
     assert reason == ("guarded" if guarded else "never")
@@ -268,3 +262,169 @@ def test_the_best_set_is_found(world: World) -> None:
     sets = [forced | mask for mask in range(1 << len(NAMES)) if not mask & ~case.free]
     best = max(objective.value(mask) for mask in sets if objective.feasible(mask))
     assert abs(decision.figures.objective - best) <= ROUNDING
+
+
+UNKNOWN = "zebra crossing"
+
+
+def remembered(world: World) -> frozenset[str]:
+    """Return what the recipient holds and keeps."""
+    return world.known.names if world.terms.memory == "remembers" else frozenset()
+
+
+def open_to(world: World) -> set[str]:
+    """Return what may leave at all: not never, not guarded, and asked for."""
+    terms, asked = world.terms, world.request.asked
+    barred = terms.excluded | dict(terms.guards).keys()
+    return {name for name in NAMES if name not in barred and (asked is None or name in asked)}
+
+
+def waits(world: World) -> frozenset[str]:
+    """Return what may leave only with a word of the user."""
+    return (world.terms.ask & open_to(world)) - remembered(world)
+
+
+@given(worlds())
+def test_always_is_always_unless_a_limit_forbids(world: World) -> None:
+    """The one that is worth most alone first, each unless a limit forbids it beside those before.
+
+    Also beside a standing set, and where the rest of that would break a limit today.
+    """
+    decision, objective = world.decided(), world.objective()
+    always = [name for name in NAMES if name in world.terms.always & open_to(world)]
+    taken: tuple[str, ...] = ()
+    for name in sorted(always, key=lambda name: -objective.value(world.mask((name,)))):
+        allowed = objective.feasible(world.mask((*taken, name)))
+        assert (name in decision.disclosed) == allowed
+        taken += (name,) if allowed else ()
+    inside = {each.name for each in decision.outcomes if each.disclosed}
+    assert inside == {*decision.disclosed}
+    assert objective.feasible(world.mask(decision.disclosed))
+
+
+def test_what_always_leaves_is_sent_again() -> None:
+    """Also where a standing set has it not, since no stranger may be told it."""
+    terms = Terms(mode="standing", always=frozenset({"age"}), limits=Limits(new_facts_per_week=0))
+    for known in (Knowledge(), Knowledge((("age", 1),))):
+        decision = decide(Request("python today"), terms, known, model_of(0))
+        assert ("age" in decision.disclosed) == ("age" in known.names)
+        assert {*decision.disclosed} == {e.name for e in decision.outcomes if e.disclosed}
+
+
+@given(worlds())
+def test_what_waits_does_not_leave(world: World) -> None:
+    """It is named where it would be worth it together, beside what leaves, within all limits."""
+    decision, objective = world.decided(), world.objective()
+    assert not waits(world) & {*decision.disclosed}
+    if decision.pending is None:
+        return
+    names, figures = decision.waiting, decision.pending
+    assert set(names) <= waits(world)
+    assert len(set(names)) == len(names) > 0
+    assert objective.feasible(world.mask((*decision.disclosed, *names)))
+    if decision.mode == "planned":  # it pays with what is still to come, and helps already
+        assert figures.utility > decision.figures.utility
+    else:
+        assert figures.objective > decision.figures.objective
+    assert figures.people_left <= decision.figures.people_left + ROUNDING
+    reasons = {each.name: each.reason for each in decision.outcomes}
+    assert {reasons[name] for name in names} == {"waits for you"}
+
+
+@given(worlds())
+def test_nobody_is_kept_waiting(world: World) -> None:
+    """The answer without asking is the answer where what waits may never leave."""
+    never = world.under(excluded=world.terms.excluded | waits(world))
+    waiting, without = world.decided(), never.decided()
+    assert waiting.disclosed == without.disclosed
+    assert waiting.figures == without.figures
+    assert waiting.code == without.code
+    assert without.pending is None
+
+
+@given(worlds())
+def test_caps_are_kept(world: World) -> None:
+    """With what waits as without it, so that saying yes breaks none."""
+    limits, decision = world.terms.limits, world.decided()
+    both = decision.disclosed + decision.waiting
+    if limits.attributes_per_request is not None:
+        assert len(both) <= limits.attributes_per_request
+    if limits.new_facts_per_week is not None:
+        new = [name for name in both if name in NAMES[:PERSONS] and name not in remembered(world)]
+        assert len(new) <= max(0, limits.new_facts_per_week - world.known.recent)
+
+
+@given(worlds(), st.sampled_from(["python today", UNKNOWN]))
+def test_nothing_is_nothing(world: World, query: str) -> None:
+    """Whatever else is ruled, also of what always leaves; and nobody is asked."""
+    blocked = world.under(nothing=True)._replace(
+        request=structs.replace(world.request, query=query)
+    )
+    decision = blocked.decided()
+    assert (decision.code, decision.disclosed, decision.pending) == ("blocked", (), None)
+
+
+@given(worlds())
+def test_who_forgets_is_told_as_a_stranger(world: World) -> None:
+    """It decides as for a recipient that holds nothing; what it was told this week still counts."""
+    mode = "dynamic" if world.terms.mode == "planned" else world.terms.mode  # nothing lasts
+    stranger = world.under(memory="remembers", mode=mode)._replace(
+        known=Knowledge(recent=world.known.recent)
+    )
+    assert _alike(world.under(memory="forgets").decided(), stranger.decided())
+
+
+@given(worlds())
+def test_an_unknown_query_may_get_the_standing_set(world: World) -> None:
+    """The one that a known query gets where everything is decided beforehand."""
+    unknown = world.under(unknown_queries="standing", mode="dynamic")
+    unknown = unknown._replace(request=structs.replace(world.request, query=UNKNOWN))
+    one, other = unknown.decided(), world.under(mode="standing").decided()
+    assert _alike(one, other)
+    assert (one.mode, one.read_as) == ("standing", None)
+    silent = unknown.under(unknown_queries="nothing").decided()
+    assert (silent.code, silent.read_as) == ("unknown query", None)
+    assert (silent.disclosed, silent.pending) == ((), None)
+
+
+def _alike(one: Decision, other: Decision) -> bool:
+    """Say whether two decisions are the same in all but the request and the terms."""
+    reading = {"read_as": one.read_as, "readings": one.readings}
+    return one == structs.replace(other, request=one.request, **reading)
+
+
+@given(worlds(), st.sampled_from(NAMES[:PERSONS]), st.integers(0, 1))
+def test_protecting_me_keeps_my_own_class(world: World, name: str, more: int) -> None:
+    """With anything new, k people are left who are like the user, and none stands out of them.
+
+    Also where that limit is lax for everybody, and as many or one too few are like the user.
+    """
+    k = max(1, _like_the_user(world, (name,)) + more)
+    mine = world.within(protect="me", k=k, violations=0.99)
+    decision, limits = mine.decided(), mine.terms.limits
+    both = decision.disclosed + decision.waiting
+    for names in (decision.disclosed, both):
+        if set(names) - remembered(mine):
+            left = _like_the_user(mine, names)
+            assert left >= (limits.k or 0)
+            assert limits.risk is None or 1 / left <= limits.risk
+
+
+def _like_the_user(world: World, names: tuple[str, ...]) -> int:
+    """Return how many agree with what is held and with the user in what is told."""
+    table = world.model.population.codes
+    alike = np.ones(len(table), bool)
+    for name, code in world.known.codes if world.terms.memory == "remembers" else ():
+        alike &= table[:, NAMES.index(name)] == code
+    for name in set(names) & {*NAMES[:PERSONS]}:
+        alike &= table[:, NAMES.index(name)] == world.own.get(name, 0)
+    return int(alike.sum())
+
+
+@given(worlds(), codes())
+def test_protecting_everyone_looks_at_nobody(world: World, other: dict[str, int]) -> None:
+    """The user's codes do not matter; protecting the user changes nothing where nothing is kept."""
+    everyone = world.within(protect="everyone")
+    assert everyone.decided() == everyone._replace(own=other).decided()
+    free = world.within(k=None, risk=None, protect="everyone")
+    assert _alike(free.decided(), free.within(protect="me").decided())

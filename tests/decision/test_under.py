@@ -5,7 +5,6 @@ from random import Random
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,40 +36,27 @@ def test_every_setting_is_for_deciding_or_said_not_to_be() -> None:
     parts = [[*TERMS], [*LIMITS], [*OF_ATTRIBUTES], elsewhere_ruled, [*NOT_FOR_DECIDING]]
     assert sorted(SETTINGS) == sorted(key for part in parts for key in part)
     assert {key for key, each in SETTINGS.items() if each.about == "attribute"} == OF_ATTRIBUTES
-
-
-def test_every_term_has_its_setting() -> None:
-    """No field of the terms is out of a policy's reach, but for those that are not its business."""
     of_attributes = {"carried", "excluded", "ask", "always", "sensitivity", "guards"}
     ours = {*TERMS.values(), *of_attributes, *NOT_OF_A_POLICY, "limits"}
     assert {each.name for each in fields(Terms)} == ours
     assert len({*TERMS.values()}) == len(TERMS)
+    assert terms_under(ruled(""), MODEL) == Terms()  # the defaults of policies are those of terms
 
 
-def test_an_empty_policy_is_none() -> None:
-    """The defaults of policies are those of terms."""
-    assert terms_under(ruled(""), MODEL) == Terms()
-
-
-@pytest.mark.parametrize(
-    ("text", "counted", "estimated"),
-    [
-        ("k = 20\nviolations = 0.1\npeople = 500", (20, 0.1), (500, 0.0)),
-        ("k = 900\npeople = 500", (900, 0.0), (900, 0.0)),
-        ("people = 500", (None, 0.0), (500, 0.0)),
-        ("k = 20\nviolations = 0.1", (20, 0.1), (20, 0.1)),
-    ],
-)
-def test_people_are_for_models_that_count_them(
-    text: str, counted: tuple[int | None, float], estimated: tuple[int | None, float]
-) -> None:
+def test_people_are_for_models_that_count_them() -> None:
     """Then k holds as well, for everyone; a model of a survey's rows keeps k alone."""
     tables, population = MODEL.tables, MODEL.population
     weights = np.full(population.rows, 900.0)
     weighted = replace(tables, population=replace(population, weights=weights))
-    for model, expected in ((MODEL, counted), (replace(MODEL, tables=weighted), estimated)):
-        limits = terms_under(ruled(text), model).limits
-        assert (limits.k, limits.violations) == expected
+    for text, counted, estimated in (
+        ("k = 20\nviolations = 0.1\npeople = 500", (20, 0.1), (500, 0.0)),
+        ("k = 900\npeople = 500", (900, 0.0), (900, 0.0)),
+        ("people = 500", (None, 0.0), (500, 0.0)),
+        ("k = 20\nviolations = 0.1", (20, 0.1), (20, 0.1)),
+    ):
+        for model, expected in ((MODEL, counted), (replace(MODEL, tables=weighted), estimated)):
+            limits = terms_under(ruled(text), model).limits
+            assert (limits.k, limits.violations) == expected
 
 
 @given(documents(), requests(), st.randoms(use_true_random=False))

@@ -29,8 +29,8 @@ from agent.lab.attack.strategies import ANSWERED, PRESETS, SHIPPED, UNSET, Strat
 from agent.model.model import Model
 from policy.match import Rulebook, known
 from policy.read import preset, read
-from tests.decision.histories import Told, knowledge_of
 from tests.decision.made import PERSONS, decide, made_model
+from tests.decision.transcripts import Told, knowledge_of
 from tests.lab.worlds import model, names, others
 
 Codes = NDArray[np.uint8]

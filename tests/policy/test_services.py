@@ -33,7 +33,7 @@ from policy.services import (
     usable,
     well_known,
 )
-from tests.decision.histories import Rules, policies
+from tests.decision.transcripts import Rules, policies
 from tests.policy.naive import claims, decided
 from tests.policy.strategies import DAYS, TODAY, Asked, rendered
 from tests.programs import needs

@@ -17,7 +17,7 @@ from agent.vault.disclosure_index import (
     Record,
 )
 from agent.vault.ledger import Ledger
-from tests.decision.histories import Forgotten, Told
+from tests.decision.transcripts import Forgotten, Told
 
 NOW = datetime(2027, 3, 8, 12, tzinfo=UTC)
 VALUES = {"age": ("unspecified", "young", "old"), "region": ("unspecified", "uk")}

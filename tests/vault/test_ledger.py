@@ -25,7 +25,7 @@ from agent.vault.disclosure_index import (
 )
 from agent.vault.ledger import Ledger, Reset
 from policy.hosts import site_of
-from tests.decision.histories import knowledge_of
+from tests.decision.transcripts import knowledge_of
 from tests.vault.doubles import MemoryStore, ledger_of
 from tests.vault.histories import (
     GROUPINGS,
