@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
 def asked_of(model: Model) -> tuple[Attribute, ...]:
     """Choose the attributes to ask for: those that a new service would be sent with some query."""
-    queries = (each.text for each in model.queries)
-    shared = {
-        name for each in Engine([model]).decide_many(queries, price=LAMBDA) for name in each.share
-    }
+    texts = (each.text for each in model.queries)
+    decisions = Engine([model]).decide_many(texts, price=LAMBDA)
+    shared = {name for each in decisions for name in each.share}
     return tuple(each for each in model.attributes if each.name in shared)
 
 

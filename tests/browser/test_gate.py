@@ -147,15 +147,6 @@ def test_a_background_that_has_ended_begins_again(world: World) -> None:
     assert world.recipient.searches("begun again") == [came]
 
 
-def _odd(world: World, path: str) -> str | None:
-    """Search at a path, and return the header that came."""
-    world.recipient.forget()
-    world.browser.go(world.recipient.url("search", f"{path}?q=odd"))
-    world.browser.shows(f"search{path}")
-    [came] = world.recipient.arrived("odd")
-    return came.header
-
-
 def lock(world: World) -> None:
     """Lock the vault."""
     world.daemon.locked = True
