@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -24,7 +24,7 @@ from agent.tui.link import Link
 from agent.tui.page import Environment
 from agent.wire.client import Client
 from agent.wire.decide import Ask
-from agent.wire.state import Status, Unlock
+from agent.wire.state import Unlock
 
 PICTURE = Path(__file__).with_name("requests.svg")
 RETICENT = [sys.executable, "-m", "agent.cli"]
@@ -64,7 +64,7 @@ def daemon(told: Mapping[str, str], policy: str) -> Iterator[None]:
     )
     try:
         with Client(places.control) as client:
-            _wait(client, lambda _: True)
+            _wait(client)
             client.call("unlock", Unlock(method="passphrase", secret=PASSPHRASE))
             for recipient, query in REQUESTS:
                 client.call("decide", Ask(query=query, recipient=recipient))
@@ -74,13 +74,13 @@ def daemon(told: Mapping[str, str], policy: str) -> Iterator[None]:
         process.wait()
 
 
-def _wait(client: Client, ready: Callable[[Status], bool]) -> None:
-    """Wait until the daemon answers, and is ready."""
+def _wait(client: Client) -> None:
+    """Wait until the daemon answers."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         with suppress(DaemonError):
-            if ready(client.call("status")):
-                return
+            client.call("status")
+            return
         time.sleep(0.1)
     raise TimeoutError
 

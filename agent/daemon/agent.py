@@ -38,7 +38,7 @@ Opening = Callable[[Location, Secret], Awaitable[Vault]]
 
 
 def now() -> datetime:
-    """Return the time, with the zone of this machine."""
+    """Read the clock, with the zone of this machine."""
     return datetime.now(UTC).astimezone()
 
 
@@ -86,7 +86,7 @@ class Agent:
     unlocked: Callable[[], object] = field(default=lambda: None)
 
     def time(self) -> datetime:
-        """Return the time by which all is decided: never before the ledger's latest.
+        """Read the time by which all is decided: never before the ledger's latest.
 
         Where the clock was set back what had expired would live again, and what was sent this
         week would not count. Time then stands still until the clock has caught up.
@@ -99,7 +99,7 @@ class Agent:
         return now
 
     def look(self) -> datetime:
-        """Return the time, and reload the policy if its file has changed."""
+        """Read the time, and reload the policy if its file has changed."""
         now = self.time()
         if self.rules.check(now - self.ahead):
             self.bus.publish("policy")
@@ -118,7 +118,7 @@ class Agent:
         self.look_at_models(self.look())
 
     def look_at_models(self, now: datetime) -> list[ModelStatus]:
-        """Return the status of the models, and use them as they are if any has changed."""
+        """Describe the models, and use them as they are now if any has changed."""
         before = self.models
         self.models = models = self.registry.status(self.rules.active.keys, now)
         if before != models:
@@ -135,7 +135,7 @@ class Agent:
         return self.vault
 
     def disclosure(self, number: int) -> Disclosure:
-        """Return an entry of the ledger. UsageError where it discloses nothing, LockedError."""
+        """Find an entry of the ledger. UsageError where it discloses nothing, LockedError."""
         entry = self.open_vault.ledger.entry(number)
         if not isinstance(entry, Disclosure):
             hint = "see `reticent requests list`"
@@ -177,7 +177,7 @@ class Agent:
         return DaemonSettings() if policy is None else policy.daemon
 
     def model_for(self, host: str, query: str, now: datetime) -> Model:
-        """Return the model that the policy chooses for a request.
+        """Find the model that the policy chooses for a request.
 
         UsageError if there is none, ModelError if it must not be used.
         """
@@ -185,7 +185,7 @@ class Agent:
         return self.registry.of(in_use.model(host, query, now.date()), in_use.keys, now)
 
     def readers(self, name: str | None, now: datetime) -> list[Model]:
-        """Return the models that may read a request: the one that the policy names, or all.
+        """List the models that may read a request: the one that the policy names, or all.
 
         UsageError if there is none, ModelError if it must not be used.
         """
@@ -194,15 +194,15 @@ class Agent:
         return models or [self.registry.of(name, keys, now)]
 
     def usable_models(self, now: datetime) -> list[Model]:
-        """Return all models that may be used, the shipped one first."""
+        """List all models that may be used, the shipped ones first."""
         return self.registry.usable(self.rules.active.keys, now)
 
     def known_models(self, now: datetime) -> list[Model]:
-        """Return them and LOCALE: all by whose names rules and values are written."""
+        """List them and LOCALE: all by whose names rules and values are written."""
         return [*self.usable_models(now), LOCALE]
 
     async def in_thread(self, work: Callable[[], T]) -> T:
-        """Return what is worked out in a thread; one call's work after another's.
+        """Work something out in a thread, one call after another.
 
         LockedError where the vault is locked before the end.
         """
@@ -289,7 +289,7 @@ class Agent:
 def assemble(
     paths: Paths, bus: Bus, clock: Callable[[], datetime] = now, opening: Opening = open_in_thread
 ) -> Agent:
-    """Return the agent of a machine, locked; nothing is read yet but the policy."""
+    """Assemble the agent of a machine, locked; nothing is read yet but the policy."""
     rules, started_at = PolicyFile(paths.policy), clock()
     rules.check(started_at)
     return Agent(

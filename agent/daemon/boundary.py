@@ -52,7 +52,7 @@ def message_of(body: bytes | msgspec.Raw, kind: Any, whole: str = "the body") ->
 
 
 def parameters_of(request: web.Request, route: Route) -> dict[str, Any]:
-    """Return the parameters of the path and of the query string, each given once at most."""
+    """Read the parameters of the path and of the query string, each given once at most."""
     values: dict[str, Any] = {}
     for name, text in (*request.match_info.items(), *request.query.items()):
         if name not in route.parameters:
@@ -76,13 +76,13 @@ def _malformed(what: str) -> RefusedError:
 
 
 def reply(message: Any, status: int = 200) -> web.Response:  # noqa: ANN401  (any of the messages)
-    """Return an answer with a message, or a list of them, in it."""
+    """Answer with a message, or a list of them."""
     body = msgspec.json.encode(message)
     return web.Response(body=body, status=status, content_type=JSON_TYPE)
 
 
 async def settled(name: str, answering: Awaitable[Response]) -> Response | web.Response:
-    """Return the answer to a call, whatever becomes of it; ``name``: of its route.
+    """Answer a call, whatever becomes of it; ``name``: of its route.
 
     A decision that fails is an answer that attaches nothing. Anything else becomes a fault. The
     log gets the class of what was not foreseen and its place; the caller, not even that.
@@ -102,7 +102,7 @@ async def boundary(request: web.Request, handler: Handler) -> web.StreamResponse
 
 
 def _failed(error: Exception, name: str) -> web.Response:
-    """Return the answer to a failed call; why a decision failed goes to the log alone."""
+    """Answer a failed call; why a decision failed goes to the log alone."""
     level = logging.ERROR
     if isinstance(error, ReticentError):
         level = logging.WARNING
@@ -116,7 +116,7 @@ def _failed(error: Exception, name: str) -> web.Response:
 
 
 def _fault(error: ReticentError) -> web.Response:
-    """Return the answer that says what an error says."""
+    """Answer with what an error says."""
     code, status = None, None
     if isinstance(error, RefusedError):
         code, status = error.code, error.status

@@ -111,7 +111,7 @@ def _check_listed(ask: Ask, now: datetime, agent: Agent) -> None:
 
 
 def _facts(considered: Considered) -> list[DraftedFact]:
-    """Return what is said of the user, in the order chosen."""
+    """Phrase the facts that may leave, in the order chosen."""
     titles = {each.name: each.title for each in considered.situation.model.attributes}
     return [
         DraftedFact(
@@ -126,7 +126,7 @@ def _facts(considered: Considered) -> list[DraftedFact]:
 
 
 def _without(names: AbstractSet[str], considered: Considered) -> Considered:
-    """Return the same without what the user leaves out, with its own figures."""
+    """Leave out what the user does, and weigh the rest anew."""
     if not names:
         return considered
     situation, decision, all_values, _ = considered
@@ -144,7 +144,7 @@ def _without(names: AbstractSet[str], considered: Considered) -> Considered:
 
 
 def _digest(key: str, considered: Considered) -> bytes:
-    """Return what stands for the values that are disclosed, to whom, and all it knew before."""
+    """Digest the disclosed values, the recipient, and all that it knew before."""
     situation, knowledge = considered.situation, considered.situation.knowledge
     values = [*considered.values.items()]
     parts = (situation.ruling.pool, knowledge.codes, knowledge.share, values)

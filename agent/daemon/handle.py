@@ -47,7 +47,7 @@ class Situation(Context):
         return members(self.model, self.cache)
 
     def fits(self, names: Sequence[str]) -> bool:
-        """Return whether these attributes have room in the request, whatever their values are."""
+        """Say whether these attributes have room in the request, whatever their values are."""
         if self.people is not None:
             return True
         if self.ruling.carry == "words":
@@ -56,7 +56,7 @@ class Situation(Context):
         return most_bytes(longest[name] for name in names) <= LARGEST
 
     def with_own(self) -> "Situation":
-        """Return the situation with the user's own codes, where the terms protect this user alone.
+        """Add the user's own codes, where the terms protect this user alone.
 
         To be called last: it is what opens the profile.
         """
@@ -65,7 +65,7 @@ class Situation(Context):
         return replace(self, own=self.vault.profile.codes(self.model))
 
     def without(self, names: frozenset[str]) -> "Situation":
-        """Return the situation with these attributes excluded as well."""
+        """Exclude these attributes as well."""
         excluded = self.terms.excluded | names
         return replace(self, terms=replace(self.terms, excluded=excluded))
 
@@ -166,7 +166,7 @@ def _read(
 
 
 def decided(situation: Situation, *, brief: bool = False) -> Decision:
-    """Return the decision, whose answer fits into a header, or into the address.
+    """Decide, so that the answer fits into a header, or into the address.
 
     It depends on nothing in the profile, but where the terms protect this user (DESIGN.md 2.6):
     then ``situation`` must be `Situation.with_own`.
@@ -291,7 +291,7 @@ def record(considered: Considered, agent: Agent, by: Asker) -> int | None:
 
 
 def summarised(decision: Decision, situation: Situation, people: float) -> Summary:
-    """Return the figures of an answer; ``people``: who agree with all that the pool holds."""
+    """Summarise an answer; ``people``: who agree with all that the pool holds."""
     outcomes = {each.name: each for each in decision.outcomes}
     figures = structs.replace(decision.figures, people_left=people)
     return Summary(
@@ -310,7 +310,7 @@ def summarised(decision: Decision, situation: Situation, people: float) -> Summa
 
 
 def _entry(considered: Considered) -> Disclosure:
-    """Return the entry of the ledger that says what leaves."""
+    """Write the entry of the ledger that says what leaves."""
     situation, decision, values, people = considered
     model, read_as = situation.model, decision.read_as
     persons = tuple(name for name in values if name in model.person_codes)

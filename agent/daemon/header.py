@@ -44,7 +44,7 @@ def members_of(attributes: Attributes) -> dict[tuple[str, str], str]:
 
 
 def most_bytes(members: Iterable[int]) -> int:
-    """Return the most bytes of a header, given the bytes of its longest members, 0 for absent."""
+    """Count the most bytes of a header, given those of its longest members, 0 for absent."""
     return max(0, sum(each + len(SEPARATOR) for each in members if each) - len(SEPARATOR))
 
 
@@ -63,7 +63,7 @@ class Members(NamedTuple):
 
 
 def members(model: Model, cache: Cache) -> Members:
-    """Return how a model's attributes travel."""
+    """Work out how a model's attributes travel."""
 
     def compute() -> Members:
         values = {
@@ -110,7 +110,7 @@ def sent_as(
     model: Model,
     texts: Mapping[tuple[str, str], str],
 ) -> Sent:
-    """Return how values by name leave; those with nothing to send are left out.
+    """Write values by name as they leave; those with nothing to send are left out.
 
     ``texts``: of the header, by attribute and value.
     """
@@ -130,7 +130,7 @@ def sent_as(
 
 
 def words_fit(names: Iterable[str], query: str, ruling: Ruling, model: Model) -> bool:
-    """Return whether an address has room for the words of these attributes, whatever their values.
+    """Say whether an address has room for the words of these attributes, whatever their values.
 
     ``ruling``: has the search, where there is one. With the query itself it has at most LONGEST
     characters.
@@ -143,7 +143,7 @@ def words_fit(names: Iterable[str], query: str, ruling: Ruling, model: Model) ->
 
 
 def words_after(query: str, values: Mapping[str, str], model: Model) -> str:
-    """Return the words for values by name, to be added to a query after a space.
+    """Choose the words for values by name, to be added to a query after a space.
 
     In the order of the model, whatever the order chosen; none twice, nor one that the query has.
     """

@@ -46,7 +46,7 @@ class ModelRegistry:
         self._entries: dict[str, _FoundModel] = {}
 
     def of(self, name: str | None, keys: Keys, now: datetime) -> Model:
-        """Return the model of a name, by default the first of those shipped.
+        """Find the model of a name, by default the first of those shipped.
 
         UsageError if there is none, ModelError if it must not be used.
         """
@@ -56,17 +56,17 @@ class ModelRegistry:
         return model
 
     def usable(self, keys: Keys, now: datetime) -> list[Model]:
-        """Return all models that may be used, those shipped first."""
+        """List all models that may be used, those shipped first."""
         looks = (self._look(name, keys, now).model for name in self.names())
         return [each for each in looks if isinstance(each, Model)]
 
     def names(self) -> list[str]:
-        """Return the names of all models, those shipped first."""
+        """Name all models, those shipped first."""
         added = sorted(path.stem for path in self.folder.glob(f"*{SUFFIX}"))
         return [*SHIPPED, *(name for name in added if name not in SHIPPED)]
 
     def status(self, keys: Keys, now: datetime) -> list[ModelStatus]:
-        """Return the status of each model, those shipped first."""
+        """Describe each model, those shipped first."""
         return [self._status(name, keys, now) for name in self.names()]
 
     def add(self, path: Path, keys: Keys, now: datetime) -> ModelStatus:
@@ -113,7 +113,7 @@ class ModelRegistry:
         self._entries.pop(name, None)
 
     def _look(self, name: str, keys: Keys, now: datetime) -> _FoundModel:
-        """Return a model as its files are now, or were a moment ago."""
+        """Read a model as its files are now, or were a moment ago."""
         before = self._entries.get(name)
         if before and before.state[2] == keys and abs(now - before.looked_at) < EVERY:
             return before
@@ -137,7 +137,7 @@ class ModelRegistry:
         return entry
 
     def _path_of(self, name: str) -> Path:
-        """Return the path of a model; UsageError with the nearest name if it is unknown."""
+        """Locate a model; UsageError with the nearest name if it is unknown."""
         names = self.names()
         if name not in names:
             raise UsageError.unknown("model", name, names)
@@ -204,7 +204,7 @@ class TextReader:
             LOG.warning("the encoder cannot be loaded: %s", kind_and_place(error))
 
     def read(self, model: Model, text: str) -> Interpretation:
-        """Return what a text means to a model, less what the user said that it does not mean."""
+        """Read what a text means to a model, less what the user said that it does not mean."""
         if self.loaded:
             reading = self.cache.read(model, text)
         else:

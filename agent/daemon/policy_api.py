@@ -74,7 +74,7 @@ def rules(now: datetime, agent: Agent) -> wire.RulesStatus:
 
 
 def place_of(lines: Mapping[Key, int], rule: Rule, path: KeyPath) -> int | None:
-    """Return the line of what a rule has at a path, None where the rule is not of the file."""
+    """Find the line of what a rule has at a path, None where the rule is not of the file."""
     return line_of(lines, (*rule.path, *path)) if rule.layer is Layer.FILE else None
 
 
@@ -173,7 +173,7 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
     policy = read(body.text, "the policy that is tried", preset)
     vault, models = agent.open_vault, agent.known_models(now)
     by_id = {each.id: each for each in agent.usable_models(now)}
-    concepts, pool_of, kept = Concepts(models), Pools(policy.groups).of, 0
+    concepts, pool_of, unchanged = Concepts(models), Pools(policy.groups).of, 0
     pools = defaultdict[str, Holdings[str]](partial(Holdings[str], concepts.replaces))
     books = {name: rulebook(policy, each, models) for name, each in by_id.items()}
     requests = list[ReplayedRequest]()
@@ -187,7 +187,7 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
         if model is None or not names <= {each.name for each in model.attributes}:
             # the model is gone, or another version of it decided
             holdings.add_facts(record.at, site_of(record.host), record.means)
-            kept += 1
+            unchanged += 1
             continue
         ruling = books[model.id].match(record.host, record.query, record.at.date())
         codes = vault.profile.codes(model)  # past requests are the user's own: no answer leaves
@@ -206,7 +206,7 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
             cache=agent.reader.cache,
         )
         requests.append(_replayed(record, context, codes, holdings))
-    return wire.Tried(requests=requests, kept=kept)
+    return wire.Tried(requests=requests, kept=unchanged)
 
 
 def _replayed(
@@ -325,6 +325,6 @@ def undo(now: datetime, agent: Agent) -> Undone:
 
 
 def names_in(agent: Agent, now: datetime) -> frozenset[str]:
-    """Return the names of the attributes of all models."""
+    """Name the attributes of all models."""
     models = agent.known_models(now)
     return frozenset(each.name for model in models for each in model.attributes)

@@ -20,7 +20,7 @@ MOST_NAMED = 6  # facts, in a sentence
 
 
 def new_id() -> str:
-    """Return an id for a fact that no other has, 16 hexadecimal digits."""
+    """Draw an id for a fact that no other has, 16 hexadecimal digits."""
     return token_hex(8)
 
 
@@ -90,7 +90,7 @@ def _names(profile: Profile, concepts: Concepts) -> set[str]:
 def _implied(
     changes: Mapping[str, str | None], stated: Collection[str], concepts: Concepts
 ) -> list[Implied]:
-    """Return the changes that follow from the named ones, with their new values."""
+    """List the changes that follow from the named ones, with their new values."""
     return [
         Implied(
             name=kind.name,

@@ -31,7 +31,7 @@ MOST = 48  # moments of one recipient
 
 
 def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
-    """Return a predicate: whether a site, and so each of its hosts, is in a pool."""
+    """Make a predicate: whether a site, and so each of its hosts, is in a pool."""
     return lambda site: agent.rules.active.pool_of(site) == pool
 
 
@@ -123,7 +123,7 @@ def _recipient(
     )
     sites, book = sorted({step.site for step in disclosed}), in_use.book(model)
     rulings = [book.match(host, "", now.date()) for host in sites or in_use.hosts_of(pool) if book]
-    found = Recipient(
+    listed = Recipient(
         pool=pool,
         sites=sites,
         held=[name for name, _, _ in facts],
@@ -136,13 +136,13 @@ def _recipient(
         blocked=bool(rulings) and all(e.settings["nothing"].value is True for e in rulings),
     )
     if not whole:
-        return found
+        return listed
     terms = (in_use.terms(model, host, "", now.date()) for host in in_use.hosts_of(pool))
     guards = {name for each in terms if each is not None for name, _ in each.guards}
     guarded = [each.name for each in model.attributes if each.name in guards]
     codes = knowledge if knowledge.share else None
     return replace(
-        found,
+        listed,
         values={name: value for name, value, _ in facts},
         since={name: since for name, _, since in facts},
         recent=holdings.recent(now),
@@ -171,21 +171,21 @@ def _history(
     before = None
     for number, of_entry in groupby(steps, key=lambda step: step.number):
         for step in of_entry:
-            left = step.people_left
-            (linked.discard if left is None else linked.add)(step.site)
-        if left is None:  # the ledger has no number, and most have forgotten all
+            count = step.people_left
+            (linked.discard if count is None else linked.add)(step.site)
+        if count is None:  # the ledger has no number, and most have forgotten all
             past = index.pool(pool, pool_of, number + 1 if linked else 0)
             then = knowledge_in(
                 past, model, step.at, concepts=index.concepts, cache=agent.reader.cache
             )
-            left = people_left(then, model, agent.reader.cache)
-        if left != before and left <= model.people:  # more were counted by another model
-            yield Moment(at=step.at, people_left=left)
-        before = left
+            count = people_left(then, model, agent.reader.cache)
+        if count != before and count <= model.people:  # more were counted by another model
+            yield Moment(at=step.at, people_left=count)
+        before = count
 
 
 def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
-    """Return at most ``most`` moments, the first and the last among them."""
+    """Choose at most ``most`` moments, the first and the last among them."""
     end = len(moments) - 1
     if end < most:
         return [*moments]

@@ -62,12 +62,12 @@ def frames(read: Read) -> Iterator[bytes | None]:
 
 
 def framed(answer: bytes) -> bytes:
-    """Return an answer as a browser takes it."""
+    """Frame an answer as a browser takes it."""
     return LENGTH.pack(len(answer)) + answer
 
 
 def asked(path: str, frame: bytes, seconds: float = SECONDS) -> bytes:
-    """Return what the daemon at a socket answers to a frame, or why there is no answer."""
+    """Have the daemon at a socket answer a frame, or say why there is no answer."""
     opened = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         return _exchanged(opened, path, HEAD % len(frame) + frame, seconds)
@@ -97,7 +97,7 @@ def _exchanged(opened: _socket.socket, path: str, request: bytes, seconds: float
 
 
 def _body(answer: bytes) -> bytes:
-    """Return the body of an answer; BrokenOffError if it is not as long as its head says."""
+    """Read the body of an answer; BrokenOffError if it is not as long as its head says."""
     head, _, body = answer.partition(b"\r\n\r\n")
     lengths = [
         line.partition(b":")[2].strip()
@@ -110,7 +110,7 @@ def _body(answer: bytes) -> bytes:
 
 
 def _owner(opened: _socket.socket, path: str) -> int:
-    """Return the user who listens at a socket; outside Linux, the owner of its file."""
+    """Ask who listens at a socket; outside Linux, who owns its file."""
     if sys.platform != "linux":
         return os.lstat(path).st_uid
     raw = opened.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, _LINUX_PEER.size)
@@ -118,13 +118,13 @@ def _owner(opened: _socket.socket, path: str) -> int:
 
 
 def _rest(read: Read, length: int) -> bytes:
-    """Return exactly ``length`` bytes; BrokenOffError if there are fewer."""
-    found = b""
-    while len(found) < length:
-        if not (more := read(length - len(found))):
+    """Read exactly ``length`` bytes; BrokenOffError if there are fewer."""
+    data = b""
+    while len(data) < length:
+        if not (more := read(length - len(data))):
             raise BrokenOffError
-        found += more
-    return found
+        data += more
+    return data
 
 
 def main(path: str) -> int:

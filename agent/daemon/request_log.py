@@ -141,7 +141,7 @@ class History(msgspec.Struct, forbid_unknown_fields=True):
     queries: dict[bytes, bool] = msgspec.field(default_factory=dict)
 
     def daily(self, at: datetime) -> bool:
-        """Return whether there was a request a day, on average over a week or more."""
+        """Say whether there was a request a day, on average over a week or more."""
         span = at - self.first if self.first else timedelta()
         return span >= WEEK and self.requests >= span / DAY
 
@@ -163,7 +163,7 @@ class History(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def history_of(record: bytes | None) -> History:
-    """Return a history that was kept; an empty one if none can be read."""
+    """Decode a stored history; an empty one if none can be read."""
     try:
         return msgspec.msgpack.decode(record or b"", type=History)
     except msgspec.DecodeError:
@@ -171,7 +171,7 @@ def history_of(record: bytes | None) -> History:
 
 
 def digest(query: str) -> bytes:
-    """Return the digest of a query, the same for all spellings that a model treats alike."""
+    """Digest a query, all spellings alike that a model treats alike."""
     return sha256(normalise(query).encode("utf-8", "surrogatepass")).digest()[:SIZE]
 
 
@@ -206,7 +206,7 @@ class Sources:
         self._items, self._history = None, None
 
     def available(self, attributes: Iterable[Attribute]) -> frozenset[str]:
-        """Return those that a source can answer for any request.
+        """Name those that a source can answer for any request.
 
         An attribute must be a yes-no question; past requests must be kept if it is about them.
         """
@@ -219,7 +219,7 @@ class Sources:
         )
 
     def values(self, names: Iterable[str], ask: Ask, now: datetime) -> Mapping[str, str]:
-        """Return yes or no for each of the names, which are available.
+        """Answer yes or no for each of the names, which are available.
 
         ``now``: in the zone in which the user lives.
         """

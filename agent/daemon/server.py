@@ -77,7 +77,7 @@ async def stream(request: web.Request, bus: Bus) -> web.StreamResponse:
 
 
 def as_lines(event: Event) -> bytes:
-    """Return an event as it is sent."""
+    """Encode an event as a message of a stream."""
     data = msgspec.json.encode(event)
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.number, event.kind.encode(), data)
 
@@ -110,7 +110,7 @@ class Daemon:
 
 
 def application(door: Door, daemon: Daemon) -> web.Application:
-    """Return what answers at a door."""
+    """Build the application that answers at a door."""
     app = web.Application(middlewares=[boundary], client_max_size=MOST_BYTES)
     for route in ROUTES:
         if door in route.doors:
@@ -120,7 +120,7 @@ def application(door: Door, daemon: Daemon) -> web.Application:
 
 
 def runner(app: web.Application, idle: float = IDLE) -> web.AppRunner:
-    """Return what runs an application: nothing that it is asked reaches a log.
+    """Build the runner of an application; nothing that it is asked reaches a log.
 
     ``idle``: seconds after which a connection is closed that asks nothing, or not all of it.
     """
@@ -139,7 +139,7 @@ def runner(app: web.Application, idle: float = IDLE) -> web.AppRunner:
 
 
 def _handler(route: Route, door: Door, daemon: Daemon) -> Handler:
-    """Return what answers one call: reads what it takes, then makes it."""
+    """Build the handler of a call, which reads what it takes, then makes it."""
 
     async def handler(request: web.Request) -> web.StreamResponse:
         body = await body_of(request, route, daemon.patience)

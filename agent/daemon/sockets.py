@@ -77,7 +77,7 @@ def at_port(port: int) -> Capped:
 
 
 def token_of(path: Path) -> str:
-    """Return the token in a file, made if it is missing.
+    """Read the token in a file, made if it is missing.
 
     Raises DaemonError for one that others can read or that holds too little, UsageError where
     the file cannot be read or made.

@@ -64,7 +64,7 @@ class RecipientName(Message, frozen=True, kw_only=True):
 
 
 def from_fields(kind: type[Made], /, *sources: object, **own: Any) -> Made:  # noqa: ANN401  (of the fields)
-    """Return a message with these fields, and with those that a source calls by the same name.
+    """Make a message with these fields, and with those that a source calls by the same name.
 
     ``sources``: values of other rooms; the first of them that has a field counts.
     """
@@ -75,5 +75,5 @@ def from_fields(kind: type[Made], /, *sources: object, **own: Any) -> Made:  # n
 
 
 def masked(values: dict[str, str]) -> str:
-    """Return the names of values, with the values masked."""
+    """Show the names of values, with the values masked."""
     return "{" + ", ".join(f"{name}: ***" for name in values) + "}"

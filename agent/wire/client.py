@@ -43,7 +43,7 @@ _ALONE = {UNATTENDED: "?1"}  # a Boolean of RFC 9651
 
 
 def peer_uid(opened: socket.socket) -> int:
-    """Return the user at the other end of a Unix socket, NOBODY where the system does not say.
+    """Ask who is at the other end of a Unix socket, NOBODY where the system does not say.
 
     Elsewhere than on Linux it is untried.
     """
@@ -59,7 +59,7 @@ def peer_uid(opened: socket.socket) -> int:
 
 
 def check_address(path: Path) -> str:
-    """Return the path of a socket as the system takes it; UsageError if it is too long."""
+    """Check the path of a socket, as the system takes it; UsageError if it is too long."""
     length = len(os.fsencode(path))
     if length <= LONGEST:
         return str(path)
@@ -158,7 +158,7 @@ class Client:
                 opened.shutdown(socket.SHUT_RDWR)
 
     def call(self, name: str, body: msgspec.Struct | None = None, /, **parameters: Any) -> Any:  # noqa: ANN401  (of the route's types)
-        """Return what the route of a name answers, as the type that it gives.
+        """Make the call of a route, and decode its answer as the type that it gives.
 
         ``body``: of the type that it takes; ``parameters``: of its path and query, None for one
         to leave out. Raises the error that the daemon answers with, DaemonError where it does not
@@ -214,7 +214,7 @@ class Client:
 
 
 def _body(response: http.client.HTTPResponse) -> bytes:
-    """Return the body of an answer, if it is whole and not too large."""
+    """Read the body of an answer, if it is whole and not too large."""
     if (response.length or 0) <= LARGEST:
         data = response.read(LARGEST + 1)
         if response.length:  # read() with a length accepts that fewer bytes come
@@ -225,7 +225,7 @@ def _body(response: http.client.HTTPResponse) -> bytes:
 
 
 def _decoded(data: bytes, kind: Any) -> Any:  # noqa: ANN401  (of the route's types)
-    """Return a message of its type; an error does not quote it, for it may be private."""
+    """Decode a message; an error does not quote it, for it may be private."""
     try:
         return msgspec.json.decode(data, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -233,7 +233,7 @@ def _decoded(data: bytes, kind: Any) -> Any:  # noqa: ANN401  (of the route's ty
 
 
 def _refusal(status: int, answer: bytes) -> ReticentError:
-    """Return the error that an answer of some other status stands for."""
+    """Rebuild the error that an answer of some other status stands for."""
     try:
         return error_of(msgspec.json.decode(answer, type=Fault))
     except (msgspec.DecodeError, UnicodeDecodeError):

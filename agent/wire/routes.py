@@ -58,7 +58,7 @@ def _route(
     doors: tuple[Door, ...] = (CONTROL,),
     **parameters: Any,  # noqa: ANN401  (types)
 ) -> Route:
-    """Return a route; ``call``: its name, method and path below /v1."""
+    """Make a route; ``call``: its name, method and path below /v1."""
     name, method, path = call.replace(":", "").split(" ")
     return Route(name, method, f"/v1{path}", doors, takes, gives, parameters)
 
@@ -104,7 +104,7 @@ ROUTES = (
 
 
 def target_of(route: Route, given: Mapping[str, Any]) -> str:
-    """Return the path and query of a call; a parameter that is None is left out.
+    """Write the path and query of a call; a parameter that is None is left out.
 
     TypeError for a parameter that the route does not have.
     """
@@ -163,13 +163,13 @@ _OTHER = _BY_CODE["error"]
 
 
 def fault_of(error: ReticentError, code: str | None = None) -> base.Fault:
-    """Return the fault that says what an error says; ``code``: a nearer kind than the error's."""
+    """Write the fault that says what an error says; ``code``: a nearer kind than the error's."""
     kind = next(_BY_ERROR[each] for each in type(error).__mro__ if each in _BY_ERROR)
     return base.Fault(code=code or kind.code, what=error.what, hint=error.hint, where=error.where)
 
 
 def error_of(fault: base.Fault) -> ReticentError:
-    """Return the error that a fault stands for; a DaemonError where the kind is not known."""
+    """Rebuild the error that a fault stands for; a DaemonError where the kind is unknown."""
     kind = _BY_CODE.get(fault.code)
     if kind is None:
         return DaemonError(fault.what, fault.hint, fault.where)
@@ -181,5 +181,5 @@ def error_of(fault: base.Fault) -> ReticentError:
 
 
 def http_status(code: str) -> int:
-    """Return the status of HTTP that goes with a kind of fault; 500 where it is not known."""
+    """Look up the status of HTTP of a kind of fault; 500 where it is unknown."""
     return _BY_CODE.get(code, _OTHER).status

@@ -48,7 +48,7 @@ class Finding(Struct, frozen=True):
 
 
 def screen_of(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables of an environment that name its screen."""
+    """Pick the variables of an environment that name its screen."""
     found = {name: environment.get(name, "") for name in SCREEN}
     return {name: each for name, each in found.items() if each and each.isprintable()}
 
