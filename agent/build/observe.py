@@ -173,9 +173,10 @@ def attributes_of(source: tables.Source, options: BuildOptions) -> tuple[Attribu
     for name, scope in scopes.items():
         default = source.described.get(name) or tables.Described(name.replace("_", " "))
         note = options.description.attributes.get(name) or AttributeNote(concept=default.concept)
-        occurring = sorted({*lists[name].values} - {UNSPECIFIED})
+        many, texts = lists[name]
+        occurring = sorted({*texts} - {UNSPECIFIED})
         values = tuple(dict.fromkeys((UNSPECIFIED, *default.values, *note.values, *occurring)))
-        count = max(len(values) - 1, lists[name].many if not occurring else 0)
+        count = max(len(values) - 1, 0 if occurring else many)
         if count >= MAX_VALUES:
             what = f"attribute {name!r} has {count} different values"
             hint = f"group them: {MAX_VALUES - 1} are the most it may have besides {UNSPECIFIED!r}"

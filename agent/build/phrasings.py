@@ -41,13 +41,13 @@ def with_phrasings(model: Model, phrasings: Path, background: Path) -> Model:
     """
     queries = model.queries
     texts = read_texts(phrasings, background, [query.text for query in queries])
-    fit = fit_classifier([query.title for query in queries], texts)
+    classifier, figures = fit_classifier([query.title for query in queries], texts)
     pairs = zip(queries, texts.phrasings, strict=True)
     return replace(
         model,
         queries=tuple(query.phrased(each) for query, each in pairs),
-        tables=replace(model.tables, classifier=fit.classifier),
-        validation={**model.validation, **fit.figures},
+        tables=replace(model.tables, classifier=classifier),
+        validation={**model.validation, **figures},
     )
 
 
@@ -103,15 +103,10 @@ def _pairs(path: Path, name: str, key: str) -> list[tuple[str, str]]:
     return [(one, text) for one, text in tidied if normalise(text)]
 
 
-class ReadingFit(NamedTuple):
-    """A classifier, and its figures on texts and intents that it has not seen."""
+def fit_classifier(titles: Sequence[str], texts: Texts) -> tuple[Classifier, dict[str, Figure]]:
+    """The classifier of texts, and its figures on texts and intents that it has not seen.
 
-    classifier: Classifier
-    figures: dict[str, Figure]
-
-
-def fit_classifier(titles: Sequence[str], texts: Texts) -> ReadingFit:
-    """The classifier of texts; ``titles``: of the queries, in order.
+    ``titles``: of the queries, in order.
 
     The same texts give the same classifier, to the last bit on the same machine.
     """
@@ -144,7 +139,7 @@ def fit_classifier(titles: Sequence[str], texts: Texts) -> ReadingFit:
         "reading_right": float(right[read].mean()) if read.any() else None,
         "reading_false_accepts": float(weights[unknown >= threshold].sum()),
     }
-    return ReadingFit(replace(classifier, temperature=temperature, threshold=threshold), figures)
+    return replace(classifier, temperature=temperature, threshold=threshold), figures
 
 
 def _folds(names: Sequence[str]) -> NDArray[np.intp]:

@@ -175,15 +175,10 @@ def text_of(field: ibis.Value) -> ibis.Value:
     return bare.ifelse(text, text.re_replace(_OUTER, "")).nullif("")
 
 
-class Distinct(NamedTuple):
-    """How many different values a column has, and which, in any order; none of too many."""
-
-    many: int
-    values: Sequence[str]
-
-
-def distinct_values(table: ibis.Table, names: Sequence[str], most: int) -> dict[str, Distinct]:
-    """The different values of each column; which they are where they are at most ``most``.
+def distinct_values(
+    table: ibis.Table, names: Sequence[str], most: int
+) -> dict[str, tuple[int, list[str]]]:
+    """How many different values each column has, and which, in any order; none of over ``most``.
 
     So a column of millions of values, which is no attribute, does not come back from its engine.
     """
@@ -195,7 +190,7 @@ def distinct_values(table: ibis.Table, names: Sequence[str], most: int) -> dict[
     lists = {name: table[name].collect(distinct=True) for name in few}
     row = table.aggregate(**lists).to_pyarrow().to_pylist()[0] if few else {}
     return {
-        name: Distinct(counts[name], [each for each in row.get(name) or () if each is not None])
+        name: (counts[name], [each for each in row.get(name) or () if each is not None])
         for name in names
     }
 

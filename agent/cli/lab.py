@@ -67,8 +67,14 @@ def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **optio
     if limits and samples:
         raise UsageError("one study at a time", "give --limits or --samples")
     with extra("build", "building a model"):
-        from agent.lab.attack.halves import material_of, stated, tables
-        from agent.lab.attack.samples import TITLE, samples_of, world_of
+        from agent.lab.attack.material import (
+            TITLE,
+            material_of,
+            samples_of,
+            stated,
+            tables,
+            world_of,
+        )
     with extra("lab", "drawing figures"):
         from agent.lab.attack.criteria import LIMITS, criteria, limits_of
         from agent.lab.attack.report import charts, page
@@ -161,11 +167,12 @@ def synth(out: Path, seed: int) -> Output:
     is assumed. Needs the extra `build`.
     """
     with extra("build", "writing a log"):
-        import agent.lab.synth as log
+        from agent.lab import synth_world as log
+        from agent.lab.synth import SOURCE, measured, write_log
     with Progress() as progress:
-        files = log.write_log(out, seed, progress)
+        files = write_log(out, seed, progress)
         progress("counting what was written", 0.0)
-        result = log.measured(files)
+        result = measured(files)
     rows = [
         ("people", f"{log.PEOPLE:,}", f"{result.people:,}", "5"),
         ("queries", f"{log.QUERIES:,}", f"{result.queries:,}", "5"),
@@ -182,6 +189,6 @@ def synth(out: Path, seed: int) -> Output:
     lines = [
         paragraph(f"Wrote a synthetic log to {out}: nobody searched for any of it."),
         table(_COLUMNS, rows),
-        paragraph(f"{out / log.SOURCE} says what is assumed."),
+        paragraph(f"{out / SOURCE} says what is assumed."),
     ]
     return Output(message, "\n".join(lines))

@@ -91,7 +91,7 @@ def main(arguments: Sequence[str]) -> int:
 def evaluated(options: Options, progress: Callable[[str, float], None]) -> Report:
     """Replay people's requests; the same options give the same report."""
     with extra("build", "building a model"):
-        from agent.lab.attack.halves import material_of
+        from agent.lab.attack.material import material_of
     material = material_of(options.data, progress)
     model, others = material.model, material.others
     asked = frozenset(attribute.name for attribute in asked_of(model))

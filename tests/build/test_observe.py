@@ -1,7 +1,6 @@
 """What is counted is what the tables hold, of everybody or of one half of the users."""
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,36 +43,61 @@ def test_a_large_query_keeps_all_rows_of_some_users(world: World, most: int) -> 
         assert Counter(found) <= Counter(naive.users_of(full, whole))
 
 
+def restricted(world: World, users: set[str], *, strangers: bool) -> World:
+    """The world of some users; ``strangers``: with the events of all who are none of its users."""
+    everybody = {row[0] for row in world.users[1:]}
+    return World(
+        users=(world.users[0], *(row for row in world.users[1:] if row[0] in users)),
+        events=(
+            world.events[0],
+            *(
+                row
+                for row in world.events[1:]
+                if row[0] in users or (strangers and row[0] not in everybody)
+            ),
+        ),
+    )
+
+
+def same_rows(seen: Observations, expected: Observations) -> None:
+    """Compare people and queries, but for weights and how many events there were."""
+    assert seen.users == expected.users
+    assert np.array_equal(seen.population.codes, expected.population.codes)
+    for kinds, others in zip(seen.population.requests, expected.population.requests, strict=True):
+        assert np.array_equal(kinds.counts[kinds.of_row], others.counts[others.of_row])
+    for query, other in zip(seen.queries, expected.queries, strict=True):
+        assert (query.text, query.intents) == (other.text, other.intents)
+        for name in ("user", "intent", "person", "request"):
+            assert np.array_equal(getattr(query.rows, name), getattr(other.rows, name))
+
+
+def noted(world: World) -> dict[str, AttributeNote]:
+    """Notes by which every attribute has the same values, whoever is left out."""
+    names = (*world.users[0][1:], *world.events[0][3:])
+    return dict.fromkeys(names, AttributeNote(values=("a", "b")))
+
+
 @FEW
 @given(world=worlds(), most=st.integers(1, 6))
 def test_of_too_many_people_some_stand_for_all(world: World, most: int) -> None:
-    """As if those who drew the smallest marks were the users, and each stood for as many."""
-    header, *users = world.users
-    assume(len(users) > most)
-    ranks = np.argsort(user_hashes([row[0] for row in users]))
-    part = replace(world, users=(header, *(users[each] for each in ranks[:most])))
-    columns = (*header[1:], *world.events[0][3:])
-    known = {each: AttributeNote(values=("a", "b")) for each in columns}
+    """As if those who drew the smallest hashes were the users, and each stood for as many."""
+    names = [row[0] for row in world.users[1:]]
+    assume(len(names) > most)
+    chosen = {names[each] for each in np.argsort(user_hashes(names))[:most]}
+    part = restricted(world, chosen, strangers=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(observe_module, "MOST_PEOPLE", most)
         if not naive.queries(part, 1):
             with pytest.raises(BuildError, match="no query has events from at least"):
-                observed(world, attributes=known)
+                observed(world)
             return
-        seen = observed(world, attributes=known)
-    expected = observed(part, attributes=known)
-    assert (seen.users, seen.sampled_from) == (expected.users, len(users))
-    assert np.array_equal(seen.population.codes, expected.population.codes)
+        seen = observed(world, attributes=noted(world))
+    same_rows(seen, observed(part, attributes=noted(world)))
+    assert seen.sampled_from == len(names)
     assert seen.population.weights is not None
-    assert seen.population.weights.tolist() == [len(users) / most] * most
-    for kinds, others in zip(seen.population.requests, expected.population.requests, strict=True):
-        assert np.array_equal(kinds.counts[kinds.of_row], others.counts[others.of_row])
+    assert seen.population.weights.tolist() == [len(names) / most] * most
     everything = {query.text: query.events for query in observed(world).queries}
-    for query, other in zip(seen.queries, expected.queries, strict=True):
-        assert (query.text, query.intents) == (other.text, other.intents)
-        assert query.events == everything[query.text]
-        for name in ("user", "intent", "person", "request"):
-            assert np.array_equal(getattr(query.rows, name), getattr(other.rows, name))
+    assert {query.text: query.events for query in seen.queries}.items() <= everything.items()
 
 
 @FEW
@@ -139,37 +163,23 @@ def test_each_reason_to_drop_an_event_is_counted_once() -> None:
     assert observed(world).dropped == expected | {"thin_queries": 0, "thin_rows": 0}
 
 
-def observed_or_none(world: World, half: str) -> Observations | None:
-    """Return what the tables hold about one half, None if that makes no model."""
-    try:
-        return observed(world, half=half)
-    except BuildError:
-        return None
-
-
 @FEW
 @given(world=worlds())
 def test_the_halves_part_the_users(world: World) -> None:
     """Every user is in one of two models, and neither knows of the other's rows."""
-    halves = [observed_or_none(world, half) for half in "AB"]
-    seen = [half for half in halves if half is not None]
-    users = [user for half in seen for user in half.users]
-    assert len(users) == len(set(users))
-    for half in seen:
-        own = set(half.users)
-        alone = World(
-            users=(world.users[0], *(row for row in world.users[1:] if row[0] in own)),
-            events=(world.events[0], *(row for row in world.events[1:] if row[0] in own)),
-        )
-        expected = naive.queries(alone, 1)
-        assert {q.text: naive.users_of(q, half) for q in half.queries} == expected
-        strangers = {row[0] for row in world.events[1:]} - {row[0] for row in world.users[1:]}
-        unknown = sum(row[0] in strangers for row in world.events[1:])
-        kept = sum(len(query.rows.user) for query in half.queries)
-        assert half.dropped["unknown_user"] == unknown
-        assert kept + sum(half.dropped.values()) == len(alone.events) - 1 + unknown
-    if len(seen) == len(halves):
-        assert sorted(users) == sorted(row[0] for row in world.users[1:])
+    names = [row[0] for row in world.users[1:]]
+    in_a = in_half_a(names, HALF_KEY)
+    for half, mine in (("A", in_a), ("B", ~in_a)):
+        own = {name for name, is_own in zip(names, mine.tolist(), strict=True) if is_own}
+        alone = restricted(world, own, strangers=True)
+        if not naive.queries(alone, 1):
+            with pytest.raises(BuildError):
+                observed(world, half=half)
+            continue
+        seen = observed(world, half=half, attributes=noted(world))
+        expected = observed(alone, attributes=noted(world))
+        same_rows(seen, expected)
+        assert seen.dropped == expected.dropped
 
 
 @given(users=USERS, more=USERS)

@@ -138,17 +138,16 @@ def test_what_is_promised_is_measured_on_intents_left_out(monkeypatch: pytest.Mo
     monkeypatch.setattr(phrasings, "encode", vectors)
     known = tuple(tuple(f"{query} {n}" for n in range(30)) for query in ("one", "two"))
     others = tuple((f"i{i}", f"i{i} {n}") for i in range(40) for n in range(3))
-    fit = fit_classifier(["one", "two"], Texts(known, others))
-    figures = fit.figures
+    classifier, figures = fit_classifier(["one", "two"], Texts(known, others))
     assert figures["reading_top1"] == 1
     assert isinstance(figures["reading_false_accepts"], float)
     assert figures["reading_false_accepts"] <= FALSE_ACCEPTS
     assert (figures["reading_texts"], figures["reading_intents"]) == (60, 40)
     strangers = vectors([f"j{i}" for i in range(400)])
-    shares = fit.classifier.probabilities(strangers).max(axis=1)
-    assert (shares >= fit.classifier.threshold).mean() <= 4 * FALSE_ACCEPTS
-    own = fit.classifier.probabilities(vectors([f"two more {n}" for n in range(50)]))
-    assert (own[:, 1] >= fit.classifier.threshold).mean() >= 0.5
+    shares = classifier.probabilities(strangers).max(axis=1)
+    assert (shares >= classifier.threshold).mean() <= 4 * FALSE_ACCEPTS
+    own = classifier.probabilities(vectors([f"two more {n}" for n in range(50)]))
+    assert (own[:, 1] >= classifier.threshold).mean() >= 0.5
 
 
 def test_phrasings_of_another_models_query_mean_none(tables: tuple[Path, Path]) -> None:
@@ -184,6 +183,6 @@ def test_one_query_is_told_from_the_rest() -> None:
     """Of two classes the library keeps one row of weights; the model has one for each."""
     known = (tuple(f"walk the dog {each}" for each in range(20)),)
     others = tuple((f"topic {each % 8}", f"capital of country {each}") for each in range(40))
-    fit = fit_classifier(["dogs"], Texts(known, others))
-    assert fit.classifier.weights.shape == (2, 512)
-    assert fit.figures["reading_top1"] == fit.figures["reading_accepted"] == 1.0
+    classifier, figures = fit_classifier(["dogs"], Texts(known, others))
+    assert classifier.weights.shape == (2, 512)
+    assert figures["reading_top1"] == figures["reading_accepted"] == 1.0

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from agent.build.options import LogFiles
-from agent.lab.synth import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS, Measured
+from agent.lab.synth import Measured
+from agent.lab.synth_world import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS
 from tests.cli.conftest import Run, builds
 from tests.house.tree import ROOT
 from tests.lab.worlds import write_town

@@ -1,4 +1,4 @@
-"""Figs. 6, 7, 9 and 10: laws of what is measured along an order."""
+"""Figs. 6 to 13: laws of what is measured, and when it is said to have the paper's shape."""
 
 from dataclasses import replace
 from itertools import count
@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from agent.build.log_schema import BY_LABEL, DEMOGRAPHIC, TABLE_1, TOPIC
 from agent.errors import UsageError
+from agent.lab.charts import StudyFinding
 from agent.lab.paper import comparison, orders
-from agent.lab.paper.log import MODEL, logged
+from agent.lab.paper.log import MODEL, logged, stated_source
 from agent.lab.paper.orders import Along, reached, steps
 from agent.lab.paper.subject import Subject, cost_alone, fresh, groups_of, subject_of
 from agent.lab.paper.survey import default_sensitivities, within_outcomes
@@ -35,23 +36,17 @@ ESTIMATORS: tuple[Estimator, ...] = ("plugin", "louo")
 
 
 def masks(subject: Subject, order: Along) -> list[int]:
-    """Return the sets along an order."""
+    """The sets along an order."""
     indexes = [subject.model.index(name) for name in order.names]
     return [sum(1 << each for each in indexes[:n]) for n in range(1, len(indexes) + 1)]
 
 
-@given(SEEDS)
-def test_without_a_prior_utility_never_falls(seed: int) -> None:
-    """The plug-in at beta 0 is monotone, so its order is too, and has every attribute once."""
-    order = orders.utility_order(subject_of(paper_model(seed), "plugin", 0.0))
-    curve = order.curves[orders.BITS]
-    assert sorted(order.names) == sorted(NAMES)
-    assert all(gain >= -1e-9 for gain in steps(curve))
-
-
 @given(SEEDS, st.sampled_from(ESTIMATORS))
 def test_utility_along_the_order_is_that_of_its_sets(seed: int, estimator: Estimator) -> None:
-    """Weighed over the queries; the first is the best single attribute."""
+    """Weighed over the queries; the first is the best alone; without a prior it never falls."""
+    bare = orders.utility_order(subject_of(paper_model(seed), "plugin", 0.0))
+    assert sorted(bare.names) == sorted(NAMES)
+    assert all(gain >= -1e-9 for gain in steps(bare.curves[orders.BITS]))
     subject = paper_subject(seed, estimator)
     order = orders.utility_order(subject)
     curve, weights = order.curves[orders.BITS], subject.model.tables.query_weights
@@ -106,31 +101,24 @@ def test_steps_add_up_and_a_share_is_reached_where_it_is(values: list[float]) ->
         assert all(each < max(values) / 2 for each in values[: place - 1])
 
 
-def test_bumps_are_gains_that_grow() -> None:
-    """None on a concave curve, whatever its way down; by hand on one that bends up again."""
-    assert orders.bumps((3.0, 5.0, 6.0, 6.0)) == 0
-    assert orders.bumps((3.0, 5.0, 1.0, 0.5, 2.0)) == 0
+def test_fig_6_levels_off_and_its_returns_diminish() -> None:
+    """On the way up, by gains that grow; the rule that was given up, and the prior, stand there."""
+    assert orders.bumps((3.0, 5.0, 6.0, 6.0)) == orders.bumps((3.0, 5.0, 1.0, 0.5, 2.0)) == 0
     assert orders.bumps((1.0, 1.0, 4.0)) == pytest.approx(3 / 4)
-
-
-def test_a_level_has_its_claim_and_its_prior() -> None:
-    """Of each estimator; the page says how strong the paper's prior is."""
-    level = Along(("a", "b", "c"), {orders.BITS: (1.9, 1.92, 1.92)})
+    level, again = (
+        Along(("a", "b", "c"), {orders.BITS: curve})
+        for curve in ((1.9, 1.92, 1.92), (4.0, 2.0, 3.0))
+    )
     page = orders.utility_finding({"plugin": level, "louo": level}, "made", 0.25)
     assert [each.met for each in page.criteria[:2]] == [True, True]
     assert "0.25 rows, chosen after" in " ".join(page.text)
-
-
-def test_the_rule_that_was_given_up_is_shown_too() -> None:
-    """A curve that falls and rises again diminishes on the way up, and not along the whole."""
-    order = Along(("a", "b", "c"), {orders.BITS: (4.0, 2.0, 3.0)})
-    claim = orders.utility_finding({"louo": order}, "made", 0.1).criteria[1]
+    claim = orders.utility_finding({"louo": again}, "made", 0.1).criteria[1]
     assert claim.met is True
     assert "0.0% of the greatest utility on the way up, and to 75.0% along" in claim.found
 
 
 def point(trade_off: float, cost: float, worth: float) -> Point:
-    """Return a point with a set of its own."""
+    """A point with a set of its own."""
     parts = Parts(worth, cost, 0.0, 0.0, worth - trade_off * cost)
     return Point(trade_off, trade_off, int(trade_off * 64), parts, "none")
 
@@ -149,33 +137,25 @@ def test_no_set_on_the_curve_is_better_than_the_best(seed: int, present: float) 
         assert not beaten(found.points)[found.points.index(found.knee)]
 
 
-def test_the_knee_of_a_made_curve_is_found_and_said() -> None:
-    """Four fifths of the utility for a twentieth of the cost, at lambda 4."""
-    points = (point(0.5, 1.0, 2.0), point(4.0, 0.05, 1.6), point(64.0, 0.0, 0.0))
-    made = orders.SubjectCurve(points, 1.0)
-    assert made.knee == points[1]
-    finding = orders.curve_finding({"plugin": made}, "made")
+def drawn(*points: Point) -> StudyFinding:
+    """Fig. 8a of such a curve."""
+    return orders.curve_finding({"plugin": orders.SubjectCurve(points, 1.0)}, "made")
+
+
+def test_the_knee_is_found_and_compared() -> None:
+    """Four fifths of the utility for a twentieth of the cost, at lambda 4; elsewhere; and none."""
+    first, last = point(0.5, 1.0, 2.0), point(64.0, 0.0, 0.0)
+    finding = drawn(first, point(4.0, 0.05, 1.6), last)
     assert [each.met for each in finding.criteria] == [True, True]
     (mark,) = finding.chart.panels[0].marks
     assert (mark.x, mark.y) == (0.05, 1.6)
-
-
-def test_a_set_that_another_beats_is_no_part_of_the_line() -> None:
-    """It is drawn, and the line goes up with the cost all the same."""
-    points = (point(0.5, 1.0, 2.0), point(1.0, 0.5, 1.0), point(4.0, 0.05, 1.6))
-    finding = orders.curve_finding({"plugin": orders.SubjectCurve(points, 1.0)}, "made")
-    line, others = finding.chart.panels[0].series
+    assert [each.met for each in drawn(first, point(50.0, 0.5, 1.9), last).criteria] == [False] * 2
+    assert [each.met for each in drawn(first).criteria] == [False]
+    # A set that another beats is drawn, but no part of the line.
+    beaten_too = drawn(first, point(1.0, 0.5, 1.0), point(4.0, 0.05, 1.6))
+    line, others = beaten_too.chart.panels[0].series
     assert (line.x, line.y) == ((0.05, 1.0), (1.6, 2.0))
     assert (others.x, others.y, others.names) == ((0.5,), (1.0,), ("λ = 1",))
-
-
-def test_a_knee_elsewhere_is_another_shape() -> None:
-    """Where lambda is far from the paper's, and where there is no knee at all."""
-    points = (point(0.5, 1.0, 2.0), point(50.0, 0.5, 1.9), point(64.0, 0.0, 0.0))
-    finding = orders.curve_finding({"plugin": orders.SubjectCurve(points, 1.0)}, "made")
-    assert [each.met for each in finding.criteria] == [False, False]
-    finding = orders.curve_finding({"plugin": orders.SubjectCurve(points[:1], 1.0)}, "made")
-    assert [each.met for each in finding.criteria] == [False]
 
 
 PEOPLE = 40  # as many as a query wants, and some more
@@ -183,7 +163,7 @@ LOG = "user,asked,query,time,host,dwell,zip,city,country,tld"
 REGIONS = ("us_canada", "europe")
 
 
-def write_log(folder: Path, source: str = "# Synthetic\n\nNobody asked.\n") -> None:
+def write_log(folder: Path) -> None:
     """Write a log of one query: what people want is what their region wants, by city and zip."""
     lines = [LOG]
     for number in range(PEOPLE):
@@ -197,7 +177,7 @@ def write_log(folder: Path, source: str = "# Synthetic\n\nNobody asked.\n") -> N
     people = [f"u{number},female,{REGIONS[number // 20]}" for number in range(PEOPLE)]
     (folder / "people.csv").write_text("\n".join(["user,gender,region", *people]) + "\n")
     (folder / "sites.csv").write_text("host,topic\na.org,news\nb.org,sports\n")
-    (folder / "SOURCE.md").write_text(source)
+    (folder / "SOURCE.md").write_text("# Synthetic\n\nNobody asked.\n")
 
 
 def test_a_log_becomes_the_papers_model_and_the_costs_of_its_places(tmp_path: Path) -> None:
@@ -219,21 +199,12 @@ def test_a_log_becomes_the_papers_model_and_the_costs_of_its_places(tmp_path: Pa
     classes = {"region": 2, "country": 2, "city": 4, "zip code": 10}
     assert places == pytest.approx({n: (k - 1) / PEOPLE for n, k in classes.items()})
     assert [*places] == [*classes]
-
-
-def test_a_folder_needs_all_three_tables(tmp_path: Path) -> None:
-    """The first that is missing is named."""
-    write_log(tmp_path)
-    (tmp_path / "people.csv").unlink()
+    assert stated_source(log) == "Synthetic: log"
+    (log / "SOURCE.md").write_text("no heading")
+    assert stated_source(log) == "log"
+    (log / "people.csv").unlink()
     with pytest.raises(UsageError, match="no table people"):
-        logged(tmp_path, tmp_path, quiet)
-
-
-def test_a_folder_without_a_source_is_called_by_its_name(tmp_path: Path) -> None:
-    """Nothing else is known of it."""
-    write_log(tmp_path, "no heading")
-    path, _ = logged(tmp_path, tmp_path, quiet)
-    assert read(path).source == tmp_path.name
+        logged(log, out, quiet)
 
 
 def test_calibration_finds_the_lambda_that_answers_were_made_with() -> None:
@@ -280,7 +251,7 @@ def test_groups_of_table_1_are_the_papers() -> None:
 
 
 def scored(name: str, utility: float, cost: float) -> comparison.Scored:
-    """Return a set of which only what it brings and costs is known."""
+    """A set of which only what it brings and costs is known."""
     return comparison.Scored(name, (), utility, cost, cost, "made")
 
 
@@ -297,24 +268,15 @@ def test_the_papers_own_numbers_have_the_papers_shape() -> None:
     page = comparison.heuristics_finding({"plugin": PAPERS}, 5.12, "made")
     assert [each.met for each in page.criteria] == [True] * 5
     said = " ".join(each.wanted for each in page.criteria)
-    for each in ("0.83", "1.4", "0.57", "0.8", "0.3", "0.95", "-1.73"):
-        assert each in said
-
-
-@pytest.mark.parametrize(
-    ("place", "changed", "other"),
-    [
+    for number in ("0.83", "1.4", "0.57", "0.8", "0.3", "0.95", "-1.73"):
+        assert number in said
+    for place, changed, other in (  # of its own claim, or of the order of scores
         (1, scored("search statistics", 0.8, 0.6), {4}),  # 0.2 bits: below demographics
         (3, scored("topics", 1.3, 1.2), {3}),  # above 0
-    ],
-)
-def test_a_set_that_fares_otherwise_is_another_shape(
-    place: int, changed: comparison.Scored, other: set[int]
-) -> None:
-    """Of its own claim, or of the order of scores."""
-    scores = (*PAPERS[:place], changed, *PAPERS[place + 1 :])
-    claims = comparison.heuristics_finding({"plugin": scores}, 5.12, "made").criteria
-    assert {n for n, each in enumerate(claims) if each.met is False} == other
+    ):
+        scores = (*PAPERS[:place], changed, *PAPERS[place + 1 :])
+        claims = comparison.heuristics_finding({"plugin": scores}, 5.12, "made").criteria
+        assert {n for n, each in enumerate(claims) if each.met is False} == other
 
 
 def test_running_times_are_the_clocks() -> None:
@@ -338,15 +300,11 @@ def test_every_metric_is_measured_on_the_same_triples(seed: int, chance: int) ->
     assert [each.name for each in shapes] == ["C, maxprob", "C, log-maxprob", "C, k-anonymity"]
     assert all(each.violations.pairs == comparison.COST_TRIPLES for each in shapes)
     assert all(each.mean_gain > 0 for each in shapes)
-    found = comparison.shape_finding(shapes, "made")
-    assert [each.met for each in found.criteria] == [
+    page = comparison.shape_finding(shapes, "made")
+    assert [each.met for each in page.criteria] == [
         each.violations.share <= comparison.FEW for each in shapes
     ]
     whole = comparison.utility_shape(paper_subject(seed, "louo"), chance)
     assert (whole.name, whole.violations.pairs) == ("U, louo", comparison.UTILITY_TRIPLES)
-
-
-def test_what_violates_is_said_in_a_sentence() -> None:
-    """As the run finds it, by estimator."""
     found = comparison.Shape("U, louo", Violations(60, 15, 0.1, 0.01), 0.2)
     assert "25% of the triples under louo" in comparison.shape_sentence([found])

@@ -13,8 +13,7 @@ from agent.build.options import BuildOptions, Description
 from agent.errors import UsageError
 from agent.lab import StudyOptions
 from agent.lab.attack.criteria import grid, limits_of
-from agent.lab.attack.halves import whole
-from agent.lab.attack.samples import (
+from agent.lab.attack.material import (
     Predictions,
     WholeTable,
     compared,
@@ -23,6 +22,7 @@ from agent.lab.attack.samples import (
     holdings,
     model_of_sample,
     samples_of,
+    whole,
     world_of,
 )
 from agent.lab.attack.simulation import Person, Trace

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agent.build.build import model_of
 from agent.build.observe import HALF_KEY, in_half_a, observe
 from agent.errors import UsageError
-from agent.lab.attack.halves import held_out
+from agent.lab.attack.material import held_out
 from agent.lab.attack.outcome import Reasoner
 from agent.lab.attack.simulation import HeldOut, Person, Reticent, Scene, people_of
 from agent.lab.attack.strategies import (

@@ -29,7 +29,6 @@ from agent.lab.attack.study import (
     SHORT,
     AttackStudy,
     Run,
-    known_beforehand,
     reasoned,
     study,
 )
@@ -50,12 +49,12 @@ def few_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @cache
 def made(options: StudyOptions = OPTIONS) -> AttackStudy:
-    """Return what comes of eight people and seven requests, or as many as are said."""
+    """What comes of eight people and seven requests, or as many as are said."""
     return study(Material(model(), others(), SOURCE), options, quiet)
 
 
 def fixed(utility: float, success: float, long: int = 200) -> StrategyOutcome:
-    """Return an outcome of eight people who are all alike, as after 100 requests too."""
+    """An outcome of eight people who are all alike, as after 100 requests too."""
     steps = len(StudyOptions(requests=long).steps)
     one = np.ones((8, steps))
     left = np.full((8, steps), round(1 / success))
@@ -63,7 +62,7 @@ def fixed(utility: float, success: float, long: int = 200) -> StrategyOutcome:
 
 
 def judged(changed: dict[str, tuple[float, float]]) -> dict[str, Criterion]:
-    """Return the bars where lines go from 1 to 2 bits, with such success at their ends."""
+    """The bars where lines go from 1 to 2 bits, with such success at their ends."""
     usual = dict.fromkeys(FAMILIES, (0.5, 0.5)) | changed
     outcomes = {}
     for name, strategies in FAMILIES.items():
@@ -96,55 +95,44 @@ def test_nobody_is_left_whom_everything_rules_out() -> None:
         assert (np.diff(found.left, axis=1) <= 0).all()
         assert (found.left >= whole.left).all()
         assert (found.left >= 1).all()
-
-
-def test_whoever_knows_more_guesses_better() -> None:
-    """Those who pool, or knew something before, are left with as many people at the most."""
-    assert known_beforehand(model()).bit_count() > 0
-    for side in made().sides:
-        if side.adversary.startswith("knows"):
-            assert (side.left <= made().outcomes[side.strategy].left).all()
-        assert (side.left >= made().outcomes[EVERYTHING].left[:, -1:]).all()
+    assert len(study.sides) == 4
+    for left in study.sides.values():  # of those who pool, as the agent knows or not
+        assert (left >= whole.left[:, -1]).all()
 
 
 def test_absence_tells_nothing() -> None:
-    """With limits kept for everyone: compared for each person, request and preset."""
+    """Compared for each person, request and preset; seven requests say nothing else of fifty."""
     found = made().reasoned
     assert found.equal == found.compared == 6 * 8 * 7
-    assert criteria(made())[0].met is True
-
-
-def test_bars_of_more_requests_are_not_judged() -> None:
-    """Seven requests say nothing of fifty."""
-    assert [each.met for each in criteria(made())[1:]] == [None] * (len(criteria(made())) - 1)
+    first, *others = criteria(made())
+    assert first.met is True
+    assert {each.met for each in others} == {None}
 
 
 LEDGER, PLAN, FORGETS, STANDS = ("with the ledger", "planned", "without memory", "standing set")
 FORTIETH, TWENTIETH, HALVED = (0.5 / 40, 0.5 / 20, (0.0025, 0.005))
 
 
-@pytest.mark.parametrize(
-    ("changed", "of", "against", "met"),
-    [
-        ({PLAN: (FORTIETH, FORTIETH)}, PLAN, FORGETS, True),
-        ({LEDGER: (FORTIETH, FORTIETH)}, LEDGER, FORGETS, True),
-        ({PLAN: (TWENTIETH, TWENTIETH)}, PLAN, FORGETS, False),
-        ({PLAN: (FORTIETH, TWENTIETH)}, PLAN, FORGETS, False),  # at the worst utility alone
-        ({PLAN: (0.25, 0.25)}, PLAN, STANDS, True),
-        ({PLAN: (0.5, 0.5)}, PLAN, STANDS, True),
-        ({PLAN: (1.0, 1.0)}, PLAN, STANDS, False),
-        # as good at one end, half as much at the other
-        ({LEDGER: HALVED, PLAN: (0.0025, 0.0025)}, PLAN, LEDGER, True),
-        ({LEDGER: HALVED, PLAN: (0.5, 0.5)}, PLAN, LEDGER, False),
-    ],
+LINES: tuple[tuple[dict[str, tuple[float, float]], str, str, bool], ...] = (
+    ({PLAN: (FORTIETH, FORTIETH)}, PLAN, FORGETS, True),
+    ({LEDGER: (FORTIETH, FORTIETH)}, LEDGER, FORGETS, True),
+    ({PLAN: (TWENTIETH, TWENTIETH)}, PLAN, FORGETS, False),
+    ({PLAN: (FORTIETH, TWENTIETH)}, PLAN, FORGETS, False),  # at the worst utility alone
+    ({PLAN: (0.25, 0.25)}, PLAN, STANDS, True),
+    ({PLAN: (0.5, 0.5)}, PLAN, STANDS, True),
+    ({PLAN: (1.0, 1.0)}, PLAN, STANDS, False),
+    # as good at one end, half as much at the other
+    ({LEDGER: HALVED, PLAN: (0.0025, 0.0025)}, PLAN, LEDGER, True),
+    ({LEDGER: HALVED, PLAN: (0.5, 0.5)}, PLAN, LEDGER, False),
 )
-def test_a_criterion_between_two_lines(
-    changed: dict[str, tuple[float, float]], of: str, against: str, met: bool
-) -> None:
+
+
+def test_a_criterion_between_two_lines() -> None:
     """Below a thirtieth of forgetting, not above the standing set, and the plan not the ledger."""
-    found = judged(changed)[f"{of} against {against}, at equal utility, after 50 requests"]
-    assert found.met is met
-    assert found.found.endswith("from 1.000 to 2.000 bits")
+    for changed, of, against, met in LINES:
+        found = judged(changed)[f"{of} against {against}, at equal utility, after 50 requests"]
+        assert (found.met, changed) == (met, changed)
+        assert found.found.endswith("from 1.000 to 2.000 bits")
 
 
 def test_the_bars_of_balanced() -> None:
@@ -204,10 +192,10 @@ def test_the_rarest_are_looked_for() -> None:
         assert min(map(min, bits)) >= 0
 
 
-@pytest.mark.parametrize(("left", "words"), [(4, "40 people agreed"), (40, "nothing away here")])
-def test_what_is_found_is_said(left: int, words: str) -> None:
+def test_what_reasoning_found_is_said() -> None:
     """Ten times fewer is something; as many is nothing, and said too."""
-    remaining = Remaining(np.array([40]), np.array([left]), np.array([left == 40]))
-    withheld = dict(made().reasoned.withheld) | {own: [remaining] for own in OWN}
-    study = replace(made(), reasoned=replace(made().reasoned, withheld=withheld))
-    assert words in page(study, (), criteria(study))
+    for left, words in ((4, "40 people agreed"), (40, "nothing away here")):
+        remaining = Remaining(np.array([40]), np.array([left]), np.array([left == 40]))
+        withheld = dict(made().reasoned.withheld) | {own: [remaining] for own in OWN}
+        study = replace(made(), reasoned=replace(made().reasoned, withheld=withheld))
+        assert words in page(study, (), criteria(study))

@@ -127,21 +127,6 @@ def test_the_page_has_every_price() -> None:
     }
 
 
-def test_the_page_has_the_sets_of_figure_11() -> None:
-    """What each may cost, and what our prices come to."""
-    assert [(cap.split()[0], ours) for _, cap, ours in rows("set")] == [
-        (
-            f"{each.cost:.2f}",
-            f"{sum(bits):.2f} ({len(bits)} of {len(each.labels)})"
-            if bits
-            else f"none of {len(each.labels)} has one",
-        )
-        for each in OUTCOMES
-        for bits in [[prices()[label] for label in each.labels if label in prices()]]
-    ]
-    assert f"contradicted is {within_outcomes():.2f} " in TEXT.replace("\n", " ")
-
-
 def test_the_page_says_why_an_attribute_has_an_item_or_none() -> None:
     """Each label of Table 1 once: in the table of items, or below it."""
     mapped = {

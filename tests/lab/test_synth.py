@@ -17,7 +17,8 @@ from agent.build.observe import Observations, observe
 from agent.build.options import BuildOptions, LogFiles
 from agent.errors import UsageError
 from agent.lab import synth
-from agent.lab.synth import PUBLISHED, top_share
+from agent.lab import synth_world as invented
+from agent.lab.synth_world import PUBLISHED, top_share
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import singleton
 from agent.tradeoff.utility import Estimator, Mixture, query_utility
@@ -55,11 +56,11 @@ def test_the_sizes_and_shares_are_the_papers(files: LogFiles) -> None:
     """People, queries, different queries; shares to within one in a hundred of what is counted."""
     found = synth.measured(files)
     assert (found.people, found.queries, found.texts) == (
-        synth.PEOPLE,
-        synth.QUERIES,
-        synth.TEXTS,
+        invented.PEOPLE,
+        invented.QUERIES,
+        invented.TEXTS,
     )
-    assert found.min_users >= synth.MIN_USERS
+    assert found.min_users >= invented.MIN_USERS
     assert found.shares == pytest.approx(PUBLISHED, abs=0.01)
 
 
@@ -69,10 +70,10 @@ def test_rows_follow_each_other_and_every_host_is_a_site(files: LogFiles) -> Non
     user = table["user"].to_numpy()
     asked, time = (table[name].to_numpy() for name in ("asked", "time"))
     same = user[1:] == user[:-1]
-    assert np.count_nonzero(~same) == synth.PEOPLE - 1
+    assert np.count_nonzero(~same) == invented.PEOPLE - 1
     assert np.all(np.diff(time)[same] > np.timedelta64(0))
     gaps = np.diff(asked)[same]
-    assert np.all(gaps[gaps != np.timedelta64(0)] >= np.timedelta64(synth.GAP, "s"))
+    assert np.all(gaps[gaps != np.timedelta64(0)] >= np.timedelta64(invented.GAP, "s"))
     assert np.all(time >= asked)
     assert np.datetime64("2005-12-01") <= asked.min() <= asked.max() < np.datetime64("2007-02-01")
     assert table["dwell"].to_numpy().min() > 0
@@ -95,7 +96,7 @@ def test_the_source_says_what_is_assumed_and_nothing_is_written_over(
 ) -> None:
     """Neither into a folder that holds anything, nor in place of a file; a failure leaves none."""
     rng, other = (np.random.default_rng(seed) for seed in (SEED, SEED + 1))
-    assert not np.array_equal(synth.people(rng).taste, synth.people(other).taste)
+    assert not np.array_equal(invented.people(rng).taste, invented.people(other).taste)
     source = (files.log.parent / synth.SOURCE).read_text()
     assert source.startswith("# Synthetic\n")
     assert f"seed {SEED}" in source

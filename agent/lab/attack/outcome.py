@@ -61,11 +61,6 @@ def consistent(masks: Sequence[int], person: Person, people: Codes) -> Iterator[
         yield rows
 
 
-def knowing(trace: Trace, mask: int) -> Trace:
-    """Add to what is held what an adversary knew of the person beforehand."""
-    return trace._replace(held=tuple(held | mask for held in trace.held))
-
-
 def pooled(trace: Trace) -> Trace:
     """Hold what any recipient holds: all share it with the adversary."""
     return trace._replace(held=tuple(accumulate(trace.held, or_)))

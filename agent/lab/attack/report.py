@@ -151,8 +151,8 @@ def page(study: AttackStudy, charts: Sequence[Chart], judged: Sequence[Criterion
     )
     kept = study.resamples.ratio(ours.bits[:, last], paper.bits[:, last])
     sides = [
-        (each.strategy.name, each.adversary, percent(study.resamples.mean(1 / each.left[:, -1]), 2))
-        for each in study.sides
+        (strategy.name, adversary, percent(study.resamples.mean(1 / left), 2))
+        for (strategy, adversary), left in study.sides.items()
     ]
     met = [each.met for each in judged]
     fields = {

@@ -18,7 +18,6 @@ from agent.lab.attack.outcome import (
     Remaining,
     Resamples,
     StrategyOutcome,
-    knowing,
     outcome,
     pooled,
 )
@@ -38,7 +37,6 @@ from agent.lab.attack.strategies import (
     ANSWERED,
     CONSTANT,
     FAMILIES,
-    NOTHING,
     OWN,
     PAPERS,
     SHIPPED,
@@ -48,20 +46,16 @@ from agent.lab.attack.strategies import (
 from agent.lab.paper.subject import groups_of
 from agent.model.file import SUFFIX, write
 from agent.model.model import Model
-from agent.tradeoff import members
-from agent.tradeoff.tables import union
 
 AT_ONCE = 25  # people in a task
 EVERYONE = (*SHIPPED, *ANSWERED)
 FEW, SHORT, LISTED = 3, 20, 4000  # people, requests, and names on the list where each is decided
 POOLING = 4  # recipients who share what they hold
-BEFOREHAND = 3  # demographics that an adversary knows already
 EVERY: tuple[Strategy, ...] = (
     *(*CONSTANT, *SHIPPED, *ANSWERED, *OWN),
     *(strategy for family in FAMILIES.values() for strategy in family),
 )
-# Shown to adversaries who pool, and to those who know something already.
-SIDES: tuple[Strategy, ...] = (NOTHING, PAPERS, ANSWERED[1])
+SIDES: tuple[Strategy, ...] = (PAPERS, ANSWERED[1])  # before adversaries who pool
 
 
 class Run(NamedTuple):
@@ -189,23 +183,18 @@ def reasoned(
     return Reasoned(len(same), int(same.sum()), withheld, len(listed))
 
 
-class Side(NamedTuple):
-    """One strategy before one more adversary; ``left``: as of `StrategyOutcome`."""
-
-    strategy: Strategy
-    adversary: str
-    left: Indexes
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class AttackStudy:
-    """What was found: outcomes by strategy, of the same people in the same order."""
+    """What was found: outcomes by strategy, of the same people in the same order.
+
+    ``sides``: by strategy and one more adversary, how many people are left to it in the end.
+    """
 
     options: StudyOptions
     material: Material
     crowd: Crowd
     outcomes: Mapping[Strategy, StrategyOutcome]
-    sides: tuple[Side, ...]
+    sides: Mapping[tuple[Strategy, str], Indexes]
     reasoned: Reasoned
     resamples: Resamples
 
@@ -243,7 +232,7 @@ def study(material: Material, options: StudyOptions, progress: Progress) -> Atta
         material=material,
         crowd=crowd,
         outcomes=outcomes,
-        sides=tuple(_sides(crowd, sent, model, run)),
+        sides=dict(_sides(crowd, model, run)),
         reasoned=reasoned(model, crowd, outcomes, inferred, run),
         resamples=Resamples(len(people), options.seed),
     )
@@ -255,23 +244,10 @@ def strategies_for(model: Model) -> tuple[Strategy, ...]:
     return tuple(strategy for strategy in EVERY if strategy.telling not in missing)
 
 
-def known_beforehand(model: Model) -> int:
-    """Select the first demographics of the person, for an adversary who knows something."""
-    mask = next((each.mask for each in groups_of(model) if each.name == "demographics"), 0)
-    return union([each for each in members(mask) if each < model.persons][:BEFOREHAND])
-
-
-def _sides(
-    crowd: Crowd, sent: Mapping[Strategy, Sequence[Trace]], model: Model, run: Run
-) -> Iterator[Side]:
-    """Yield what one knows who knew something, and several together, as the agent knows or not."""
-    mask = known_beforehand(model)
-    names = ", ".join(model.attributes[each].name for each in members(mask))
-    for strategy in SIDES:
-        informed = [knowing(each, mask) for each in sent[strategy]]
-        yield Side(strategy, f"knows {names}", crowd.left(informed))
+def _sides(crowd: Crowd, model: Model, run: Run) -> Iterator[tuple[tuple[Strategy, str], Indexes]]:
+    """Yield what several recipients know together, as the agent knows that they pool or not."""
     for grouped, word in ((False, "pool"), (True, "pool, and the agent knows")):
         scene = Scene(recipients=POOLING, grouped=grouped)
-        for strategy, lines in traces(model, scene, SIDES[1:], crowd.people, run).items():
+        for strategy, lines in traces(model, scene, SIDES, crowd.people, run).items():
             together = [pooled(each) for each in lines]
-            yield Side(strategy, f"{POOLING} recipients that {word}", crowd.left(together))
+            yield (strategy, f"{POOLING} recipients that {word}"), crowd.left(together)[:, -1]

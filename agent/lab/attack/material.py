@@ -1,9 +1,10 @@
-"""What models of samples predict of people, beside what is so in the whole population."""
+"""Models of one half of the people, and of samples, beside all others (the extra `build`)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import ibis
@@ -11,20 +12,131 @@ import numpy as np
 import pyarrow as pa
 
 from agent.build.build import model_of
-from agent.build.observe import Observations, observe
-from agent.build.options import AttributeNote, BuildOptions, TableFiles
+from agent.build.log import open_log, source_of
+from agent.build.observe import HALF_KEY, Observations, in_half_a, observe
+from agent.build.options import (
+    AttributeNote,
+    BuildOptions,
+    Description,
+    TableFiles,
+    read_description,
+)
 from agent.build.tables import USER, Source, clean, open_tables
 from agent.decision.cache import Cache
 from agent.errors import UsageError
 from agent.lab import Progress, StudyOptions
-from agent.lab.attack.halves import held_out
-from agent.lab.attack.simulation import Floats, Indexes, Person, Scene, Trace, people_of
+from agent.lab.attack.simulation import (
+    Floats,
+    HeldOut,
+    Indexes,
+    Material,
+    Person,
+    Scene,
+    Table,
+    Trace,
+    people_of,
+)
 from agent.lab.attack.strategies import ANSWERED, LEDGER, Strategy
 from agent.lab.attack.study import Run, traces
 from agent.lab.charts import Chart, Criterion, Panel, Series, StudyFinding, criteria_table
+from agent.lab.paper.log import files_of, stated_source, table_in
 from agent.model.model import Model
 from agent.tradeoff import Population, members
 from agent.tradeoff.anonymity_set import AnonymitySet
+
+DESCRIPTION = "model.toml"
+EACH = "one_each"  # the column of weights where every row is one person
+USUAL = Path(__file__).parents[3] / "examples" / "data" / "atus"
+
+
+def tables(data: Path | None) -> BuildOptions:
+    """Read how models of two tables in a folder are built, by default of the time use survey.
+
+    UsageError where one of the tables is missing, or the description cannot be read.
+    """
+    folder = data or USUAL
+    describe = folder / DESCRIPTION
+    description = read_description(describe) if describe.is_file() else Description()
+    users, events = (table_in(folder, each) for each in ("users", "events"))
+    return BuildOptions(users=users, events=events, description=description)
+
+
+def stated(options: BuildOptions) -> str:
+    """Look up what is said of the source of two tables."""
+    return stated_source(options.files[0].parent)
+
+
+def material_of(data: Path | None, progress: Progress, *, everybody: bool = False) -> Material:
+    """Build the model of one half of the users in a folder, and take the people of the other.
+
+    ``data``: has two tables, or a log; ``everybody``: see `whole`, also where the description says
+    how many people a row stands for. UsageError where there is no such file; BuildError where the
+    tables cannot make a model.
+    """
+    progress("reading", 0.0)
+    if data is not None and any(data.glob("log.*")):
+        options = BuildOptions(**files_of(data)._asdict())
+        source = source_of(open_log(files_of(data)))
+    else:
+        options = tables(data)
+        if everybody or options.description.weights:
+            return whole(options, progress)
+        source = open_tables(*TableFiles(*options.files[:2]))
+    # Validation figures are dropped: they refer to the full model.
+    one = replace(options, half="A", validation=False).described(id="half")
+    model = model_of(source, one, progress)
+    others = held_out(observe(source, replace(one, half="B", min_users=1)), model)
+    return Material(model, others, stated(options))
+
+
+def whole(options: BuildOptions, progress: Progress) -> Material:
+    """Build the model of one half of the users, whose rows stand for all, and take everybody.
+
+    The rows of the table are all the people there are. Only the other half asks anything. Errors
+    as `material_of`.
+    """
+    source = open_tables(*TableFiles(*options.files[:2]))
+    source = replace(source, users=source.users.mutate(**{EACH: ibis.literal("1")}))
+    unused = (options.description.weights,) if options.description.weights else ()
+    without = (*options.description.without, *unused)
+    one = replace(options, half="A", validation=False).described(weights=EACH, without=without)
+    model = model_of(source, one, progress)
+    seen = observe(source, replace(one, half=None, min_users=1))
+    others = held_out(seen, model, ~in_half_a(seen.users, HALF_KEY))
+    return Material(model, others, stated(options))
+
+
+def held_out(seen: Observations, model: Model, asking: Table | None = None) -> HeldOut:
+    """Take the people that were seen, with those of their events that the model can rank.
+
+    ``seen``: of the same tables as the model, so that codes mean the same; ``asking``: bool,
+    shape (N,), who of them has events, None for all.
+    """
+    asking = np.ones(seen.population.rows, bool) if asking is None else asking
+    places = {query.text: place for place, query in enumerate(model.queries)}
+    parts, total = [], 0
+    for each in seen.queries:
+        person = each.people[each.rows.user]
+        total += int(asking[person].sum())
+        if each.text in places:
+            place = places[each.text]
+            known = {name: number for number, name in enumerate(model.queries[place].intents)}
+            intent = np.array([known.get(name, -1) for name in each.intents])[each.rows.intent]
+            kept = (intent >= 0) & asking[person]
+            query = np.full(int(kept.sum()), place)
+            parts.append((person[kept], query, intent[kept], each.rows.request[kept]))
+    person, query, intent, codes = map(np.concatenate, zip(*parts, strict=True))
+    # Which of several equal events comes first must not depend on the order of a database.
+    order = np.lexsort((*codes.T[::-1], intent, query, person))
+    return HeldOut(
+        codes=seen.population.codes,
+        starts=np.searchsorted(person[order], np.arange(seen.population.rows + 1)),
+        query=query[order],
+        intent=intent[order],
+        request=codes[order],
+        unranked=total - len(person),
+    )
+
 
 TITLE = "What the model of a sample predicts of people, and what is so"
 PEOPLE = "people_per_row"  # the column of the weights of a sample
