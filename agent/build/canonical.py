@@ -85,7 +85,7 @@ class Observed:
     people: Indexes
     events: int
 
-    def kept(self, hashes: NDArray[np.uint64]) -> "Observed":
+    def capped(self, hashes: NDArray[np.uint64]) -> "Observed":
         """The query with at most MOST_ROWS rows, all those of some users, at least one.
 
         ``hashes``: uint64, shape (N,), of the population; the users with the smallest are kept.
@@ -104,21 +104,21 @@ class Observed:
 
         ``chosen``: bool, shape (N,). Users and intents are numbered anew, those left out gone.
         """
-        kept = chosen[self.people]
-        of_row = kept[self.rows.user]
+        inside = chosen[self.people]
+        of_row = inside[self.rows.user]
         if not of_row.any():
             return None
         user, intent = self.rows.user[of_row], self.rows.intent[of_row]
         intents, intent = np.unique(intent, return_inverse=True)
         rows = QueryRows(
-            user=(np.cumsum(kept) - 1)[user],
+            user=(np.cumsum(inside) - 1)[user],
             intent=intent,
-            person=self.rows.person[kept],
+            person=self.rows.person[inside],
             request=self.rows.request[of_row],
             intents=len(intents),
         )
         names = tuple(self.intents[each] for each in intents)
-        return Observed(self.text, names, rows, self.people[kept], self.events)
+        return Observed(self.text, names, rows, self.people[inside], self.events)
 
 
 def observed(

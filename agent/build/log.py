@@ -33,16 +33,16 @@ def check_types(table: str, raw: ibis.Table, columns: Sequence[LogColumn]) -> No
     """Raise BuildError for a column whose type in a parquet file does not fit its kind."""
     schema = raw.schema()
     for column in columns:
-        found = schema.get(column.name)
-        if found is None or found.is_string():
+        dtype = schema.get(column.name)
+        if dtype is None or dtype.is_string():
             continue
         fits = {
-            "text": found.is_integer(),
-            "time": found.is_timestamp() and found.timezone is None,
-            "seconds": found.is_numeric(),
+            "text": dtype.is_integer(),
+            "time": dtype.is_timestamp() and dtype.timezone is None,
+            "seconds": dtype.is_numeric(),
         }
         if not fits[column.kind]:
-            what = f"column {column.name!r} of the {table} table holds {found}"
+            what = f"column {column.name!r} of the {table} table holds {dtype}"
             hint = "write it as text" if column.kind == "text" else HOW[column.kind]
             raise BuildError(what, hint)
 
@@ -65,10 +65,10 @@ def field_of(raw: ibis.Table, column: LogColumn) -> ibis.Value:
         if not field.type().is_string():
             return field.cast(type_)
         text = text_of(field)
-        found = text.try_cast(type_)
+        value = text.try_cast(type_)
         if column.kind == "time":
-            return text.re_search(_TIME).ifelse(found, ibis.null(type_))
-        return text.isnull().ifelse(ibis.null(type_), found.fill_null(float("nan")))
+            return text.re_search(_TIME).ifelse(value, ibis.null(type_))
+        return text.isnull().ifelse(ibis.null(type_), value.fill_null(float("nan")))
     text = text_of(field)
     text = text.lower() if column.folded else text
     return text.nullif(UNSPECIFIED) if column.values or column.most else text
@@ -77,11 +77,11 @@ def field_of(raw: ibis.Table, column: LogColumn) -> ibis.Value:
 def check_header(table: str, header: Sequence[str], columns: Sequence[LogColumn]) -> None:
     """Raise BuildError unless a table has the columns that it needs, each once, and no other."""
     check_keys(table, header, [column.name for column in columns if column.needed])
-    known = [column.name for column in columns]
+    names = [column.name for column in columns]
     for name in header:
-        if name not in known:
+        if name not in names:
             what = f"the {table} table has an unknown column {name!r}"
-            raise BuildError(what, _near(name, known))
+            raise BuildError(what, _near(name, names))
 
 
 def check_fields(
@@ -181,8 +181,8 @@ def queries_of(log: ibis.Table) -> ibis.Table:
     first = _keyed(stayed.group_by(QUERY_KEYS).aggregate(opened=stayed.time.min()))
     pages = stayed.join(first, [*_same_query(stayed, first), stayed.time == first.opened])
     target = _keyed(pages.group_by(QUERY_KEYS).aggregate(host=pages.host.min()))
-    known = log.tld.isin(DOMAINS)
-    queries = log.group_by(QUERY_KEYS).aggregate(tld=log.tld.min(where=known))
+    is_listed = log.tld.isin(DOMAINS)
+    queries = log.group_by(QUERY_KEYS).aggregate(tld=log.tld.min(where=is_listed))
     queries = queries.left_join(target, _same_query(queries, target))
     return queries.select(*QUERY_KEYS, "host", "tld")
 
@@ -203,11 +203,12 @@ def requests_of(queries: ibis.Table, visits: ibis.Table) -> ibis.Table:
     and since, when they first had a page of it open. ``visited_before`` is about the page that
     they then chose, which nobody knows when a request leaves (FORMAT_LOG.md).
     """
-    asked = queries.filter(queries.text.notnull())
-    first = asked.group_by(of_user="user", of_text="text").aggregate(first=asked.asked.min())
+    with_text = queries.filter(queries.text.notnull())
+    keys = {"of_user": "user", "of_text": "text"}
+    first = with_text.group_by(**keys).aggregate(first=with_text.asked.min())
     rows = queries.left_join(first, [queries.user == first.of_user, queries.text == first.of_text])
-    seen = visits.select(visitor="user", visited="host", since="since")
-    rows = rows.left_join(seen, [rows.user == seen.visitor, rows.host == seen.visited])
+    visited = visits.select(visitor="user", visited="host", since="since")
+    rows = rows.left_join(visited, [rows.user == visited.visitor, rows.host == visited.visited])
     hour = rows.asked.hour()
     return rows.select(
         "user",
@@ -233,9 +234,9 @@ def persons_of(log: Log, queries: ibis.Table, visits: ibis.Table) -> ibis.Table:
     What nothing is known of is NULL.
     """
     # Who asked once a day or more, on average over a week or more; as the daemon counts it.
-    asked = queries.filter(queries.text.notnull())
-    spans = asked.group_by(of_user=USER).aggregate(
-        queries=asked.count(), first=asked.asked.min(), last=asked.asked.max()
+    with_text = queries.filter(queries.text.notnull())
+    spans = with_text.group_by(of_user=USER).aggregate(
+        queries=with_text.count(), first=with_text.asked.min(), last=with_text.asked.max()
     )
     seconds = spans.last.epoch_seconds() - spans.first.epoch_seconds()
     often = spans.queries * timedelta(days=1).total_seconds() >= seconds
@@ -249,14 +250,14 @@ def persons_of(log: Log, queries: ibis.Table, visits: ibis.Table) -> ibis.Table:
     # Who visited sites of which topics, of those who visited any that has one.
     sites = log.sites.filter(log.sites.topic.notnull())
     sites = sites.select(site="host", topic="topic").distinct()
-    seen = visits.join(sites, visits.host == sites.site)
-    topics = seen.group_by(of_user=USER).aggregate(
-        **{f"topic_{topic}": (seen.topic == topic).any() for topic in TOPICS}
+    on_topic = visits.join(sites, visits.host == sites.site)
+    topics = on_topic.group_by(of_user=USER).aggregate(
+        **{f"topic_{topic}": (on_topic.topic == topic).any() for topic in TOPICS}
     )
     visited = {name: no_yes(topics[name]) for name in topics.columns[1:]}
     people = log.people
-    for known in (daily, counts.select("of_user", **several), topics.select("of_user", **visited)):
-        people = people.left_join(known, people.user == known.of_user).drop("of_user")
+    for facts in (daily, counts.select("of_user", **several), topics.select("of_user", **visited)):
+        people = people.left_join(facts, people.user == facts.of_user).drop("of_user")
     return people.select(USER, *(each.name for each in TABLE_1 if each.scope == "person"))
 
 
@@ -266,9 +267,9 @@ def source_of(log: Log) -> Source:
     Users are the people, whether they asked or not; events are the queries, with or without a
     target, for what is dropped is counted later. Nothing but the texts of queries is read here.
     """
-    known = ibis.memtable(meanings(log.log.select("query")))
+    texts = ibis.memtable(meanings(log.log.select("query")))
     typed = queries_of(log.log)
-    rows = typed.left_join(known, typed.query == known.known_text)
+    rows = typed.left_join(texts, typed.query == texts.known_text)
     rows = rows.select("user", "asked", "host", "tld", text=rows.meant)
     queries = rows.cache()
     # When each first had a page of each host open.

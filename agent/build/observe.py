@@ -266,24 +266,24 @@ class QueryCounts(NamedTuple):
         """The counts of some of the queries; ``chosen``: bools, or positions."""
         return QueryCounts(*(each[chosen] for each in self))
 
-    def kept(self, options: BuildOptions) -> tuple["QueryCounts", dict[str, int]]:
+    def frequent(self, options: BuildOptions) -> tuple["QueryCounts", dict[str, int]]:
         """The queries of enough users, the most frequent of them, and how much is dropped and why.
 
         BuildError if none has enough.
         """
         enough = self.users >= options.min_users
-        kept, thin = self.where(enough), self.where(~enough)
+        frequent, thin = self.where(enough), self.where(~enough)
         if not enough.any():
             what = f"no query has events from at least {options.min_users} users of the users table"
             hint = "check that both tables use the same user ids, or lower min-users"
             raise BuildError(what, hint)
         dropped = {"thin_queries": len(thin.query), "thin_rows": int(thin.events.sum())}
         if options.most_queries is not None:  # of equals, the first by their texts
-            order = np.argsort(-kept.events, kind="stable")
-            rare = kept.where(order[options.most_queries :])
-            kept = kept.where(np.sort(order[: options.most_queries]))
+            order = np.argsort(-frequent.events, kind="stable")
+            rare = frequent.where(order[options.most_queries :])
+            frequent = frequent.where(np.sort(order[: options.most_queries]))
             dropped |= {"rare_queries": len(rare.query), "rare_rows": int(rare.events.sum())}
-        return kept, dropped
+        return frequent, dropped
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -353,12 +353,12 @@ def observe(
         people = arranged(users.codes, counts, users.weights)
         advance(0.9)
         query, askers, own = _columns(tables.users_and_rows(rows).to_pyarrow())
-        asked = QueryCounts(query, askers, own, events[np.searchsorted(numbers_, query)])
-        kept, dropped = asked.kept(options)
+        all_queries = QueryCounts(query, askers, own, events[np.searchsorted(numbers_, query)])
+        frequent, dropped = all_queries.frequent(options)
         advance(0.95)
-        observed_queries = tuple(_queries(rows, kept, texts, users, people))
+        observed_queries = tuple(_queries(rows, frequent, texts, users, people))
     dropped["thin_queries"] += len(numbers_) - len(query)
-    dropped["thin_rows"] += int(events.sum() - asked.events.sum())
+    dropped["thin_rows"] += int(events.sum() - all_queries.events.sum())
     return Observations(
         attributes=attributes,
         population=people.population,
@@ -366,7 +366,7 @@ def observe(
         dropped={reason: int(count) for reason, count in unusable.items()} | dropped,
         users=tuple(users.ids[each] for each in np.argsort(people.place)),
         sampled_from=users.sampled_from,
-        share=float(kept.events.sum() / events.sum()),
+        share=float(frequent.events.sum() / events.sum()),
     )
 
 
@@ -381,40 +381,40 @@ def _counts(rows: ibis.Table, people: int, requests: tables.Values) -> list[NDAr
 
 
 def _queries(
-    rows: ibis.Table, kept: QueryCounts, texts: pa.Array, users: Users, people: ArrangedPeople
+    rows: ibis.Table, chosen: QueryCounts, texts: pa.Array, users: Users, people: ArrangedPeople
 ) -> Iterator[Observed]:
     """Yield the queries that are kept, in order, with at most MOST_ROWS rows of each.
 
     Of a larger one the engine returns the people with the smallest first bytes of their hashes.
     """
-    last = np.full(len(kept.query), tables.HASH_BYTES - 1, dtype=np.int16)
-    large = np.flatnonzero(kept.rows > MOST_ROWS)
+    last = np.full(len(chosen.query), tables.HASH_BYTES - 1, dtype=np.int16)
+    large = np.flatnonzero(chosen.rows > MOST_ROWS)
     if len(large):
-        which = ibis.memtable(pa.table({"known_query": kept.query[large]}))
+        which = ibis.memtable(pa.table({"known_query": chosen.query[large]}))
         query, byte, count = _columns(tables.by_hash_byte(rows, which).to_pyarrow())
         counts = np.zeros((len(large), tables.HASH_BYTES), dtype=np.int64)
-        counts[np.searchsorted(kept.query[large], query), byte] = count
+        counts[np.searchsorted(chosen.query[large], query), byte] = count
         last[large] = (counts.cumsum(axis=1) <= MOST_ROWS).sum(axis=1)
-    limits = ibis.memtable(pa.table({"known_query": kept.query, "last": last}))
+    limits = ibis.memtable(pa.table({"known_query": chosen.query, "last": last}))
     rows = rows.join(limits, rows.query == limits.known_query)
     rows = rows.filter(rows.hash_byte <= rows.last).drop("known_query", "last").cache()
     pairs = rows.select(known_query="query", known_intent=tables.INTENT).distinct()
     pairs = pairs.order_by("known_query", "known_intent").to_pyarrow()
     check_printable(_texts(pairs["known_intent"]), "the intent")
-    ends = [*kept.query, kept.query[-1] + 1]
+    ends = [*chosen.query, chosen.query[-1] + 1]
     starts = np.searchsorted(pairs["known_query"].to_numpy(), ends)
     code = np.arange(len(pairs)) - np.repeat(starts[:-1], np.diff(starts))
-    known = ibis.memtable(pairs.append_column("code", pa.array(code.astype(np.int32))))
-    query, person, codes, *request = _columns(tables.coded_events(rows, known).to_pyarrow())
+    vocabulary = ibis.memtable(pairs.append_column("code", pa.array(code.astype(np.int32))))
+    query, person, codes, *request = _columns(tables.coded_events(rows, vocabulary).to_pyarrow())
     cuts = np.searchsorted(query, ends)
     hashes = users.hashes[np.argsort(people.place)]
-    for at, (number, events) in enumerate(zip(kept.query, kept.events, strict=True)):
+    for at, (number, events) in enumerate(zip(chosen.query, chosen.events, strict=True)):
         own, names = slice(*cuts[at : at + 2]), pairs["known_intent"][starts[at] : starts[at + 1]]
         columns = np.array([each[own] for each in request], dtype=np.uint8)
         columns = columns.reshape(len(request), len(person[own])).T
         every = Events(person[own].astype(np.intp), codes[own].astype(np.intp), columns)
         whole = observed(texts[int(number)].as_py(), tuple(names.to_pylist()), every, people)
-        yield replace(whole, events=int(events)).kept(hashes)
+        yield replace(whole, events=int(events)).capped(hashes)
 
 
 def _columns(table: pa.Table) -> list[NDArray[Any]]:

@@ -130,20 +130,20 @@ def concept_of(
     name = note.concept or own
     if name != own and "." not in name and name not in concepts():
         raise UsageError.unknown("concept", name, concepts())
-    known = concepts().get(name, (*values[1:], *note.same_as.values()))
+    values_of_concept = concepts().get(name, (*values[1:], *note.same_as.values()))
     for value in (*note.same_as, *note.implies, *note.words):
         if value not in values[1:]:
             raise UsageError.unknown("value", value, values[1:])
     for concept in note.same_as.values():
-        if concept not in known:
-            raise UsageError.unknown(f"value of concept {name!r}", concept, known)
+        if concept not in values_of_concept:
+            raise UsageError.unknown(f"value of concept {name!r}", concept, values_of_concept)
     spoken = (note.same_as.get(each, each) for each in values[1:])
-    found = [each if each in known else None for each in spoken]
-    for each in found:
-        if each is not None and found.count(each) > 1:
+    of_values = [each if each in values_of_concept else None for each in spoken]
+    for each in of_values:
+        if each is not None and of_values.count(each) > 1:
             what = f"two values have the concept {each!r}"
             raise UsageError(what, "keep the one that fits it best")
-    return name, (UNSPECIFIED, *found)
+    return name, (UNSPECIFIED, *of_values)
 
 
 class TableFiles(NamedTuple):

@@ -70,22 +70,22 @@ def read_texts(phrasings: Path, background: Path, queries: Sequence[str]) -> Tex
     background. Errors as `open_tables`.
     """
     place = {normalise(query): at for at, query in enumerate(queries)}
-    found: list[set[str]] = [set() for _ in queries]
+    phrased: list[set[str]] = [set() for _ in queries]
     others = {*_pairs(background, "background", "intent")}
     for query, text in _pairs(phrasings, "phrasings", "query"):
         at = place.get(normalise(query))
         if at is None:
             others.add((query, text))
         else:
-            found[at].add(text)
-    if not any(found):
+            phrased[at].add(text)
+    if not any(phrased):
         what = "no phrasing belongs to a query of the model"
         raise BuildError(what, "name the queries as the events do", str(phrasings))
     intents = len({intent for intent, _ in others})
     if intents < FOLDS:
         what = f"the background has texts of {intents} intents, and {FOLDS} are needed"
         raise BuildError(what, "give texts of many other topics", str(background))
-    return Texts(tuple(tuple(sorted(each)) for each in found), tuple(sorted(others)))
+    return Texts(tuple(tuple(sorted(each)) for each in phrased), tuple(sorted(others)))
 
 
 def _pairs(path: Path, name: str, key: str) -> list[tuple[str, str]]:
@@ -112,25 +112,25 @@ def fit_classifier(titles: Sequence[str], texts: Texts) -> tuple[Classifier, dic
     """
     queries, others = len(titles), [intent for intent, _ in texts.background]
     phrasings = [text for each in texts.phrasings for text in each]
-    meant = np.repeat(np.arange(queries), [len(each) for each in texts.phrasings])
-    labels = np.concatenate([np.arange(queries), meant, np.full(len(others), queries)])
+    intended = np.repeat(np.arange(queries), [len(each) for each in texts.phrasings])
+    labels = np.concatenate([np.arange(queries), intended, np.full(len(others), queries)])
     intents, of_intent = np.unique(others, return_inverse=True)
     folds = np.concatenate([_folds(phrasings), _folds(intents.tolist())[of_intent]])
     scores = np.empty((len(folds), queries + 1))
     with threadpool_limits(1):  # with more, the last bits depend on how many there are
         vectors = encode([*titles, *phrasings, *(text for _, text in texts.background)])
         for fold in range(FOLDS):
-            seen = np.concatenate([np.full(queries, fill_value=True), folds != fold])
-            trained = _regression(vectors[seen], labels[seen])
-            scores[folds == fold] = trained.scores(vectors[~seen])
+            training = np.concatenate([np.full(queries, fill_value=True), folds != fold])
+            trained = _regression(vectors[training], labels[training])
+            scores[folds == fold] = trained.scores(vectors[~training])
         classifier = _regression(vectors, labels)
     temperature = _temperature(scores, labels[queries:])
     shares = softmax(scores / temperature)[:, :-1]
-    known, unknown = np.split(shares.max(axis=1), [len(phrasings)])
-    right = shares[: len(phrasings)].argmax(axis=1) == meant
+    of_phrasings, unknown = np.split(shares.max(axis=1), [len(phrasings)])
+    right = shares[: len(phrasings)].argmax(axis=1) == intended
     weights = 1 / np.bincount(of_intent)[of_intent] / len(intents)
-    threshold = _threshold(known, right, unknown, weights)
-    read = known >= threshold
+    threshold = _threshold(of_phrasings, right, unknown, weights)
+    read = of_phrasings >= threshold
     figures: dict[str, Figure] = {
         "reading_texts": len(phrasings),
         "reading_intents": len(intents),
@@ -174,16 +174,18 @@ def _temperature(scores: Floats, labels: NDArray[np.intp]) -> float:
     return float(2.0 ** -((low + high) / 2))
 
 
-def _threshold(known: Floats, right: NDArray[np.bool_], unknown: Floats, weights: Floats) -> float:
+def _threshold(
+    of_phrasings: Floats, right: NDArray[np.bool_], unknown: Floats, weights: Floats
+) -> float:
     """The least threshold that keeps FALSE_ACCEPTS and RIGHT, 1 if there is none.
 
-    ``known``, ``unknown``: the probability of the surest query for each text; ``weights``: of
-    the unknown texts, such that every intent counts alike.
+    ``of_phrasings``, ``unknown``: the probability of the surest query for each text; ``weights``:
+    of the unknown texts, such that every intent counts alike.
     """
     best = 1.0
-    for threshold in np.unique(known)[::-1].tolist():
+    for threshold in np.unique(of_phrasings)[::-1].tolist():
         if threshold < LEAST or weights[unknown >= threshold].sum() > FALSE_ACCEPTS:
             break
-        if right[known >= threshold].mean() >= RIGHT:
+        if right[of_phrasings >= threshold].mean() >= RIGHT:
             best = threshold
     return best

@@ -65,19 +65,19 @@ def precomputed(model: Model) -> Near | None:
 
     costs = {each: _Asked(stored.get(each, {}), count, partial(losses, each)) for each in measures}
     crowd.learn(costs)
-    asked = {
+    by_query = {
         query: _Asked(uses_of(query, model, cache).stored, count, _counting(query, model, cache))
         for query in sorted(chosen)
     }
-    for query, figures in asked.items():
+    for query, figures in by_query.items():
         uses_of(query, model, cache).stored = figures
         for terms in _terms(model):
             _decided(model, cache, query, terms, Knowledge())
         for pair in _pairs(figures, count):
             figures.get(pair)
-    _later(model, cache, asked, chosen[:PLANNED])
+    _later(model, cache, by_query, chosen[:PLANNED])
     sets, queries, utilities = list[int](), list[int](), list[Floats]()
-    for query, figures in asked.items():
+    for query, figures in by_query.items():
         some = [*figures.asked.items()][:SETS]
         sets += [mask for mask, _ in some]
         queries += [query] * len(some)
@@ -92,21 +92,25 @@ def precomputed(model: Model) -> Near | None:
     )
 
 
-def _later(model: Model, cache: Cache, asked: Mapping[int, "_Asked"], heard: Sequence[int]) -> None:
+def _later(
+    model: Model, cache: Cache, by_query: Mapping[int, "_Asked"], heard: Sequence[int]
+) -> None:
     """Decide for recipients that were asked all these, and hold what the last one carried."""
     history = tuple((query, 1.0) for query in sorted(heard))
     for query in heard:
-        uses_of(query, model, cache).stored = asked[query]
+        uses_of(query, model, cache).stored = by_query[query]
     for terms in _terms(model):
         knowledge = Knowledge(queries=history)
         for query in heard:
-            found = _decided(model, cache, query, terms, Knowledge(queries=history))
+            decision = _decided(model, cache, query, terms, Knowledge(queries=history))
             if knowledge.codes:
                 _decided(model, cache, query, terms, knowledge)
-            persons = (name for name in found.disclosed if model.index(name) < model.persons)
+            persons = (name for name in decision.disclosed if model.index(name) < model.persons)
             codes = model.population.codes[query % model.population.rows]
-            held = Knowledge().with_facts({each: int(codes[model.index(each)]) for each in persons})
-            knowledge = replace(held, queries=history)
+            knows = Knowledge().with_facts(
+                {each: int(codes[model.index(each)]) for each in persons}
+            )
+            knowledge = replace(knows, queries=history)
 
 
 def _decided(

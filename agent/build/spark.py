@@ -49,8 +49,8 @@ class Spark(Backend):  # type: ignore[misc]  # Ibis ships no types
     """Tables go by way of Arrow: in pandas, integers with NULL would be floating-point."""
 
     def _register_in_memory_table(self, op: Any) -> None:  # noqa: ANN401  (of Ibis)
-        found = self._session.createDataFrame(op.data.to_pyarrow(op.schema))
-        found.createOrReplaceTempView(op.name)
+        frame = self._session.createDataFrame(op.data.to_pyarrow(op.schema))
+        frame.createOrReplaceTempView(op.name)
 
     def _create_cached_table(self, name: str, expr: ibis.Table) -> ibis.Table:
         self._run_pre_execute_hooks(expr)  # which registers the tables in memory that it joins
@@ -60,8 +60,8 @@ class Spark(Backend):  # type: ignore[misc]  # Ibis ships no types
         """Compute an expression, and return the result in Arrow."""
         table = expr.as_table()
         self._run_pre_execute_hooks(table)
-        found = self._session.sql(self.compile(table)).toArrow()
-        return expr.__pyarrow_result__(PyArrowData.convert_table(found, table.schema()))
+        rows = self._session.sql(self.compile(table)).toArrow()
+        return expr.__pyarrow_result__(PyArrowData.convert_table(rows, table.schema()))
 
 
 def connected(master: str) -> ibis.BaseBackend:
@@ -96,8 +96,8 @@ def connected(master: str) -> ibis.BaseBackend:
             hint = "install Java 17 or newer, or check your settings of Spark"
             raise BuildError(f"Spark does not start: {why[0]}", hint) from error
         except Py4JError as error:
-            said = str(getattr(error, "java_exception", error)).partition("\n")[0][:200]
-            what = f"Spark: {said}" if local else f"no master answers at {master}"
+            cause = str(getattr(error, "java_exception", error)).partition("\n")[0][:200]
+            what = f"Spark: {cause}" if local else f"no master answers at {master}"
             raise BuildError(what, "start it, or check --spark and Spark's settings") from error
     return backend
 
@@ -111,7 +111,7 @@ def folders_of(backend: ibis.BaseBackend, address: str) -> list[str]:
 def scanned(backend: ibis.BaseBackend, base: str | None, names: Sequence[str]) -> ibis.Table:
     """The table in parquet files; ``base``: the folder below which partitions lie."""
     reader = backend._session.read  # noqa: SLF001  (Ibis takes one path only)
-    found = (reader if base is None else reader.option("basePath", base)).parquet(*names)
+    frame = (reader if base is None else reader.option("basePath", base)).parquet(*names)
     name = ibis.util.gen_name("parquet")
-    found.createOrReplaceTempView(name)
+    frame.createOrReplaceTempView(name)
     return backend.table(name)

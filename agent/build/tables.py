@@ -255,8 +255,8 @@ def traffic(rows: ibis.Table) -> ibis.Table:
 def users_and_rows(rows: ibis.Table) -> ibis.Table:
     """The columns query, users and rows: how many different users and events each query has."""
     each = rows.group_by("query", "person").aggregate(rows=rows.count())  # DuckDB can spill it
-    found = each.group_by("query").aggregate(users=each.count(), rows=each.rows.sum())
-    return found.order_by("query")
+    counts = each.group_by("query").aggregate(users=each.count(), rows=each.rows.sum())
+    return counts.order_by("query")
 
 
 def by_hash_byte(rows: ibis.Table, queries: ibis.Table) -> ibis.Table:
@@ -286,8 +286,8 @@ def request_counts(rows: ibis.Table, column: str) -> ibis.Table:
 def _codes(table: ibis.Table, prefix: str, values: Values) -> dict[str, ibis.Value]:
     """The code of each attribute, int16: the place of its value, 0 where there is none."""
     codes = {}
-    for place, (name, known) in enumerate(values.items()):
-        cases = [(value, code) for code, value in enumerate(known) if code]
+    for place, (name, listed) in enumerate(values.items()):
+        cases = [(value, code) for code, value in enumerate(listed) if code]
         code = table[name].cases(*cases, else_=0) if cases else ibis.literal(0)
         codes[f"{prefix}{place}"] = code.cast("int16")  # Spark has no uint8
     return codes
@@ -309,15 +309,15 @@ def _clean(table: ibis.Table, names: Sequence[str]) -> ibis.Table:
     odd = {name: table[name].re_search(_PLAIN).any() for name in names}
     row = table.aggregate(**odd).to_pyarrow().to_pylist()[0] if names else {}
     for name in (each for each in names if row[each]):
-        found = table.filter(table[name].re_search(_PLAIN)).select(name).distinct()
+        odd_texts = table.filter(table[name].re_search(_PLAIN)).select(name).distinct()
         # Engines differ in what they normalise, and in which spaces they know.
-        known = _mapped(
-            found.to_pyarrow(),
+        cleaned = _mapped(
+            odd_texts.to_pyarrow(),
             lambda text: None if (neat := normalize("NFC", text).strip()) == text else neat,
             ("given", "neat"),
         )
-        known = ibis.memtable(known)
-        joined = table.left_join(known, table[name] == known.given)
+        cleaned = ibis.memtable(cleaned)
+        joined = table.left_join(cleaned, table[name] == cleaned.given)
         neat = joined.given.isnull().ifelse(joined[name], joined.neat.nullif(""))
         others = {each: joined[each] for each in table.columns}
         table = joined.select(**others | {name: neat})
@@ -347,12 +347,12 @@ def _mapped(
     return pa.Table.from_batches(batches, schema)
 
 
-def numbered(found: pa.Table) -> tuple[pa.Array, ibis.Table]:
+def numbered(texts: pa.Table) -> tuple[pa.Array, ibis.Table]:
     """The normalised texts of `meanings`, in order, and which of them each text means.
 
     The table has the columns known_text and query, the position among the normalised texts.
     """
-    known = pc.unique(found["meant"])
-    known = known.take(pc.sort_indices(known))
-    columns = {"known_text": found["known_text"], "query": pc.index_in(found["meant"], known)}
-    return known, ibis.memtable(pa.table(columns))
+    distinct = pc.unique(texts["meant"])
+    distinct = distinct.take(pc.sort_indices(distinct))
+    columns = {"known_text": texts["known_text"], "query": pc.index_in(texts["meant"], distinct)}
+    return distinct, ibis.memtable(pa.table(columns))

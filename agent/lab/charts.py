@@ -88,7 +88,7 @@ class Criterion(NamedTuple):
 
     what: str
     wanted: str
-    found: str
+    result: str
     met: bool | None
     by: str
 

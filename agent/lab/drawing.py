@@ -48,12 +48,12 @@ def drawn(chart: Chart) -> dict[str, bytes]:
         for axes in grid[len(chart.panels) :]:
             axes.set_axis_off()
         figure.supxlabel(fill(chart.note, 90 * columns), fontsize=8, color="0.35")
-        found = {}
+        contents = {}
         for kind, left_out in (("png", ("Software",)), ("svg", ("Date", "Creator"))):
             file = BytesIO()
             figure.savefig(file, format=kind, metadata=dict.fromkeys(left_out))
-            found[kind] = file.getvalue()
-        return found
+            contents[kind] = file.getvalue()
+        return contents
 
 
 def _draw(axes: Axes, panel: Panel) -> None:

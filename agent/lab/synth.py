@@ -83,9 +83,9 @@ def tables_of(seed: int) -> dict[str, pa.Table]:
     """Make the people, their log in order of person and time, and the sites."""
     rng = np.random.default_rng(seed)
     crowd = people(rng)
-    asked = queries(crowd, rng)
+    requests = queries(crowd, rng)
     # The directory has all but one of every 25 sites, by rank of clicks.
-    order = np.argsort(-np.bincount(asked.target, minlength=SITES * len(TOPICS)), kind="stable")
+    order = np.argsort(-np.bincount(requests.target, minlength=SITES * len(TOPICS)), kind="stable")
     topic = np.repeat(np.arange(len(TOPICS)), SITES)
     every = round(1 / (1 - PUBLISHED["topic_known"]))
     topic[order[every // 2 :: every]] = UNSAID
@@ -94,9 +94,9 @@ def tables_of(seed: int) -> dict[str, pa.Table]:
     columns = {
         "people": {
             "user": _numbered(np.arange(PEOPLE), "person"),
-            **{name: _coded(crowd.said[name], [*values]) for name, values in names.items()},
+            **{name: _coded(crowd.volunteered[name], [*values]) for name, values in names.items()},
         },
-        "log": _pages(crowd, asked, hosts, rng),
+        "log": _pages(crowd, requests, hosts, rng),
         "sites": {"host": pa.array(hosts), "topic": _coded(topic, TOPICS)},
     }
     empty = pa.nulls(PEOPLE, pa.string())  # what is not known of anybody
@@ -111,33 +111,36 @@ def tables_of(seed: int) -> dict[str, pa.Table]:
 
 
 def _pages(
-    crowd: SyntheticPeople, asked: SyntheticQueries, hosts: Sequence[str], rng: np.random.Generator
+    crowd: SyntheticPeople,
+    requests: SyntheticQueries,
+    hosts: Sequence[str],
+    rng: np.random.Generator,
 ) -> dict[str, pa.Array]:
     """Draw the pages of each query: the one that was meant, then such as the person likes."""
     later = np.minimum(rng.poisson(CLICKS.late, QUERIES), CLICKS.most)
     row = np.repeat(np.arange(QUERIES), 1 + later)
-    meant = np.diff(row, prepend=-1) != 0
-    site = drawn(crowd.taste[asked.person[row]], rng) * SITES
+    is_target = np.diff(row, prepend=-1) != 0
+    site = drawn(crowd.taste[requests.person[row]], rng) * SITES
     site += rng.choice(SITES, len(row), p=WEIGHTS[:SITES] / WEIGHTS[:SITES].sum())
     long = np.clip(rng.lognormal(CLICKS.stay, CLICKS.spread, len(row)), LONG, CLICKS.longest)
     low, high = CLICKS.short
-    stays = meant | (rng.random(len(row)) < CLICKS.stays)
+    stays = is_target | (rng.random(len(row)) < CLICKS.stays)
     dwell = np.round(np.where(stays, long, rng.uniform(low, high, len(row))), 1)
     sums = dwell.cumsum() - dwell
-    opened = np.ceil(CLICKS.click + sums - sums[meant][row]).astype(np.int64)
-    opened += np.arange(len(row)) - np.flatnonzero(meant)[row]
-    seconds = asked.asked[row]
+    opened = np.ceil(CLICKS.click + sums - sums[is_target][row]).astype(np.int64)
+    opened += np.arange(len(row)) - np.flatnonzero(is_target)[row]
+    seconds = requests.sent_at[row]
     return {
-        "user": _numbered(asked.person[row], "person"),
+        "user": _numbered(requests.person[row], "person"),
         "asked": pa.array(seconds * 1_000_000, pa.timestamp("us")),
-        "query": _numbered(asked.text[row], "query"),
+        "query": _numbered(requests.text[row], "query"),
         "time": pa.array((seconds + opened) * 1_000_000, pa.timestamp("us")),
-        "host": _coded(np.where(meant, asked.target[row], site), hosts),
+        "host": _coded(np.where(is_target, requests.target[row], site), hosts),
         "dwell": pa.array(dwell),
-        "zip": _numbered(asked.zip[row], "zip"),
-        "city": _numbered(asked.city[row], "city"),
-        "country": _coded(asked.city[row] % len(COUNTRIES), COUNTRIES),
-        "tld": _coded(asked.network[row], SUFFIXES),
+        "zip": _numbered(requests.zip[row], "zip"),
+        "city": _numbered(requests.city[row], "city"),
+        "country": _coded(requests.city[row] % len(COUNTRIES), COUNTRIES),
+        "tld": _coded(requests.network[row], SUFFIXES),
     }
 
 

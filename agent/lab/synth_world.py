@@ -95,15 +95,15 @@ class SyntheticPeople(NamedTuple):
     """People, each array one entry per person.
 
     ``circle``, ``woman``, ``age``, ``region``: what is true, codes of CIRCLES, no or yes,
-    AGE_GROUPS and REGIONS; ``said``: the codes of what is volunteered, by column of the table,
-    UNSAID for nothing; ``taste``: (people, topics), float64, in logits.
+    AGE_GROUPS and REGIONS; ``volunteered``: the codes of what is volunteered, by column of the
+    table, UNSAID for nothing; ``taste``: (people, topics), float64, in logits.
     """
 
     circle: Ints
     woman: Ints
     age: Ints
     region: Ints
-    said: dict[str, Ints]
+    volunteered: dict[str, Ints]
     taste: Floats
 
     @property
@@ -119,7 +119,7 @@ def people(rng: np.random.Generator) -> SyntheticPeople:
     years = _of_circles("age")[circle] + rng.normal(size=PEOPLE)
     manly = rng.logistic(size=PEOPLE) - _of_circles("woman")[circle]
     scores = {"gender": manly, "age_group": years, "region": rng.random(PEOPLE)}
-    truth, said = dict[str, Ints](), dict[str, Ints]()
+    truth, volunteered = dict[str, Ints](), dict[str, Ints]()
     for column, score in scores.items():
         # Who says nothing is drawn, whatever the truth, which is then divided alike.
         shares = [each.share for each in MARGINALS if each.column == column]
@@ -127,31 +127,31 @@ def people(rng: np.random.Generator) -> SyntheticPeople:
         truth[column] = np.empty(PEOPLE, dtype=np.int64)
         for some in (says, ~says):
             truth[column][some] = by_rank(score[some], shares)
-        said[column] = np.where(says, truth[column], UNSAID)
+        volunteered[column] = np.where(says, truth[column], UNSAID)
     # Students say what they do as often as published, and others alike.
     student, keen = circle == 0, rng.random(PEOPLE)
     others = PUBLISHED["occupation_given"] - PUBLISHED["student"]
     says = top_share(keen, PUBLISHED["student"], student) | top_share(keen, others, ~student)
-    said["occupation"] = np.where(says, circle, UNSAID)
+    volunteered["occupation"] = np.where(says, circle, UNSAID)
     woman = 1 - truth["gender"]
     liked, of_women, of_age = (_liking(each) for each in _INVENTED["tastes"].values())
     shared = np.array([_liking(each["likes"]) for each in CIRCLES.values()])[circle]
     own = rng.normal(scale=_PEOPLE.taste, size=(PEOPLE, len(TOPICS)))
     taste = own + liked + shared + np.outer(woman, of_women) + np.outer(years, of_age)
-    return SyntheticPeople(circle, woman, truth["age_group"], truth["region"], said, taste)
+    return SyntheticPeople(circle, woman, truth["age_group"], truth["region"], volunteered, taste)
 
 
 class SyntheticQueries(NamedTuple):
     """What is asked, a row per time, in order of person, and when and where.
 
-    ``person``, ``text``: who asks which; ``asked``: int64 seconds since 1970, ascending per person;
-    ``city``, ``zip``: codes; ``network``: a code in SUFFIXES, UNSAID for some; ``target``: the
-    site that was meant, topic by topic.
+    ``person``, ``text``: who asks which; ``sent_at``: int64 seconds since 1970, ascending per
+    person; ``city``, ``zip``: codes; ``network``: a code in SUFFIXES, UNSAID for some; ``target``:
+    the site that was meant, topic by topic.
     """
 
     person: Ints
     text: Ints
-    asked: Ints
+    sent_at: Ints
     city: Ints
     zip: Ints
     network: Ints
@@ -165,8 +165,8 @@ def queries(crowd: SyntheticPeople, rng: np.random.Generator) -> SyntheticQuerie
     meaning = _PEOPLE.focus * np.eye(len(TOPICS))[topic]
     meaning += (1 - _PEOPLE.focus) * np.eye(len(TOPICS))[other]
     person, text = _asked(crowd, meaning, rng)
-    asked = _times(crowd, person, rng)
-    hours, workday = asked % DAY // HOUR, (asked // DAY + 3) % 7 < SATURDAY  # since a Thursday
+    sent_at = _times(crowd, person, rng)
+    hours, workday = sent_at % DAY // HOUR, (sent_at // DAY + 3) % 7 < SATURDAY  # since a Thursday
     working = (hours >= OPENS) & (hours < CLOSES)
     network = _networks(crowd, person, working & workday, rng)
     several = np.bincount(person, minlength=PEOPLE) > 1
@@ -203,7 +203,7 @@ def queries(crowd: SyntheticPeople, rng: np.random.Generator) -> SyntheticQuerie
         anew = drawn(likes[which] + of_moments[rows] @ more - CLICKS.flatter * ranks, rng)
         target[rows] = sites[np.where(returns[rows], usual, anew)]
     code = city * ZIPS + rng.integers(ZIPS, size=PEOPLE)[person]
-    return SyntheticQueries(person, text, asked, city, code, network, target)
+    return SyntheticQueries(person, text, sent_at, city, code, network, target)
 
 
 def _asked(crowd: SyntheticPeople, meaning: Floats, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -252,11 +252,11 @@ def _times(crowd: SyntheticPeople, person: Ints, rng: np.random.Generator) -> In
     evening = (CLOSES + rng.integers(24 - (CLOSES - OPENS), size=QUERIES)) % 24
     hour = np.where(working, rng.integers(OPENS, CLOSES, size=QUERIES), evening)
     since = (FIRST_DAY - date(1970, 1, 1)).days
-    asked = (since + day) * DAY + hour * HOUR + rng.integers(HOUR, size=QUERIES)
-    asked = asked[np.lexsort((asked, person))]
+    sent_at = (since + day) * DAY + hour * HOUR + rng.integers(HOUR, size=QUERIES)
+    sent_at = sent_at[np.lexsort((sent_at, person))]
     # Each person's times are moved back until GAP lies between them.
     steps = np.arange(QUERIES) * GAP - person * (DAYS * DAY * 1_000)
-    moved: Ints = np.maximum.accumulate(asked - steps)
+    moved: Ints = np.maximum.accumulate(sent_at - steps)
     return moved + steps
 
 

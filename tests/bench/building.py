@@ -172,7 +172,7 @@ def observations(extent: Extent) -> Observations:
         users = np.sort(rng.integers(extent.people, size=extent.rows))
         wanted = intents(rng, np.full(extent.rows, query), kind[users], INTENTS)
         events = Events(users, wanted, nothing)
-        kept.append(observed(f"query {query}", names, events, people).kept(user_hashes(ids)))
+        kept.append(observed(f"query {query}", names, events, people).capped(user_hashes(ids)))
     attributes = tuple(
         Attribute(f"p{at}", f"p{at}", "person", ("unspecified", *map("v{}".format, range(1, card))))
         for at, card in enumerate(cards)

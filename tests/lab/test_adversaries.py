@@ -100,7 +100,7 @@ def test_left_are_those_who_agree(people: Codes, held: list[int]) -> None:
     assert found.tolist() == [len(agreeing(people, mask)) for mask in held]
     assert (found >= 1).all()
     together = pooled(trace)
-    assert [*together.held] == [*accumulate(held, or_)]
+    assert [*together.disclosed] == [*accumulate(held, or_)]
     assert (np.diff(people_left(together, mine, people)) <= 0).all()
 
 

@@ -114,7 +114,7 @@ def test_fig_6_levels_off_and_its_returns_diminish() -> None:
     assert "0.25 rows, chosen after" in " ".join(page.text)
     claim = orders.utility_finding({"louo": again}, "made", 0.1).criteria[1]
     assert claim.met is True
-    assert "0.0% of the greatest utility on the way up, and to 75.0% along" in claim.found
+    assert "0.0% of the greatest utility on the way up, and to 75.0% along" in claim.result
 
 
 def point(trade_off: float, cost: float, worth: float) -> Point:

@@ -50,7 +50,7 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> WholeTable:
 def test_a_model_of_everybody_predicts_what_is_so(town: WholeTable) -> None:
     """Whatever was held before; as it is counted by hand."""
     model = model_of_sample(town, 1.0, 1, quiet)
-    codes = town.seen.population.codes
+    codes = town.observations.population.codes
     found = Counter({(((1, 1),), 0b111): 2, ((), 0b11): 1})
     result = compared(found, model, Population(codes))
     assert np.allclose(result.predicted, result.realised)
@@ -64,7 +64,9 @@ def test_a_sample_predicts_about_what_is_so(town: WholeTable) -> None:
     model = model_of_sample(town, 0.2, 1, quiet)
     assert model.population.rows == TOWN / 5
     assert model.people == pytest.approx(TOWN)
-    found = compared(Counter({((), 0b11): 1}), model, Population(town.seen.population.codes))
+    found = compared(
+        Counter({((), 0b11): 1}), model, Population(town.observations.population.codes)
+    )
     assert 0.7 < found.ratio[0] < 1.35
 
 

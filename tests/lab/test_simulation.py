@@ -48,7 +48,7 @@ somebody = st.sampled_from(EVERYBODY)
 decided = st.sampled_from(DECIDED)
 scenes = st.builds(
     Scene,
-    asked=st.none() | st.frozensets(st.sampled_from(names())),
+    requested=st.none() | st.frozensets(st.sampled_from(names())),
     recipients=st.integers(1, 3),
     grouped=st.booleans(),
 )
@@ -62,9 +62,13 @@ def test_a_recipient_holds_what_it_was_sent(
     trace, held = walker(strategy, scene)(person), [0] * scene.recipients
     for step, sent in enumerate(trace.sent):
         held[step % scene.recipients] |= sent & PERSONS
-        assert trace.held[step] == held[step % scene.recipients]
-    assert len(trace.held) == len(person.requests)
-    asked = ALL if scene.asked is None else sum(1 << names().index(each) for each in scene.asked)
+        assert trace.disclosed[step] == held[step % scene.recipients]
+    assert len(trace.disclosed) == len(person.requests)
+    asked = (
+        ALL
+        if scene.requested is None
+        else sum(1 << names().index(each) for each in scene.requested)
+    )
     if strategy is EVERYTHING:
         assert {*trace.sent} == {ALL}
     else:
@@ -100,9 +104,9 @@ def test_who_walked_before_changes_nothing(
 def test_what_does_not_look_back_repeats_itself(person: Person) -> None:
     """At random: the same of a person every time; forgetful: by the query; standing: one set."""
     trace = walker(RANDOM[0])(person)
-    assert {*trace.sent} == {trace.held[0]}
-    assert trace.held[0].bit_count() == RANDOM[0].count
-    seeds = {walker(RANDOM[0], Scene(seed=seed))(person).held[0] for seed in range(20)}
+    assert {*trace.sent} == {trace.disclosed[0]}
+    assert trace.disclosed[0].bit_count() == RANDOM[0].count
+    seeds = {walker(RANDOM[0], Scene(seed=seed))(person).disclosed[0] for seed in range(20)}
     assert len(seeds) > 1
     by_query: dict[int, set[int]] = {}
     for asked, sent in zip(person.requests, walker(FORGETFUL[0])(person).sent, strict=True):
@@ -134,8 +138,8 @@ def test_lambda_and_limits_are_what_a_way_says(trade_off: float) -> None:
     strategy = replace(LEDGER[0], trade_off=trade_off)
     told = [any(walker(strategy)(each).sent) for each in EVERYBODY[:5]]
     assert any(told) is (trade_off == 0.0)
-    held = [walker(replace(strategy, limits=True))(each).held[-1] for each in EVERYBODY[:5]]
-    free = [walker(strategy)(each).held[-1] for each in EVERYBODY[:5]]
+    held = [walker(replace(strategy, limits=True))(each).disclosed[-1] for each in EVERYBODY[:5]]
+    free = [walker(strategy)(each).disclosed[-1] for each in EVERYBODY[:5]]
     assert all(some.bit_count() <= most.bit_count() for some, most in zip(held, free, strict=True))
 
 
@@ -144,7 +148,7 @@ def test_recipients_who_pool_are_told_less_where_the_agent_knows() -> None:
     pooled = {}
     for grouped in (False, True):
         scene = Scene(recipients=3, grouped=grouped)
-        held = [walker(LEDGER[0], scene)(each).held for each in EVERYBODY[:20]]
+        held = [walker(LEDGER[0], scene)(each).disclosed for each in EVERYBODY[:20]]
         pooled[grouped] = sum((a | b | c).bit_count() for *_, a, b, c in held)
     assert pooled[True] <= pooled[False]
 

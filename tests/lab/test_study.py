@@ -83,7 +83,7 @@ def judged(changed: dict[str, tuple[float, float]]) -> dict[str, Criterion]:
 def test_nothing_told_is_nothing_learned() -> None:
     """A guess is as good as blind, and nobody is served better."""
     found = made().outcomes[NOTHING]
-    assert (found.left == len(others().codes)).all()
+    assert (found.remaining == len(others().codes)).all()
     assert (found.bits == 0).all()
     assert (found.carried == 0).all()
 
@@ -92,12 +92,12 @@ def test_nobody_is_left_whom_everything_rules_out() -> None:
     """Every strategy leaves those whom everything leaves, and never more as requests go on."""
     study, whole = made(), made().outcomes[EVERYTHING]
     for found in study.outcomes.values():
-        assert (np.diff(found.left, axis=1) <= 0).all()
-        assert (found.left >= whole.left).all()
-        assert (found.left >= 1).all()
+        assert (np.diff(found.remaining, axis=1) <= 0).all()
+        assert (found.remaining >= whole.remaining).all()
+        assert (found.remaining >= 1).all()
     assert len(study.sides) == 4
     for left in study.sides.values():  # of those who pool, as the agent knows or not
-        assert (left >= whole.left[:, -1]).all()
+        assert (left >= whole.remaining[:, -1]).all()
 
 
 def test_absence_tells_nothing() -> None:
@@ -132,7 +132,7 @@ def test_a_criterion_between_two_lines() -> None:
     for changed, of, against, met in LINES:
         found = judged(changed)[f"{of} against {against}, at equal utility, after 50 requests"]
         assert (found.met, changed) == (met, changed)
-        assert found.found.endswith("from 1.000 to 2.000 bits")
+        assert found.result.endswith("from 1.000 to 2.000 bits")
 
 
 def test_the_bars_of_balanced() -> None:

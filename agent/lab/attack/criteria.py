@@ -27,15 +27,15 @@ LEDGER, PLANNED = OURS = ("with the ledger", "planned")
 UTILITY, SUCCESS = "utility realised, bits a request", "success of a single guess, %"
 
 
-def percent(found: Interval, digits: int = 1) -> str:
+def percent(shares: Interval, digits: int = 1) -> str:
     """Write shares as percentages."""
-    mean, low, high = (f"{100 * each:.{digits}f}" for each in found)
+    mean, low, high = (f"{100 * each:.{digits}f}" for each in shares)
     return f"{mean} % [{low}, {high}]"
 
 
-def number(found: Interval, digits: int = 3) -> str:
+def number(interval: Interval, digits: int = 3) -> str:
     """Write numbers."""
-    mean, low, high = (f"{each:.{digits}f}" for each in found)
+    mean, low, high = (f"{each:.{digits}f}" for each in interval)
     return f"{mean} [{low}, {high}]"
 
 
@@ -44,9 +44,9 @@ def chance(value: float) -> str:
     return f"{100 * value:.2g} %" if value < 1 / 10 else f"{100 * value:.0f} %"
 
 
-def multiple(found: Interval) -> str:
+def multiple(ratio: Interval) -> str:
     """Write ratios, those below 1 as fractions."""
-    mean, low, high = (f"1/{1 / each:.3g}" if each < 1 else f"{each:.3g}" for each in found)
+    mean, low, high = (f"1/{1 / each:.3g}" if each < 1 else f"{each:.3g}" for each in ratio)
     return f"{mean} [{low}, {high}]"
 
 
@@ -54,13 +54,13 @@ class Targets(NamedTuple):
     """The most guesses that may succeed, people left, for how many of the people, utility kept."""
 
     success: float
-    left: int
+    people: int
     many: float
-    kept: float
+    utility: float
 
 
-USUAL = Targets(success=0.005, left=ENOUGH, many=0.95, kept=0.8)
-WANTED = Targets(success=0.001, left=1000, many=0.95, kept=0.9)  # where everybody is listed
+USUAL = Targets(success=0.005, people=ENOUGH, many=0.95, utility=0.8)
+WANTED = Targets(success=0.001, people=1000, many=0.95, utility=0.9)  # where everybody is listed
 
 
 class FrontierLine(NamedTuple):
@@ -86,12 +86,12 @@ def ratios(
     reach = [each.utility.mean(axis=1) for each in (line, other)]
     low, high = max(each.min() for each in reach), min(each.max() for each in reach)
     knots = [each for each in (*line.utility, *other.utility) if low <= each.mean() <= high]
-    found = []
+    compared = []
     for knot in sorted(knots, key=np.mean):
         (one, ones), (two, twos) = (_logs_at(each, knot, resamples) for each in (line, other))
         ratio = between(float(np.exp(one - two)), np.exp(ones - twos))
-        found.append((float(knot.mean()), ratio))
-    return found
+        compared.append((float(knot.mean()), ratio))
+    return compared
 
 
 def _logs_at(line: FrontierLine, knot: Floats, resamples: Resamples) -> tuple[float, Floats]:
@@ -156,21 +156,21 @@ def judged_at(study: AttackStudy, requests: int) -> int:
 
 def _against(study: AttackStudy, family: str, other: str, most: float) -> Criterion:
     step = judged_at(study, EARLY)
-    found = ratios(line_of(study, family, step), line_of(study, other, step), study.resamples)
+    compared = ratios(line_of(study, family, step), line_of(study, other, step), study.resamples)
     what = f"{family} against {other}, at equal utility, after {study.steps[step]} requests"
     wanted = f"at most 1/{1 / most:g} of the success" if most < 1 else "not above it, surely"
-    if not found:
+    if not compared:
         return Criterion(what, wanted, "no overlap", None, "")
 
     def end_of(ratio: Interval) -> float:
         # Where the criterion is to be as good, what is surely worse is above.
         return ratio.high if most < 1 else ratio.low
 
-    worst = max((ratio for _, ratio in found), key=end_of)
+    worst = max((ratio for _, ratio in compared), key=end_of)
     return Criterion(
         what,
         wanted,
-        f"{multiple(worst)} at worst, from {found[0][0]:.3f} to {found[-1][0]:.3f} bits",
+        f"{multiple(worst)} at worst, from {compared[0][0]:.3f} to {compared[-1][0]:.3f} bits",
         end_of(worst) <= most if EARLY in study.steps else None,
         f"{end_of(worst) / most:.2g} times the bar",
     )
@@ -189,8 +189,8 @@ def promises(
     """
     ours, paper = outcomes
     success = resamples.mean(ours.success[:, step])
-    enough = resamples.mean(ours.left[:, step] >= wanted.left)
-    kept = resamples.ratio(ours.bits[:, step], paper.bits[:, step])
+    enough = resamples.mean(ours.remaining[:, step] >= wanted.people)
+    utility = resamples.ratio(ours.bits[:, step], paper.bits[:, step])
     return [
         Criterion(
             f"{name}: a single guess succeeds",
@@ -200,7 +200,7 @@ def promises(
             f"{success.high / wanted.success:.2g} times the bar",
         ),
         Criterion(
-            f"{name}: people with at least {wanted.left:,} left",
+            f"{name}: people with at least {wanted.people:,} left",
             f"at least {100 * wanted.many:g} %",
             percent(enough, 1),
             enough.low >= wanted.many,
@@ -208,10 +208,10 @@ def promises(
         ),
         Criterion(
             f"{name}: utility kept of what {PAPERS.name} has",
-            f"at least {100 * wanted.kept:g} %",
-            "cannot be said" if kept is None else percent(kept, 0),
-            None if kept is None else kept.low >= wanted.kept,
-            "" if kept is None else f"{100 * (kept.low - wanted.kept):+.0f} points",
+            f"at least {100 * wanted.utility:g} %",
+            "cannot be said" if utility is None else percent(utility, 0),
+            None if utility is None else utility.low >= wanted.utility,
+            "" if utility is None else f"{100 * (utility.low - wanted.utility):+.0f} points",
         ),
     ]
 
@@ -221,7 +221,7 @@ KS, RISKS = (300, 500, 700, 1000, 2000), (0.0005, 0.001, 0.002)
 VIOLATIONS = (0.02, 0.05)  # shares of the people for whom k may fail
 HEAD = (
     *("limits", "a guess succeeds", "people left: 1, 5, 50 % have fewer"),
-    *(f"have {WANTED.left:,} or more", "bits a request", "utility kept", "criteria"),
+    *(f"have {WANTED.people:,} or more", "bits a request", "utility kept", "criteria"),
 )
 
 
@@ -256,20 +256,27 @@ def limits_of(
     sent = traces(model, Scene(seed=options.seed), strategies, crowd.people, run)
     outcomes = {strategy: outcome(crowd, each, service) for strategy, each in sent.items()}
     rows, judged = [], dict[Strategy, list[Criterion]]()
-    found = {strategy: figures(each, -1, resamples) for strategy, each in outcomes.items()}
-    for strategy, each in found.items():
+    of_strategies = {strategy: figures(each, -1, resamples) for strategy, each in outcomes.items()}
+    for strategy, each in of_strategies.items():
         both = outcomes[strategy], outcomes[PAPERS]
         judged[strategy] = bars = promises(strategy.name, WANTED, both, -1, resamples)
-        left = " / ".join(f"{people:,}" for people in each.left)
+        people_left = " / ".join(f"{people:,}" for people in each.remaining)
         met = f"{_met(bars)} of {len(bars)}"
-        cells = bars[0].found, left, bars[1].found, number(each.bits, 4), bars[2].found, met
+        cells = (
+            bars[0].result,
+            people_left,
+            bars[1].result,
+            number(each.bits, 4),
+            bars[2].result,
+            met,
+        )
         rows.append((strategy.name, *cells))
-    best = max(varied, key=lambda each: (_met(judged[each]), found[each].bits.mean))
+    best = max(varied, key=lambda each: (_met(judged[each]), of_strategies[each].bits.mean))
     lines = tuple(
         Series(
             label,
-            tuple(found[each].bits.mean for each in group),
-            tuple(100 * found[each].success.mean for each in group),
+            tuple(of_strategies[each].bits.mean for each in group),
+            tuple(100 * of_strategies[each].success.mean for each in group),
             "points",
             names=tuple(each.name for each in group),
         )

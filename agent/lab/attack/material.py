@@ -101,36 +101,36 @@ def whole(options: BuildOptions, progress: Progress) -> Material:
     without = (*options.description.without, *unused)
     one = replace(options, half="A", validation=False).described(weights=EACH, without=without)
     model = model_of(source, one, progress)
-    seen = observe(source, replace(one, half=None, min_users=1))
-    others = held_out(seen, model, ~in_half_a(seen.users, HALF_KEY))
+    everybody = observe(source, replace(one, half=None, min_users=1))
+    others = held_out(everybody, model, ~in_half_a(everybody.users, HALF_KEY))
     return Material(model, others, stated(options))
 
 
-def held_out(seen: Observations, model: Model, asking: Table | None = None) -> HeldOut:
+def held_out(observations: Observations, model: Model, asking: Table | None = None) -> HeldOut:
     """Take the people that were seen, with those of their events that the model can rank.
 
-    ``seen``: of the same tables as the model, so that codes mean the same; ``asking``: bool,
-    shape (N,), who of them has events, None for all.
+    ``observations``: of the same tables as the model, so that codes mean the same; ``asking``:
+    bool, shape (N,), who of them has events, None for all.
     """
-    asking = np.ones(seen.population.rows, bool) if asking is None else asking
+    asking = np.ones(observations.population.rows, bool) if asking is None else asking
     places = {query.text: place for place, query in enumerate(model.queries)}
     parts, total = [], 0
-    for each in seen.queries:
+    for each in observations.queries:
         person = each.people[each.rows.user]
         total += int(asking[person].sum())
         if each.text in places:
             place = places[each.text]
-            known = {name: number for number, name in enumerate(model.queries[place].intents)}
-            intent = np.array([known.get(name, -1) for name in each.intents])[each.rows.intent]
-            kept = (intent >= 0) & asking[person]
-            query = np.full(int(kept.sum()), place)
-            parts.append((person[kept], query, intent[kept], each.rows.request[kept]))
+            numbers = {name: number for number, name in enumerate(model.queries[place].intents)}
+            intent = np.array([numbers.get(name, -1) for name in each.intents])[each.rows.intent]
+            ranked = (intent >= 0) & asking[person]
+            query = np.full(int(ranked.sum()), place)
+            parts.append((person[ranked], query, intent[ranked], each.rows.request[ranked]))
     person, query, intent, codes = map(np.concatenate, zip(*parts, strict=True))
     # Which of several equal events comes first must not depend on the order of a database.
     order = np.lexsort((*codes.T[::-1], intent, query, person))
     return HeldOut(
-        codes=seen.population.codes,
-        starts=np.searchsorted(person[order], np.arange(seen.population.rows + 1)),
+        codes=observations.population.codes,
+        starts=np.searchsorted(person[order], np.arange(observations.population.rows + 1)),
         query=query[order],
         intent=intent[order],
         request=codes[order],
@@ -159,7 +159,7 @@ class WholeTable:
 
     source: Source
     options: BuildOptions
-    seen: Observations
+    observations: Observations
 
 
 def world_of(options: BuildOptions) -> WholeTable:
@@ -168,14 +168,14 @@ def world_of(options: BuildOptions) -> WholeTable:
     unused = (described.weights,) if described.weights else ()
     options = options.described(weights="", without=(*described.without, *unused))
     source = clean(open_tables(*TableFiles(*options.files[:2])))
-    seen = observe(source, replace(options, min_users=1))
+    observations = observe(source, replace(options, min_users=1))
     notes = {
         each.name: AttributeNote(each.title, sensitivity=each.sensitivity, values=each.values[1:])
-        for each in seen.attributes
+        for each in observations.attributes
     }
     plain = replace(options, validation=False)
     plain = plain.described(weights=PEOPLE, without=(), attributes=notes)
-    return WholeTable(source.without(options.description.without), plain, seen)
+    return WholeTable(source.without(options.description.without), plain, observations)
 
 
 def model_of_sample(world: WholeTable, share: float, seed: int, progress: Progress) -> Model:
@@ -183,9 +183,12 @@ def model_of_sample(world: WholeTable, share: float, seed: int, progress: Progre
 
     Each row stands for 1 / its chance of being drawn.
     """
-    people = world.seen.population.rows
+    people = world.observations.population.rows
     size = round(share * people)
-    ids = [world.seen.users[row] for row in np.random.default_rng(seed).permutation(people)[:size]]
+    ids = [
+        world.observations.users[row]
+        for row in np.random.default_rng(seed).permutation(people)[:size]
+    ]
     sample = ibis.memtable(pa.table({USER: ids, PEOPLE: [repr(people / size)] * size}))
     source = replace(world.source, users=world.source.users.inner_join(sample, USER))
     return model_of(source, world.options.described(id="sample"), progress)
@@ -193,21 +196,21 @@ def model_of_sample(world: WholeTable, share: float, seed: int, progress: Progre
 
 def disclosures(people: Sequence[Person], traces: Iterable[Trace]) -> Counter[Disclosed]:
     """Count the different decisions of people that added something."""
-    found: Counter[Disclosed] = Counter()
+    counts: Counter[Disclosed] = Counter()
     for person, trace in zip(people, traces, strict=True):
-        for before, held in pairwise((0, *trace.held)):
-            if held != before:
+        for before, after in pairwise((0, *trace.disclosed)):
+            if after != before:
                 facts = tuple((each, person.codes[each]) for each in members(before))
-                found[facts, held] += 1
-    return found
+                counts[facts, after] += 1
+    return counts
 
 
-def holdings(found: Counter[Disclosed]) -> Counter[Disclosed]:
+def holdings(disclosed: Counter[Disclosed]) -> Counter[Disclosed]:
     """Count the sets held after disclosures, each as if everybody disclosed it at once."""
-    held: Counter[Disclosed] = Counter()
-    for (_, after), times in found.items():
-        held[(), after] += times
-    return held
+    counts: Counter[Disclosed] = Counter()
+    for (_, after), times in disclosed.items():
+        counts[(), after] += times
+    return counts
 
 
 class Predictions(NamedTuple):
@@ -226,31 +229,31 @@ class Predictions(NamedTuple):
         return self.realised / self.predicted
 
 
-def compared(found: Counter[Disclosed], model: Model, world: Population) -> Predictions:
+def compared(disclosed: Counter[Disclosed], model: Model, world: Population) -> Predictions:
     """Set what a model of a sample predicts for disclosures beside ``world``, all people."""
-    cache, risks = Cache(), np.zeros((2, len(found)))
-    for column, (before, after) in enumerate(found):
+    cache, risks = Cache(), np.zeros((2, len(disclosed)))
+    for column, (before, after) in enumerate(disclosed):
         people = cache.anonymity_set(model, before), AnonymitySet(world, model.cards, before)
         risks[:, column] = [each.identifiability(after, "maxprob", 1) for each in people]
-    return Predictions(risks[0], risks[1], np.array([*found.values()], np.intp))
+    return Predictions(risks[0], risks[1], np.array([*disclosed.values()], np.intp))
 
 
 def criteria_of(name: str, every: Predictions) -> tuple[Criterion, ...]:
     """Judge one sample where risks are low; each different disclosure counts once."""
     low = every.predicted <= COVERED
-    found = Predictions(every.predicted[low], every.realised[low], every.times[low])
-    if not len(found.times):
+    covered = Predictions(every.predicted[low], every.realised[low], every.times[low])
+    if not len(covered.times):
         what = f"{name}: predicted risk at most {COVERED:.0%}"
         return (Criterion(what, "some disclosures", "none", None, ""),)
-    good = found.ratio <= ABOVE
-    within, often = float(good.mean()), float(np.average(good, weights=found.times))
-    share = float(found.realised.mean() / found.predicted.mean())
+    good = covered.ratio <= ABOVE
+    within, often = float(good.mean()), float(np.average(good, weights=covered.times))
+    share = float(covered.realised.mean() / covered.predicted.mean())
     words = f"{within:.1%} of {len(good):,}; {often:.1%} of decisions"
     return (
         Criterion(
             f"{name}: realised risk at most {ABOVE:g} times the predicted",
             f"for {MOST:.0%} of the sets",
-            f"{words}; at worst {found.ratio.max():.2f}",
+            f"{words}; at worst {covered.ratio.max():.2f}",
             within >= MOST,
             f"{100 * (within - MOST):+.1f} points",
         ),
@@ -271,7 +274,10 @@ def samples_of(
 
     UsageError where all of them have fewer; BuildError where one cannot make a model.
     """
-    run, everybody = Run(options.processes, progress), Population(world.seen.population.codes)
+    run, everybody = (
+        Run(options.processes, progress),
+        Population(world.observations.population.codes),
+    )
     shares = [share for share in SHARES if share * everybody.rows >= FEWEST]
     if not shares:
         hint = f"give a table of at least {FEWEST / SHARES[-1]:,.0f} people"
@@ -280,16 +286,16 @@ def samples_of(
     panels, judged = list[Panel](), list[Criterion]()
     for share in shares:
         model = model_of_sample(world, share, options.seed, progress)
-        others = held_out(world.seen, model)
+        others = held_out(world.observations, model)
         people = people_of(others, options.people, options.requests, options.seed)
         every = traces(model, Scene(), STRATEGIES, people, run).values()
         added = sum((disclosures(people, each) for each in every), Counter[Disclosed]())
         name, series = f"a sample of {100 * share:g} %", list[Series]()
         for kind, sets in zip(KINDS, (holdings(added), added), strict=True):
-            found = compared(sets, model, everybody)
-            x, y = (tuple(each.tolist()) for each in found[:2])
+            predictions = compared(sets, model, everybody)
+            x, y = (tuple(each.tolist()) for each in predictions[:2])
             series.append(Series(kind, x, y, "points"))
-            judged += criteria_of(f"{name}, {kind}", found)
+            judged += criteria_of(f"{name}, {kind}", predictions)
         ends = min(series[0].x), max(series[0].x)
         series.append(Series("as predicted", ends, ends))
         axes = ("expected success of one guess, predicted", "realised", tuple(series))

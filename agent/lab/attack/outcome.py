@@ -43,7 +43,9 @@ def people_left(trace: Trace, person: Person, people: Codes) -> Indexes:
 
     ``people``: unsigned, shape (N, P), codes by person attribute.
     """
-    return np.array([len(rows) for rows in consistent(trace.held, person, people)], dtype=np.intp)
+    return np.array(
+        [len(rows) for rows in consistent(trace.disclosed, person, people)], dtype=np.intp
+    )
 
 
 def consistent(masks: Sequence[int], person: Person, people: Codes) -> Iterator[Indexes]:
@@ -63,7 +65,7 @@ def consistent(masks: Sequence[int], person: Person, people: Codes) -> Iterator[
 
 def pooled(trace: Trace) -> Trace:
     """Hold what any recipient holds: all share it with the adversary."""
-    return trace._replace(held=tuple(accumulate(trace.held, or_)))
+    return trace._replace(disclosed=tuple(accumulate(trace.disclosed, or_)))
 
 
 class Remaining(NamedTuple):
@@ -97,15 +99,15 @@ class Reasoner:
     def inferred(self, person: Person) -> Remaining:
         """Infer who is left of the list, after each request of a person who is on it."""
         # All remaining candidates share one history.
-        producing, held = np.arange(len(self._people)), 0
+        producing, disclosed = np.arange(len(self._people)), 0
         candidates, masks = [], []
         for question, chosen, _ in requests_of(
             self._agent.chosen, self._model, self._scene, person
         ):
             producing = self._those_who_say(chosen.order, question, person, producing)
-            held |= union(each for each in chosen.order if each < self._model.persons)
+            disclosed |= union(each for each in chosen.order if each < self._model.persons)
             candidates.append(producing)
-            masks.append(held)
+            masks.append(disclosed)
         agreeing = list(consistent(masks, person, self._people))
         return Remaining(
             np.array([len(rows) for rows in agreeing], dtype=np.intp),
@@ -192,15 +194,15 @@ def realised(
 
     Each has shape (N, T). Bits are log2 P(x|.) - log2 p0(x) of what was wanted.
     """
-    requests = [(person, asked) for person in people for asked in person.requests]
-    codes = np.array([(*person.codes, *asked.request) for person, asked in requests], np.uint8)
-    query = np.array([asked.query for _, asked in requests], np.intp)
-    intent = np.array([asked.intent for _, asked in requests], np.intp)
+    requests = [(person, request) for person in people for request in person.requests]
+    codes = np.array([(*person.codes, *request.request) for person, request in requests], np.uint8)
+    query = np.array([request.query for _, request in requests], np.intp)
+    intent = np.array([request.intent for _, request in requests], np.intp)
     masks = [mask for trace in traces for mask in trace.sent]
-    said, bits = received(codes, masks), np.zeros(len(query))
+    heard, bits = received(codes, masks), np.zeros(len(query))
     for each in np.unique(query).tolist():
         places = np.flatnonzero(query == each)
-        different, which = np.unique(said[places], axis=0, return_inverse=True)
+        different, which = np.unique(heard[places], axis=0, return_inverse=True)
         bits[places] = service.scores(each, different)[which.reshape(-1), intent[places]]
     carried = np.array([mask.bit_count() for mask in masks], dtype=np.intp)
     return bits.reshape(len(people), -1), carried.reshape(len(people), -1)
@@ -218,7 +220,7 @@ class Crowd:
     codes: Codes
     steps: tuple[int, ...]
 
-    def left(self, traces: Sequence[Trace]) -> Indexes:
+    def remaining(self, traces: Sequence[Trace]) -> Indexes:
         """Count the people who agree with what is held, intp, shape (people, steps)."""
         places = np.array(self.steps) - 1
         pairs = zip(traces, self.people, strict=True)
@@ -229,18 +231,18 @@ class Crowd:
 class StrategyOutcome:
     """What came of one strategy, shape (people, steps) each.
 
-    ``left``: intp, how many people of the list agree with what is held after a step; float64, mean
-    over the requests until then: ``bits`` of `realised`, and attributes ``carried``.
+    ``remaining``: intp, how many people of the list agree with what is held after a step; float64,
+    mean over the requests until then: ``bits`` of `realised`, and attributes ``carried``.
     """
 
-    left: Indexes
+    remaining: Indexes
     bits: Floats
     carried: Floats
 
     @property
     def success(self) -> Floats:
         """The chance that a single guess at a person is right, float64, as the others."""
-        return 1 / self.left
+        return 1 / self.remaining
 
 
 def outcome(crowd: Crowd, traces: Sequence[Trace], service: Service) -> StrategyOutcome:
@@ -250,28 +252,28 @@ def outcome(crowd: Crowd, traces: Sequence[Trace], service: Service) -> Strategy
         np.cumsum(each, axis=1, dtype=np.float64)[:, places] / crowd.steps
         for each in realised(service, crowd.people, traces)
     )
-    return StrategyOutcome(crowd.left(traces), bits, carried)
+    return StrategyOutcome(crowd.remaining(traces), bits, carried)
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyFigures:
     """What one strategy gave away and brought.
 
-    ``success``: of a single guess; ``left``: the QUANTILES over people of how many people are
+    ``success``: of a single guess; ``remaining``: the QUANTILES over people of how many people are
     left; ``bits`` and ``carried``: the means of a request until then.
     """
 
     success: Interval
-    left: tuple[int, ...]
+    remaining: tuple[int, ...]
     bits: Interval
     carried: float
 
 
-def figures(found: StrategyOutcome, step: int, resamples: Resamples) -> StrategyFigures:
+def figures(result: StrategyOutcome, step: int, resamples: Resamples) -> StrategyFigures:
     """Compute the figures after a step, by its place among the steps."""
     return StrategyFigures(
-        success=resamples.mean(found.success[:, step]),
-        left=tuple(int(quantile(found.left[:, step], each)) for each in QUANTILES),
-        bits=resamples.mean(found.bits[:, step]),
-        carried=float(found.carried[:, step].mean()),
+        success=resamples.mean(result.success[:, step]),
+        remaining=tuple(int(quantile(result.remaining[:, step], each)) for each in QUANTILES),
+        bits=resamples.mean(result.bits[:, step]),
+        carried=float(result.carried[:, step].mean()),
     )

@@ -31,7 +31,7 @@ FOLLOWED: tuple[Strategy, ...] = (
 # What each panel follows: its title, the label of y, the figure, and whether y is logarithmic.
 CURVES: tuple[tuple[str, str, Callable[[StrategyFigures], Interval | float], bool], ...] = (
     ("who is recognised", SUCCESS, lambda each: _percent(each.success), True),
-    ("people left, at most 5 % have fewer", "people", lambda each: each.left[1], True),
+    ("people left, at most 5 % have fewer", "people", lambda each: each.remaining[1], True),
     ("what is gained", UTILITY, lambda each: each.bits, False),
     ("what a request carries", "attributes a request", lambda each: each.carried, False),
 )
@@ -108,9 +108,9 @@ def _line(study: AttackStudy, name: str, family: Sequence[Strategy], step: int) 
 
 
 def _points(study: AttackStudy, label: str, named: Mapping[Strategy, str], step: int) -> Series:
-    found = [figures(study.outcomes[strategy], step, study.resamples) for strategy in named]
-    utility = tuple(each.bits.mean for each in found)
-    success = tuple(100 * each.success.mean for each in found)
+    results = [figures(study.outcomes[strategy], step, study.resamples) for strategy in named]
+    utility = tuple(each.bits.mean for each in results)
+    success = tuple(100 * each.success.mean for each in results)
     return Series(label, utility, success, "points", names=tuple(named.values()))
 
 
@@ -138,8 +138,8 @@ def _over_requests(
         yield Series(strategy.name, places, tuple(y), low=low, high=high)
 
 
-def _percent(found: Interval) -> Interval:
-    return Interval(*(100 * each for each in found))
+def _percent(shares: Interval) -> Interval:
+    return Interval(*(100 * each for each in shares))
 
 
 def page(study: AttackStudy, charts: Sequence[Chart], judged: Sequence[Criterion]) -> str:
@@ -149,10 +149,10 @@ def page(study: AttackStudy, charts: Sequence[Chart], judged: Sequence[Criterion
     own, forgets, everything = (
         figures(each, last, study.resamples) for each in (ours, paper, study.outcomes[EVERYTHING])
     )
-    kept = study.resamples.ratio(ours.bits[:, last], paper.bits[:, last])
+    utility = study.resamples.ratio(ours.bits[:, last], paper.bits[:, last])
     sides = [
-        (strategy.name, adversary, percent(study.resamples.mean(1 / left), 2))
-        for (strategy, adversary), left in study.sides.items()
+        (strategy.name, adversary, percent(study.resamples.mean(1 / people), 2))
+        for (strategy, adversary), people in study.sides.items()
     ]
     met = [each.met for each in judged]
     fields = {
@@ -175,8 +175,8 @@ def page(study: AttackStudy, charts: Sequence[Chart], judged: Sequence[Criterion
         "forgets": chance(forgets.success.mean),
         "carried": forgets.carried,
         "ours": chance(own.success.mean),
-        "left": own.left[1] - 1,
-        "kept": "a share that cannot be said" if kept is None else f"{100 * kept.mean:.0f} %",
+        "left": own.remaining[1] - 1,
+        "kept": "a share that cannot be said" if utility is None else f"{100 * utility.mean:.0f} %",
         "sides": table(SIDE_HEAD, sides),
         **_absence(study),
     }
@@ -221,8 +221,8 @@ def _strategies(study: AttackStudy) -> str:
     """Tabulate what came of each strategy in the end."""
     rows = []
     for strategy, outcome in study.outcomes.items():
-        found = figures(outcome, -1, study.resamples)
-        left = " / ".join(f"{each:,}" for each in found.left)
-        cells = percent(found.success, 2), left, number(found.bits), f"{found.carried:.2f}"
+        result = figures(outcome, -1, study.resamples)
+        people = " / ".join(f"{each:,}" for each in result.remaining)
+        cells = percent(result.success, 2), people, number(result.bits), f"{result.carried:.2f}"
         rows.append((strategy.name, *cells))
     return table(HEAD, rows)

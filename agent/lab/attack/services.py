@@ -43,9 +43,9 @@ class Learnt:
         ``received``: intp, shape (n, attributes). The prior, where nothing is said.
         """
         total = np.zeros((len(received), len(self.prior)))
-        for said, each in zip(received.T, self.added, strict=True):
-            where = np.flatnonzero(said != SILENT)
-            total[where] += each[said[where] - 1]
+        for codes, each in zip(received.T, self.added, strict=True):
+            where = np.flatnonzero(codes != SILENT)
+            total[where] += each[codes[where] - 1]
         logs = self.bias + tempered(received)[:, None] * total
         masses = np.exp(logs - logs.max(axis=1, keepdims=True))
         shares = masses / masses.sum(axis=1, keepdims=True)

@@ -136,13 +136,13 @@ def as_table(masks: Sequence[int], attributes: int) -> Table:
 class Scene:
     """Where people send their requests.
 
-    ``asked``: the names that recipients ask for, None for all that there are; ``pause``: from one
-    request of a person to the next; ``recipients``: among whom a person's requests go around;
+    ``requested``: the names that recipients ask for, None for all that there are; ``pause``: from
+    one request of a person to the next; ``recipients``: among whom a person's requests go around;
     ``grouped``: whether the agent knows that these pool what they learn; ``seed``: of what is
     disclosed at random.
     """
 
-    asked: frozenset[str] | None = None
+    requested: frozenset[str] | None = None
     pause: timedelta = DAILY / 5
     recipients: int = 1
     grouped: bool = False
@@ -179,7 +179,9 @@ def chooser(strategy: Strategy, model: Model, scene: Scene) -> Chooser:
     """
     names = [attribute.name for attribute in model.attributes]
     offered = [
-        each for each in range(model.persons) if scene.asked is None or names[each] in scene.asked
+        each
+        for each in range(model.persons)
+        if scene.requested is None or names[each] in scene.requested
     ]
     if strategy.telling == "reticent":
         return Reticent(strategy, model, scene).chosen
@@ -209,7 +211,7 @@ class Reticent:
     def __init__(self, strategy: Strategy, model: Model, scene: Scene) -> None:
         """Take a preset and what is changed in it, and what is asked for."""
         self._strategy, self._model = strategy, model
-        self._asked = None if scene.asked is None else tuple(sorted(scene.asked))
+        self._requested = None if scene.requested is None else tuple(sorted(scene.requested))
         self._cache = Cache()
         self._names = [attribute.name for attribute in model.attributes]
         self._places = {name: place for place, name in enumerate(self._names)}
@@ -251,7 +253,7 @@ class Reticent:
         terms = replace(terms, available=self._available(person.codes))
         if self._protects_me(question):
             own = dict(zip(self._names[: self._model.persons], person.codes, strict=True))
-        request = Request(self._model.queries[question.query].text, question.host, self._asked)
+        request = Request(self._model.queries[question.query].text, question.host, self._requested)
         context = Context(request, terms, question.knowledge, self._model, own, cache=self._cache)
         return decide(context, brief=True)
 
@@ -259,8 +261,10 @@ class Reticent:
         """Name what is set where that is not all: what a person said, and all of a request."""
         if not self._strategy.unset:
             return None
-        said = {name for name, code in zip(self._names, codes, strict=False) if code != UNSPECIFIED}
-        return frozenset(said.union(self._names[self._model.persons :]))
+        specified = {
+            name for name, code in zip(self._names, codes, strict=False) if code != UNSPECIFIED
+        }
+        return frozenset(specified.union(self._names[self._model.persons :]))
 
     def _terms_of(self, question: PosedRequest) -> tuple[int, Terms]:
         """Look up the terms of a request, and a number that equal terms share."""
@@ -278,12 +282,12 @@ class Reticent:
 class Trace(NamedTuple):
     """What came of each of T requests; masks are over the model's attributes, in order.
 
-    ``sent``: the attributes that a request carried, not specified or not; ``held``: those of the
-    person that its recipient held after it.
+    ``sent``: the attributes that a request carried, not specified or not; ``disclosed``: those of
+    the person that its recipient held after it.
     """
 
     sent: tuple[int, ...]
-    held: tuple[int, ...]
+    disclosed: tuple[int, ...]
 
 
 def requests_of(
@@ -297,12 +301,12 @@ def requests_of(
     """
     names = [attribute.name for attribute in model.attributes[: model.persons]]
     by_pool: defaultdict[str, Holdings[int]] = defaultdict(Holdings)
-    held: defaultdict[str, int] = defaultdict(int)
-    for number, asked in enumerate(person.requests):
+    disclosed: defaultdict[str, int] = defaultdict(int)
+    for number, request in enumerate(person.requests):
         at = FIRST + number * scene.pause
         host = f"recipient{number % scene.recipients + 1}.example"  # each a site of its own
         holdings = by_pool[GROUP if scene.grouped else host]
-        question = PosedRequest(asked.query, host, holdings.knowledge(at), at)
+        question = PosedRequest(request.query, host, holdings.knowledge(at), at)
         chosen = choose(question, person)
         lasting = [each for each in chosen.order if each < model.persons]
         before = question.knowledge.names
@@ -311,8 +315,8 @@ def requests_of(
         holdings.add_facts(at, site_of(host), facts)
         if chosen.planned and chosen.order:
             holdings.add_query(site_of(host), Interpretation.exact(question.query))
-        held[host] |= union(lasting)
-        yield question, chosen, held[host]
+        disclosed[host] |= union(lasting)
+        yield question, chosen, disclosed[host]
 
 
 def walk(choose: Chooser, model: Model, scene: Scene, person: Person) -> Trace:
@@ -320,5 +324,5 @@ def walk(choose: Chooser, model: Model, scene: Scene, person: Person) -> Trace:
     steps = [*requests_of(choose, model, scene, person)]
     return Trace(
         tuple(union(chosen.order) for _, chosen, _ in steps),
-        tuple(held for *_, held in steps),
+        tuple(disclosed for *_, disclosed in steps),
     )

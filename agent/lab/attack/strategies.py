@@ -46,16 +46,16 @@ class Strategy:
             "violations": self.violations,
             "risk": self.risk,
         }
-        kept: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
-        limits = replace(limits, **kept)
-        asked = frozenset[str]() if self.answered else terms.ask
+        changed: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
+        limits = replace(limits, **changed)
+        withheld = frozenset[str]() if self.answered else terms.ask
         names = ("trade_off", "mode", "memory")
         changes: dict[str, Any] = {each: getattr(self, each) for each in names}
         return replace(
             terms,
             limits=limits,
             ask=frozenset(),
-            excluded=terms.excluded | asked,
+            excluded=terms.excluded | withheld,
             **{name: value for name, value in changes.items() if value is not None},
         )
 

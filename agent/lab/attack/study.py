@@ -117,8 +117,8 @@ def worked(
             write(model, path)
             pool = stack.enter_context(spawned(run.processes, partial(_begin, path, work)))
             results = pool.map(_done, tasks)
-        for number, ((strategy, _), found) in enumerate(zip(tasks, results, strict=True), 1):
-            done[strategy] += found
+        for number, ((strategy, _), outcomes) in enumerate(zip(tasks, results, strict=True), 1):
+            done[strategy] += outcomes
             run.progress(doing, number / len(tasks))
     return done
 
@@ -170,7 +170,7 @@ def reasoned(
     same = np.concatenate([each.same for each in everyone])
     rare: dict[Strategy, list[Person]] = {}
     for strategy, own, unset in zip(ANSWERED, OWN, UNSET, strict=True):
-        fewest = np.argsort(outcomes[strategy].left[:, -1], kind="stable")[:FEW].tolist()
+        fewest = np.argsort(outcomes[strategy].remaining[:, -1], kind="stable")[:FEW].tolist()
         some = [crowd.people[each] for each in fewest]
         rare[own] = [each._replace(requests=each.requests[:SHORT]) for each in some]
         rare[unset] = rare[own]
@@ -178,8 +178,10 @@ def reasoned(
     places = np.unique([each.place for these in rare.values() for each in these])
     others = np.setdiff1d(np.arange(len(crowd.codes)), places)
     listed = np.append(places, others[: max(0, LISTED - len(places))])
-    found = worked(model, Work(Scene(), crowd.codes[listed]), rare, run)
-    withheld = {strategy: [remaining for _, remaining in each] for strategy, each in found.items()}
+    results = worked(model, Work(Scene(), crowd.codes[listed]), rare, run)
+    withheld = {
+        strategy: [remaining for _, remaining in each] for strategy, each in results.items()
+    }
     return Reasoned(len(same), int(same.sum()), withheld, len(listed))
 
 
@@ -220,8 +222,8 @@ def study(material: Material, options: StudyOptions, progress: Progress) -> Atta
     scene, every = Scene(seed=options.seed), strategies_for(model)
     both = worked(model, Work(scene, crowd.codes), dict.fromkeys(EVERYONE, people), run)
     rest = traces(model, scene, [each for each in every if each not in both], people, run)
-    found = {each: [trace for trace, _ in pairs] for each, pairs in both.items()} | rest
-    sent = {each: found[each] for each in every}
+    traced = {each: [trace for trace, _ in pairs] for each, pairs in both.items()} | rest
+    sent = {each: traced[each] for each in every}
     inferred = [each for pairs in both.values() for _, each in pairs]
     outcomes = {}
     for number, (strategy, each) in enumerate(sent.items(), 1):
@@ -250,4 +252,4 @@ def _sides(crowd: Crowd, model: Model, run: Run) -> Iterator[tuple[tuple[Strateg
         scene = Scene(recipients=POOLING, grouped=grouped)
         for strategy, lines in traces(model, scene, SIDES, crowd.people, run).items():
             together = [pooled(each) for each in lines]
-            yield (strategy, f"{POOLING} recipients that {word}"), crowd.left(together)[:, -1]
+            yield (strategy, f"{POOLING} recipients that {word}"), crowd.remaining(together)[:, -1]

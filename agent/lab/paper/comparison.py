@@ -103,19 +103,19 @@ def _claims(name: str, scores: tuple[Scored, ...]) -> list[Criterion]:
     best, there = scores[0], STATED[OPTIMISED]
     second = max(each.objective for each in scores[1:])
     beaten = best.objective >= second
-    found = {"best": best, "count": len(best.attributes), "second": second, "there": there}
+    fields = {"best": best, "count": len(best.attributes), "second": second, "there": there}
     stops = "" if beaten else prose("stops")
-    claims = [claim("optimised", beaten, name=name, stops=stops, **found)]
-    known = [each for each in scores if each.name in STATED]
-    for each in known[1:]:
+    claims = [claim("optimised", beaten, name=name, stops=stops, **fields)]
+    published = [each for each in scores if each.name in STATED]
+    for each in published[1:]:
         there = STATED[each.name]
         same = (there.score < 0) == (each.objective < 0) and each.objective < best.objective
         utility = "less than the optimised" if there.bound else there.utility
         less = "less" if each.utility < best.utility else "not less"
         of = {"there": there, "utility": utility, "less": less}
         claims.append(claim("score", same, name=name, scored=each, **of))
-    if len(known) == len(STATED):
-        ranked = [each.name for each in sorted(known, key=lambda each: -each.objective)]
+    if len(published) == len(STATED):
+        ranked = [each.name for each in sorted(published, key=lambda each: -each.objective)]
         ranks = {"there": ", ".join(STATED), "here": ", ".join(ranked)}
         claims.append(claim("ranking", ranked == [*STATED], name=name, **ranks))
     return claims
@@ -242,17 +242,17 @@ def shape_finding(shapes: Sequence[Shape], note: str) -> StudyFinding:
     chart = Chart("fig-13-shape", title, note, panels)
     claims = []
     for each in shapes:
-        found, letter = each.violations, each.name[0]
+        violations, letter = each.violations, each.name[0]
         wanted = "supermodular" if letter == "C" else "submodular"
         of = {"letter": letter, "wanted": wanted, "few": FEW}
-        claims.append(claim("shape", found.share <= FEW, shape=each, found=found, **of))
+        claims.append(claim("shape", violations.share <= FEW, shape=each, found=violations, **of))
     return StudyFinding(chart, tuple(claims), (prose("triples"),))
 
 
 def shape_sentence(shapes: Sequence[Shape]) -> str:
     """Say how often U is not submodular, and what that takes from what is proven."""
-    found = ", ".join(
+    shares = ", ".join(
         f"{each.violations.share:.0%} of the triples under {each.name.removeprefix('U, ')}"
         for each in shapes
     )
-    return prose("proofs", found=found)
+    return prose("proofs", found=shares)

@@ -99,13 +99,13 @@ def place_costs(log: Log) -> dict[str, float]:
 
 def _usual(table: ibis.Table, name: str) -> dict[str, str]:
     """Find each person's most frequent value of a column; of equals the first by characters."""
-    known = table.filter(table[name].notnull())
-    counted = known.group_by("user", value=known[name]).aggregate(rows=known.count()).to_pyarrow()
+    given = table.filter(table[name].notnull())
+    counted = given.group_by("user", value=given[name]).aggregate(rows=given.count()).to_pyarrow()
     users, values, rows = (counted[each].to_pylist() for each in ("user", "value", "rows"))
-    found: dict[str, str] = {}
+    usual: dict[str, str] = {}
     for _, value, user in sorted(zip((-each for each in rows), values, users, strict=True)):
-        found.setdefault(user, value)
-    return found
+        usual.setdefault(user, value)
+    return usual
 
 
 def _coded(usual: Mapping[str, str], users: Sequence[str]) -> NDArray[np.uint32]:

@@ -141,9 +141,9 @@ def _levels_off(name: str, order: Along) -> Criterion:
     here, last = reached(values, LEVEL), values[-1]
     same = here <= count / 2 and last >= LEVEL * max(values)
     because = prose(f"level-{name}") if name == "plugin" or not same else ""
-    found = {"most": max(values), "here": here, "count": count, "last": last, "because": because}
+    fields = {"most": max(values), "here": here, "count": count, "last": last, "because": because}
     there = len(UTILITY_ORDER)
-    return claim("levels-off", same, name=name, level=LEVEL, there=there, **found)
+    return claim("levels-off", same, name=name, level=LEVEL, there=there, **fields)
 
 
 def cost_finding(order: Along, note: str) -> StudyFinding:
@@ -186,9 +186,9 @@ def calibrated_finding(orders: Mapping[str, Along], trade_off: float, note: str)
     for name, order in orders.items():
         values, count = order.curves[OBJECTIVE], len(order.names)
         best, peak, last = reached(values, 1), max(0.0, *values), values[-1]
-        found = {"best": best, "count": count, "peak": peak, "last": last}
+        fields = {"best": best, "count": count, "peak": peak, "last": last}
         same = 0 < best <= count / 2 and last < peak
-        claims.append(claim("peak", same, name=name, **found))
+        claims.append(claim("peak", same, name=name, **fields))
     return StudyFinding(Chart("fig-10-calibrated", title, note, panels), tuple(claims))
 
 
@@ -293,17 +293,17 @@ def calibrated(costs: Mapping[str, float], levels: Indexes) -> tuple[Floats, flo
 def calibration_finding(costs: Mapping[str, float], seed: int, note: str) -> StudyFinding:
     """Draw Fig. 8b."""
     levels = survey.made_answers(costs, survey.RESPONSES, seed)
-    (wanted, trade_off), found, near = calibrated(costs, levels), "no fit", False
+    (wanted, trade_off), result, near = calibrated(costs, levels), "no fit", False
     series = [Series.ranked("bits wanted (made answers)", wanted, "line")]
     if trade_off is not None:
         label = f"λ times the cost, λ = {trade_off:.2f}"
         series.append(Series.ranked(label, [trade_off * each for each in costs.values()], "line"))
         off = trade_off / survey.TRADE_OFF - 1
-        found = f"λ = {trade_off:.2f} from made answers, off by {off:+.0%}"
+        result = f"λ = {trade_off:.2f} from made answers, off by {off:+.0%}"
         near = abs(off) <= WITHIN
     panel = Panel("", "precision", "bits", tuple(series), ticks=(*costs,))
     title = "Fig. 8b: calibration by the precision of location (made answers)"
     chart = Chart("fig-08b-calibration", title, f"{note} The answers are made.", (panel,))
     same = None if near else False
-    fitted = claim("least-squares", same, trade_off=survey.TRADE_OFF, found=found, within=WITHIN)
+    fitted = claim("least-squares", same, trade_off=survey.TRADE_OFF, found=result, within=WITHIN)
     return StudyFinding(chart, (fitted,), (prose("made-up", trade_off=survey.TRADE_OFF),))

@@ -189,7 +189,7 @@ def groups_of(model: Model) -> tuple[Group, ...]:
     names = names_of(model, range(len(model.attributes)))
     if any(each.name in names for each in TOPIC):
         statistics = next(each.labels for each in OUTCOMES if each.name == "search statistics")
-        found = {
+        groups = {
             "demographics": ("all labels with D", [each.name for each in DEMOGRAPHIC]),
             "topics": ("all labels with T", [each.name for each in TOPIC]),
             "search statistics": (
@@ -201,9 +201,9 @@ def groups_of(model: Model) -> tuple[Group, ...]:
         persons = names[: model.persons]
         topics = [each for each in persons if each.startswith(INTERESTS)]
         others = [each for each in persons if each not in topics]
-        found = {"demographics": ("all that is no topic", others)}
-        found |= {"topics": ("int_ and dev_", topics)} if topics else {}
+        groups = {"demographics": ("all that is no topic", others)}
+        groups |= {"topics": ("int_ and dev_", topics)} if topics else {}
     return tuple(
         Group(name, union(names.index(each) for each in group if each in names), meaning)
-        for name, (meaning, group) in found.items()
+        for name, (meaning, group) in groups.items()
     )

@@ -146,14 +146,14 @@ def ratings_in(data: bytes) -> Ratings:
     return Ratings(tuple(header), small)
 
 
-def median_bits(known: Sequence[tuple[float, float]]) -> float | None:
+def median_bits(points: Sequence[tuple[float, float]]) -> float | None:
     """Find for how many bits half of the people share, None if more are wanted than is known.
 
-    ``known``: pairs of bits and the share of people who share for so much, both ascending. Nobody
+    ``points``: pairs of bits and the share of people who share for so much, both ascending. Nobody
     shares for 0 bits; between what is known the share grows in a straight line.
     """
     bits, shares = 0.0, 0.0
-    for next_bits, next_share in known:
+    for next_bits, next_share in points:
         if next_share >= HALF:
             return bits + (next_bits - bits) * (HALF - shares) / (next_share - shares)
         bits, shares = next_bits, next_share
@@ -163,18 +163,18 @@ def median_bits(known: Sequence[tuple[float, float]]) -> float | None:
 def stated_prices() -> Mapping[str, float]:
     """Compute the bits by label that the paper's shares come to (6.1)."""
     bits = {each: median_bits([(DOUBLED_BITS, share)]) for each, share in WOULD_SHARE.items()}
-    return {label: found for label, found in bits.items() if found is not None}
+    return {label: price for label, price in bits.items() if price is not None}
 
 
 def rated_prices() -> Mapping[str, float]:
     """Compute the bits by label that the second survey comes to, where an item is mapped."""
-    found = {}
+    by_label = {}
     for label, items in MAPPED.items():
         shares = [adults().share(items, level) for level, _ in enumerate(PRICES, start=1)]
         bits = median_bits([*zip(PRICES, shares, strict=True)])
         if bits is not None:
-            found[label] = bits
-    return found
+            by_label[label] = bits
+    return by_label
 
 
 @cache
