@@ -71,7 +71,6 @@ def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **optio
             TITLE,
             material_of,
             samples_of,
-            stated,
             tables,
             world_of,
         )
@@ -84,8 +83,7 @@ def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **optio
     with Progress() as progress:
         if samples:
             progress("reading", 0.0)
-            described = tables(data)
-            finding, judged = samples_of(world_of(described), given, stated(described), progress)
+            finding, judged = samples_of(world_of(tables(data)), given, progress)
         else:
             material = material_of(data, progress, everybody=limits)
         if limits:

@@ -12,7 +12,7 @@ class Series:
     """One curve, or one colour of points or bars.
 
     ``x``, ``y``: as many numbers each; ``low``, ``high``: of an interval around each y, or empty;
-    ``names``: of the points, or empty. ValueError where the lengths differ.
+    ``names``: of the points, or empty.
     """
 
     label: str
@@ -22,13 +22,6 @@ class Series:
     low: tuple[float, ...] = ()
     high: tuple[float, ...] = ()
     names: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for each in (self.y, self.low or self.y, self.high or self.y, self.names or self.y):
-            if len(each) != len(self.x):
-                raise ValueError(f"{self.label!r} has {len(self.x)} places and {len(each)} numbers")
-        if bool(self.low) != bool(self.high):
-            raise ValueError(f"{self.label!r} has an interval with one end")
 
     @classmethod
     def ranked(

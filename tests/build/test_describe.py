@@ -89,6 +89,7 @@ def test_any_bytes_are_a_description_or_refused(
 
 
 SEX = "[attributes.gender]\nconcept = 'sex'\nsame_as"
+SAME = "[attributes.gender]\nconcept = 'a.b'\n[attributes.size]\nconcept = 'a.b'"
 TWICE = "attributes.street.implies.elm.gender = 'woman'\nattributes"
 UNREADABLE = (
     ("licens = 'x'", "unknown key 'licens'", "did you mean 'licence'?"),
@@ -110,7 +111,7 @@ UNFIT = (
     ("stands_for = ' '", "stands_for is empty", "plural"),
     ("[attributes.size]\ntitle = '''a\nb'''", "control character", "shown"),
     ("[attributes.quarter]\nrefines = 'street'", "does not refine 'street'", "'east' lies in"),
-    (f"{SEX[:21]}concept = 'a.b'\n[attributes.size]\nconcept = 'a.b'", "two attributes of", ""),
+    (SAME, "two attributes of the concept 'a.b'", ""),
     ("[attributes.size]\nimplies.xl.gender = 'man'", "unknown value 'xl'", "'l'"),
     ("[attributes.size]\nwords.l = 'site:a'", "'site:a' is not a plain word", "`words`"),
     ("[attributes.size]\nimplies.m.gender = 'men'", "'gender' is 'men', which is not", "what"),

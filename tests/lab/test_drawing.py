@@ -8,8 +8,6 @@ from pathlib import Path
 from struct import unpack
 from xml.etree import ElementTree as ET
 
-import pytest
-
 from agent.lab.charts import Chart, Criterion, Mark, Panel, Series, StudyFinding
 from agent.lab.drawing import HEADER, REPORT, drawn, numbers, write_report
 
@@ -104,14 +102,3 @@ def test_the_page_names_every_figure_and_says_why(tmp_path: Path) -> None:
         assert row in text
     assert "it falls \\| slowly" in text
     assert {"# A study", "It begins.", "Why."} <= {*text.splitlines()}
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"y": (1.0,)}, {"low": (1.0,), "high": (1.0, 2.0)}, {"names": ("a",)}, {"low": (1.0, 2.0)}],
-)
-def test_a_series_has_as_many_numbers_as_places(wrong: dict[str, tuple[float, ...]]) -> None:
-    """And an interval has two ends."""
-    values = {"x": (0.0, 1.0), "y": (1.0, 2.0), **wrong}
-    with pytest.raises(ValueError, match=r"numbers|one end"):
-        Series("wrong", **values)  # type: ignore[arg-type]

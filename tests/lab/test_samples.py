@@ -14,7 +14,6 @@ from agent.errors import UsageError
 from agent.lab import StudyOptions
 from agent.lab.attack.criteria import grid, limits_of
 from agent.lab.attack.material import (
-    Predictions,
     WholeTable,
     compared,
     criteria_of,
@@ -51,12 +50,11 @@ def test_a_model_of_everybody_predicts_what_is_so(town: WholeTable) -> None:
     """Whatever was held before; as it is counted by hand."""
     model = model_of_sample(town, 1.0, 1, quiet)
     codes = town.observations.population.codes
-    found = Counter({(((1, 1),), 0b111): 2, ((), 0b11): 1})
-    result = compared(found, model, Population(codes))
-    assert np.allclose(result.predicted, result.realised)
-    assert result.times.tolist() == [2, 1]
+    disclosed = Counter({(((1, 1),), 0b111): 2, ((), 0b11): 1})
+    predicted, realised = compared(disclosed, model, Population(codes))
+    assert np.allclose(predicted, realised)
     alike = codes[codes[:, 1] == 1][:, :3]
-    assert result.realised[0] == pytest.approx(len(np.unique(alike, axis=0)) / len(alike))
+    assert realised[0] == pytest.approx(len(np.unique(alike, axis=0)) / len(alike))
 
 
 def test_a_sample_predicts_about_what_is_so(town: WholeTable) -> None:
@@ -64,10 +62,9 @@ def test_a_sample_predicts_about_what_is_so(town: WholeTable) -> None:
     model = model_of_sample(town, 0.2, 1, quiet)
     assert model.population.rows == TOWN / 5
     assert model.people == pytest.approx(TOWN)
-    found = compared(
-        Counter({((), 0b11): 1}), model, Population(town.observations.population.codes)
-    )
-    assert 0.7 < found.ratio[0] < 1.35
+    everybody = Population(town.observations.population.codes)
+    predicted, realised = compared(Counter({((), 0b11): 1}), model, everybody)
+    assert 0.7 < realised[0] / predicted[0] < 1.35
 
 
 def test_disclosures_are_what_was_new_and_holdings_forget_what_was_before() -> None:
@@ -84,19 +81,19 @@ def test_criteria_are_plain_arithmetic(ratios: list[float], risk: float) -> None
     """The share of sets within 1.35 times, and the ratio of means; beyond a percent none speaks."""
     predicted, times = np.full(len(ratios), risk), np.ones(len(ratios), np.intp)
     realised = predicted * ratios
-    found = criteria_of("x", Predictions(predicted, realised, times))
+    found = criteria_of("x", np.array([predicted, realised]), times.tolist())
     assert [each.met for each in found] == [
         np.mean(realised / predicted <= 1.35) >= 0.95,
         realised.mean() / predicted.mean() >= 0.5,
     ]
-    far = Predictions(predicted + 0.02, realised, times)
-    assert [each.met for each in criteria_of("x", far)] == [None]
+    far = np.array([predicted + 0.02, realised])
+    assert [each.met for each in criteria_of("x", far, times.tolist())] == [None]
 
 
 def test_a_study_of_a_small_town(town: WholeTable) -> None:
     """The samples that are large enough, each beside the truth; on the page every criterion."""
     options = StudyOptions(people=4, requests=4, processes=1)
-    finding, judged = samples_of(town, options, "a town", quiet)
+    finding, judged = samples_of(town, options, quiet)
     assert [each.title for each in finding.chart.panels] == ["a sample of 20 %"]
     assert all(each.what in finding.text[0] for each in judged)
 
@@ -104,7 +101,7 @@ def test_a_study_of_a_small_town(town: WholeTable) -> None:
 def test_too_few_people_are_refused(tmp_path: Path) -> None:
     """A sample of them says nothing."""
     with pytest.raises(UsageError, match="80 people are too few"):
-        samples_of(world(tmp_path, 80), StudyOptions(), "", quiet)
+        samples_of(world(tmp_path, 80), StudyOptions(), quiet)
 
 
 def test_everybody_is_on_the_list_and_every_limit_on_the_page(tmp_path: Path) -> None:

@@ -127,10 +127,10 @@ def criteria(study: AttackStudy) -> tuple[Criterion, ...]:
     step = judged_at(study, LATE)
     wanted, paper = WANTED if study.material.everybody else USUAL, study.outcomes[PAPERS]
     balanced = [
-        each if LATE in study.steps else each._replace(met=None)
+        each if LATE in study.crowd.steps else each._replace(met=None)
         for strategy in (SHIPPED[1], ANSWERED[1])
         for each in promises(
-            f"{strategy.name}, after {study.steps[step]} requests",
+            f"{strategy.name}, after {study.crowd.steps[step]} requests",
             wanted,
             (study.outcomes[strategy], paper),
             step,
@@ -151,13 +151,14 @@ def line_of(study: AttackStudy, family: str, step: int) -> FrontierLine:
 
 def judged_at(study: AttackStudy, requests: int) -> int:
     """Find the step that a criterion is judged at: the last where it is not reached."""
-    return study.steps.index(requests) if requests in study.steps else len(study.steps) - 1
+    steps = study.crowd.steps
+    return steps.index(requests) if requests in steps else len(steps) - 1
 
 
 def _against(study: AttackStudy, family: str, other: str, most: float) -> Criterion:
     step = judged_at(study, EARLY)
     compared = ratios(line_of(study, family, step), line_of(study, other, step), study.resamples)
-    what = f"{family} against {other}, at equal utility, after {study.steps[step]} requests"
+    what = f"{family} against {other}, at equal utility, after {study.crowd.steps[step]} requests"
     wanted = f"at most 1/{1 / most:g} of the success" if most < 1 else "not above it, surely"
     if not compared:
         return Criterion(what, wanted, "no overlap", None, "")
@@ -171,7 +172,7 @@ def _against(study: AttackStudy, family: str, other: str, most: float) -> Criter
         what,
         wanted,
         f"{multiple(worst)} at worst, from {compared[0][0]:.3f} to {compared[-1][0]:.3f} bits",
-        end_of(worst) <= most if EARLY in study.steps else None,
+        end_of(worst) <= most if EARLY in study.crowd.steps else None,
         f"{end_of(worst) / most:.2g} times the bar",
     )
 

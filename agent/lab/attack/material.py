@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 import ibis
 import numpy as np
@@ -28,7 +27,6 @@ from agent.lab import Progress, StudyOptions
 from agent.lab.attack.simulation import (
     Floats,
     HeldOut,
-    Indexes,
     Material,
     Person,
     Scene,
@@ -213,47 +211,38 @@ def holdings(disclosed: Counter[Disclosed]) -> Counter[Disclosed]:
     return counts
 
 
-class Predictions(NamedTuple):
-    """The success of one guess after different disclosures, float64, shape (n,).
+def compared(disclosed: Counter[Disclosed], model: Model, world: Population) -> Floats:
+    """Compute the success of a guess after disclosures, float64, shape (2, n).
 
-    Over those who looked alike before. ``times``: intp, how often each disclosure was made.
+    What a model of a sample predicts, and what is so of ``world``, all people: each over those who
+    looked alike before.
     """
-
-    predicted: Floats
-    realised: Floats
-    times: Indexes
-
-    @property
-    def ratio(self) -> Floats:
-        """Realised over predicted risk, float64, shape (n,)."""
-        return self.realised / self.predicted
-
-
-def compared(disclosed: Counter[Disclosed], model: Model, world: Population) -> Predictions:
-    """Set what a model of a sample predicts for disclosures beside ``world``, all people."""
     cache, risks = Cache(), np.zeros((2, len(disclosed)))
     for column, (before, after) in enumerate(disclosed):
         people = cache.anonymity_set(model, before), AnonymitySet(world, model.cards, before)
         risks[:, column] = [each.identifiability(after, "maxprob", 1) for each in people]
-    return Predictions(risks[0], risks[1], np.array([*disclosed.values()], np.intp))
+    return risks
 
 
-def criteria_of(name: str, every: Predictions) -> tuple[Criterion, ...]:
-    """Judge one sample where risks are low; each different disclosure counts once."""
-    low = every.predicted <= COVERED
-    covered = Predictions(every.predicted[low], every.realised[low], every.times[low])
-    if not len(covered.times):
+def criteria_of(name: str, risks: Floats, times: Sequence[int]) -> tuple[Criterion, ...]:
+    """Judge one sample where risks are low; each different disclosure counts once.
+
+    ``risks``: as of `compared`; ``times``: how often each disclosure was made.
+    """
+    low = risks[0] <= COVERED
+    if not low.any():
         what = f"{name}: predicted risk at most {COVERED:.0%}"
         return (Criterion(what, "some disclosures", "none", None, ""),)
-    good = covered.ratio <= ABOVE
-    within, often = float(good.mean()), float(np.average(good, weights=covered.times))
-    share = float(covered.realised.mean() / covered.predicted.mean())
+    predicted, realised = risks[:, low]
+    good = realised / predicted <= ABOVE
+    within, often = float(good.mean()), float(np.average(good, weights=np.array(times)[low]))
+    share = float(realised.mean() / predicted.mean())
     words = f"{within:.1%} of {len(good):,}; {often:.1%} of decisions"
     return (
         Criterion(
             f"{name}: realised risk at most {ABOVE:g} times the predicted",
             f"for {MOST:.0%} of the sets",
-            f"{words}; at worst {covered.ratio.max():.2f}",
+            f"{words}; at worst {(realised / predicted).max():.2f}",
             within >= MOST,
             f"{100 * (within - MOST):+.1f} points",
         ),
@@ -268,9 +257,9 @@ def criteria_of(name: str, every: Predictions) -> tuple[Criterion, ...]:
 
 
 def samples_of(
-    world: WholeTable, options: StudyOptions, source: str, progress: Progress
+    world: WholeTable, options: StudyOptions, progress: Progress
 ) -> tuple[StudyFinding, list[Criterion]]:
-    """Study samples of at least `FEWEST` people; ``source``: where the table is from.
+    """Study samples of at least `FEWEST` people.
 
     UsageError where all of them have fewer; BuildError where one cannot make a model.
     """
@@ -292,18 +281,19 @@ def samples_of(
         added = sum((disclosures(people, each) for each in every), Counter[Disclosed]())
         name, series = f"a sample of {100 * share:g} %", list[Series]()
         for kind, sets in zip(KINDS, (holdings(added), added), strict=True):
-            predictions = compared(sets, model, everybody)
-            x, y = (tuple(each.tolist()) for each in predictions[:2])
+            risks = compared(sets, model, everybody)
+            x, y = (tuple(each.tolist()) for each in risks)
             series.append(Series(kind, x, y, "points"))
-            judged += criteria_of(f"{name}, {kind}", predictions)
+            judged += criteria_of(f"{name}, {kind}", risks, [*sets.values()])
         ends = min(series[0].x), max(series[0].x)
         series.append(Series("as predicted", ends, ends))
         axes = ("expected success of one guess, predicted", "realised", tuple(series))
         panels.append(Panel(name, *axes, log_x=True, log_y=True))
     note = (
-        f"Data: {source}. The {everybody.rows:,} rows of the table are all the people there are; a "
-        f"model knows a sample of them. {options.people:,} people send {options.requests:,} "
-        f"requests each, decided by {len(STRATEGIES)} strategies. Seed {options.seed}."
+        f"Data: {stated(world.options)}. The {everybody.rows:,} rows of the table are all the "
+        f"people there are; a model knows a sample of them. {options.people:,} people send "
+        f"{options.requests:,} requests each, decided by {len(STRATEGIES)} strategies. Seed "
+        f"{options.seed}."
     )
     text = (
         f"Each different set counts once. Where the predicted risk is above {COVERED:.0%} no "

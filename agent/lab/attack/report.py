@@ -5,7 +5,7 @@ from importlib.resources import files
 from math import log
 
 from agent.lab.attack.criteria import EARLY, SUCCESS, UTILITY, chance, judged_at, number, percent
-from agent.lab.attack.outcome import QUANTILES, Interval, StrategyFigures, figures
+from agent.lab.attack.outcome import Interval, StrategyFigures, figures
 from agent.lab.attack.strategies import (
     ANSWERED,
     CONSTANT,
@@ -35,17 +35,14 @@ CURVES: tuple[tuple[str, str, Callable[[StrategyFigures], Interval | float], boo
     ("what is gained", UTILITY, lambda each: each.bits, False),
     ("what a request carries", "attributes a request", lambda each: each.carried, False),
 )
-PUBLISHED = 1000  # people of figures that are published
-LEFT = "/".join(f"{100 * each:g}" for each in QUANTILES)
-HEAD = ("sent", "a guess succeeds", f"people left: {LEFT} %", "bits realised", "attributes")
-SIDE_HEAD = ("sent", "an adversary who", "a guess succeeds")
+HEAD = ("sent", "a guess succeeds", "people left: 1/5/50 %", "bits realised", "attributes")
 ABSENCE = ("bits, mean", "most", "there agree", "would send it")
 
 
 def charts(study: AttackStudy) -> tuple[Chart, Chart]:
     """Draw the frontier, and what happens as requests go on."""
     note = note_of(study)
-    steps = sorted({judged_at(study, EARLY), len(study.steps) - 1})
+    steps = sorted({judged_at(study, EARLY), len(study.crowd.steps) - 1})
     frontier = tuple(_frontier(study, each) for each in steps)
     requests = tuple(
         Panel(
@@ -88,7 +85,7 @@ def _frontier(study: AttackStudy, step: int) -> Panel:
     fixed = {each: each.name for each in CONSTANT if each in study.outcomes}
     others = _points(study, "the same with every request", fixed, step)
     marks = (*_marks(points), *_marks(others))
-    title = f"after {study.steps[step]} requests to one recipient that remembers"
+    title = f"after {study.crowd.steps[step]} requests to one recipient that remembers"
     series = (*lines, points, others)
     return Panel(title, UTILITY, SUCCESS, series, marks, log_y=True, legend="below")
 
@@ -128,13 +125,13 @@ def _over_requests(
     study: AttackStudy, of: Callable[[StrategyFigures], Interval | float]
 ) -> Iterator[Series]:
     """Yield the strategies that are followed."""
-    steps = range(len(study.steps))
+    steps = range(len(study.crowd.steps))
     for strategy in FOLLOWED:
         values = [of(figures(study.outcomes[strategy], step, study.resamples)) for step in steps]
         sure = [each for each in values if isinstance(each, Interval)]
         y = [each.mean if isinstance(each, Interval) else float(each) for each in values]
         low, high = (tuple(each[end] for each in sure) for end in (1, 2))
-        places = tuple(map(float, study.steps))
+        places = tuple(map(float, study.crowd.steps))
         yield Series(strategy.name, places, tuple(y), low=low, high=high)
 
 
@@ -144,7 +141,7 @@ def _percent(shares: Interval) -> Interval:
 
 def page(study: AttackStudy, charts: Sequence[Chart], judged: Sequence[Criterion]) -> str:
     """Write the page in Markdown; the pictures lie beside it by name."""
-    source, last = source_of(study), len(study.steps) - 1
+    source, last = source_of(study), len(study.crowd.steps) - 1
     ours, paper = study.outcomes[ANSWERED[1]], study.outcomes[PAPERS]
     own, forgets, everything = (
         figures(each, last, study.resamples) for each in (ours, paper, study.outcomes[EVERYTHING])
@@ -159,7 +156,6 @@ def page(study: AttackStudy, charts: Sequence[Chart], judged: Sequence[Criterion
         "note": note_of(study),
         "source": source,
         "people": len(study.crowd.people),
-        "published": PUBLISHED,
         "list_has": study.material.listed,
         "charts": "\n".join(section(each, source) for each in charts),
         "criteria": criteria_table(judged),
@@ -177,7 +173,7 @@ def page(study: AttackStudy, charts: Sequence[Chart], judged: Sequence[Criterion
         "ours": chance(own.success.mean),
         "left": own.remaining[1] - 1,
         "kept": "a share that cannot be said" if utility is None else f"{100 * utility.mean:.0f} %",
-        "sides": table(SIDE_HEAD, sides),
+        "sides": table(("sent", "an adversary who", "a guess succeeds"), sides),
         **_absence(study),
     }
     return (files("agent.lab.attack") / "report.md").read_text("utf-8").format(**fields)

@@ -200,11 +200,6 @@ class AttackStudy:
     reasoned: Reasoned
     resamples: Resamples
 
-    @property
-    def steps(self) -> tuple[int, ...]:
-        """After how many requests there are figures."""
-        return self.crowd.steps
-
 
 def crowd_of(material: Material, options: StudyOptions, steps: tuple[int, ...]) -> Crowd:
     """Draw the people who are attacked."""
@@ -219,7 +214,8 @@ def study(material: Material, options: StudyOptions, progress: Progress) -> Atta
     model, crowd = material.model, crowd_of(material, options, options.steps)
     service, people = Service(model, options.seed), crowd.people
     run = Run(options.processes, progress)
-    scene, every = Scene(seed=options.seed), strategies_for(model)
+    missing = {"demographics", "topics"} - {each.name for each in groups_of(model)}
+    scene, every = Scene(seed=options.seed), [each for each in EVERY if each.telling not in missing]
     both = worked(model, Work(scene, crowd.codes), dict.fromkeys(EVERYONE, people), run)
     rest = traces(model, scene, [each for each in every if each not in both], people, run)
     traced = {each: [trace for trace, _ in pairs] for each, pairs in both.items()} | rest
@@ -238,12 +234,6 @@ def study(material: Material, options: StudyOptions, progress: Progress) -> Atta
         reasoned=reasoned(model, crowd, outcomes, inferred, run),
         resamples=Resamples(len(people), options.seed),
     )
-
-
-def strategies_for(model: Model) -> tuple[Strategy, ...]:
-    """Select the strategies that a model has the attributes for."""
-    missing = {"demographics", "topics"} - {each.name for each in groups_of(model)}
-    return tuple(strategy for strategy in EVERY if strategy.telling not in missing)
 
 
 def _sides(crowd: Crowd, model: Model, run: Run) -> Iterator[tuple[tuple[Strategy, str], Indexes]]:
