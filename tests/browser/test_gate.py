@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agent.wire.decide import Answer, Ask, Carry
+from agent.wire.decide import Answer, Ask
 from tests.browser.driver import killed_relays
 from tests.browser.recipient import right
 from tests.browser.standin import LATE, answered, locked
@@ -177,32 +177,30 @@ def late(ask: Ask) -> Answer:
 FAILURES = ((lock, "lock"), (end, "off"), (break_off, "off"), (dally, "slow"))
 
 
-@pytest.mark.parametrize("carry", ["header", "words"])
 @pytest.mark.parametrize(("fail", "badge"), FAILURES)
 def test_a_search_goes_as_it_was_typed(
-    world: World, fail: Callable[[World], None], badge: str, carry: Carry
+    world: World, fail: Callable[[World], None], badge: str
 ) -> None:
-    """And the next one after it is mended has its header, or words, again."""
-    world.adding(carry, "engine")
+    """And the next one after it is mended has its header again."""
+    world.adding("header", "engine")
     fail(world)
     assert is_plain(world.goes("failing"), "failing")
     world.browser.says(badge)
     mend(world)
-    until(lambda: found_again(world, carry), carry)
+    until(lambda: found_again(world), "a header")
     world.browser.says("1")
 
 
-@pytest.mark.parametrize("carry", ["header", "words"])
-def test_a_late_answer_is_never_applied(world: World, carry: Carry) -> None:
+def test_a_late_answer_is_never_applied(world: World) -> None:
     """Neither to its own search, which has gone, nor to the next, of the same address or not."""
-    world.adding(carry, "engine")
+    world.adding("header", "engine")
     world.daemon.answer = late
     assert is_plain(world.goes("late"), "late")
     world.daemon.answer = added
-    assert is_right(world.goes("next"), carry, "next")
-    assert is_right(world.goes("late"), carry, "late")
+    assert is_right(world.goes("next"), "header", "next")
+    assert is_right(world.goes("late"), "header", "late")
     time.sleep(LATE)  # until the late answer is there as well
-    assert is_right(world.goes("last"), carry, "last")
+    assert is_right(world.goes("last"), "header", "last")
 
 
 def test_a_relay_killed_under_a_question(world: World) -> None:
@@ -233,9 +231,9 @@ def mend(world: World) -> None:
     world.daemon.sites, world.daemon.answer = sites, added
 
 
-def found_again(world: World, carry: Carry) -> bool:
+def found_again(world: World) -> bool:
     """Search for something, and say whether that had what is attached to it."""
     query = f"again {time.monotonic()}"
     came = world.goes(query)
-    assert is_plain(came, query) or is_right(came, carry, query)
+    assert is_plain(came, query) or is_right(came, "header", query)
     return not is_plain(came, query)

@@ -51,10 +51,9 @@ FETCH = "fetch('/search?q=fetched')"
 XHR = "const asked = new XMLHttpRequest(); asked.open('GET', '/search?q=fetched'); asked.send()"
 
 
-@pytest.mark.parametrize("carry", CARRIES)
-def test_addresses_that_only_look_like_the_search(world: World, carry: Carry) -> None:
+def test_addresses_that_only_look_like_the_search(world: World) -> None:
     """Nothing is attached to them, and nothing is said to anybody."""
-    world.adding(carry, "search")
+    world.adding("words", "search")
     with world.recipient.beside() as other:
         for address in LOOKALIKES:
             world.browser.arrive(address.format(port=world.recipient.port, other=other))

@@ -184,22 +184,6 @@ async def test_what_was_typed_for_the_passphrase_is_no_key(
         await shown.until(lambda: not shown.app.masked)
 
 
-async def test_the_field_is_in_sight_at_any_size(daemon: Double) -> None:
-    """Whole, and the buttons are not cut at the side; nothing covers it."""
-    daemon.set(locked=True)
-    for size in ((20, 5), (40, 12), (60, 20), (80, 24)):
-        async with daemon.shown(size) as shown:
-            await comes(shown, Unlocking)
-            shown.app.cover()
-            await shown.pilot.pause()
-            assert isinstance(shown.app.screen, Unlocking)
-            field, screen = shown.app.screen.query_one("#secret"), shown.app.screen
-            await shown.until(lambda: screen.region.contains_region(field.region))  # noqa: B023  (waited for here)
-            for each in screen.query(Button).exclude("#start"):
-                assert len(str(each.label)) <= each.content_size.width
-                assert each.region.right <= size[0]
-
-
 async def test_a_refusal_is_said_the_other_way_is_named_and_the_right_secret_opens(
     daemon: Double,
 ) -> None:
