@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from agent.tui.charts import Area, Spot, bars, curve
+from agent.tui.charts import Area, Spot, curve
 from agent.tui.plain import CUT, JOINERS, fitted, plain
 from agent.tui.virtual_list import MARK, Listing, Look, Part
 
@@ -175,9 +175,7 @@ COUNTS = st.lists(PEOPLE, min_size=1, max_size=60)
 FIGURES = st.floats(-2, 50, allow_nan=False).map(lambda value: round(value, 3))
 COSTS = st.floats(0, 50, allow_nan=False).map(lambda value: round(value, 3))
 SPOTS = st.lists(
-    st.builds(
-        Spot, COSTS, FIGURES, st.sampled_from("○·"), st.sampled_from(("", "N", "NK")), st.booleans()
-    ),
+    st.builds(Spot, COSTS, FIGURES, st.sampled_from("○·"), st.sampled_from(("", "N", "NK"))),
     min_size=1,
     max_size=12,
 )
@@ -211,13 +209,3 @@ def test_more_cost_is_to_the_right_and_more_help_above(
     (cheap, dear), (low, high) = map(sorted, zip(one, other, strict=True))
     assert 0 <= area.column(cheap) <= area.column(dear) < area.width
     assert 0 <= area.line(high) <= area.line(low) < area.height
-
-
-@given(COUNTS, st.integers(2, 20))
-def test_a_line_has_its_first_and_last_whatever_is_left_out(counts: list[int], width: int) -> None:
-    """And all of them where there is room."""
-    most = max(counts)
-    found = bars(counts, most, width)
-    assert len(found) == min(len(counts), width)
-    assert found[0] == bars(counts[:1], most, width)
-    assert found[-1] == bars(counts[-1:], most, width)

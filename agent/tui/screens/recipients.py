@@ -13,7 +13,6 @@ from textual.containers import VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from agent.tui.charts import bars
 from agent.tui.dialogs import confirm
 from agent.tui.page import ListPage, for_item
 from agent.tui.plain import HIDDEN, fitted, plain
@@ -27,7 +26,6 @@ from agent.words.titles import NONE, Titles, titled, value_title
 
 PEOPLE, REQUESTS = 32, 10  # columns
 LEAST_NAME = 12
-CHART = 36  # columns of bars
 UNGUARDED = (
     "You guard no fact from it, so its guesses are not computed. g in Profile (4) guards one."
 )
@@ -80,30 +78,28 @@ def facts_held(
     ]
 
 
-def chart(recipient: Recipient, zone: tzinfo | None) -> str:
-    """Draw how many people looked like the user, change by change, with numbers and dates."""
+def fall(recipient: Recipient, zone: tzinfo | None) -> str:
+    """Say how many people look like the user, and how many did in the beginning."""
     if not recipient.history:
         return ""
-    first, *_, last = (*recipient.history, recipient.history[-1])
+    first, last = recipient.history[0], recipient.history[-1]
     now = f"{people(last.people_left)} people have looked like you to it since"
     if first == last:
         return f"{now} {moment(first.at, zone)}."
-    counts = [each.people_left for each in recipient.history]
-    drawn = bars(counts, recipient.people, CHART)
     begin = f"{people(first.people_left)} of {people(recipient.people)} in the beginning"
-    return f"{now} {moment(last.at, zone)}, {begin}, {moment(first.at, zone)}:\n{drawn}"
+    return f"{now} {moment(last.at, zone)}, {begin}, {moment(first.at, zone)}."
 
 
 def knowledge(
     recipient: Recipient, held: Recipient, titles: Titles, zone: tzinfo | None, *, masked: bool
 ) -> Iterator[RenderableType]:
-    """Describe what a recipient knows: the verdict, the chart, each fact, each inference."""
+    """Describe what a recipient knows: the verdict, the fall, each fact, each inference."""
     yield Text(plain(knows_of(held, titles)), "bold")
     if recipient.blocked:
         yield Text("× Blocked: nothing is sent to it. b unblocks it.")
     if recipient.sites != [recipient.pool]:
         yield Text(plain(f"They share what they learn: {', '.join(recipient.sites)}."))
-    yield Text(f"\n{chart(recipient, zone)}\n")
+    yield Text(f"\n{fall(recipient, zone)}\n")
     facts = facts_held(held, titles, zone, masked=masked)
     if facts:
         columns = Column("what it knows", ratio=1), Column("value"), Column("since")

@@ -174,10 +174,10 @@ def spots_of(found: Curve, selected: int) -> list[Spot]:
         letters = (NOW if index == found.present else "") + (KNEE if index == found.knee else "")
         figures = point.figures
         cost, help_ = figures.identifiability_cost, figures.utility
-        return Spot(cost, help_, sign, letters, joined=not point.beaten)
+        return Spot(cost, help_, sign, letters)
 
     points = map(spot, range(len(found.points)))
-    return sorted(points, key=lambda each: (each.sign == SELECTED, each.joined))
+    return sorted(points, key=lambda each: (BEATEN, SET, SELECTED).index(each.sign))
 
 
 def nearest(found: Curve, trade_off: float) -> int:
