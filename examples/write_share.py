@@ -14,8 +14,8 @@ from click.shell_completion import get_completion_class
 
 from agent import __version__
 from agent.cli.main import program
-from agent.cli.status import NAME, VARIABLE
 
+NAME, VARIABLE = "reticent", "_RETICENT_COMPLETE"  # which click derives from the name
 SHARE = Path(__file__).with_name("share")
 PAGE = "man/man1/reticent.1"
 COMPLETIONS = {

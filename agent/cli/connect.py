@@ -34,8 +34,7 @@ HIDDEN = (
     "The folder may be hidden: in the dialog press Ctrl+L, on a Mac Shift+Cmd+G, and paste its"
     " path."
 )
-LOAD = "Each browser has to load the extension once, from this folder:"
-RELOAD = "The extension was updated; reload it in each browser, from this folder:"
+LOAD = "Each browser has to load the extension once, and again after an update, from this folder:"
 COLUMNS = (Column("name"), wide("state"))
 
 which = click.argument(
@@ -66,11 +65,10 @@ def connect(names: Sequence[str], recipient: str | None) -> Output:
     chosen = _chosen(names, machine, recipient)
     if any(each.kind == "assistant" for each in chosen):
         check_extra()
-    before = programs.extension(machine.paths).state()
     commands = _stopped(machine) if any(each.name == SYSTEM for each in chosen) else []
     places = [str(each.path) for each in programs.write(chosen)]
     remaining = _run(commands)
-    parts = [listing("Wrote:", places), *_next(chosen, machine, remaining, before)]
+    parts = [listing("Wrote:", places), *_next(chosen, machine, remaining)]
     message = {"connected": [each.name for each in chosen], "written": places, "left": remaining}
     return Output(message, "\n".join(parts))
 
@@ -181,7 +179,7 @@ def _run(commands: service.Commands) -> list[str]:
 
 
 def _next(
-    chosen: Sequence[programs.Installation], machine: Machine, remaining: Sequence[str], before: str
+    chosen: Sequence[programs.Installation], machine: Machine, remaining: Sequence[str]
 ) -> Iterator[str]:
     """Yield what happens next, or what is left to do."""
     for each in chosen:
@@ -197,7 +195,7 @@ def _next(
         yield paragraph(f"{names} can reach the daemon once the extension is loaded there.")
         yield from map(paragraph, _sandboxed(machine))
         yield ""
-        yield listing(RELOAD if before == "outdated" else LOAD, [machine.paths.extension])
+        yield listing(LOAD, [machine.paths.extension])
         for kind, text in LOADING.items():
             of_kind = {each.name for each in programs.BROWSERS if each.kind == kind}
             if titles := [each.title for each in chosen if each.name in of_kind]:

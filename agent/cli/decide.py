@@ -42,7 +42,7 @@ from agent.model.file import SHIPPED, shipped_model
 from agent.model.model import Model
 from agent.words.figures import bits, listed, number, people
 from agent.words.layout import Column, facts, numeric, table, wide
-from agent.words.titles import NONE, WHY_NOTHING, Titles, surely, titled
+from agent.words.titles import NONE, WHY_NOTHING, Titles, titled
 from policy import read as policies
 from policy.amend import value_of
 from policy.hosts import ANYBODY
@@ -200,14 +200,7 @@ def decide(query: str, *, explain: bool, every: bool, **terms: Any) -> Output:  
     context = context_of(query, **terms)
     note_unknown_query(query, context.model)
     decision = decision_of(context)
-    text = decision_page(decision, explain=explain, every=every)
-    sure = decision.read_as is not None
-    others = decision.readings[1:] if sure else decision.readings
-    if others and (explain or every):
-        also = listed(f"{each.title!r} ({surely(each.probability)} sure)" for each in others)
-        doubt = "It may also mean" if sure else "Not sure enough, but it may mean"
-        text += f"\n\n{doubt} {also}."
-    return Output(decision, text)
+    return Output(decision, decision_page(decision, explain=explain, every=every))
 
 
 def curve_text(curve: Curve, titles: Titles = NONE) -> str:

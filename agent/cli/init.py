@@ -15,7 +15,6 @@ from agent.cli.printing import note, paragraph, printable, say
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, line, pick, read_passphrase
 from agent.cli.questions import KEYS, ask_values, concerned, most_useful
 from agent.daemon.profile import new_id
-from agent.daemon.sockets import listens
 from agent.decision.decide import LOCALE
 from agent.decision.values import Fact
 from agent.errors import UsageError, VaultError
@@ -75,9 +74,6 @@ Next, have the system start the daemon (or run `reticent daemon`), then unlock:
   reticent connect system
   reticent unlock
 """
-NEXT_OF_RUNNING = (
-    "Next, unlock the vault for the daemon, which already runs:\n\n  reticent unlock\n"
-)
 CONNECT = """\
 Then let your browser, or your assistant's program, ask for what helps:
 
@@ -179,7 +175,7 @@ def init(
     if asking:
         wait_until_written_down(clear=not as_json)
     if not as_json:
-        click.echo(NEXT_OF_RUNNING if listens(at.control) else NEXT)
+        click.echo(NEXT)
         click.echo(CONNECT)
 
 

@@ -26,7 +26,6 @@ SCREENS, BEGIN = "screens", "init"  # for a person who names no command
 COMMANDS = {
     "approve": Deferred("agent.cli.reviews", "Approve a request, or facts for a recipient."),
     "ask": Deferred("agent.cli.ask", "Get the facts for one request, and record them."),
-    "completion": Deferred("agent.cli.status", "Set up completion in your shell."),
     "connect": Deferred("agent.cli.connect", "Connect browsers, assistants and the system."),
     "daemon": Deferred("agent.cli.daemon", "Run and stop the daemon that answers."),
     "demo": Deferred("agent.cli.demo", "Watch eight requests of a fictional mother of two."),

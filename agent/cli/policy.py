@@ -35,7 +35,7 @@ from policy.hosts import ANYBODY
 from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
 from policy.read import Remark, audit, load, misspelt
 from policy.rules import SIGN, Layer, Policy, Rule
-from policy.settings import SETTINGS, DaemonSettings, Value
+from policy.settings import SETTINGS, Value
 from policy.toml_text import line_of, lines_of
 
 DEFERRED = {
@@ -302,7 +302,6 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
     groups = {name: [each.text for each in of] for name, of in loaded.groups.items()}
     if host is None:
         about["groups"] = ", ".join(f"{name} ({', '.join(of)})" for name, of in groups.items())
-        about["daemon"] = _daemon(loaded.daemon)
         partial = [each for each in rules if each.queries or not each.anywhere]
         about["for some only"] = ", ".join(_named(each, lines) for each in partial)
     about["trusted keys"] = ", ".join(loaded.trusted_keys)
@@ -341,11 +340,3 @@ def _verdict(ruling: Ruling, lines: Lines, *, unread: bool) -> str:
         f"Of {len(kinds)} facts, {sent} may be sent to {ruling.host}; waiting for your approval: "
         f"{waiting}; never sent: {len(kinds) - sent - waiting}."
     )
-
-
-def _daemon(settings: DaemonSettings) -> str:
-    minutes, prompts = settings.lock_after_minutes, settings.prompts_per_hour
-    after = f"{minutes:g} minutes without use" if minutes else "eight hours without a command"
-    clicks = "; browsers may tell which results you visit" if settings.clicks else ""
-    where = " in a dialog" if settings.prompt == "pinentry" else ""
-    return f"locks after {after}, and asks{where} at most {prompts} times an hour{clicks}"

@@ -4,11 +4,10 @@ import os
 from datetime import datetime
 
 import click
-from click.shell_completion import get_completion_class
 
 from agent.cli.daemon_client import door
 from agent.cli.interrupt import uninterrupted
-from agent.cli.options import OneOf, Output, answers, yes_option
+from agent.cli.options import Output, answers, yes_option
 from agent.cli.printing import facts, note, page, paragraph
 from agent.cli.prompts import ask_for, method_options
 from agent.errors import VaultError
@@ -18,12 +17,10 @@ from agent.words.figures import counted, moment
 from agent.words.notices import model_line, running
 from agent.words.titles import write_policy
 
-NAME = "reticent"
 RESET = (
     "Trust the clock again, which was ahead when a request was recorded: since then rules and "
     "limits go by that later time. Set the clock right and lock the vault first."
 )
-VARIABLE = "_RETICENT_COMPLETE"  # click derives it from the name
 
 
 @click.command()
@@ -132,22 +129,3 @@ def _reset(*, yes: bool) -> Output:
             what = f"The ledger's latest time was {latest:%Y-%m-%d %H:%M}; now the clock's counts."
             text, done = paragraph(f"{what} Unlock the vault again."), True
     return Output({"done": done, "latest": latest, "now": now}, text)
-
-
-@click.command()
-@click.argument("shell", type=OneOf(["bash", "zsh", "fish"]), metavar="bash|zsh|fish")
-@answers
-def completion(shell: str) -> Output:
-    """Print what makes a shell complete the commands and options of reticent.
-
-    \b
-    In ~/.bashrc:                   eval "$(reticent completion bash)"
-    In ~/.zshrc, after compinit:    eval "$(reticent completion zsh)"
-    In ~/.config/fish/config.fish:  reticent completion fish | source
-    """  # noqa: D301  (click's mark, which stands for itself)
-    state = get_completion_class(shell)
-    if state is None:
-        raise AssertionError(shell)
-    program = click.get_current_context().find_root().command
-    script = state(program, {}, NAME, VARIABLE).source()
-    return Output({"shell": shell, "script": script}, script)

@@ -171,13 +171,9 @@ def read_as(reading: Reading | None) -> str:
     """Say what a text was read as, how surely where there is a doubt, or that it was not."""
     if reading is None:
         return "nothing that the models know"
-    doubt = "" if reading.probability >= 1 else f" ({surely(reading.probability)} sure)"
+    sure = floor(100 * reading.probability)  # never rounded up: none that is estimated is certain
+    doubt = "" if reading.probability >= 1 else f" ({sure} % sure)"
     return f"{quoted(reading.title)}{doubt}"
-
-
-def surely(probability: float) -> str:
-    """Write a probability in per cent, never rounded up: none that is estimated is certain."""
-    return f"{floor(100 * probability)} %"
 
 
 def titled(names: Iterable[str], titles: Titles = NONE) -> list[str]:

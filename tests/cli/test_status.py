@@ -1,4 +1,4 @@
-"""`reticent status`, `lock`, `unlock` and `completion`: what they say, and what they import."""
+"""`reticent status`, `lock` and `unlock`: what they say, and what they import; completion."""
 
 import io
 
@@ -6,7 +6,6 @@ import pytest
 from click.shell_completion import BashComplete
 
 from agent.cli.main import program
-from agent.cli.status import NAME, VARIABLE
 from agent.wire.state import Status
 from tests.cli.conftest import Run
 from tests.cli.daemon import LOCKED, POLICY, STATUS, VILLAGE, changed
@@ -93,10 +92,12 @@ def test_each_way_to_unlock(run: Run, locked: FakeDaemon, monkeypatch: pytest.Mo
 def test_what_is_begun_is_completed() -> None:
     """Commands and values; after a mistake nothing is offered, and nothing is said."""
     for words, begun, offered in (
-        ([], "compl", ["completion"]),
+        ([], "stat", ["status"]),
         (["model"], "si", ["sign"]),
-        (["completion"], "z", ["zsh"]),
+        (["vault", "key", "add"], "key", ["keyring"]),
         ([], "xyzzy", []),
     ):
-        found = BashComplete(program, {}, NAME, VARIABLE).get_completions(words, begun)
+        found = BashComplete(program, {}, "reticent", "_RETICENT_COMPLETE").get_completions(
+            words, begun
+        )
         assert [each.value for each in found] == offered
