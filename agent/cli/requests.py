@@ -158,7 +158,7 @@ def recipients(recipient: str | None) -> Output:
         sites = "" if each.sites == [each.pool] else f": {', '.join(each.sites)}"
         name = f"{each.pool}{sites}{' (blocked)' if each.blocked else ''}"
         facts_ = ", ".join(titled(each.held, titles)) or "nothing"
-        first, now = people(each.history[0].people_left), people(each.people_left)
+        first, now = people(each.first_left), people(each.people_left)
         now = of_whom(each.people_left, each.among) if mixed else now
         now = now if first == people(each.people_left) else f"{first}, now {now}"
         rows.append((name, f"{each.requests:,}", facts_, now))

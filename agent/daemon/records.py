@@ -1,9 +1,8 @@
 """The records of the vault, as messages: ledger, requests, recipients, corrections of readings."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from itertools import groupby
 from operator import itemgetter
 
 from msgspec.structs import replace
@@ -20,14 +19,11 @@ from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
 from agent.wire.state import (
     Corrected,
     Entry,
-    Moment,
     NotThat,
     Recipient,
 )
 from policy.hosts import ANYBODY, host_of
 from policy.rules import SIGN
-
-MOST = 48  # moments of one recipient
 
 
 def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
@@ -123,6 +119,8 @@ def _recipient(
     )
     sites, book = sorted({step.site for step in disclosed}), in_use.book(model)
     rulings = [book.match(host, "", now.date()) for host in sites or in_use.hosts_of(pool) if book]
+    now_left = people_left(knowledge, model, cache)
+    counted = (step.people_left for step in disclosed if step.people_left is not None)
     listed = Recipient(
         pool=pool,
         sites=sites,
@@ -131,8 +129,8 @@ def _recipient(
         model=model.id,
         people=round(model.people),
         among=counted_among(model),
-        people_left=people_left(knowledge, model, cache),
-        history=thinned([*_history(agent, pool, steps, model)]),
+        people_left=now_left,
+        first_left=next((each for each in counted if each <= model.people), now_left),
         blocked=bool(rulings) and all(e.settings["nothing"].value is True for e in rulings),
     )
     if not whole:
@@ -160,36 +158,6 @@ def _counted_by(agent: Agent, last: int | None, now: datetime) -> Model:
     entry = None if last is None else agent.open_vault.ledger.entry(last)
     name = entry.model if isinstance(entry, Disclosure) else ""
     return models.get(name) or agent.registry.of(None, agent.rules.active.keys, now)
-
-
-def _history(
-    agent: Agent, pool: str, steps: Sequence[LedgerStep], model: Model
-) -> Iterator[Moment]:
-    """Yield each time from which on another number of people agreed with what a pool held."""
-    index, pool_of = agent.open_vault.ledger.disclosures, agent.rules.active.pool_of
-    linked: set[str] = set()
-    before = None
-    for number, of_entry in groupby(steps, key=lambda step: step.number):
-        for step in of_entry:
-            count = step.people_left
-            (linked.discard if count is None else linked.add)(step.site)
-        if count is None:  # the ledger has no number, and most have forgotten all
-            past = index.pool(pool, pool_of, number + 1 if linked else 0)
-            then = knowledge_in(
-                past, model, step.at, concepts=index.concepts, cache=agent.reader.cache
-            )
-            count = people_left(then, model, agent.reader.cache)
-        if count != before and count <= model.people:  # more were counted by another model
-            yield Moment(at=step.at, people_left=count)
-        before = count
-
-
-def thinned(moments: Sequence[Moment], most: int = MOST) -> list[Moment]:
-    """Choose at most ``most`` moments, the first and the last among them."""
-    end = len(moments) - 1
-    if end < most:
-        return [*moments]
-    return [moments[place * end // (most - 1)] for place in range(most)]
 
 
 def forget(body: RecipientName, now: datetime, agent: Agent) -> Done:

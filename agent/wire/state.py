@@ -187,20 +187,13 @@ class Entry(Message, frozen=True, kw_only=True):
         return f"Entry(number={self.number}, kind={self.kind!r}, at={self.at.isoformat()})"
 
 
-class Moment(Message, frozen=True, kw_only=True):
-    """How many people agreed with what a recipient held, from a time on."""
-
-    at: datetime
-    people_left: int
-
-
 class Recipient(Message, frozen=True, kw_only=True):
     """One who was sent something, or a group, and what it and its pool hold.
 
     ``sites``: the registered domains that were sent anything; ``held``: the facts that it holds,
-    by name; ``requests``: how many carried something; ``people_left``: who fit what it holds;
-    ``history``: oldest first, a few dozen at most; ``blocked``: the policy gives it nothing. Where
-    one is asked about, and not in the list of all: ``values`` of what it holds, ``since`` when;
+    by name; ``requests``: how many carried something; ``people_left``: who fit what it holds,
+    and ``first_left`` what it held at first; ``blocked``: the policy gives it nothing. Where one is
+    asked about, and not in the list of all: ``values`` of what it holds, ``since`` when;
     ``recent``: how many it was sent in the last seven days; ``inferred``: of what is guarded from
     it, by the policy as it is now.
     """
@@ -212,8 +205,8 @@ class Recipient(Message, frozen=True, kw_only=True):
     model: str = ""
     people: int
     people_left: int
+    first_left: int
     among: CountedAmong | None = None
-    history: list[Moment] = field(default_factory=list)
     blocked: bool = False
     values: dict[str, str] = field(default_factory=dict)
     since: dict[str, datetime] = field(default_factory=dict)

@@ -23,7 +23,6 @@ from agent.wire.state import (
     Changed,
     Entry,
     ModelStatus,
-    Moment,
     PolicyStatus,
     ProfileFacts,
     Recipient,
@@ -131,6 +130,7 @@ HELD = Recipient(
     model="village",
     people=60,
     people_left=20,
+    first_left=60,
 )
 PROFILE = ProfileFacts(facts=facts_of(region="coast", hobby="yes"))
 CHANGED = Changed(changes=[ValueChange(name="region", was_set=True, is_set=True)])
@@ -191,7 +191,7 @@ RECIPIENTS = [
         requests=1_204,
         people=60,
         people_left=20,
-        history=[Moment(at=AT, people_left=count) for count in (60, 24, 20)],
+        first_left=60,
         blocked=False,
     ),
     Recipient(
@@ -201,7 +201,7 @@ RECIPIENTS = [
         requests=1,
         people=60,
         people_left=60,
-        history=[Moment(at=AT, people_left=60)],
+        first_left=60,
         blocked=True,
     ),
 ]

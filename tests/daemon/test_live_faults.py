@@ -221,8 +221,7 @@ ASKED = 40
 LOOKS = (
     ("status",),
     ("doctor",),
-    ("requests", "ledger"),
-    ("requests",),
+    ("requests", "list"),
     ("vault", "key", "list"),
     ("vault", "backup", "{}/copy.db"),
     ("vault", "restore", "--check", "{}/saved.db"),
@@ -267,7 +266,7 @@ def test_nothing_that_was_answered_is_lost_and_everybody_says_so(tmp_path: Path,
         assert status.notice == ": ".join(notice)
         for words in (
             ("ask", "x.example", QUERIES[0]),
-            ("requests", "ledger"),
+            ("requests", "list"),
             ("status",),
             ("doctor",),
         ):

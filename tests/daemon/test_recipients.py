@@ -1,23 +1,14 @@
 """Who knows what: the recipients, what each holds, and how that went on."""
 
-from datetime import datetime
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.records import MOST, thinned
-from agent.decision.knowledge import people_left
-from agent.vault.disclosure_index import Forgetting
 from agent.wire.decide import Ask
-from agent.wire.state import Moment
 from policy.hosts import site_of
-from tests.decision.transcripts import POLICIES, Forgotten, Told, knowledge_of
+from tests.decision.transcripts import POLICIES
 from tests.worlds.homes import DEEDS, SOME, Deed, Life
 from tests.worlds.people import (
-    MODEL,
-    MONDAY,
-    SECOND,
     SHOP,
     FixedRules,
 )
@@ -31,27 +22,6 @@ def lived(deeds: list[Deed], policy: str = SOME) -> Life:
     for deed in deeds:
         life.do(deed)
     return life
-
-
-def moments_of(life: Life, pool: str) -> list[tuple[datetime, int]]:
-    """Return when another number of people agreed with what a pool held, entry by entry."""
-    pool_of = life.agent.rules.active.pool_of
-    events: list[Told | Forgotten] = []
-    found: list[tuple[datetime, int]] = []
-    for _, entry in life.vault.ledger.read():
-        left = None
-        if isinstance(entry, Forgetting):
-            events.append(Forgotten(entry.at, frozenset(entry.sites)))
-            if pool in map(pool_of, entry.sites):
-                left = people_left(knowledge_of(events, pool, pool_of, entry.at), MODEL)
-        else:
-            told = [each for each in entry.disclosed if each[0] in entry.persons]
-            codes = [(n, MODEL.attributes[MODEL.index(n)].code(v)) for n, v in told]
-            events.append(Told(entry.at, entry.host, tuple(codes)))
-            left = entry.people_left if pool_of(entry.host) == pool else None
-        if left is not None and (not found or found[-1][1] != left):
-            found.append((entry.at, left))
-    return found
 
 
 @given(DEEDS, st.sampled_from([SOME, APART]))
@@ -70,10 +40,7 @@ def test_it_agrees_with_the_ledger_and_with_what_is_held(deeds: list[Deed], late
         held = life.calls.recipients(recipient=each.pool)[0]
         assert (each.people_left, each.people) == (held.people_left, held.people)
         assert each.held == sorted(held.values)
-        assert [(moment.at, moment.people_left) for moment in each.history] == moments_of(
-            life, each.pool
-        )
-        assert later != SOME or each.history[-1].people_left == each.people_left
+        assert each.first_left == mine[0].people_left
 
 
 def test_to_forget_raises_it_again() -> None:
@@ -81,15 +48,14 @@ def test_to_forget_raises_it_again() -> None:
     life = lived([("ask", "a.ads.test", SHOP.query), ("ask", "shop.example", SHOP.query)])
     merged = FixedRules(SOME.replace('["ads.test"]', '["ads.test", "shop.example"]'))
     life.do(("forget", "shop.example", ""))
-    whole, part = (each.history for each in life.calls.recipients())
-    assert [each.people_left for each in whole][-1] == 300
-    assert len(whole) == 2
-    assert len(part) == 1
+    whole, part = life.calls.recipients()
+    assert whole.first_left < whole.people_left == 300
+    assert part.first_left == part.people_left < 300
     life.agent.rules = merged
     [both] = life.calls.recipients()
     assert both.pool == "@adverts"
     assert both.sites == ["ads.test", "shop.example"]
-    assert both.history[-1].people_left == both.people_left == part[0].people_left
+    assert both.people_left == part.people_left
 
 
 @pytest.mark.parametrize(
@@ -106,13 +72,3 @@ def test_who_is_blocked_gets_nothing(policy: str) -> None:
         assert each.blocked == (codes == {"blocked"})
     life.agent.rules = FixedRules(None)
     assert not any(each.blocked for each in life.calls.recipients())
-
-
-def test_a_long_history_is_a_few_dozen_moments() -> None:
-    """From the first to the last; what is short enough stays whole."""
-    moments = [Moment(at=MONDAY + at * SECOND, people_left=at) for at in range(MOST * 3)]
-    for count in range(len(moments)):
-        kept = thinned(moments[:count])
-        assert len(kept) == min(count, MOST)
-        assert kept == sorted({*kept}, key=lambda each: each.at)
-        assert not count or (kept[0], kept[-1]) == (moments[0], moments[count - 1])

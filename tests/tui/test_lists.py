@@ -170,8 +170,6 @@ def test_a_text_that_is_cut_says_so(text: str, width: int) -> None:
     assert shown.rstrip() == text or CUT in shown
 
 
-PEOPLE = st.integers(0, 10**6)
-COUNTS = st.lists(PEOPLE, min_size=1, max_size=60)
 FIGURES = st.floats(-2, 50, allow_nan=False).map(lambda value: round(value, 3))
 COSTS = st.floats(0, 50, allow_nan=False).map(lambda value: round(value, 3))
 SPOTS = st.lists(

@@ -161,7 +161,9 @@ def test_a_fault_instead_of_events_is_raised(path: Path) -> None:
 PRIVATE = "west_europe"
 VALUES = {"region": PRIVATE}
 ENTRY = Entry(number=1, kind="disclosed", at=AT, recipient="a", query=PRIVATE, values=VALUES)
-HELD = Recipient(pool="a", values=VALUES, since={}, recent=1, model="m", people=9, people_left=4)
+HELD = Recipient(
+    pool="a", values=VALUES, since={}, recent=1, model="m", people=9, people_left=4, first_left=9
+)
 
 
 @pytest.mark.parametrize(

@@ -297,6 +297,7 @@ def states() -> Iterator[str]:
         model="survey",
         people=60,
         people_left=20,
+        first_left=60,
     )
     for left in (20, 1, 0):
         yield notices.knows_of(replace(found, people_left=left))

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from agent.decision.values import Curve, CurvePoint, Decision, Figures, Outcome, Reading, Request
 from agent.wire.decide import Line, Weighed
 from agent.wire.policy import AttributeStatus, Review
-from agent.wire.state import Entry, Moment, PolicyStatus, Recipient, Status
+from agent.wire.state import Entry, PolicyStatus, Recipient, Status
 
 AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
 START = datetime(2026, 3, 1, 8, 0, tzinfo=UTC)
@@ -125,8 +125,7 @@ def weighed(**given: Any) -> Weighed:  # noqa: ANN401  (of the message)
 
 
 def recipient(counts: list[int], **more: Any) -> Recipient:  # noqa: ANN401  (of the message)
-    """Make one that was told something, an hour later each time, as people became fewer."""
-    hour = timedelta(hours=1)
+    """Make one that was told something each time, as people became fewer."""
     found = Recipient(
         pool="shop.example",
         sites=["shop.example"],
@@ -134,7 +133,7 @@ def recipient(counts: list[int], **more: Any) -> Recipient:  # noqa: ANN401  (of
         requests=len(counts),
         people=20_000,
         people_left=counts[-1],
-        history=[Moment(at=START + hour * at, people_left=each) for at, each in enumerate(counts)],
+        first_left=counts[0],
         blocked=False,
     )
     return replace(found, **more)
@@ -149,6 +148,7 @@ HELD = Recipient(
     model="survey",
     people=20_000,
     people_left=310,
+    first_left=9_000,
 )
 
 

@@ -49,11 +49,8 @@ def lines(recipient: Recipient, width: int, titles: Titles = NONE) -> tuple[Line
 
 def left_of(recipient: Recipient) -> str:
     """Say how many people look like the user to a recipient, and from how many that fell."""
-    counts = [each.people_left for each in recipient.history]
-    now = people(recipient.people_left)
-    if not counts or counts[0] == recipient.people_left:
-        return now
-    return f"from {people(counts[0])} to {now}"
+    first, now = people(recipient.first_left), people(recipient.people_left)
+    return now if first == now else f"from {first} to {now}"
 
 
 def _name(width: int) -> int:
@@ -78,28 +75,16 @@ def facts_held(
     ]
 
 
-def fall(recipient: Recipient, zone: tzinfo | None) -> str:
-    """Say how many people look like the user, and how many did in the beginning."""
-    if not recipient.history:
-        return ""
-    first, last = recipient.history[0], recipient.history[-1]
-    now = f"{people(last.people_left)} people have looked like you to it since"
-    if first == last:
-        return f"{now} {moment(first.at, zone)}."
-    begin = f"{people(first.people_left)} of {people(recipient.people)} in the beginning"
-    return f"{now} {moment(last.at, zone)}, {begin}, {moment(first.at, zone)}."
-
-
 def knowledge(
     recipient: Recipient, held: Recipient, titles: Titles, zone: tzinfo | None, *, masked: bool
 ) -> Iterator[RenderableType]:
-    """Describe what a recipient knows: the verdict, the fall, each fact, each inference."""
+    """Describe what a recipient knows: the verdict, the count, each fact, each inference."""
     yield Text(plain(knows_of(held, titles)), "bold")
     if recipient.blocked:
         yield Text("× Blocked: nothing is sent to it. b unblocks it.")
     if recipient.sites != [recipient.pool]:
         yield Text(plain(f"They share what they learn: {', '.join(recipient.sites)}."))
-    yield Text(f"\n{fall(recipient, zone)}\n")
+    yield Text(f"\n{left_of(recipient)} people look like you to it.\n")
     facts = facts_held(held, titles, zone, masked=masked)
     if facts:
         columns = Column("what it knows", ratio=1), Column("value"), Column("since")
