@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace as changed
 
 from agent.daemon import instructions, reviews
-from agent.daemon.instructions import Instruction, Preferences, denied_once, ruled_of
+from agent.daemon.instructions import Instruction, Preferences, ruled_of
 from agent.daemon.policy_file import ActivePolicy, Edit, restore, rewrite
 from agent.daemon.reviews import Approved, Offers, Waiting
 from agent.decision.context import Terms
@@ -128,9 +128,7 @@ class Consent:
         ``model``: that decided. Returns the review if it is new.
         """
         pending = decision.pending
-        denied = denied_once(self._preferences, ruling) if pending else frozenset[str]()
-        names = [name for name in decision.waiting if name not in denied]
-        if pending is None or not names:
+        if pending is None or not decision.waiting:
             return None
         review = Review(
             id=0,
@@ -138,11 +136,11 @@ class Consent:
             at=now,
             recipient=ruling.host,
             pool=ruling.pool,
-            names=names,
+            names=[*decision.waiting],
             query=ask.query,
             model=model,
-            more_bits=None if denied else pending.utility - decision.figures.utility,
-            people_left=None if denied else pending.people_left,
+            more_bits=pending.utility - decision.figures.utility,
+            people_left=pending.people_left,
         )
         return self._queue(review, now)
 

@@ -71,8 +71,7 @@ class Preference:
 
     ``pool``: for whom, None for everyone; ``ruled``: what the policy ruled of it then. It holds
     where the policy still rules that, or something more open than the word. An approval is used up
-    when the fact is first sent, a denial of what is ruled `ask` when it would have been asked for,
-    another word by the next request that is decided.
+    when the fact is first sent, another word by the next request that is decided.
     """
 
     concept: str
@@ -109,30 +108,12 @@ def holding(preferences: Preferences, ruling: Ruling) -> Mapping[str, Preference
     return latest
 
 
-def denied_once(preferences: Preferences, ruling: Ruling) -> frozenset[str]:
-    """Name what a ruling would ask for, and the user denied for once."""
-    return frozenset(
-        name
-        for name, each in holding(preferences, ruling).items()
-        if each.disclose == "never" and ruled_of(ruling, name) == "ask"
-    )
-
-
 def applied(terms: Terms, preferences: Preferences) -> Terms:
-    """Apply the user's preferences to the terms.
-
-    What is denied once still waits: it is not sent, and the decision shows that the request would
-    have asked.
-    """
+    """Apply the user's preferences to the terms."""
     ruling = terms.ruling
-    if ruling is None:
+    if ruling is None or not preferences:
         return terms
-    denied = denied_once(preferences, ruling)
-    applying = holding(preferences, ruling).items()
-    new = {name: each.disclose for name, each in applying if name not in denied}
-    if not new:
-        return terms
-
+    new = {name: each.disclose for name, each in holding(preferences, ruling).items()}
     verdicts = {
         name: {**ruling.attributes[name], SHORT: Verdict(value, OWN_WORD)}
         for name, value in new.items()
@@ -151,18 +132,12 @@ def applied(terms: Terms, preferences: Preferences) -> Terms:
 
 def used_up(preferences: Preferences, decision: Decision, ruling: Ruling) -> Preferences:
     """Remove the preferences that a decision uses up."""
-    new = {*decision.disclosed}.difference(decision.again)
-    waiting = decision.waiting
-    denied, used = denied_once(preferences, ruling), set[Preference]()
+    new, used = {*decision.disclosed}.difference(decision.again), set[Preference]()
     for name, each in holding(preferences, ruling).items():
         ruled = ruled_of(ruling, name) or each.ruled
-        if name in denied:
-            is_used = name in waiting
-        elif OPENNESS.index(each.disclose) > OPENNESS.index(ruled):
-            is_used = name in new
-        else:
-            is_used = decision.code == "answered"
-        used |= {each} if is_used else set()
+        is_opening = OPENNESS.index(each.disclose) > OPENNESS.index(ruled)
+        if name in new if is_opening else decision.code == "answered":
+            used.add(each)
     return tuple(each for each in preferences if each not in used)
 
 

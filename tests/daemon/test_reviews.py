@@ -14,7 +14,6 @@ from agent.daemon.instructions import (
     Preference,
     Preferences,
     applied,
-    denied_once,
     ruled_of,
     used_up,
 )
@@ -264,14 +263,12 @@ def opens(word: Preference, now: Disclose) -> bool:
 
 @given(POLICIES, WORDS, st.sampled_from(HOSTS))
 def test_the_last_word_that_holds_counts(policy: str, words: Preferences, host: str) -> None:
-    """It opens only what is ruled as when it was said; a denial for once leaves what waits."""
-    ruling, terms = ruled(policy, host)
+    """It opens only what is ruled as when it was said."""
+    _, terms = ruled(policy, host)
     over = applied(terms, words)
     for name in FACTS:
         word, now = expected(words, terms, host, name), value_of(terms, name)
-        quiet = word is not None and now == "ask" and word.disclose == "never"
-        assert value_of(over, name) == (now if word is None or quiet else word.disclose)
-        assert (name in denied_once(words, ruling)) == quiet
+        assert value_of(over, name) == (now if word is None else word.disclose)
 
 
 @given(WORDS, st.sampled_from(["python today", "restaurants today"]))
@@ -291,18 +288,14 @@ def test_no_word_lets_out_what_is_guarded_or_breaks_a_limit(words: Preferences, 
 
 @given(POLICIES, WORDS)
 def test_a_word_is_used_up_by_the_request_that_it_changes(policy: str, words: Preferences) -> None:
-    """By no other: an approval that is sent, a denial of what would wait, any other word."""
+    """By no other: an approval by the one that sends it, any other word by the next answer."""
     ruling, terms = ruled(f"lambda = 0.01\n{policy}")
     decision = decided(applied(terms, words))
-    waiting = decision.waiting
     spent = set()
     for name in FACTS:
         word, now = expected(words, terms, "a.example", name), value_of(terms, name)
-        if word is None:
-            continue
-        quiet = now == "ask" and word.disclose == "never"
-        sent_or_waits = name in (waiting if quiet else decision.disclosed)
-        spent |= {word} if sent_or_waits or not (quiet or opens(word, now)) else set()
+        if word is not None and (name in decision.disclosed or not opens(word, now)):
+            spent.add(word)
     assert used_up(words, decision, ruling) == tuple(each for each in words if each not in spent)
     silent = decided(applied(terms, words), "no such query")
     assert used_up(words, silent, ruling) == words
