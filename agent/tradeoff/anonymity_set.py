@@ -74,7 +74,6 @@ class AnonymitySet:
         self._guards: dict[int, Guard] = {}
         self._figures: dict[tuple[str, int], SetFigures] = {}
         self._stored: dict[Measure, Rows] = {}
-        self._sized: tuple[int, Indexes] = (-1, np.zeros(0, np.intp))
         self.sampled = population.weights is not None or share < 1
         """Whether rows stand for people whose number is estimated."""
         bits = {each: population.bits_of(each, codes) for each, codes in possible.items()}
@@ -212,9 +211,7 @@ class AnonymitySet:
 
     def _sizes(self, mask: int) -> Indexes:
         """How many people each class of attributes of the person has, in any order."""
-        if mask != self._sized[0]:
-            self._sized = mask, np.bincount(self._partitions.classes(mask)[0])
-        return self._sized[1]
+        return np.bincount(self._partitions.classes(mask)[0])
 
     def _measure(self, metric: Measure) -> Measure:
         """The measure that a limit is about; where rows are people it is the metric."""

@@ -1,6 +1,5 @@
 """Counts of the rows of a query by group and intent, and the score of rows that were held out."""
 
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,7 +13,6 @@ from agent.tradeoff.tables import Floats, Indexes, QueryRows, members
 KEYS = 1 << 40
 BATCH = 1 << 13  # cells, times attributes, counted in one go: what a cache holds
 CELLS_KEPT = 8  # divisions remembered, 8 bytes a row each
-COUNTS_KEPT = 1 << 22  # counts remembered where several shrinkages share a layout, 32 bytes each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,7 +150,7 @@ class Layout:
     """The rows of a query under one set of request attributes, by cells (see ``cells.Cells``).
 
     ``kinds``: of the rows; ``prior``: p0-u(x) = (c(x) - n_u(x) + 1/2) / (M - n_u + K/2) for each
-    kind, float64; ``shared``: whether counts are remembered for another shrinkage to use.
+    kind, float64.
     """
 
     def __init__(self, rows: QueryRows, columns: grouping.Columns, request: int) -> None:
@@ -165,39 +163,23 @@ class Layout:
         each, intent = np.arange(len(kinds.intent)), kinds.intent
         undivided = _sorted_cells(kinds.of_row, each, intent, np.zeros_like(intent))
         self.divisions = grouping.Divisions(undivided, self._divide, CELLS_KEPT)
-        self.shared = False
-        self._counted: OrderedDict[tuple[int, ...], Counts] = OrderedDict()
-        self._room = COUNTS_KEPT
-        self._alone: dict[int, Counts] = {}
 
     def beside(self, mask: int, attributes: Sequence[int]) -> Iterator[Counts]:
         """Yield the counts by ``mask`` and each of these attributes, in batches."""
         batch = max(1, BATCH // len(self.divisions[mask].kind))
         for first in range(0, len(attributes), batch):
-            some = attributes[first : first + batch]
-            found = self._counted.get((mask, *some))
-            if found is None:
-                found = count(self.divisions[mask], [self._columns.each[each] for each in some])
-                if self.shared:
-                    self._counted[mask, *some] = found
-                    self._room -= len(found.rows)
-            while self._room < 0:
-                self._room += len(self._counted.popitem(last=False)[1].rows)
-            yield found
+            some = [self._columns.each[each] for each in attributes[first : first + batch]]
+            yield count(self.divisions[mask], some)
 
     def alone(self, attribute: int, some: Indexes) -> Counts:
-        """The counts of some rows, an entry each, when one attribute divides all rows.
-
-        They are remembered by attribute, so ``some`` is to be the same every time.
-        """
-        if attribute not in self._alone:
-            kinds, codes = self.kinds, self._columns.each[attribute].codes.astype(np.intp)
-            pair = codes * (int(kinds.intent[-1]) + 1) + kinds.intent[kinds.of_row]
-            of_pair, of_group = (np.bincount(each)[each[some]] for each in (pair, codes))
-            one, first = np.ones(len(some)), np.zeros(1, dtype=np.intp)
-            masses = (of_pair.astype(np.float64), of_group.astype(np.float64))
-            self._alone[attribute] = Counts(one, *masses, kinds.of_row[some], first)
-        return self._alone[attribute]
+        """The counts of some rows, an entry each, when one attribute divides all rows."""
+        kinds, codes = self.kinds, self._columns.each[attribute].codes.astype(np.intp)
+        pair = codes * (int(kinds.intent[-1]) + 1) + kinds.intent[kinds.of_row]
+        of_pair, of_group = (
+            np.bincount(each)[each[some]].astype(np.float64) for each in (pair, codes)
+        )
+        first = np.zeros(1, dtype=np.intp)
+        return Counts(np.ones(len(some)), of_pair, of_group, kinds.of_row[some], first)
 
     def by(self, mask: int) -> Counts:
         """The counts by a set: from a division that lacks one attribute, or else from the rows."""

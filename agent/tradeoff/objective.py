@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from math import inf
 from typing import Literal, NamedTuple
 
@@ -115,8 +115,7 @@ class Objective(SetFunction):
             plain = Function(utility) if callable(utility) else utility
             utility = QueryPlanner(lambda: plain, attributes)
         self._utility = utility
-        self._loss, self._most, self.claims_submodularity = cost, most, submodular
-        self._costs: dict[int, float] = {}
+        self._loss, self._most, self.claims_submodularity = cache(cost), most, submodular
         self._ground = cost(0)
 
     def at(self, trade_off: float) -> "Objective":
@@ -154,12 +153,8 @@ class Objective(SetFunction):
 
     def cost(self, mask: int) -> float:
         """What F takes off U(A), in bits: lambda C(A), and what a disclosure adds to it."""
-        found = self._costs.get(mask)
-        if found is None:
-            found = self.trade_off * self.identifiability_cost(mask)
-            found += self.guard(mask) + self.sensitivity(mask)
-            self._costs[mask] = found
-        return found
+        lost = self.trade_off * self.identifiability_cost(mask)
+        return lost + self.guard(mask) + self.sensitivity(mask)
 
     def identifiability_cost(self, mask: int) -> float:
         """C(A), the part of F that lambda weighs, in its own unit."""
@@ -224,7 +219,6 @@ class DisclosureObjective(Objective):
             least = (1 + 1e-12) / settings.k
             self._most_losses.append(least if strict else settings.max_violations)
         self._own = None if settings.own is None else dict(settings.own)
-        self._own_classes: dict[int, tuple[float, float]] = {}
         special = people.closed or settings.guards or (self._own is not None and self._limits)
         self._by_rows = not special and not settings.candidates & ~people.persons
         self._sensitive = union(np.flatnonzero(settings.sensitivity).tolist()) & ~people.known
@@ -397,9 +391,7 @@ class DisclosureObjective(Objective):
         """
         k, risk = self._settings.k, self._settings.max_risk
         mask &= self._people.persons
-        if mask not in self._own_classes:
-            self._own_classes[mask] = self._people.own_class(mask, own)
-        people, success = self._own_classes[mask]
+        people, success = self._people.own_class(mask, own)
         if for_good and people and not self._people.monotone("k", 0):
             return True
         return bool(people and (k is None or people >= k) and (risk is None or success <= risk))

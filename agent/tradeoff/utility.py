@@ -145,12 +145,12 @@ class LeaveOneUserOut(Utility):
         if not shrinkage > 0:
             raise ValueError(f"leave-one-user-out needs a shrinkage above 0, not {shrinkage}")
         self._rows, self._columns, self._shrinkage = rows, columns, shrinkage
-        self._layouts, self._shares = {} if shared is None else shared, shared is not None
+        self._layouts: Layouts = {} if shared is None else shared
         self._scorings: dict[int, Scoring] = {}
         self.limit = self._scoring(0).limit
 
     def at(self, shrinkage: float) -> "LeaveOneUserOut":
-        """The same rows' utility at another shrinkage; what is counted is shared."""
+        """The same rows' utility at another shrinkage; what is divided is shared."""
         return LeaveOneUserOut(self._rows, self._columns, shrinkage, self._layouts)
 
     def value(self, mask: int) -> float:
@@ -194,14 +194,11 @@ class LeaveOneUserOut(Utility):
     def _scoring(self, mask: int) -> Scoring:
         """The scores under the request attributes in ``mask``."""
         request = mask >> self._rows.persons << self._rows.persons
-        found = self._scorings.get(request)
-        if found is None:
+        if request not in self._scorings:
             if request not in self._layouts:
                 self._layouts[request] = Layout(self._rows, self._columns, request)
-            layout = self._layouts[request]
-            layout.shared |= self._shares
-            found = self._scorings[request] = Scoring(layout, self._shrinkage)
-        return found
+            self._scorings[request] = Scoring(self._layouts[request], self._shrinkage)
+        return self._scorings[request]
 
 
 class PlugIn(Utility):

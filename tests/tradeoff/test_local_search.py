@@ -25,7 +25,7 @@ from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import ALGORITHMS, maximise
 from agent.tradeoff.tables import Floats, members, singleton, subsets, union
-from agent.tradeoff.utility import Estimator, Mixture, Utility, query_utility
+from agent.tradeoff.utility import Estimator, Mixture, Utility
 from tests.tradeoff.worlds import (
     ESTIMATORS,
     Tabulated,
@@ -229,22 +229,6 @@ def test_what_is_remembered_never_shows(
         walk(utility, steps, world.everything)
         forgetful = DisclosureObjective(utility, crowd, demands)
         assert [forgetful.parts(mask) for mask in everything] == expected
-
-
-@FEW
-@given(rich_worlds(), STEPS)
-def test_shrinkages_that_share_their_counts_do_not_show(world: World, steps: list[Step]) -> None:
-    """Counts made for one are right for the next, though cells were divided anew in between."""
-    sets = list(subsets(world.everything))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("agent.tradeoff.counts.CELLS_KEPT", 1)
-        first = query_utility(world.rows, world.cards, "louo", 5.0)
-        for shrinkage in (5.0, 20.0, 200.0):
-            shared = first.at(shrinkage)
-            walk(shared, steps, world.everything)
-            for mask in (*sets, *reversed(sets)):
-                fresh = query_utility(world.rows, world.cards, "louo", shrinkage)
-                assert shared.value(mask) == fresh.value(mask)
 
 
 ALGORITHM = st.sampled_from(ALGORITHMS)
