@@ -2,11 +2,10 @@
 
 engines.toml lists the engines that take the language and the country of a search in its address:
 nothing of it is in use until a rule says `carry = "parameters"`. assistants.toml lists those that
-the user may choose from.
+the user may choose from: the extension has a copy of it.
 """
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -200,21 +199,6 @@ def _check_parameters(parts: Sequence[str]) -> None:
 
 def _unfit(why: str) -> UsageError:
     return UsageError(f"browsers cannot use this search: {why}", WRITE)
-
-
-class Assistant(Struct, frozen=True):
-    """An assistant that many people know; ``address``: of its whole site, as in a rule."""
-
-    name: str
-    address: str
-    recipient: str
-
-
-@cache
-def well_known() -> tuple[Assistant, ...]:
-    """Those that the user may choose from, by name; none of them is listed by itself."""
-    text = (files("policy") / "assistants.toml").read_text("utf-8")
-    return tuple(Assistant(**each) for each in tomllib.loads(text)["assistant"])
 
 
 def own_address(text: str, host: str) -> str:

@@ -1,8 +1,7 @@
-"""For studies of the trade-off: its assumptions, its sampling errors, and its calibration.
+"""For studies of the trade-off: its assumptions, and its calibration.
 
 The paper proves that U is submodular and C supermodular under assumptions (Thm 3.1, 3.2), and
-verifies both "empirically" without them: by what an attribute adds to a set A and to a larger set
-B. How far a sample may be off follows Lemmas 4.2 and 4.3.
+verifies both "empirically" without them: by what an attribute adds to a set A and to a larger set B.
 
 What people want in return for being known, in bits, is calibrated as in the paper's 6 and 7.2:
 sensitivity, from 1 to LEVELS, is only a currency between two questions, how sensitive something is,
@@ -12,7 +11,6 @@ scale has, the answer is the same.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -95,23 +93,6 @@ def _violations(excesses: Sequence[float]) -> Violations:
     beyond = [excess for excess in excesses if excess > TOLERANCE]
     mean = sum(beyond) / len(beyond) if beyond else 0.0
     return Violations(len(excesses), len(beyond), max(beyond, default=0.0), mean)
-
-
-def sampling_error(
-    samples: int, delta: float, spread: float = 1.0, *, two_sided: bool = False
-) -> float:
-    """How far off ``samples`` estimate a mean loss, with confidence 1 - ``delta``.
-
-    ``spread``: how far losses are apart at the most: 1 for I(A), a probability, and people as
-    samples (Lemma 4.3); log2 K bits for U(A), K the intents of a query, and rows (Lemma 4.2).
-    ``delta``: between 0 and 1. As printed the lemmas bound errors in one direction; ``two_sided``
-    bounds both. ValueError for arguments outside these ranges.
-    """
-    if not samples >= 1:
-        raise ValueError(f"a sample has at least one row, not {samples}")
-    if not 0 < delta < 1:
-        raise ValueError(f"delta is a probability between 0 and 1, not {delta}")
-    return spread * sqrt((log(2 if two_sided else 1) - log(delta)) / (2 * samples))
 
 
 LEVELS = 5

@@ -15,7 +15,7 @@ from agent.tradeoff.grouping import (
     plogp,
     row_columns,
 )
-from agent.tradeoff.tables import Floats, Indexes, QueryRows, members, singleton
+from agent.tradeoff.tables import Floats, QueryRows, members, singleton
 
 NUDGE_BITS = 50  # rows times 2**-50: more than rounding takes from a count, less than shows
 SCORE_BITS = 6  # a row's score is below 2**6 bits
@@ -231,17 +231,12 @@ class PlugIn(Utility):
         """U(A) in bits."""
         if not mask:
             return 0.0
-        counts = self._counts(mask)[0]
+        labels, groups = self._groups.dense[mask]
+        intents = self._rows.intents
+        cells = np.bincount(labels * intents + self._rows.intent, minlength=groups * intents)
+        counts = cells.reshape(groups, intents)
         left = counts.sum(axis=1) * _entropies(counts + self._pull)
         return self.limit - ordered_sum(left) / len(self._rows.intent)
-
-    def removed(self, mask: int, rows: Indexes) -> Floats:
-        """The bits that the answer to A removes for each of these rows; U is their mean.
-
-        A row is scored against the counts of all rows: so may a sample be (paper 4.2, 7.1).
-        """
-        counts, labels = self._counts(mask)
-        return self.limit - _entropies(counts + self._pull)[labels[rows]]
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """For each V in ``attributes`` a bound, in bits, on U of every set with A u {V}.
@@ -258,13 +253,6 @@ class PlugIn(Utility):
             )
             bounds.append(self.limit - float(left.mean()))
         return bounds
-
-    def _counts(self, mask: int) -> tuple[Indexes, Indexes]:
-        """C(g, x), shape (groups, K), and each row's group."""
-        labels, groups = self._groups.dense[mask]
-        cells = labels * self._rows.intents + self._rows.intent
-        counts = np.bincount(cells, minlength=groups * self._rows.intents)
-        return counts.reshape(groups, self._rows.intents), labels
 
 
 def _entropies(masses: NDArray[np.number]) -> Floats:

@@ -1,5 +1,6 @@
 """Policies that are valid by FORMAT.md, and requests that meet their rules."""
 
+import tomllib
 from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any, NamedTuple, get_args
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from policy.amend import RuleScope, scope, with_settings
 from policy.hosts import host_of
-from policy.read import preset, read
+from policy.read import preset, read, shipped_text
 from policy.rules import Policy
 from policy.settings import SETTINGS, Carry, Value
 
@@ -32,6 +33,18 @@ PIECES = st.lists(
 
 
 Document = dict[str, Any]
+
+
+class Assistant(NamedTuple):
+    """One of assistants.toml, which users may choose from; ``address``: of its whole site."""
+
+    name: str
+    address: str
+    recipient: str
+
+
+LISTED = tomllib.loads(shipped_text("assistants.toml"))["assistant"]
+ASSISTANTS = [Assistant(**each) for each in LISTED]
 
 TODAY = date(2027, 3, 1)
 NAMES = ("age", "region", "gender", "salary", "dev_web", "dev_ops")

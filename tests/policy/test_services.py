@@ -23,7 +23,6 @@ from policy.rules import Pools
 from policy.sections import PRESETS
 from policy.services import (
     LONGEST,
-    Assistant,
     Search,
     SearchEngine,
     codes,
@@ -31,11 +30,10 @@ from policy.services import (
     engines,
     own_address,
     usable,
-    well_known,
 )
 from tests.decision.transcripts import Rules, policies
 from tests.policy.naive import claims, decided
-from tests.policy.strategies import DAYS, TODAY, Asked, rendered
+from tests.policy.strategies import ASSISTANTS, DAYS, TODAY, Asked, Assistant, rendered
 from tests.programs import needs
 
 NAMES = ("language", "country")
@@ -181,18 +179,18 @@ def test_an_assistant_is_listed_where_its_own_rule_decides() -> None:
 
 def test_each_can_be_listed_as_it_stands() -> None:
     """By a rule for its recipient, whose own address it is; by name, each once."""
-    names = [each.name for each in well_known()]
+    names = [each.name for each in ASSISTANTS]
     assert names == sorted({*names}, key=str.casefold)
     with pytest.raises(UsageError):  # somebody else's
         own_address("https://a.github.io/", "github.io")
     text = 'preset = "balanced"\n'
-    for each in well_known():
+    for each in ASSISTANTS:
         assert own_address(each.address, host_of(each.recipient)) == each.address
         text = with_assistant(text, each.recipient, each.address)
-    assert listed(text) == [each.address.rstrip("/") for each in well_known()]
+    assert listed(text) == [each.address.rstrip("/") for each in ASSISTANTS]
 
 
-@given(policies(["everyone", "me"]), st.sampled_from(well_known()), st.none() | st.just(TODAY))
+@given(policies(["everyone", "me"]), st.sampled_from(ASSISTANTS), st.none() | st.just(TODAY))
 def test_a_rule_lists_it_and_changes_nothing_else(
     rules: Rules, chosen: Assistant, until: date | None
 ) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from itertools import product
-from math import log, prod
+from math import prod
 
 import highspy
 import numpy as np
@@ -23,7 +23,6 @@ from agent.tradeoff.search import (
     maximise,
 )
 from agent.tradeoff.study import (
-    sampling_error,
     submodularity,
     supermodularity,
 )
@@ -360,13 +359,3 @@ def test_the_certified_share() -> None:
     ]
     for value, bound, share in cases:
         assert Result(0, (), value, bound=bound).certified == share
-
-
-@given(st.integers(1, 10_000), st.floats(1e-6, 1, exclude_max=True), st.floats(0.1, 9))
-def test_lemmas_4_2_and_4_3_as_printed(samples: int, delta: float, spread: float) -> None:
-    """The natural logarithm, one-sided; delta is a probability."""
-    error = sampling_error(samples, delta, spread)
-    assert samples == pytest.approx(1 / 2 * (spread / error) ** 2 * -log(delta))
-    for wrong in (0.0, 1.0, -0.1, float("nan")):
-        with pytest.raises(ValueError, match="delta"):
-            sampling_error(9, wrong)

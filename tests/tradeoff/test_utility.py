@@ -14,7 +14,6 @@ from agent.tradeoff.utility import (
     MOST_PRICE,
     Estimator,
     Mixture,
-    PlugIn,
     Priced,
     Utility,
     query_utility,
@@ -50,18 +49,6 @@ def test_it_is_its_definition(world: World, shrinkage: float) -> None:
         for mask in sets_of(world):
             expected = plain(world.rows, mask, beta)
             assert utility.value(mask) == pytest.approx(expected, abs=ROUNDING)
-
-
-@given(rich_worlds(), st.just(0.0) | SHRINKAGES)
-def test_it_is_the_mean_of_what_its_rows_lose(world: World, shrinkage: float) -> None:
-    """So that a sample of rows estimates it, whichever rows these are."""
-    utility = query_utility(world.rows, world.cards, "plugin", shrinkage)
-    assert isinstance(utility, PlugIn)
-    rows = np.arange(len(world.rows.user))
-    for mask in (0, 1, world.everything):
-        removed = utility.removed(mask, rows)
-        assert removed.mean() == pytest.approx(utility.value(mask), abs=1e-12)
-        assert utility.removed(mask, rows[::-2]).tolist() == removed[::-2].tolist()
 
 
 @given(rich_worlds(), ANY_SHRINKAGE, st.sampled_from([1, 1 << 40]))

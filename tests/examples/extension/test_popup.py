@@ -17,8 +17,8 @@ from msgspec.structs import asdict, replace
 from agent.decision.values import Code, Reading
 from agent.wire.decide import Answer, Because, Draft, DraftedFact, Summary
 from agent.words.titles import about
-from policy.services import well_known
 from tests.examples.extension.conftest import HERE, Modules
+from tests.policy.strategies import ASSISTANTS
 from tests.programs import needs
 from tests.waiting import PATIENCE
 
@@ -166,7 +166,7 @@ def test_the_line_is_the_daemons(modules: Modules, phrases: list[str]) -> None:
 
 def test_the_well_known_are_told_by_their_whole_origin(modules: Modules) -> None:
     """Any page of it, and nothing that only looks like it."""
-    for each in well_known():
+    for each in ASSISTANTS:
         found = modules("popup/chat.js", "wellKnown", f"{each.address}chat/1?x=2#y")
         assert found == asdict(each)
         host = each.address.removeprefix("https://").rstrip("/")
