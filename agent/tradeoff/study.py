@@ -1,7 +1,7 @@
 """For studies of the trade-off: its assumptions, and its calibration.
 
 The paper proves that U is submodular and C supermodular under assumptions (Thm 3.1, 3.2), and
-verifies both "empirically" without them: by what an attribute adds to a set A and to a larger set B.
+verifies both "empirically" without them: by what an attribute adds to a set A and to a larger one.
 
 What people want in return for being known, in bits, is calibrated as in the paper's 6 and 7.2:
 sensitivity, from 1 to LEVELS, is only a currency between two questions, how sensitive something is,

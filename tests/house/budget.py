@@ -68,8 +68,8 @@ OTHERS = {
 STANDING = {
     "agent/decision": Size(1_929, 13),
     "agent/model": Size(1_318, 9),
-    "agent/tradeoff": Size(2_270, 13),
-    "agent/vault": Size(2_213, 13),
+    "agent/tradeoff": Size(2_251, 13),
+    "agent/vault": Size(2_202, 13),
     "tests": Size(57_769, 274),
     "product": Size(30_660, 195),
 }

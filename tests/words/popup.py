@@ -11,8 +11,8 @@ from typing import Any
 from agent.model.attributes import Attribute
 from agent.model.file import read, shipped_models
 from agent.words.titles import REASONS, WHY_NOTHING, value_title
-from policy.services import well_known
 from tests.house.tree import ROOT
+from tests.policy.strategies import ASSISTANTS
 
 PLACE = ROOT / "agent" / "browser_extension" / "popup" / "words.js"
 HEAD = "/** Generated from agent/words by `python -m tests.words.popup`: change it there. */\n"
@@ -25,7 +25,7 @@ def words() -> str:
     tables: dict[str, Mapping[Any, object]] = {
         "WHY_NOTHING": {**WHY_NOTHING},
         "ASSISTANTS": {
-            each.address: {"name": each.name, "recipient": each.recipient} for each in well_known()
+            each.address: {"name": each.name, "recipient": each.recipient} for each in ASSISTANTS
         },
         "REASONS": REASONS,
         "TITLES": {name: min(found) for name, found in titles.items() if len(found) == 1},

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import to_builtins
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from agent.decision.values import Code, Reading
 from agent.wire.decide import Answer, Because, Draft, DraftedFact, Summary
@@ -168,7 +168,7 @@ def test_the_well_known_are_told_by_their_whole_origin(modules: Modules) -> None
     """Any page of it, and nothing that only looks like it."""
     for each in ASSISTANTS:
         found = modules("popup/chat.js", "wellKnown", f"{each.address}chat/1?x=2#y")
-        assert found == asdict(each)
+        assert found == each._asdict()
         host = each.address.removeprefix("https://").rstrip("/")
         for other in (f"http://{host}/", f"https://{host}.evil.example/", f"https://x.{host}/"):
             assert modules("popup/chat.js", "wellKnown", other) is None
