@@ -25,7 +25,7 @@ class Recent(Generic[K, V]):
         self._results: OrderedDict[K, V] = OrderedDict()
 
     def get(self, key: K, make: Callable[[], V]) -> V:
-        """Return the result for ``key``, made now if it is not kept."""
+        """The result for ``key``, made now if it is not kept."""
         if key in self._results:
             self._results.move_to_end(key)
             return self._results[key]
@@ -46,7 +46,7 @@ class Cache:
         self._models: Recent[int, tuple[Model, dict[str, Recent[Hashable, Any]]]] = Recent(MODELS)
 
     def get(self, model: Model, key: Hashable, make: Callable[[], T], kind: str = "results") -> T:
-        """Return the result for ``key``, a pure function of the model and the key."""
+        """The result for ``key``, a pure function of the model and the key."""
         _, results = self._models.get(  # with the model, so that its id stays its own
             id(model), lambda: (model, {each: Recent(size) for each, size in SIZES.items()})
         )
@@ -54,7 +54,7 @@ class Cache:
         return result
 
     def match(self, model: Model, text: str) -> int | None:
-        """Return the index of the query with this name or phrasing, None where there is none."""
+        """The index of the query with this name or phrasing, None where there is none."""
         return self.get(model, (Model.match, text), lambda: model.match(text))
 
     def read(self, model: Model, text: str) -> Interpretation:
@@ -62,11 +62,11 @@ class Cache:
         return self.get(model, (Model.read, text), lambda: model.read(text))
 
     def utility(self, model: Model, query: int) -> Utility:
-        """Return the utility of sets of attributes for a query, less prices, in bits."""
+        """The utility of sets of attributes for a query, less prices, in bits."""
         return self._utilities(model, query)[1]
 
     def mean_utility(self, model: Model) -> Utility:
-        """Return the utility averaged over the queries by weight, the a-priori case (9.5.1).
+        """The utility averaged over the queries by weight, the a-priori case (9.5.1).
 
         Before prices: over the rows of all queries, luck is small.
         """
@@ -81,7 +81,7 @@ class Cache:
     def anonymity_set(
         self, model: Model, known: Iterable[tuple[int, int]] = (), share: float = 1.0
     ) -> AnonymitySet:
-        """Return the people who agree with pairs of person attribute and code, in any order.
+        """The people who agree with pairs of person attribute and code, in any order.
 
         ``share``: 0 to 1, of these people, those who also agree with facts that the model lacks
         (DESIGN.md 2.8).
@@ -102,7 +102,7 @@ class Cache:
         forget_vectors()
 
     def _utilities(self, model: Model, query: int) -> tuple[Utility, Utility]:
-        """Return the utility of a query before prices, and less prices."""
+        """The utility of a query before prices, and less prices."""
 
         def compute() -> tuple[Utility, Utility]:
             shrinkage, prices = model.queries[query].shrinkage, model.tables.singles.prices

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.decision.cache import Cache
-from agent.decision.context import Prepared, prepare
+from agent.decision.context import Prepared, prepare, roughly
 from agent.decision.knowledge import Knowledge
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation
@@ -84,13 +84,13 @@ def choice_of(prepared: Prepared) -> SelectedSet:
 
 
 def objective_of(prepared: Prepared, reading: Interpretation | None) -> DisclosureObjective:
-    """Return the objective that chooses the set for a reading; None: for the mean of all."""
+    """The objective that chooses the set for a reading; None: for the mean of all."""
     uses = utility_of(reading, prepared.context.model, prepared.context.cache)
     return DisclosureObjective(uses, prepared.anonymity_set, prepared.settings)
 
 
 def _standing(prepared: Prepared) -> SelectedSet:
-    """Return the a-priori optimum over the model's queries (paper 9.5.1).
+    """The a-priori optimum over the model's queries (paper 9.5.1).
 
     It is the same set for every request, whatever the recipient holds by now; where it would
     break a limit today, only what the recipient holds already is sent again, and what always
@@ -122,7 +122,7 @@ def _standing(prepared: Prepared) -> SelectedSet:
 
 
 def _planned(prepared: Prepared, query: int) -> SelectedSet:
-    """Return the best part, for a reading, of what the recipient is to hold in the end.
+    """The best part, for a reading, of what the recipient is to hold in the end.
 
     Attributes of the request are not lasting knowledge: they are chosen in addition, at what they
     cost now. What waits for the user would be in the plan with a yes, and helps this request.
@@ -157,7 +157,7 @@ def _planned(prepared: Prepared, query: int) -> SelectedSet:
 
 
 def planned(prepared: Prepared, fixed: int) -> Plan:
-    """Return the plan for the recipient of a request.
+    """The plan for the recipient of a request.
 
     ``fixed``: what always leaves, a mask. The limits hold for the whole of it, but the cap on one
     answer, which its parts keep. What else may be asked is the mean of all queries, and counts with
@@ -188,7 +188,7 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
 
 
 def _shares(prepared: Prepared) -> dict[int, float]:
-    """Return the queries to plan for, in ascending order, with their shares of all requests.
+    """The queries to plan for, in ascending order, with their shares of all requests.
 
     They are those that this text may mean, by their probabilities, and those that the recipient was
     asked. This request counts twice: it tells what may be asked again, as those before it do, and
@@ -199,7 +199,7 @@ def _shares(prepared: Prepared) -> dict[int, float]:
     wanted = {each.query: each.probability for each in prepared.reading.candidates}
     asked = np.zeros(len(model.queries))
     now = ((each, AT_HAND * probability) for each, probability in wanted.items())
-    for each, times in chain(now, prepared.history):
+    for each, times in chain(now, roughly(prepared.context.knowledge.queries)):
         asked[each] += times
     usual = model.tables.query_weights.astype(np.float64)
     shares = (asked + PRIOR * usual / usual.sum()) / (asked.sum() + PRIOR)
@@ -210,7 +210,7 @@ def _shares(prepared: Prepared) -> dict[int, float]:
 
 
 def utility_of(reading: Interpretation | None, model: Model, cache: Cache) -> QueryPlanner:
-    """Return the utility of what a text means: sum of pi_q U_q over its candidates (DESIGN.md 2.9).
+    """The utility of what a text means: sum of pi_q U_q over its candidates (DESIGN.md 2.9).
 
     Without a reading that of the mean query. In whatever order the candidates come, they are added
     in that of the model.
@@ -234,7 +234,7 @@ def utility_of(reading: Interpretation | None, model: Model, cache: Cache) -> Qu
 
 
 def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
-    """Return the utility of sets of attributes for a query, drawn towards the mean of all queries.
+    """The utility of sets of attributes for a query, drawn towards the mean of all queries.
 
     Few rows are mostly noise. As in the James-Stein estimator (Efron and Morris 1975), by the share
     of noise and by (Q - 3) / (Q - 1), for Q queries: not at all where there are three or fewer. On
@@ -268,7 +268,7 @@ def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
 
 
 def _mean(model: Model, cache: Cache) -> QueryPlanner | None:
-    """Return the mean query of a model, by weight, as singles and pairs tell it.
+    """The mean query of a model, by weight, as singles and pairs tell it.
 
     None where it says too little of another query: there are three or fewer, or no pairs.
     """
@@ -284,7 +284,7 @@ def _mean(model: Model, cache: Cache) -> QueryPlanner | None:
 
 
 def _best(objective: DisclosureObjective, prepared: Prepared) -> SelectedSet:
-    """Return the best set that has what always leaves, as far as limits allow, and asks nobody."""
+    """The best set that has what always leaves, as far as limits allow, and asks nobody."""
     base = forced(objective, members(prepared.forced))
     return SelectedSet(_search(objective, prepared, base, prepared.free), objective)
 

@@ -128,7 +128,7 @@ def _one_of(what: str, given: str, names: Iterable[str]) -> None:
 
 
 def attributes_of(models: Iterable[Model], deciding: Iterable[Model]) -> Attributes:
-    """Return the attributes of the deciding models, each by all that any model calls it."""
+    """The attributes of the deciding models, each by all that any model calls it."""
     names, concepts = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for each in (attribute for model in models for attribute in model.attributes):
         called = filter(NAME.fullmatch, (each.name, each.concept))  # MODEL.NAME is in no rule
@@ -142,7 +142,7 @@ def attributes_of(models: Iterable[Model], deciding: Iterable[Model]) -> Attribu
 
 
 def rulebook(policy: Policy, model: Model, models: Iterable[Model]) -> Rulebook:
-    """Return the rules of a policy, ready for the attributes of a model.
+    """The rules of a policy, ready for the attributes of a model.
 
     ``models``: all that the policy is for: a rule on what one of them calls a fact is on that fact,
     whichever decides. A rule that nearly names an attribute of any of them withholds it.
@@ -153,7 +153,7 @@ def rulebook(policy: Policy, model: Model, models: Iterable[Model]) -> Rulebook:
 
 
 def terms_under(ruling: Ruling, model: Model) -> Terms:
-    """Return the terms that a policy sets for one request.
+    """The terms that a policy sets for one request.
 
     A guard on a request attribute only keeps it from leaving: a guard's cost is about people.
     Where the model counts real people, ``people`` of them must look alike, for everyone.
@@ -187,7 +187,7 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
 
 
 def carried_as(carry: Carry, model: Model) -> frozenset[str] | None:
-    """Return the attributes that a way to a recipient can carry, None for all.
+    """The attributes that a way to a recipient can carry, None for all.
 
     As words those with a word for any value and no sensitivity of their own: a function of the
     model, never of the user's value (DESIGN.md 2.6). As parameters none that is in a model.
@@ -231,8 +231,7 @@ class Prepared:
     ``barred``: names of attributes that are no candidates, with the reason; ``code``: whether the
     recipient may learn anything new at all; ``free``: those to choose from,
     a mask; ``forced``: those that always leave, a mask; ``asked``: those that wait for the user, a
-    mask; ``history``: the queries that the recipient was sent something with, and roughly how
-    often, as far as it remembers.
+    mask.
     """
 
     context: Context
@@ -243,7 +242,6 @@ class Prepared:
     free: int
     forced: int
     asked: int
-    history: History
 
     @property
     def reading(self) -> Interpretation:
@@ -257,21 +255,21 @@ def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
     return replace(
         knowledge,
         recent=knowledge.recent if capped else 0,
-        queries=_roughly(knowledge.queries) if planned else (),
+        queries=roughly(knowledge.queries) if planned else (),
     )
 
 
 def prepare(context: Context) -> Prepared:
     """Put a context into indexes; UsageError for a name in it that is absent from the model."""
     terms, knowledge, model = context.terms, context.knowledge, context.model
-    limits, remembers = terms.limits, terms.memory == "remembers"
+    limits = terms.limits
     context = replace(context, reading=context.meaning)
     known = [(_person(name, model), code) for name, code in knowledge.codes]
     for index, code in known:
         if not 0 <= code < model.cards[index]:
             what = f"attribute {model.attributes[index].name!r} has no value with code {code}"
             raise UsageError(what, f"the model has the codes 0 to {model.cards[index] - 1}")
-    facts = (known, knowledge.share) if remembers else ()
+    facts = (known, knowledge.share) if terms.memory == "remembers" else ()
     anonymity_set, barred = context.cache.anonymity_set(model, *facts), barred_of(context)
     open_ = union(at for at, each in enumerate(model.attributes) if each.name not in barred)
     forced = mask_of(terms.always, model) & open_
@@ -307,12 +305,11 @@ def prepare(context: Context) -> Prepared:
         free=open_ & ~forced & ~asked,
         forced=forced,
         asked=asked,
-        history=_roughly(knowledge.queries) if remembers else (),
     )
 
 
 def mask_of(names: Iterable[str], model: Model) -> int:
-    """Return attributes as a mask; UsageError for a name that is absent from the model."""
+    """Attributes as a mask; UsageError for a name that is absent from the model."""
     return union(model.index(name) for name in sorted(names))
 
 
@@ -346,13 +343,13 @@ def _code(anonymity_set: AnonymitySet, settings: Settings) -> Code:
     return "answered"
 
 
-def _roughly(history: History) -> History:
+def roughly(history: History) -> History:
     """Round the times down to powers of two: one time more seldom makes another plan."""
     return tuple((query, ldexp(0.5, frexp(times)[1])) for query, times in history)
 
 
 def _person(name: str, model: Model) -> int:
-    """Return the index of a person attribute: only those can be known, or guarded."""
+    """The index of a person attribute: only those can be known, or guarded."""
     index = model.index(name)
     if index >= model.persons:
         hint = "only attributes of the person can be known or guarded"

@@ -91,12 +91,12 @@ def readings_of(reading: Interpretation, model: Model) -> tuple[Reading, ...]:
 
 
 def read_by(reading: Interpretation, model: Model) -> Reading | None:
-    """Return the known query that a text means; None where it is not understood."""
+    """The known query that a text means; None where it is not understood."""
     return None if reading.query is None else readings_of(reading, model)[0]
 
 
 def counted_among(model: Model) -> CountedAmong:
-    """Return the people whom a model counts."""
+    """The people whom a model counts."""
     estimated = model.population.weights is not None
     return CountedAmong(people=model.stands_for, count=round(model.people), estimated=estimated)
 
@@ -187,7 +187,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
 
 
 def added_by(own: int, mask: int, objective: DisclosureObjective) -> tuple[float, float]:
-    """Return the utility and the cost that an attribute adds to the rest of a set, in bits."""
+    """The utility and the cost that an attribute adds to the rest of a set, in bits."""
     with_it, without = mask | own, mask & ~own
     gain = objective.utility(with_it) - objective.utility(without)
     return float(gain), float(objective.cost(with_it) - objective.cost(without))
@@ -261,7 +261,7 @@ NAMES = ("language", "country")
 
 
 def _locale() -> Model:
-    """Return both as attributes of a model that knows no query, and nobody.
+    """Both as attributes of a model that knows no query, and nobody.
 
     The browser and the network address tell them to everybody anyway: so they belong to no other
     model, are charged nothing, and change no decision on anything else; the user's rules hold for
@@ -301,7 +301,7 @@ def located(context: Context, people: int) -> Decision:
     held = context.knowledge.names if terms.memory == "remembers" else frozenset[str]()
 
     def needed(names: Collection[str]) -> tuple[str, ...]:
-        """Return the names that the address needs of these, none where they are too many."""
+        """The names that the address needs of these, none where they are too many."""
         some = () if engine is None else engine.needs(names)
         return tuple(n for n in NAMES if n in some and (most is None or len(some) <= most))
 

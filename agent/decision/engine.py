@@ -14,7 +14,7 @@ from agent.decision.knowledge import Knowledge, share_of
 from agent.decision.values import Decision, Request
 from agent.errors import UsageError
 from agent.model.file import SHIPPED, read, shipped_model
-from agent.model.model import Concepts, Meaning, Model, meaning_of, surest, unknown_person
+from agent.model.model import Concepts, Model, surest
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.search import Algorithm
 from policy.hosts import ANYBODY
@@ -24,7 +24,7 @@ from policy.settings import Memory, Mode
 
 
 def load_model(name: str | Path = SHIPPED[0]) -> Model:
-    """Return a model by the name of one that ships with Reticent, or by the path of its file.
+    """A model by the name of one that ships with Reticent, or by the path of its file.
 
     UsageError where there is no such file; DamagedModelError or VersionError where it must not be
     used.
@@ -49,9 +49,6 @@ class DecideOptions(TypedDict, total=False):
     metric: Metric
     metric_k: int
     memory: Memory
-
-
-OF_TERMS = {"mode", "algorithm", "metric", "metric_k", "memory"}
 
 
 class Engine:
@@ -101,7 +98,7 @@ class Engine:
             return decide(context)
 
     def decide_many(self, queries: Iterable[str], to: str = "", **named: Any) -> list[Decision]:  # noqa: ANN401  (of `decide`)
-        """Return a decision for each of several texts, each as if it were the first to ``to``.
+        """A decision for each of several texts, each as if it were the first to ``to``.
 
         ``named``: as of `decide`, whose errors it raises.
         """
@@ -122,20 +119,18 @@ class Engine:
             book = rulebook(rules, model, self.models)
             ruling = book.match(request.recipient or ANYBODY, request.query, day)
             terms = terms_under(ruling, model)
-        for name in options:
-            if name not in DecideOptions.__annotations__:
-                raise UsageError.unknown("option", name, DecideOptions.__annotations__)
-        rest: dict[str, Any] = {name: options[name] for name in OF_TERMS & options.keys()}  # type: ignore[literal-required]
-        if "price" in options:
-            rest["trade_off"] = options["price"]
-        if "at_least" in options:
-            rest["limits"] = replace(terms.limits, k=options["at_least"])
-        never = self._named(options.get("never", ()), model)
-        ask = self._named(options.get("ask", ()), model)
-        return replace(terms, excluded=terms.excluded | never, ask=terms.ask | ask, **rest)
+        fields: dict[str, Any] = {**options}
+        for name in fields.keys() - DecideOptions.__annotations__.keys():
+            raise UsageError.unknown("option", name, DecideOptions.__annotations__)
+        if "price" in fields:
+            fields["trade_off"] = fields.pop("price")
+        if "at_least" in fields:
+            fields["limits"] = replace(terms.limits, k=fields.pop("at_least"))
+        never, ask = (self._named(fields.pop(each, ()), model) for each in ("never", "ask"))
+        return replace(terms, excluded=terms.excluded | never, ask=terms.ask | ask, **fields)
 
     def _named(self, names: Iterable[str], model: Model) -> frozenset[str]:
-        """Return the names that the model has; UsageError for one that no model has."""
+        """The names that the model has; UsageError for one that no model has."""
         every, wanted = {each.name for m in self.models for each in m.attributes}, frozenset(names)
         for name in sorted(wanted - every):
             raise UsageError.unknown("fact", name, every)
@@ -143,15 +138,7 @@ class Engine:
 
     def _knowledge(self, knows: Mapping[str, str], model: Model) -> Knowledge:
         """Put facts into the codes of a model; UsageError for a name or value of no model."""
-        facts = set[Meaning]()
-        for name, value in knows.items():
-            owners = [each for each in self.models if name in each.person_codes]
-            if not owners:
-                raise unknown_person(name, self.models)
-            owner = next((each for each in owners if value in each.person_codes[name]), owners[0])
-            owner.attributes[owner.index(name)].code(value)  # or say what is wrong with it
-            facts.add(meaning_of(name, value, owner))
-        coded = (self._concepts.code(fact, model) for fact in facts)
-        codes = dict(code for code in coded if code is not None)
+        facts = {self._concepts.fact(name, value) for name, value in knows.items()}
+        codes = [self._concepts.code(fact, model) for fact in facts]
         share = share_of(facts, model, self._concepts, self._cache)
-        return Knowledge(share=share).with_facts(codes)
+        return Knowledge(share=share).with_facts(dict(code for code in codes if code is not None))

@@ -195,7 +195,6 @@ def inferred(
     )
 
 
-NO_QUERIES: Mapping[str, float] = MappingProxyType({})
 MOST = 4  # models of which every order is tried
 
 
@@ -215,7 +214,7 @@ def weight_of(facts: Collection[Meaning], model: Model, concepts: Concepts, cach
 def share_of(
     facts: Iterable[Meaning], model: Model, concepts: Concepts, cache: Cache | None = None
 ) -> float:
-    """Return rho: of the people who agree in a model, the share who agree with the other facts too.
+    """Rho: of the people who agree in a model, the share who agree with the other facts too.
 
     ``facts``: all that is held; 1 where the model has all of them, 0 where a fact fits nobody, or
     no model that is installed. Each other model counts the facts not counted yet, among its people
@@ -259,7 +258,7 @@ def knowledge_in(
     holdings: Holdings[str],
     model: Model,
     now: datetime,
-    queries: Mapping[str, float] = NO_QUERIES,
+    queries: Mapping[str, float] | None = None,
     concepts: Concepts | None = None,
     cache: Cache | None = None,
 ) -> Knowledge:
@@ -274,7 +273,7 @@ def knowledge_in(
     facts = [Meaning(concept, fact.value) for concept, fact in holdings.held.items()]
     coded = [concepts.code(fact, model) for fact in facts]
     times = defaultdict[int, float](float, holdings.times)
-    for text, count in queries.items():
+    for text, count in (queries or {}).items():
         query = cache.match(model, text)
         if query is not None and count:
             times[query] += count

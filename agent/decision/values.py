@@ -296,7 +296,7 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return tuple(name for name in self.disclosed if name in held)
 
     def explain(self, *, every: bool = False) -> str:
-        """Return the page that explains the decision; ``every``: with a row for each fact."""
+        """The page that explains the decision; ``every``: with a row for each fact."""
         from agent.words.decisions import explanation  # only whoever prints needs sentences
 
         return "\n\n".join(filter(None, explanation(self, every=every)))
@@ -337,14 +337,12 @@ class Curve(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The sets as lambda ascends; ``present`` and ``knee``: indexes of points, None without a knee.
 
     ``read_as``: the known query that is meant, None where the curve is that of all; ``asks``: some
-    attributes wait for the user, and are in no set; the rest as in `Decision`.
+    attributes wait for the user, and are in no set; ``code``, ``metric``, ``trade_off``: as in
+    `Decision`.
     """
 
     code: Code
-    request: Request
     read_as: Reading | None
-    mode: str
-    algorithm: str
     metric: str
     trade_off: float
     asks: bool

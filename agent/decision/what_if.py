@@ -116,10 +116,7 @@ def curve_of(context: Context) -> Curve:
         points = tradeoff.merged(chosen)
     return Curve(
         code=prepared.code,
-        request=context.request,
         read_as=None if terms.mode == "standing" else read_by(reading, context.model),
-        mode=terms.mode,
-        algorithm=terms.algorithm,
         metric=terms.metric,
         trade_off=terms.trade_off,
         asks=bool(terms.ask),

@@ -1,6 +1,5 @@
 """A model as a value, and its file: the identity byte for byte, written whole or not at all."""
 
-import errno
 import os
 import re
 import stat
@@ -266,25 +265,6 @@ def test_a_model_replaces_the_one_before(tmp_path: Path) -> None:
     assert file.read(path) == written
     assert path.read_bytes() == encode(MODEL)
     assert [*tmp_path.iterdir()] == [path]
-
-
-@pytest.mark.parametrize(("owner", "function"), [(os, "fsync"), (Path, "replace")])
-def test_a_full_disk_leaves_the_model_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: object, function: str
-) -> None:
-    """One sentence, and no trace in the folder."""
-
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    path = tmp_path / "m.safetensors"
-    path.write_text("the one before")
-    monkeypatch.setattr(owner, function, full)
-    with pytest.raises(UsageError) as caught:
-        file.write(MODEL, path)
-    assert str(caught.value) == f"{path}: no space left on device"
-    assert [*tmp_path.iterdir()] == [path]
-    assert path.read_text() == "the one before"
 
 
 def test_what_cannot_be_written_leaves_no_trace(tmp_path: Path) -> None:

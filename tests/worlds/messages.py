@@ -173,11 +173,8 @@ def point(
 
 CURVE = Curve(
     code="answered",
-    request=Request("editor"),
     read_as=Reading(query="editor", title="editor", probability=1.0, model="m"),
     asks=False,
-    mode="per-request",
-    algorithm="lls",
     metric="maxprob",
     trade_off=3.0,
     present=1,
