@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from agent.cli.interrupt import Progress, extra
-from agent.cli.options import PATH, Commands, Output, answers, folder_for, option, seed_option
+from agent.cli.options import PATH, Commands, Output, answers, option, seed_option
 from agent.cli.printing import Column, numeric, paragraph, table
 from agent.errors import UsageError
 from agent.lab import StudyOptions
@@ -79,7 +79,8 @@ def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **optio
         from agent.lab.attack.report import charts, page
         from agent.lab.attack.study import study
         from agent.lab.drawing import write_page, write_report
-    folder, given = folder_for(out), StudyOptions(**options)
+    out.mkdir(parents=True, exist_ok=True)
+    given = StudyOptions(**options)
     with Progress() as progress:
         if samples:
             progress("reading", 0.0)
@@ -89,12 +90,12 @@ def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **optio
         if limits:
             finding, judged = limits_of(material, given, progress)
         if samples or limits:
-            report = write_report(TITLE if samples else LIMITS, (), [finding], folder)
+            report = write_report(TITLE if samples else LIMITS, (), [finding], out)
             return _wrote(report, [finding.chart.name], judged)
         result = study(material, given, progress)
         progress("drawing", 1.0)
         figures, judged = charts(result), [*criteria(result)]
-        report = write_page(page(result, figures, judged), figures, folder)
+        report = write_page(page(result, figures, judged), figures, out)
     return _wrote(report, [each.name for each in figures], judged)
 
 
@@ -132,16 +133,16 @@ def paper(
         from agent.decision.engine import load_model
         from agent.lab.drawing import write_report
         from agent.lab.paper.study import TITLE, study
-    folder = folder_for(out)
+    out.mkdir(parents=True, exist_ok=True)
     with Progress() as progress:
         path, places = model or shipped_model(), None
         if log is not None:
             with extra("build", "building a model"):
                 from agent.lab.paper.log import logged
-            path, places = logged(log, folder, progress)
+            path, places = logged(log, out, progress)
         intro, findings = study(load_model(path), places, PaperOptions(**options), progress)
         progress("drawing", 1.0)
-        page = write_report(TITLE, intro, findings, folder)
+        page = write_report(TITLE, intro, findings, out)
     shapes = [each.met for finding in findings for each in finding.criteria]
     same, other = shapes.count(True), shapes.count(False)
     figures = [finding.chart.name for finding in findings]

@@ -174,16 +174,6 @@ def host(recipient: str) -> str:
     return recipient
 
 
-def folder_for(path: Path) -> Path:
-    """Make the folder for the figures of a study if it is missing; UsageError if that fails."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        hint = "choose a folder that can be made, or written to"
-        raise UsageError("cannot write the figures here", hint, str(path)) from error
-    return path
-
-
 class Deferred(NamedTuple):
     """A command that is imported when it is called: its module and its line of help.
 

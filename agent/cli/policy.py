@@ -209,23 +209,19 @@ def _because(key: str, verdict: Verdict, lines: Lines) -> str:
     return "; ".join([_named(verdict.rule, lines, key), *parts])
 
 
-def _origin(rule: Rule, lines: Lines, key: str = "") -> dict[str, Any]:
-    source = SOURCES[rule.layer]
-    at = line(rule, lines, key)
-    return {"rule": rule.name, "from": source, "source": rule.source, "line": at}
-
-
 def _ruled(verdicts: Verdicts, lines: Lines) -> dict[str, dict[str, Any]]:
     """Describe verdicts in plain types, with why other rules lost."""
-    ruled = {}
-    for key, each in verdicts.items():
-        lost = [
-            {"value": loss.value, **_origin(loss.rule, lines, key)}
-            | {"because": loss.why, "to": loss.winner.name}
-            for loss in losses(key, each)
-        ]
-        ruled[key] = {"value": each.value, **_origin(each.rule, lines, key), "lost": lost}
-    return ruled
+    return {
+        key: {
+            "value": each.value,
+            "rule": each.rule.name,
+            "from": SOURCES[each.rule.layer],
+            "source": each.rule.source,
+            "line": line(each.rule, lines, key),
+            "because": _because(key, each, lines),
+        }
+        for key, each in verdicts.items()
+    }
 
 
 def _settings_text(settings: Verdicts, lines: Lines) -> Iterator[str]:

@@ -31,7 +31,6 @@ from agent.errors import BusyVaultError, DaemonError, UsageError, VaultError
 from agent.paths import Paths, paths
 from agent.vault.backup import OTHER, bring_over, check_backup, check_format, copy_closed
 from agent.vault.backup import restore as put_back
-from agent.vault.seal import Derivation
 from agent.vault.secrets import Kind, Secret
 from agent.vault.slots import SlotRow, key_slots
 from agent.vault.vault import unlock
@@ -39,7 +38,7 @@ from agent.vault.vault_files import Location, replaced_vaults
 from agent.wire.state import Method, Place, Status
 from agent.words.figures import counted
 
-COLUMNS = (numeric("id"), wide("opens with"), wide("work"))
+COLUMNS = (numeric("id"), wide("opens with"))
 NAMES: dict[Kind | None, str] = {
     "passphrase": "a passphrase",
     "recovery": "a recovery code",
@@ -72,7 +71,7 @@ def key() -> None:
 def list_() -> Output:
     """List the key slots, without opening the vault."""
     slots = _slots()
-    rows = [(str(each.id), NAMES[each.kind], _work(each.derivation)) for each in slots]
+    rows = [(str(each.id), NAMES[each.kind]) for each in slots]
     keys = [{"id": each.id, "kind": each.kind, "argon2id": each.derivation} for each in slots]
     return Output({"keys": keys}, table(COLUMNS, rows))
 
@@ -170,13 +169,6 @@ def opening_secret(method: Method, question: str = "", *, yes: bool = True) -> S
 def _with_code(text: str, code: str | None) -> str:
     """Put the new recovery code, if there is one, below a message."""
     return paragraph(text) if code is None else f"{paragraph(text)}\n{paragraph(CODE)}\n\n  {code}"
-
-
-def _work(derivation: Derivation | None) -> str:
-    """Describe the work of one guess."""
-    if derivation is None:
-        return ""
-    return f"{derivation.memory_kib / 1024:g} MiB, {derivation.iterations} times"
 
 
 @vault.command()

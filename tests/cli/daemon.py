@@ -279,7 +279,7 @@ RULES = RulesStatus(
 )
 WRONG = RuleRemark(line=2, key="lamda", what="unknown key 'lamda'", hint="did you mean 'lambda'?")
 BROKEN = changed(RULES, problems=[WRONG])
-NONE = changed(RULES, in_use=False, rules=[], effective=[])
+
 REGION = AttributeStatus(
     name="region",
     kind="region",

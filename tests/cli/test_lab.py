@@ -102,19 +102,15 @@ def test_the_papers_figures_are_on_a_page(
 
 
 @builds
-@pytest.mark.parametrize(
-    ("study", "option", "table"), [("attack", "--data", "users"), ("paper", "--log", "log")]
-)
-def test_what_cannot_be_read_or_written_is_named(
-    run: Run, tmp_path: Path, study: str, option: str, table: str
-) -> None:
+def test_what_cannot_be_read_or_written_is_named(run: Run, tmp_path: Path) -> None:
     """It says what a table is called; a file in the way stays as it is."""
-    asked = ("lab", study, option, tmp_path, "--out")
-    what, hint = run(*asked, tmp_path / "out").refusal()
-    assert what.endswith(f"there is no table {table}")
-    assert f"{table}.parquet" in hint
     (tmp_path / "file").write_text("mine")
-    assert run(*asked, tmp_path / "file").refusal()[0].endswith("cannot write the figures here")
+    for study, option, table in (("attack", "--data", "users"), ("paper", "--log", "log")):
+        asked = ("lab", study, option, tmp_path, "--out")
+        what, hint = run(*asked, tmp_path / "out").refusal()
+        assert what.endswith(f"there is no table {table}")
+        assert f"{table}.parquet" in hint
+        assert run(*asked, tmp_path / "file").refusal(1)[0].endswith("file exists")
     assert (tmp_path / "file").read_text() == "mine"
 
 
