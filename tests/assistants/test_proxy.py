@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from openai import OpenAI
 
 from agent.assistants.proxy import LARGEST, SECONDS
 from agent.paths import Paths
@@ -93,6 +94,19 @@ def test_a_question_gets_its_facts_once(live: Live, service: Service, proxy: Pro
     entries = ledger(live)
     assert [each.query for each in entries[: len(entries) - before]] == [ASKED] * 2
     assert told.line.count(",") < len(entries[0].disclosed)
+
+
+def test_the_client_that_people_have(live: Live, service: Service, proxy: Proxied) -> None:
+    """A question carries facts, a sum none; the key passes, and models are listed."""
+    with OpenAI(base_url=proxy.base, api_key=KEY, max_retries=0) as client:
+        for text in (ASKED, SUM):
+            messages: Any = chat(text)["messages"]
+            found = client.chat.completions.create(model="m", messages=messages)
+            assert found.choices[0].message.content == "".join(WORDS)
+        assert [each.id for each in client.models.list()] == ["m"]
+    assert [bool(each.line) for each in service.asked[:2]] == [True, False]
+    assert all(("Authorization", f"Bearer {KEY}") in each.headers for each in service.asked)
+    assert ledger(live)[0].query == ASKED
 
 
 def test_what_asks_nothing_stays_byte_for_byte(service: Service, proxy: Proxied) -> None:

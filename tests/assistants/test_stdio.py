@@ -1,6 +1,5 @@
-"""Clients and judges of others: `reticent mcp` in a process, MCP's own tools, and `openai`."""
+"""`reticent mcp` in a process of its own, and the judges of its protocol."""
 
-import asyncio
 import json
 import os
 import signal
@@ -15,8 +14,6 @@ from typing import IO, Any
 
 import pytest
 import uvicorn
-from aiohttp import web
-from openai import AsyncOpenAI, OpenAI
 
 from agent.assistants.server import AssistantTools, server_for
 from agent.wire.base import LONGEST_QUERY
@@ -27,15 +24,6 @@ from tests.assistants.asking import (
     CONTEXT,
     TOLD,
     WEEKEND,
-)
-from tests.assistants.upstream import (
-    KEY,
-    WHOM,
-    WORDS,
-    Proxied,
-    Service,
-    chunk,
-    streamed,
 )
 from tests.house.tree import ROOT, ran
 from tests.programs import MODULES, PACKAGES, needs
@@ -275,70 +263,3 @@ def test_the_inspector_is_answered(configured: list[str], tmp_path: Path) -> Non
     found = inspected(tmp_path, *configured, *call, "--tool-arg", "question=job site")
     assert found["structuredContent"]["facts"]
     assert found["content"][0]["text"] == found["structuredContent"]["line"]
-
-
-MANY = 200
-SUM = "what is 17 × 23"
-TEXT = "".join(WORDS)
-MODEL: Any = "m"
-
-
-@pytest.fixture
-def client(proxy: Proxied) -> Iterator[OpenAI]:
-    """Return a client with the base URL that the proxy shows."""
-    with OpenAI(base_url=proxy.base, api_key=KEY, max_retries=0) as made:
-        yield made
-
-
-def user(content: Any) -> Any:  # noqa: ANN401  (as the client takes it)
-    """Return a message of the user's."""
-    return {"role": "user", "content": content}
-
-
-def test_a_question_and_a_sum(live: Live, service: Service, client: OpenAI) -> None:
-    """The one carries facts, the other none; the key passes, and models are listed."""
-    for text in ("job site", SUM):
-        found = client.chat.completions.create(model=MODEL, messages=[user(text)])
-        assert found.choices[0].message.content == TEXT
-    assert [bool(each.line) for each in service.asked] == [True, False]
-    assert all(("Authorization", f"Bearer {KEY}") in each.headers for each in service.asked)
-    assert [each.id for each in client.models.list()] == [MODEL]
-    assert client.embeddings.create(model=MODEL, input="job site").data[0].embedding == [0.5]
-    with live.client(CONTROL) as control:
-        assert control.call("ledger", recipient=WHOM)[0].query == "job site"
-
-
-def test_two_hundred_at_once(service: Service, proxy: Proxied) -> None:
-    """All are at the service before it answers one, and each stream is whole."""
-    there = 0
-    all_there = asyncio.Event()
-
-    async def answer(request: web.BaseRequest, _body: bytes) -> web.StreamResponse:
-        nonlocal there
-        there += 1
-        if there == MANY:
-            all_there.set()
-        await all_there.wait()
-        response = await streamed(request)
-        for word in WORDS:
-            await response.write(chunk(word))
-        await response.write(b"data: [DONE]\n\n")
-        return response
-
-    service.answer = answer
-
-    async def one(client: AsyncOpenAI, number: int) -> str:
-        asked = [user(f"number {number}"), {"role": "assistant", "content": "4"}, user("job site")]
-        stream = await client.chat.completions.create(model=MODEL, messages=asked, stream=True)
-        return "".join([each.choices[0].delta.content or "" async for each in stream])
-
-    async def run() -> list[str]:
-        async with AsyncOpenAI(
-            base_url=proxy.base, api_key=KEY, max_retries=0, timeout=5 * PATIENCE
-        ) as client:
-            return await asyncio.gather(*[one(client, number) for number in range(MANY)])
-
-    assert asyncio.run(run()) == [TEXT] * MANY
-    assert all(each.line for each in service.asked)
-    asked = {each.messages[-3]["content"] for each in service.asked}
-    assert asked == {f"number {number}" for number in range(MANY)}

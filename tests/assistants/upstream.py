@@ -86,28 +86,12 @@ async def streamed(request: web.BaseRequest) -> web.StreamResponse:
     return response
 
 
-async def usual(request: web.BaseRequest, body: bytes) -> web.StreamResponse:
+async def usual(request: web.BaseRequest, _body: bytes) -> web.StreamResponse:
     """Answer as such a service does."""
     path = request.path.removeprefix("/v1/")
     if path == "models":
         model = {"id": "m", "object": "model", "created": 0, "owned_by": "nobody"}
         return web.json_response({"object": "list", "data": [model]})
-    asked = json.loads(body)
-    if path == "embeddings":
-        vector = {"object": "embedding", "index": 0, "embedding": [0.5]}
-        return web.json_response({"object": "list", "model": "m", "data": [vector], "usage": USAGE})
-    if path == "responses":
-        text = {"type": "output_text", "text": "".join(WORDS), "annotations": []}
-        item = {"type": "message", "id": "i", "role": "assistant", "status": "completed"}
-        made = {"id": "r", "object": "response", "created_at": 0, "model": "m", "tools": []}
-        more = {"parallel_tool_calls": True, "tool_choice": "auto"}
-        return web.json_response({**made, **more, "output": [{**item, "content": [text]}]})
-    if asked.get("stream"):
-        response = await streamed(request)
-        for word in WORDS:
-            await response.write(chunk(word))
-        await response.write(b"data: [DONE]\n\n")
-        return response
     message = {"role": "assistant", "content": "".join(WORDS)}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     made = {"id": "c", "object": "chat.completion", "created": 0, "model": "m"}

@@ -85,34 +85,6 @@ def test_the_last_good_rules_are_in_force(
         assert (status.loaded_at is None) == (good is None)
 
 
-def test_half_a_policy_is_not_believed(edited: Edited) -> None:
-    """An editor that empties the file before it writes would open everything for a moment."""
-    edited.save(OTHER)
-    edited.look()
-    edited.save(GOOD, ago=timedelta(milliseconds=10))
-    assert not edited.look()
-    assert edited.text == OTHER
-    assert edited.look()
-    assert edited.text == GOOD
-
-
-@pytest.mark.parametrize("text", NOTHING)
-def test_an_emptied_file_is_no_policy(edited: Edited, text: str) -> None:
-    """However long it stays so: a disk that was full leaves it, and by its letter all is open."""
-    edited.save(text)
-    edited.look()
-    assert not edited.rules.status().in_use
-    edited.save(OTHER)
-    edited.look()
-    edited.save(text)
-    assert edited.look()
-    edited.rules.reload(edited.now)
-    assert (edited.text,) == (OTHER,)
-    (problem,) = edited.rules.status().problems
-    assert "sets nothing" in problem
-    assert 'preset = "balanced"' in problem
-
-
 def test_what_we_wrote_is_read_and_nothing_else(edited: Edited) -> None:
     """Though it was written this moment; a file that is as it was is not read again."""
     edited.save(OTHER)
