@@ -296,14 +296,14 @@ def _of_fields(command: C) -> C:
 
 @model.command()
 @_of_fields
-@option("--sensitivities", OneOf(["scaled", "as-answered", "none"]), None, SENSITIVITIES)
+@option("--sensitivities", OneOf(["scaled", "none"]), None, SENSITIVITIES)
 @option("--describe", PATH, "F", "What the columns do not say: TOML.")
 @option("--out", PATH, "M.safetensors", "Where to write.", required=True)
 @answers
 def build(
     out: Path,
     describe: Path | None,
-    sensitivities: Literal["scaled", "as-answered", "none"] | None,
+    sensitivities: Literal["scaled", "none"] | None,
     **given: Any,  # noqa: ANN401  (the fields of BuildOptions)
 ) -> Output:
     """Build a model from two tables, or from a search log.
@@ -324,19 +324,16 @@ def build(
     chosen = BuildOptions(**given, description=description)
     if not description.id:
         chosen = chosen.described(id=out.stem)
-    which = sensitivities or ("none" if chosen.log is None else "scaled")
-
-    def weighed(made: Model) -> Model:
-        from agent.lab.paper import survey
-
-        outcomes = survey.within_outcomes() if which == "scaled" else survey.AS_ANSWERED
-        return made if which == "none" else survey.with_default_sensitivities(made, outcomes)
-
+    scaled = sensitivities == "scaled" or (sensitivities is None and chosen.log is not None)
     with extra("build", "building a model"):
         from agent.build.build import build_model
         from agent.model.file import write
     with Progress() as progress:
-        built = weighed(build_model(chosen, progress))
+        built = build_model(chosen, progress)
+        if scaled:
+            from agent.lab.paper.survey import with_default_sensitivities
+
+            built = with_default_sensitivities(built)
         with uninterrupted():
             built = write(built, out)
     lines = [f"Wrote {out}: {summary(built)}"]
@@ -344,7 +341,7 @@ def build(
         lines.append(f"Kept: {sampled}.")
     if left := dropped(built):
         lines.append(f"Dropped from the tables: {left}.")
-    if which != "none" and (priced := sum(each.sensitivity > 0 for each in built.attributes)):
+    if scaled and (priced := sum(each.sensitivity > 0 for each in built.attributes)):
         what = f"{priced} attributes have a default sensitivity from two surveys"
         lines.append(f"{what}; `--sensitivities none` leaves them without.")
     lines.append(f"Look at it with `reticent model info {out}`.")

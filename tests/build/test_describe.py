@@ -146,7 +146,7 @@ def test_a_weight_below_one_is_refused() -> None:
 WEIGHTS = st.sampled_from([1.0, 1.5, 7.0, 1331.2])
 
 
-@few(3)
+@few(2)
 @given(world=worlds(), data=st.data())
 def test_weights_stay_with_their_rows(world: World, data: st.DataObject) -> None:
     """In the population's order; rows, utilities and the order of codes are as without them."""

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from agent.cli.interrupt import Interrupted, Progress
-from agent.lab.paper.survey import default_sensitivities, within_outcomes
+from agent.lab.paper.survey import default_sensitivities
 from agent.model.file import SHIPPED, shipped_model, write
 from agent.model.model import Model
 from agent.paths import paths
@@ -258,15 +258,11 @@ def test_a_model_of_a_log_decides(run: Run, files: list[str | Path]) -> None:
 def test_its_attributes_have_the_sensitivities_of_the_surveys(
     run: Run, files: list[str | Path]
 ) -> None:
-    """Scaled or as answered; the model says whose word they are, and `info` shows them."""
-
-    def bits(*asked: str) -> dict[str, float]:
-        built = run("model", "build", *files, *asked, "--json").record
-        return {each["name"]: each["sensitivity"] for each in built["attributes"]}
-
-    scaled = bits()
-    expected = {n: e * within_outcomes() for n, e in default_sensitivities([*scaled]).items()}
-    assert {name: each for name, each in scaled.items() if each} == pytest.approx(expected)
+    """The model says whose word they are, and `info` shows them."""
+    built = run("model", "build", *files, "--json").record
+    bits = {each["name"]: each["sensitivity"] for each in built["attributes"]}
+    expected = default_sensitivities([*bits])
+    assert {name: each for name, each in bits.items() if each} == pytest.approx(expected)
     out = files[files.index("--out") + 1]
     assert (
         run("model", "decide", "--model", out, "--query", "shoes", "--json").record["disclosed"]

@@ -60,16 +60,13 @@ def test_a_quantile_is_somebodys(values: np.ndarray, share: float) -> None:
     assert (values < found).mean() <= share <= (values <= found).mean()
 
 
-@pytest.mark.parametrize(
-    ("draws", "least", "most"), [(40, 33, 40), pytest.param(200, 176, 196, marks=pytest.mark.soak)]
-)
-def test_nineteen_of_twenty_intervals_hold_the_truth(draws: int, least: int, most: int) -> None:
-    """Of the mean of 100 people, over many draws of them."""
+def test_nineteen_of_twenty_intervals_hold_the_truth() -> None:
+    """Of the mean of 100 people, over forty draws of them."""
     draw, right = np.random.default_rng(3), 0
-    for seed in range(draws):
+    for seed in range(40):
         _, low, high = Resamples(100, seed).mean(draw.exponential(size=100))
         right += low <= 1 <= high
-    assert least <= right <= most
+    assert 33 <= right <= 40
 
 
 def test_each_request_is_scored_by_what_it_carries() -> None:

@@ -16,7 +16,7 @@ from agent.lab.paper import comparison, orders
 from agent.lab.paper.log import MODEL, logged, stated_source
 from agent.lab.paper.orders import Along, reached, steps
 from agent.lab.paper.subject import Subject, cost_alone, fresh, groups_of, subject_of
-from agent.lab.paper.survey import default_sensitivities, within_outcomes
+from agent.lab.paper.survey import default_sensitivities
 from agent.model.attributes import Attribute
 from agent.model.file import read
 from agent.tradeoff.measures import METRICS, Metric
@@ -194,7 +194,7 @@ def test_a_log_becomes_the_papers_model_and_the_costs_of_its_places(tmp_path: Pa
     model = read(path)
     assert (model.estimator, model.source) == ("plugin", "Synthetic: log")
     bits = {each.name: each.sensitivity for each in model.attributes if each.sensitivity}
-    expected = default_sensitivities([each.name for each in model.attributes], within_outcomes())
+    expected = default_sensitivities([each.name for each in model.attributes])
     assert bits == pytest.approx({name: value for name, value in expected.items() if value})
     classes = {"region": 2, "country": 2, "city": 4, "zip code": 10}
     assert places == pytest.approx({n: (k - 1) / PEOPLE for n, k in classes.items()})

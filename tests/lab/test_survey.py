@@ -2,13 +2,11 @@
 
 import csv
 import gzip
-import re
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib.resources import files
 from io import StringIO
 from itertools import pairwise
-from math import inf, nan
+from math import inf
 
 import numpy as np
 import pytest
@@ -103,43 +101,6 @@ def test_several_items_count_by_the_highest(rows: list[list[int]]) -> None:
     assert ratings.share(["a"], MOST - 1) == np.mean([row[0] < MOST for row in rows])
 
 
-TEXT = (files("agent.lab.questions") / "SOURCES.md").read_text()
-
-
-def rows(heading: str) -> Iterator[list[str]]:
-    """Yield the rows of the table below a heading of its first column."""
-    _, _, rest = TEXT.partition(f"| {heading} |")
-    for line in rest.splitlines()[2:]:
-        if not line.startswith("|"):
-            return
-        yield [cell.strip() for cell in line.strip("|").split("|")]
-
-
-def test_the_page_has_every_price() -> None:
-    """By name and label, to two digits, and nothing else."""
-    told = {
-        (name, label): bits
-        for names, labels, bits, _ in rows("attribute")
-        for name, label in zip(re.findall(r"`(\w+)`", names), labels.split(", "), strict=True)
-    }
-    assert told == {
-        (BY_LABEL[label].name, label): f"{price:.2f}" for label, price in prices().items()
-    }
-
-
-def test_the_page_says_why_an_attribute_has_an_item_or_none() -> None:
-    """Each label of Table 1 once: in the table of items, or below it."""
-    mapped = {
-        label: tuple(re.findall(r"`(\w+)`", items))
-        for labels, items, _ in rows("label")
-        for label in labels.split(", ")
-    }
-    assert mapped == {**MAPPED}
-    _, _, rest = TEXT.partition("No item fits")
-    others = re.findall(r"\b[ADT][A-Z]{3}\b", rest.partition("## ")[0])
-    assert sorted(others) == sorted({*BY_LABEL} - {*MAPPED})
-
-
 NAMES = [each.name for each in TABLE_1]
 BITS = st.integers(1, 500).map(lambda each: each / 100)  # so far apart that a line has a slope
 KNOWN = st.lists(
@@ -191,20 +152,10 @@ def test_the_rated_prices_lie_in_the_step_that_the_median_person_ticks() -> None
 def test_defaults_are_of_the_names_asked_for_alone() -> None:
     """What has no source has none, and what is no attribute of Table 1 neither."""
     found = default_sensitivities([*NAMES, "int_python"])
-    assert found == {BY_LABEL[label].name: price for label, price in prices().items()}
+    scaled = {label: price * within_outcomes() for label, price in prices().items()}
+    assert found == {BY_LABEL[label].name: price for label, price in scaled.items()}
     assert default_sensitivities(["gender", "int_python"]) == {"gender": found["gender"]}
     assert default_sensitivities(["topic_sports", "working_hours"]) == {}
-
-
-@given(st.sets(st.sampled_from(NAMES)), st.floats(0, 10))
-def test_a_scale_multiplies_them_all(names: set[str], scale: float) -> None:
-    """In proportion; none is negative, or infinite."""
-    whole = default_sensitivities(names)
-    scaled = default_sensitivities(names, scale)
-    assert scaled == pytest.approx({name: bits * scale for name, bits in whole.items()})
-    for wrong in (-1.0, inf, nan):
-        with pytest.raises(UsageError, match="scale"):
-            default_sensitivities(names, wrong)
 
 
 def test_within_the_outcomes_no_set_costs_more_than_the_paper_says() -> None:
@@ -231,5 +182,5 @@ def test_a_model_that_states_them() -> None:
     ]
     assert changed == [("gender", default_sensitivities(["gender"])["gender"])]
     assert found.digest == ""
-    assert found.options["sensitivity_scale"] == 1
+    assert found.options["sensitivity_scale"] == within_outcomes()
     assert "adults_2020" in str(found.options["sensitivities"])

@@ -13,7 +13,7 @@ from agent.build.options import BuildOptions, Description, LogFiles
 from agent.errors import UsageError
 from agent.lab import Progress
 from agent.lab.paper.subject import SHRINKAGE
-from agent.lab.paper.survey import with_default_sensitivities, within_outcomes
+from agent.lab.paper.survey import with_default_sensitivities
 from agent.model.file import SUFFIX, write
 from agent.tradeoff import Population
 from agent.tradeoff.anonymity_set import AnonymitySet
@@ -49,7 +49,7 @@ def logged(folder: Path, out: Path, progress: Progress) -> tuple[Path, dict[str,
     log = open_log(files)
     source = source_of(log)
     progress("reading", 1.0)
-    model = with_default_sensitivities(model_of(source, options, progress), within_outcomes())
+    model = with_default_sensitivities(model_of(source, options, progress))
     write(model, out / MODEL)
     return out / MODEL, place_costs(log)
 

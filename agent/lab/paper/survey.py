@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from io import StringIO
-from math import isfinite, log2
+from math import log2
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -52,7 +52,6 @@ MAPPED = MappingProxyType({label: tuple(each) for label, each in _STATED["mapped
 # (6.3), in order. Its text bears this out: 54.4 % share DMTL for twice the performance, and 53.7 %
 # rate relationship history 3 or below.
 PRICES = tuple(log2(factor) for factor in (1.25, 1.5, 2.0, 4.0))
-AS_ANSWERED = 1.0
 HALF = 0.5  # of the people
 
 
@@ -199,25 +198,22 @@ def within_outcomes() -> float:
     return min(cost / total for cost, total in totals if total > 0)
 
 
-def default_sensitivities(names: Iterable[str], scale: float = AS_ANSWERED) -> dict[str, float]:
+def default_sensitivities(names: Iterable[str]) -> dict[str, float]:
     """Look up the bits by name for those of some attributes that a source speaks of.
 
-    ``names``: of a model's attributes; those of Table 1 go by the names that a log gives them.
-    ``scale``: by which all prices are multiplied, AS_ANSWERED or `within_outcomes`, as the
-    paper's own sets demand. UsageError if it is negative or not finite.
+    ``names``: of a model's attributes; those of Table 1 go by the names that a log gives them. The
+    prices are scaled as the paper's own sets demand.
     """
-    if not (isfinite(scale) and scale >= 0):
-        raise UsageError(f"a scale cannot be {scale}", "give a number from 0")
-    bits = {BY_LABEL[label].name: price * scale for label, price in prices().items()}
+    bits = {BY_LABEL[label].name: each * within_outcomes() for label, each in prices().items()}
     return {name: bits[name] for name in names if name in bits}
 
 
-def with_default_sensitivities(model: Model, scale: float = AS_ANSWERED) -> Model:
+def with_default_sensitivities(model: Model) -> Model:
     """Make a model that states the defaults, without a digest, until it is written.
 
     Its options say where they are from, and the scale.
     """
-    bits = default_sensitivities([each.name for each in model.attributes], scale)
+    bits = default_sensitivities([each.name for each in model.attributes])
     attributes = tuple(
         replace(each, sensitivity=bits.get(each.name, each.sensitivity))
         for each in model.attributes
@@ -225,6 +221,6 @@ def with_default_sensitivities(model: Model, scale: float = AS_ANSWERED) -> Mode
     options: dict[str, Figure] = {
         **model.options,
         "sensitivities": f"paper 6.1, {SOURCE}",
-        "sensitivity_scale": scale,
+        "sensitivity_scale": within_outcomes(),
     }
     return replace(model, attributes=attributes, options=options, digest="")
