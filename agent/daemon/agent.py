@@ -1,16 +1,14 @@
 """The agent: everything that lives as long as the daemon."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from agent.daemon.consent import Consent
-from agent.daemon.events import LOG
+from agent.daemon.events import LOG, Bus
 from agent.daemon.model_registry import ModelRegistry, TextReader
 from agent.daemon.policy_file import PolicyFile
 from agent.daemon.request_log import OfferedDraft, Rates, SilentRequests, Sources
@@ -18,20 +16,16 @@ from agent.decision.cache import Cache
 from agent.decision.decide import LOCALE
 from agent.errors import LockedError, ReplacedVaultError, UsageError, VaultError
 from agent.model.model import Concepts, Model
+from agent.paths import Paths
 from agent.vault.disclosure_index import Disclosure, site_of
 from agent.vault.profile import Corrections
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
-from agent.wire.state import Entry
+from agent.wire.decide import Answer, Ask
+from agent.wire.state import Entry, ModelStatus
 from policy.hosts import host_of, load_suffixes
 from policy.settings import DaemonSettings
-
-if TYPE_CHECKING:
-    from agent.daemon.events import Bus
-    from agent.paths import Paths
-    from agent.wire.decide import Answer, Ask
-    from agent.wire.state import ModelStatus
 
 T = TypeVar("T")
 Opening = Callable[[Location, Secret], Awaitable[Vault]]

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -23,22 +22,19 @@ from agent.vault.store import Items
 from agent.wire.decide import Answer, Ask, Clicked
 from agent.wire.state import Entry
 
-Asker = Literal[
-    "command", "user", "page", "program", "assistant", "draft"
-]  # who asks, as the door says
+# Who asks, as the door says.
+Asker = Literal["command", "user", "page", "program", "assistant", "draft"]
 MINUTE = timedelta(minutes=1)
-RECORDED: Mapping[Asker, int] = MappingProxyType(
-    {"user": 120, "page": 600, "program": 600, "assistant": 600}
-)
+RECORDED: Mapping[Asker, int] = {"user": 120, "page": 600, "program": 600, "assistant": 600}
 # Whose places an asker takes.
-SHARES: Mapping[Asker, Asker] = MappingProxyType({"page": "program", "assistant": "program"})
+SHARES: Mapping[Asker, Asker] = {"page": "program", "assistant": "program"}
 # Whose requests are so many a minute for each recipient, and the answer to one more.
-CAPPED: Mapping[Asker, Code] = MappingProxyType(
-    {"page": "too many from pages", "assistant": "too many", "draft": "too many"}
-)
-MOST_POOLS = (
-    1000  # that are counted for these, each for one asker; the one that was counted first goes
-)
+CAPPED: Mapping[Asker, Code] = {
+    "page": "too many from pages",
+    "assistant": "too many",
+    "draft": "too many",
+}
+MOST_POOLS = 1000  # that are counted for these, each for one asker; the first counted goes
 MOST_SILENT = 1_000  # requests
 ROOM = 2**20  # characters of them in all
 

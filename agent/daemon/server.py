@@ -7,7 +7,6 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import isawaitable
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
@@ -40,9 +39,7 @@ if TYPE_CHECKING:
 RELAY = "relay"
 RELAYED = {route.path.removeprefix("/v1/"): route for route in ROUTES if QUERY in route.doors}
 del RELAYED[RELAY]
-ASKERS: Mapping[str, Asker] = MappingProxyType(
-    {"user": "user", "page": "page", "assistant": "assistant"}
-)
+ASKERS: Mapping[str, Asker] = {"user": "user", "page": "page", "assistant": "assistant"}
 HEARTBEAT = 5.0  # seconds of silence after which a comment is sent: who has left is noticed so
 READER_PATIENCE = 10.0  # seconds that a reader may leave what was sent unread
 PATIENCE = 10.0  # seconds for a body to arrive

@@ -159,13 +159,14 @@ def again(error: ReticentError, code: str | None = None) -> ReticentError:
 def test_an_error_comes_back_as_what_it_was(
     kind: type[ReticentError], what: str, hint: str, where: str | None
 ) -> None:
-    """Its class, and all that it says."""
+    """Its class, or the nearest that has a kind, and all that it says."""
     if kind is PolicyError:
         error: ReticentError = PolicyError(where or "p", [Problem(3, "", what, hint)])
     else:
         error = kind(what, hint, where)
     back = again(error)
-    assert type(back) is kind
+    assert isinstance(error, type(back))
+    assert type(back) is kind or kind not in {each.error for each in KINDS}
     assert (back.what, back.hint, back.where) == (error.what, error.hint, error.where)
 
 
@@ -194,7 +195,7 @@ def test_an_unknown_kind_is_an_error_of_the_daemon() -> None:
 
 
 def test_each_kind_has_one_code_and_a_status_of_failure() -> None:
-    """And every error has a kind."""
+    """And each is of an error."""
     assert len({kind.code for kind in KINDS}) == len(KINDS)
     assert all(400 <= http_status(kind.code) == kind.status < 600 for kind in KINDS)
-    assert {kind.error for kind in KINDS} == set(TREE)
+    assert {kind.error for kind in KINDS} <= {*TREE}
