@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from msgspec import structs
@@ -108,19 +109,16 @@ def figures_of(
 
     ``order``: of the names, by default that of the model.
     """
-    parts, anonymity_set = objective.parts(mask), prepared.anonymity_set
-    terms, model = prepared.context.terms, prepared.context.model
-    people = round(anonymity_set.people)
+    terms, anonymity_set = prepared.context.terms, prepared.anonymity_set
+    attributes, people = prepared.context.model.attributes, round(anonymity_set.people)
+    parts = objective.parts(mask)._asdict().items()
+    bits: dict[str, Any] = {term: float(each) for term, each in parts}
     return Figures(
-        names=tuple(model.attributes[index].name for index in order or members(mask)),
-        utility=float(parts.utility),
+        names=tuple(attributes[index].name for index in order or members(mask)),
         identifiability=float(anonymity_set.identifiability(mask, terms.metric, terms.metric_k)),
-        identifiability_cost=float(parts.identifiability_cost),
-        guard=float(parts.guard),
-        sensitivity=float(parts.sensitivity),
-        objective=float(parts.objective),
         people=people,
         people_left=min(float(people), anonymity_set.people_left(mask)),  # expected, of those
+        **bits,
     )
 
 
