@@ -39,7 +39,7 @@ class Area(NamedTuple):
         return self.height - 1 - _place(y, self.below, self.top, self.height)
 
 
-def curve(
+def picture_of(
     spots: Sequence[Spot], width: int, height: int, across: Callable[[float], str]
 ) -> list[str]:
     """Draw a picture as lines; later spots stand before earlier ones.

@@ -48,7 +48,7 @@ class Question(ModalScreen[T | None], Generic[T]):
         """Lay out what takes the answer."""
 
 
-class Asked(Question[str]):
+class TextQuestion(Question[str]):
     """A question that is answered by typing; ``given``: what stands there already."""
 
     def __init__(self, question: str, given: str = "") -> None:

@@ -59,10 +59,10 @@ class Link:
         ``attended``: a person asked for it, so that the vault stays open for a while.
         """
 
-        def asked() -> Any:  # noqa: ANN401  (of the route's types)
+        def made_call() -> Any:  # noqa: ANN401  (of the route's types)
             return self._client(attended=attended).call(name, body, **given)
 
-        future = self._pool.submit(asked)
+        future = self._pool.submit(made_call)
         self._running.add(future)
         future.add_done_callback(self._running.discard)
         return await asyncio.wrap_future(future)

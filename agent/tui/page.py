@@ -84,9 +84,9 @@ class BaseApp(App[None]):
         status = self.state.status
         models = () if status is None else tuple(each.digest for each in status.models)
         if self._titles_of != models:
-            found: list[AttributeStatus] = await self.link.call("attributes")
-            named = {f"{each.model}.{each.name}": each.title for each in found}
-            self._titles = named | {each.name: each.title for each in found}
+            attributes: list[AttributeStatus] = await self.link.call("attributes")
+            full = {f"{each.model}.{each.name}": each.title for each in attributes}
+            self._titles = full | {each.name: each.title for each in attributes}
             self._titles_of = models
         return self._titles
 
@@ -302,7 +302,7 @@ class ListPage(Page, Generic[T]):
         """The list."""
         return self.query_one("#first", Listing)
 
-    def meant(self) -> T | None:
+    def chosen_item(self) -> T | None:
         """Find the item that keys apply to; UsageError where it is out of view."""
         return self.listing.under
 
@@ -410,7 +410,7 @@ def for_item(
     @wraps(method)
     def started(page: ListScreen, /, *args: P.args, **options: P.kwargs) -> None:
         try:
-            item = page.meant()
+            item = page.chosen_item()
         except UsageError as error:
             page.review.say(error)
         else:

@@ -17,7 +17,7 @@ from agent.tui.link import Link
 from agent.tui.plain import plain_lines
 from agent.wire.state import Method, Status, Unlock, screen_of
 
-ASKED: dict[Method, str] = {"passphrase": "Passphrase", "recovery": "Recovery code"}
+LABELS: dict[Method, str] = {"passphrase": "Passphrase", "recovery": "Recovery code"}
 OTHER: dict[Method, Method] = {"passphrase": "recovery", "recovery": "passphrase"}
 LOCKED = Content.from_markup(
     "[bold]The vault is locked.[/bold] Nothing is attached to any request."
@@ -70,9 +70,9 @@ class Unlocking(ModalScreen[Status | None]):
         self.set_class(self.app.size.height < TALL, "-low")
         with VerticalScroll(id="unlock", classes="dialog", can_focus=False):
             yield Static(self._reason, id="locked")
-            yield Input(password=True, placeholder=ASKED["passphrase"], id="secret")
+            yield Input(password=True, placeholder=LABELS["passphrase"], id="secret")
             yield Static(Content(self._outcome), id="wrong")
-            other = f"{ASKED[OTHER[self._method]]} (^r)"
+            other = f"{LABELS[OTHER[self._method]]} (^r)"
             with Container():
                 yield Button("Unlock", variant="primary", action="screen.open")
                 yield Button(other, id="other", action="screen.other")
@@ -115,10 +115,10 @@ class Unlocking(ModalScreen[Status | None]):
     def action_other(self) -> None:
         """Ask for the recovery code in place of the passphrase, or the other way round."""
         self._method = OTHER[self._method]
-        self.query_one("#other", Button).label = f"{ASKED[OTHER[self._method]]} (^r)"
+        self.query_one("#other", Button).label = f"{LABELS[OTHER[self._method]]} (^r)"
         self.say("")
         field = self.query_one(Input)
-        field.value, field.placeholder = "", ASKED[self._method]
+        field.value, field.placeholder = "", LABELS[self._method]
         field.focus()
 
     def action_keyring(self) -> None:

@@ -106,11 +106,11 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         At the top the top stays, so that new items push nothing out of view. Where the item is
         gone, the cursor is on none: a key meant for it must not reach another.
         """
-        held, fresh = self.under, not self._items
+        before, fresh = self.under, not self._items
         above = self._starts[self._near] - self.scroll_offset.y if self._items else 0
         self._items = items
-        self._at = None if held is None else self._find(self._draws.key(held))
-        self._gone = self._at is None and (self._gone or held is not None)
+        self._at = None if before is None else self._find(self._draws.key(before))
+        self._gone = self._at is None and (self._gone or before is not None)
         self._measure()
         if fresh:
             self._at = self._next(-1, 1)
@@ -121,7 +121,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
             self.bring_into_view()
         self.refresh()
         key, under = self._draws.key, self.under
-        if (held is None) != (under is None) or (held and under and key(held) != key(under)):
+        if (before is None) != (under is None) or (before and under and key(before) != key(under)):
             self.post_message(self.Moved())
 
     def put(self, key: Hashable) -> None:

@@ -23,7 +23,6 @@ from tests.wire.fake import FakeDaemon, Raw
 
 TAKES = {each.path.rpartition("/")[2]: each.takes for each in ROUTES if QUERY in each.doors}
 SEED = 6
-MANY = 10**6
 LATE = 4.5  # seconds, longer than the extension of these tests waits for a decision
 
 

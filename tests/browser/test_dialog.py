@@ -17,7 +17,6 @@ from tests.worlds.messages import HOSTILE, review
 
 pytestmark = pytest.mark.browser
 GTK = Path("/usr/bin/pinentry-gtk-2")
-SHOWN = 0.02  # seconds between two looks for the window
 
 
 @pytest.fixture(scope="module")

@@ -195,30 +195,6 @@ def test_it_attaches_what_was_decided(live: Live, kind: type[Client]) -> None:
     assert told == Told(wanted.header, wanted.attributes, "answered")
 
 
-def test_others_run_while_one_waits() -> None:
-    """The answer comes once another task of the loop has let it."""
-    let = threading.Event()
-
-    async def both(client: Client) -> str:
-        loop, arrived = asyncio.get_running_loop(), asyncio.Event()
-
-        def decide(body: Ask) -> Answer:  # noqa: ARG001  (of the route)
-            loop.call_soon_threadsafe(arrived.set)
-            assert let.wait(PATIENCE)
-            return Answer(code="answered")
-
-        fake.handlers["decide"] = decide
-        with patch.dict(os.environ, client.environment):
-            asking = asyncio.create_task(MODULE["decide_async"](GIT, "a.example", None, PATIENCE))
-            async with asyncio.timeout(PATIENCE):
-                await arrived.wait()
-                let.set()
-                return str((await asking).said)
-
-    with faking(InLoop) as (fake, client):
-        assert asyncio.run(both(client)) == "answered"
-
-
 @clients
 @few
 @given(

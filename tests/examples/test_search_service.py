@@ -32,7 +32,7 @@ from examples.search_service import page
 from examples.search_service.__main__ import main
 from examples.search_service.attributes import asked_of
 from examples.search_service.engine import Engine, Found, Placed
-from examples.search_service.journal import Journal, Shown
+from examples.search_service.journal import Journal
 from examples.search_service.ranking import PULL, Ranker
 from examples.search_service.service import POLICY, Service, application
 from examples.search_service.texts import Entry, Question
@@ -74,17 +74,6 @@ def get(service: Service, path: str, **headers: str) -> tuple[ClientResponse, st
     return found[0]
 
 
-async def raw(client: Client, query: bytes, headers: bytes = b"") -> tuple[int, bytes]:
-    """Search with bytes that no client would send, and return the status and all that comes."""
-    reader, writer = await asyncio.open_connection(client.host, client.port)
-    first = b"GET /search?q=" + query + b" HTTP/1.1\r\nHost: localhost\r\n"
-    writer.write(first + headers + b"Connection: close\r\n\r\n")
-    answer = await reader.read()
-    writer.close()
-    await writer.wait_closed()
-    return int(answer.split()[1]), answer
-
-
 def titles(text: str) -> list[str]:
     """Return the titles of the results of a page."""
     return re.findall(r'data-result="\d+">([^<]*)<', text)
@@ -112,7 +101,6 @@ def service(engine: Engine, model: Model) -> Service:
 
 TOLD = 'education="bachelor", student="yes", age="35_44"'
 CODES = {"education": 5, "student": 2, "age": 4}
-few = settings(max_examples=30)
 PATHS = ["/", "/search?q=garden", "/result/0", "/style.css", "/chosen.js", "/nowhere"]
 
 
@@ -311,7 +299,6 @@ def test_what_cannot_be_served_is_one_sentence(
 
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-PAGE = Shown("git\n\ud800", told=True, ranks={7: (1, 3), 9: (2, 1)})
 
 
 def journal(file: StringIO | None) -> Journal:

@@ -55,13 +55,6 @@ def test_each_member_stands_alone(sent: dict[str, Any], parameters: dict[str, An
     assert bool(plain.ignored) == (len(plain.values) < len(sent))
 
 
-@given(members)
-def test_several_lines_are_one(sent: dict[str, Any]) -> None:
-    """RFC 9651, section 4.2: lines are joined by commas."""
-    lines = [http_sf.ser({name: item}).encode() for name, item in sent.items()]
-    assert heard(lines, ASKED) == heard([b", ".join(lines)] if lines else [], ASKED)
-
-
 WRONG = (b"region=west", b'region="North"', b'region="unspecified"', b"region", b'region=("west")')
 KINDS = (b'python="yes"', b"python=yes", b"python=1", b"salary")
 

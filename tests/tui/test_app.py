@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as changed
-from textual.command import CommandPalette, DiscoveryHit, Hit
+from textual.command import DiscoveryHit, Hit
 from textual.containers import VerticalScroll
 from textual.style import Style
 from textual.worker import WorkerFailed
@@ -366,12 +366,3 @@ async def _best(page: Page, words: str) -> Hit:
     assert [each.score for each in found].count(best.score) == 1
     assert isinstance(best, Hit)
     return best
-
-
-async def _typed(shown: Running, words: str, key: str) -> None:
-    """Open the palette, type words, and press a key once something is found."""
-    await shown.pilot.press("ctrl+p")
-    await shown.until(lambda: isinstance(shown.app.screen, CommandPalette))
-    await shown.pilot.press(*words)
-    await shown.until(lambda: f"{words.capitalize()}: " in shown.text())
-    await shown.pilot.press(key)

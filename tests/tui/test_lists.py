@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from agent.tui.charts import Area, Spot, curve
+from agent.tui.charts import Area, Spot, picture_of
 from agent.tui.plain import CUT, JOINERS, fitted, plain
 from agent.tui.virtual_list import MARK, Listing, Look, Part
 
@@ -189,7 +189,7 @@ def across(value: float) -> str:
 def test_it_fills_the_size_and_no_more(spots: list[Spot], size: tuple[int, int]) -> None:
     """So that nothing overlaps what stands beside it."""
     width, height = size
-    lines = curve(spots, width, height, across)
+    lines = picture_of(spots, width, height, across)
     assert len(lines) == height
     assert all(len(line) == width for line in lines)
 

@@ -74,7 +74,6 @@ def test_all_that_fits_and_nothing_else_stands_there_once(
 
 
 OUTSIDE = st.text(st.sampled_from("a語\x1b\n[b]é."), min_size=1, max_size=90)
-TITLES = {"region": "region of the world"}
 
 
 @st.composite

@@ -23,19 +23,19 @@ SIGNS: dict[str, tuple[str, Kind]] = {
 }
 
 
-def worst_first(found: Sequence[Finding]) -> list[Finding]:
+def worst_first(findings: Sequence[Finding]) -> list[Finding]:
     """Sort findings: the worst first, of equally bad ones the daemon and the vault."""
 
     def place(item: Finding) -> tuple[int, int]:
         return ORDER.index(item.state), (*FIRST, item.name).index(item.name)
 
-    return sorted(found, key=place)
+    return sorted(findings, key=place)
 
 
-def headline(found: Sequence[Finding]) -> str:
+def headline(findings: Sequence[Finding]) -> str:
     """Sum it up in a sentence, which begins with the reason why nothing is attached."""
-    wrong, notes = (sum(each.state == state for each in found) for state in ("bad", "warn"))
-    stops = next((each for each in found if each.state == "warn" and each.name in FIRST), None)
+    wrong, notes = (sum(each.state == state for each in findings) for state in ("bad", "warn"))
+    stops = next((each for each in findings if each.state == "warn" and each.name in FIRST), None)
     fine = "Nothing is wrong" if stops is None else f"! {stops.name}: {plain(stops.what)}"
     return health(wrong, notes, fine)
 
@@ -62,7 +62,7 @@ class HealthScreen(SentencesPage[Finding], where="health"):
 
     def __init__(self) -> None:
         super().__init__()
-        self._found: Sequence[Finding] = ()
+        self._findings: Sequence[Finding] = ()
 
     def item_look(self) -> Look[Finding]:
         """Say how findings are shown."""
@@ -70,7 +70,7 @@ class HealthScreen(SentencesPage[Finding], where="health"):
 
     def items(self) -> Sequence[Finding]:
         """List the findings."""
-        return self._found
+        return self._findings
 
     def explain(self, item: Finding) -> Content:
         """Explain a finding, and how to fix it."""
@@ -78,8 +78,8 @@ class HealthScreen(SentencesPage[Finding], where="health"):
 
     async def renew(self) -> None:
         """Check everything, beside what is drawn."""
-        self._found = worst_first(await asyncio.to_thread(self.review.environment.doctor))
-        self.put_text("#headline", headline(self._found))
+        self._findings = worst_first(await asyncio.to_thread(self.review.environment.doctor))
+        self.put_text("#headline", headline(self._findings))
         self.draw()
 
     def clear(self) -> None:

@@ -40,11 +40,11 @@ class PolicyItem(NamedTuple):
 
 def items_of(rules: RulesStatus) -> list[PolicyItem]:
     """List the mistakes, each rule, and the defaults."""
-    seen: Counter[Hashable] = Counter()  # two rules may have one name
+    counts: Counter[Hashable] = Counter()  # two rules may have one name
     items = []
     for each in _items(rules):
-        items.append(each._replace(key=(each.key, seen[each.key])))
-        seen[each.key] += 1
+        items.append(each._replace(key=(each.key, counts[each.key])))
+        counts[each.key] += 1
     return items
 
 
@@ -103,8 +103,8 @@ def _text(rule: RuleStatus) -> str:
     lines = [rule.name, f"{whom or 'every request'}:"]
     lines.append("\n".join(f"  {key} = {value}" for key, value in rule.settings.items()))
     if rule.expires is not None:
-        held = f"{EXPIRED} It applied" if rule.expired else "It applies"
-        lines.append(f"{held} up to and including {rule.expires}.")
+        applies = f"{EXPIRED} It applied" if rule.expired else "It applies"
+        lines.append(f"{applies} up to and including {rule.expires}.")
     lines += [f"{REMARK} {_what(each)}: {each.hint}." for each in rule.remarks]
     own = rule.line is not None
     lines.append(f"From {rule.source}, line {rule.line}." if own else f"From the {rule.source}.")

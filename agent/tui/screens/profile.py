@@ -75,7 +75,7 @@ def plain_name(attribute: AttributeStatus) -> str:
 def rows_of(
     attributes: Sequence[AttributeStatus],
     facts: Iterable[Fact],
-    held: Mapping[str, Collection[str]],
+    known_by: Mapping[str, Collection[str]],
     *,
     masked: bool,
 ) -> list[FactRow]:
@@ -85,7 +85,7 @@ def rows_of(
     for each in attributes:
         value = None if masked else values.get(each.kind)
         names = {each.name, f"{each.model}.{plain_name(each)}"}
-        holders = tuple(pool for pool, theirs in held.items() if names.intersection(theirs))
+        holders = tuple(pool for pool, theirs in known_by.items() if names.intersection(theirs))
         is_set = each.scope == "person" and each.kind in values
         rows.append(FactRow(each, is_set, value, holders))
     return rows
@@ -115,8 +115,8 @@ def cells(row: FactRow, width: int) -> tuple[str, ...]:
     """Fill the cells of a row."""
     fact = row.attribute
     bits = f"{fact.sensitivity_bits:.4g}"
-    found = (fact.title, row.shown_value, RULINGS[fact.disclose], bits, row.rule)
-    return found[: len(columns(width))]
+    texts = (fact.title, row.shown_value, RULINGS[fact.disclose], bits, row.rule)
+    return texts[: len(columns(width))]
 
 
 def line(row: FactRow, width: int) -> Line:
@@ -209,8 +209,8 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         recipients: list[Recipient] = await call("recipients")
         own: ProfileFacts = await call("profile")
         if self.review.reachable:  # else it was locked meanwhile
-            held = {each.pool: each.held for each in recipients}
-            self._all = rows_of(attributes, own.facts, held, masked=self.review.masked)
+            known_by = {each.pool: each.held for each in recipients}
+            self._all = rows_of(attributes, own.facts, known_by, masked=self.review.masked)
             self.draw()
 
     # the user's decisions
@@ -236,8 +236,8 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         change = ProfileChange(set={fact.kind: picked})
         if picked == UNSET:
             change = ProfileChange(unset=[fact.kind])
-            asked = f"Remove your value of: {fact.title}? Whoever knows it keeps it."
-            if not await self.review.push_screen_wait(confirm(asked, "remove it")):
+            text = f"Remove your value of: {fact.title}? Whoever knows it keeps it."
+            if not await self.review.push_screen_wait(confirm(text, "remove it")):
                 return
         changed: Changed = await self.ask("change_profile", change)
         done = f"{fact.title}: {'set' if picked else 'not set any more'}. u reverts that."
@@ -251,12 +251,12 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         if fact.disclose == "guarded":
             self.review.tell(f"{fact.title} is kept secret, so never sent. g stops that.")
             return
-        asked = f"May it be sent: {fact.title}? Decide for what it is, not for your value."
+        text = f"May it be sent: {fact.title}? Decide for what it is, not for your value."
         now = {fact.disclose: " (current)"}
         answers = [
             (f"{RULINGS[each]}: it {RULED[each]}{now.get(each, '')}", each) for each in LEFT_TO
         ]
-        question = Choice(asked, answers, LEFT_TO.index(fact.disclose))
+        question = Choice(text, answers, LEFT_TO.index(fact.disclose))
         picked = await self.review.push_screen_wait(question)
         if picked not in (None, fact.disclose):
             await self._edit(row, {"disclose": picked}, f"{fact.title}: {RULED[picked]}")
@@ -267,8 +267,8 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         fact, now = row.attribute, row.attribute.sensitivity_bits
         steps = sorted({*STEPS, now})
         answers = [(f"{price(each)}{' (current)' * (each == now)}", each) for each in steps]
-        asked = f"What is the price of: {fact.title}? {BITS}"
-        picked = await self.review.push_screen_wait(Choice(asked, answers, steps.index(now)))
+        question = f"What is the price of: {fact.title}? {BITS}"
+        picked = await self.review.push_screen_wait(Choice(question, answers, steps.index(now)))
         if picked not in (None, now):
             await self._edit(row, {"sensitivity": picked}, f"{fact.title}: {price(picked)}")
 
@@ -286,5 +286,5 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
 
     async def _edit(self, row: FactRow, settings: dict[str, Value], done: str) -> None:
         edit = PolicyEdit(attribute=plain_name(row.attribute), set=settings)
-        made: Edited = await self.ask("edit_policy", edit)
-        self.review.tell(edited(done, made))
+        outcome: Edited = await self.ask("edit_policy", edit)
+        self.review.tell(edited(done, outcome))

@@ -178,7 +178,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """Say whether keys apply to the detail."""
         return self.has_class("opened") or self.focused is self.detail.rows
 
-    def meant(self) -> Subject:
+    def chosen_item(self) -> Subject:
         """Find the request that keys apply to; UsageError without one in view."""
         trial = self.detail.trial
         under = trial.subject if trial is not None and self.inside() else self.listing.under
@@ -259,8 +259,8 @@ class RequestsScreen(ListPage[Item], where="requests"):
         elif picked is not None:
             await self._hold(picked)
 
-    async def _pick(self, asked: str, answers: list[tuple[str, Word]]) -> Word | None:
-        question = Choice[Word | None](asked, [(LEAVE, None), *answers])
+    async def _pick(self, text: str, answers: list[tuple[str, Word]]) -> Word | None:
+        question = Choice[Word | None](text, [(LEAVE, None), *answers])
         return await self.review.push_screen_wait(question)
 
     async def _rule(self, verdict: Word, *subjects: Subject) -> None:

@@ -218,8 +218,8 @@ def headline(trial: Trial, now: datetime) -> str:
         if subject.kind == "offer":
             yes = "Yes: it may get these, as your rules allow, and nothing else. No: nothing."
             return f"{question}.\n{yes}"
-        meant = None if trial.weighed is None else trial.weighed.decision.read_as
-        return question if meant is None else f"{question}\nRead as {read_as(meant)}."
+        reading = None if trial.weighed is None else trial.weighed.decision.read_as
+        return question if reading is None else f"{question}\nRead as {read_as(reading)}."
     if subject.kind == "forgotten":
         return f"{verdict_of(subject, titles)} The ledger still lists what it was sent."
     about = f" for “{subject.query}”" if subject.query else ""

@@ -17,8 +17,8 @@ from textual.widgets import Static
 
 from agent.decision.values import Curve, CurvePoint
 from agent.errors import LockedError, ReticentError
-from agent.tui.charts import MARGIN, Spot, curve
-from agent.tui.dialogs import Asked, Choice
+from agent.tui.charts import MARGIN, Spot, picture_of
+from agent.tui.dialogs import Choice, TextQuestion
 from agent.tui.page import Page, background
 from agent.tui.plain import plain
 from agent.wire.decide import CurveAsk
@@ -70,26 +70,26 @@ def lambda_of(point: CurvePoint) -> float:
     return middle if point.least <= middle <= point.most else point.least
 
 
-def selected(found: Curve, index: int) -> float:
+def selected(curve: Curve, index: int) -> float:
     """Find the lambda of a selected point: at the present point the one in force."""
-    return found.trade_off if index == found.present else lambda_of(found.points[index])
+    return curve.trade_off if index == curve.present else lambda_of(curve.points[index])
 
 
-def about(ask: CurveAsk | None, found: Curve | None) -> str:
+def about(ask: CurveAsk | None, curve: Curve | None) -> str:
     """Say what a curve is about."""
     if ask is None:
         return ""
-    read_as = found.read_as if found else None
+    read_as = curve.read_as if curve else None
     query = read_as.query.replace("_", " ") if read_as else ask.query
     what = "All queries, on average" if ask.query is None else f"“{query}”"
     return f"{what}, asked of {'anybody' if ask.recipient is None else ask.recipient}"
 
 
-def facts(found: Curve, index: int, titles: Titles) -> list[tuple[str, str]]:
+def facts(curve: Curve, index: int, titles: Titles) -> list[tuple[str, str]]:
     """Describe one point in labelled sentences without figures, the verdict first."""
-    point, now = found.points[index], found.points[found.present]
-    here = " This is what your policy does now." if index == found.present else ""
-    knee = " Beyond it, sharing more costs much and helps little." if index == found.knee else ""
+    point, now = curve.points[index], curve.points[curve.present]
+    here = " This is what your policy does now." if index == curve.present else ""
+    knee = " Beyond it, sharing more costs much and helps little." if index == curve.knee else ""
 
     shared = listed(titled(point.figures.names, titles), "nothing")
     change = difference(now.figures, point.figures, titles, informed=True)
@@ -102,9 +102,9 @@ def facts(found: Curve, index: int, titles: Titles) -> list[tuple[str, str]]:
     return [(label, text) for label, text in lines if text]
 
 
-def figures_of(found: Curve, index: int) -> list[tuple[str, str]]:
+def figures_of(curve: Curve, index: int) -> list[tuple[str, str]]:
     """Label the figures of one point, each with its unit, and what is proven of it."""
-    point, metric, trade_off = found.points[index], found.metric, selected(found, index)
+    point, metric, trade_off = curve.points[index], curve.metric, selected(curve, index)
     figures = point.figures
     other = figures.cost - point.least * figures.identifiability_cost  # at any λ
     cost = bits(other + trade_off * figures.identifiability_cost)
@@ -140,24 +140,24 @@ class Plot(Widget, can_focus=True):
             "K, sharing more costs much and helps little. A set is beaten where another helps as "
             "much and costs less."
         )
-        self._found: Curve | None = None
+        self._curve: Curve | None = None
         self._at = 0
         self._words = ""
 
-    def show(self, found: Curve | None, index: int, words: str) -> None:
+    def show(self, curve: Curve | None, index: int, words: str) -> None:
         """Draw a curve, with the point that is selected; without a curve, words."""
-        self._found, self._at, self._words = found, index, words
+        self._curve, self._at, self._words = curve, index, words
         self.refresh()
 
     def render(self) -> Content:
         """Draw it as large as there is room."""
-        if self._found is None:
+        if self._curve is None:
             return Content(self._words)
-        metric = self._found.metric
-        spots = spots_of(self._found, self._at)
+        metric = self._curve.metric
+        spots = spots_of(self._curve, self._at)
         width, height = self.content_size
         most = max(each.x for each in spots)
-        lines = curve(spots, width, height, lambda value: measured(value, metric, most))
+        lines = picture_of(spots, width, height, lambda value: measured(value, metric, most))
         picture = Content("\n".join(lines))
         for place, sign in enumerate(picture.plain):
             if sign in STYLES and place % (width + 1) >= MARGIN:
@@ -165,24 +165,24 @@ class Plot(Widget, can_focus=True):
         return picture
 
 
-def spots_of(found: Curve, selected: int) -> list[Spot]:
+def spots_of(curve: Curve, selected: int) -> list[Spot]:
     """Place all points: those that are beaten first, the selected one last."""
 
     def spot(index: int) -> Spot:
-        point = found.points[index]
+        point = curve.points[index]
         sign = SELECTED if index == selected else BEATEN if point.beaten else SET
-        letters = (NOW if index == found.present else "") + (KNEE if index == found.knee else "")
+        letters = (NOW if index == curve.present else "") + (KNEE if index == curve.knee else "")
         figures = point.figures
         cost, help_ = figures.identifiability_cost, figures.utility
         return Spot(cost, help_, sign, letters)
 
-    points = map(spot, range(len(found.points)))
+    points = map(spot, range(len(curve.points)))
     return sorted(points, key=lambda each: (BEATEN, SET, SELECTED).index(each.sign))
 
 
-def nearest(found: Curve, trade_off: float) -> int:
+def nearest(curve: Curve, trade_off: float) -> int:
     """Find the index of the point whose lambdas contain one, or are nearest."""
-    away = [max(each.least - trade_off, trade_off - each.most, 0.0) for each in found.points]
+    away = [max(each.least - trade_off, trade_off - each.most, 0.0) for each in curve.points]
     return away.index(min(away))
 
 
@@ -199,9 +199,9 @@ class TradeoffScreen(Page, where="tradeoff"):
 
     def __init__(self) -> None:
         super().__init__()
-        self._asked: CurveAsk | None = None
+        self._request: CurveAsk | None = None
         self._one_curve = asyncio.Lock()  # is computed at a time: each takes long
-        self._found: Curve | None = None
+        self._curve: Curve | None = None
         self._basis: Hashable = None
         self._titles: Mapping[str, str] = {}
         self._at = 0
@@ -222,7 +222,7 @@ class TradeoffScreen(Page, where="tradeoff"):
 
     def clear(self) -> None:
         """Forget the question and the answer."""
-        self._asked = self._found = self._basis = None
+        self._request = self._curve = self._basis = None
         self._titles, self._at = {}, 0
         self._show("")
 
@@ -231,63 +231,63 @@ class TradeoffScreen(Page, where="tradeoff"):
     async def renew(self) -> None:
         """Begin with the latest request, later compute again what may be old."""
         call = self.review.link.call
-        if self._asked is None:
+        if self._request is None:
             latest = await call("requests", limit=LOOKED_BACK)
             queries = [each.query for each in latest if each.kind == "disclosed"]
-            if self._asked is None:
+            if self._request is None:
                 self._compute(CurveAsk(query=queries[-1] if queries else None), attended=False)
-        elif self._found is None or _basis(await call("status"), self._asked) != self._basis:
-            self._compute(self._asked, attended=False)
+        elif self._curve is None or _basis(await call("status"), self._request) != self._basis:
+            self._compute(self._request, attended=False)
 
     def _compute(self, ask: CurveAsk, *, attended: bool = True) -> None:
         """Compute a curve, after the one that is computed just now, of which nothing is shown."""
-        if ask != self._asked:
-            self._found = None
-        self._asked = ask = replace(ask)  # what waits already is another, and not computed
+        if ask != self._request:
+            self._curve = None
+        self._request = ask = replace(ask)  # what waits already is another, and not computed
         self._show(COMPUTING)
         self.do(partial(self._computed, ask, attended=attended), "curve")
 
     async def _computed(self, ask: CurveAsk, *, attended: bool) -> None:
         call = self.review.link.call
         async with self._one_curve:
-            if ask is not self._asked:
+            if ask is not self._request:
                 return
             try:
                 basis = _basis(await call("status"), ask)
-                found: Curve = await call("curve", ask, attended=attended)
+                curve: Curve = await call("curve", ask, attended=attended)
                 titles = await self.review.titles()
             except LockedError:
                 raise
             except ReticentError as error:
-                if ask is self._asked:
-                    self._found = None
+                if ask is self._request:
+                    self._curve = None
                     self._show(f"✗ {plain(str(error))}\n  {plain(error.hint)}\n\n{WAYS}")
                 return
-        if ask is self._asked:
-            chosen = selected(self._found, self._at) if self._found else None
-            self._found, self._basis, self._titles = found, basis, titles
-            self._at = found.present if chosen is None else nearest(found, chosen)
+        if ask is self._request:
+            chosen = selected(self._curve, self._at) if self._curve else None
+            self._curve, self._basis, self._titles = curve, basis, titles
+            self._at = curve.present if chosen is None else nearest(curve, chosen)
             self._show("")
 
     # rendering
 
     def _show(self, words: str) -> None:
         """Show the curve and the set, or words in their place."""
-        head = plain(about(self._asked, self._found))
+        head = plain(about(self._request, self._curve))
         table = Table.grid(Column(width=LABELS), Column(), padding=(0, 1))
-        self.query_one(Plot).show(self._found, self._at, words)
-        if self._found is not None:
+        self.query_one(Plot).show(self._curve, self._at, words)
+        if self._curve is not None:
             head += f" · {words}" if words else ""
             for label, text in (
-                *facts(self._found, self._at, self._titles),
-                *(figures_of(self._found, self._at) if self._figures else [MORE]),
+                *facts(self._curve, self._at, self._titles),
+                *(figures_of(self._curve, self._at) if self._figures else [MORE]),
             ):
                 table.add_row(Text(label, "bold"), Text(plain(text)))
         self.query_one("#about", Static).update(Content(head))
         self.query_one("#facts", Static).update(table)
 
     def _select(self, index: int) -> None:
-        if self._found is not None and 0 <= index < len(self._found.points):
+        if self._curve is not None and 0 <= index < len(self._curve.points):
             self._at = index
             self._show(COMPUTING if self._one_curve.locked() else "")
 
@@ -308,13 +308,13 @@ class TradeoffScreen(Page, where="tradeoff"):
 
     @property
     def _recipient(self) -> str | None:
-        return self._asked.recipient if self._asked else None
+        return self._request.recipient if self._request else None
 
     @background
     async def action_query(self) -> None:
         """Ask for a query."""
-        given = (self._asked.query if self._asked else None) or ""
-        question = Asked("Which query? Type it as you would search for it.", given)
+        given = (self._request.query if self._request else None) or ""
+        question = TextQuestion("Which query? Type it as you would search for it.", given)
         text = await self.review.push_screen_wait(question)
         if text is not None and text.strip():
             self._compute(CurveAsk(query=text.strip(), recipient=self._recipient))
@@ -327,20 +327,20 @@ class TradeoffScreen(Page, where="tradeoff"):
     async def action_recipient(self) -> None:
         """Ask for a recipient."""
         question = "Asked of whom? Type a host, or nothing for anybody who knows nothing yet."
-        text = await self.review.push_screen_wait(Asked(question, self._recipient or ""))
+        text = await self.review.push_screen_wait(TextQuestion(question, self._recipient or ""))
         if text is not None:
-            query = self._asked.query if self._asked else None
+            query = self._request.query if self._request else None
             self._compute(CurveAsk(query=query, recipient=text.strip() or None))
 
     @background
     async def action_apply(self) -> None:
         """Write the selected lambda, after asking for whom it is to hold."""
-        if self._found is None:
+        if self._curve is None:
             return
-        if self._at == self._found.present:
+        if self._at == self._curve.present:
             self.review.tell("Your policy does this already. ← → select another set.")
             return
-        value, recipient = selected(self._found, self._at), self._recipient
+        value, recipient = selected(self._curve, self._at), self._recipient
         question = f"Write λ = {number(value)} into the policy, from the next request on?"
         one = [] if recipient is None else [(f"For {recipient}", "recipient")]
         everyone = ("For everyone, where no other rule says otherwise", "everyone")
