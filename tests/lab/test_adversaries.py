@@ -1,8 +1,6 @@
 """Who is left, and what absence tells."""
 
 from dataclasses import replace
-from itertools import accumulate
-from operator import or_
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 from agent.decision.cache import Cache
 from agent.decision.context import Terms, terms_under
 from agent.decision.values import Request
-from agent.lab.attack.outcome import Reasoner, Remaining, people_left, pooled
+from agent.lab.attack.outcome import Reasoner, Remaining, people_left
 from agent.lab.attack.simulation import (
     FIRST,
     Person,
@@ -94,14 +92,11 @@ def agreeing(people: Codes, mask: int) -> list[list[int]]:
 
 @given(lists, held)
 def test_left_are_those_who_agree(people: Codes, held: list[int]) -> None:
-    """Counted anew for each request, in whatever order sets grow; who pools forgets nothing."""
+    """Counted anew for each request, in whatever order sets grow."""
     mine, trace = first(people), traced(held)
     found = people_left(trace, mine, people)
     assert found.tolist() == [len(agreeing(people, mask)) for mask in held]
     assert (found >= 1).all()
-    together = pooled(trace)
-    assert [*together.disclosed] == [*accumulate(held, or_)]
-    assert (np.diff(people_left(together, mine, people)) <= 0).all()
 
 
 class Sent(NamedTuple):

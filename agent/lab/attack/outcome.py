@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
-from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -61,11 +59,6 @@ def consistent(masks: Sequence[int], person: Person, people: Codes) -> Iterator[
             rows = rows[people[rows, each] == person.codes[each]]
         before = mask
         yield rows
-
-
-def pooled(trace: Trace) -> Trace:
-    """Hold what any recipient holds: all share it with the adversary."""
-    return trace._replace(disclosed=tuple(accumulate(trace.disclosed, or_)))
 
 
 class Remaining(NamedTuple):

@@ -147,10 +147,6 @@ def page(study: AttackStudy, charts: Sequence[Chart], judged: Sequence[Criterion
         figures(each, last, study.resamples) for each in (ours, paper, study.outcomes[EVERYTHING])
     )
     utility = study.resamples.ratio(ours.bits[:, last], paper.bits[:, last])
-    sides = [
-        (strategy.name, adversary, percent(study.resamples.mean(1 / people), 2))
-        for (strategy, adversary), people in study.sides.items()
-    ]
     met = [each.met for each in judged]
     fields = {
         "note": note_of(study),
@@ -173,7 +169,6 @@ def page(study: AttackStudy, charts: Sequence[Chart], judged: Sequence[Criterion
         "ours": chance(own.success.mean),
         "left": own.remaining[1] - 1,
         "kept": "a share that cannot be said" if utility is None else f"{100 * utility.mean:.0f} %",
-        "sides": table(("sent", "an adversary who", "a guess succeeds"), sides),
         **_absence(study),
     }
     return (files("agent.lab.attack") / "report.md").read_text("utf-8").format(**fields)

@@ -1,6 +1,6 @@
-"""The agent under attack: people not seen before, under every strategy, before every adversary."""
+"""The agent under attack: people not seen before, under every strategy."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -19,11 +19,9 @@ from agent.lab.attack.outcome import (
     Resamples,
     StrategyOutcome,
     outcome,
-    pooled,
 )
 from agent.lab.attack.simulation import (
     Codes,
-    Indexes,
     Material,
     Person,
     Reticent,
@@ -38,7 +36,6 @@ from agent.lab.attack.strategies import (
     CONSTANT,
     FAMILIES,
     OWN,
-    PAPERS,
     SHIPPED,
     UNSET,
     Strategy,
@@ -50,12 +47,10 @@ from agent.model.model import Model
 AT_ONCE = 25  # people in a task
 EVERYONE = (*SHIPPED, *ANSWERED)
 FEW, SHORT, LISTED = 3, 20, 4000  # people, requests, and names on the list where each is decided
-POOLING = 4  # recipients who share what they hold
 EVERY: tuple[Strategy, ...] = (
     *(*CONSTANT, *SHIPPED, *ANSWERED, *OWN),
     *(strategy for family in FAMILIES.values() for strategy in family),
 )
-SIDES: tuple[Strategy, ...] = (PAPERS, ANSWERED[1])  # before adversaries who pool
 
 
 class Run(NamedTuple):
@@ -187,16 +182,12 @@ def reasoned(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttackStudy:
-    """What was found: outcomes by strategy, of the same people in the same order.
-
-    ``sides``: by strategy and one more adversary, how many people are left to it in the end.
-    """
+    """What was found: outcomes by strategy, of the same people in the same order."""
 
     options: StudyOptions
     material: Material
     crowd: Crowd
     outcomes: Mapping[Strategy, StrategyOutcome]
-    sides: Mapping[tuple[Strategy, str], Indexes]
     reasoned: Reasoned
     resamples: Resamples
 
@@ -230,16 +221,6 @@ def study(material: Material, options: StudyOptions, progress: Progress) -> Atta
         material=material,
         crowd=crowd,
         outcomes=outcomes,
-        sides=dict(_sides(crowd, model, run)),
         reasoned=reasoned(model, crowd, outcomes, inferred, run),
         resamples=Resamples(len(people), options.seed),
     )
-
-
-def _sides(crowd: Crowd, model: Model, run: Run) -> Iterator[tuple[tuple[Strategy, str], Indexes]]:
-    """Yield what several recipients know together, as the agent knows that they pool or not."""
-    for grouped, word in ((False, "pool"), (True, "pool, and the agent knows")):
-        scene = Scene(recipients=POOLING, grouped=grouped)
-        for strategy, lines in traces(model, scene, SIDES, crowd.people, run).items():
-            together = [pooled(each) for each in lines]
-            yield (strategy, f"{POOLING} recipients that {word}"), crowd.remaining(together)[:, -1]
