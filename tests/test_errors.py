@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import agent.wire.routes  # noqa: F401  (which imports every message)
 from agent import errors
-from agent.daemon.boundary import message_of
+from agent.daemon.server import message_of
 from agent.errors import RefusedError, ReticentError, UsageError, misfit, nearest, reason
 from agent.wire.base import LONGEST_HOST, LONGEST_QUERY, Message
 from agent.wire.routes import ROUTES

@@ -25,7 +25,6 @@ from agent.vault.vault_files import Location
 from agent.wire.decide import Answer, Ask
 from agent.wire.state import Entry, ModelStatus
 from policy.hosts import host_of, load_suffixes
-from policy.settings import DaemonSettings
 
 T = TypeVar("T")
 Opening = Callable[[Location, Secret], Awaitable[Vault]]
@@ -163,12 +162,6 @@ class Agent:
         self.trouble = None
         self.silent_requests.note(entry, answer)
         self.bus.publish("answer", entry)
-
-    @property
-    def settings(self) -> DaemonSettings:
-        """The policy's settings of the daemon, or the defaults."""
-        policy = self.rules.policy
-        return DaemonSettings() if policy is None else policy.daemon
 
     def model_for(self, host: str, query: str, now: datetime) -> Model:
         """Find the model that the policy chooses for a request.

@@ -82,7 +82,7 @@ def clicked(body: Clicked, _now: datetime, agent: Agent) -> Done:
     In the paper ACLK asks about the page that will be clicked (5.2); live it can only mean
     that a result of this query was visited before.
     """
-    if agent.vault is None or not agent.settings.clicks:
+    if agent.vault is None or not agent.rules.active.daemon.clicks:
         return Done(done=False)
     agent.sources.clicked(body)
     return Done()
@@ -99,7 +99,7 @@ def locked(now: datetime, agent: Agent) -> Locked:
     return Locked(
         version=__version__,
         locked=agent.vault is None,
-        clicks=agent.settings.clicks,
+        clicks=agent.rules.active.daemon.clicks,
         sites=agent.consent.sites(now),
         assistants=agent.consent.assistants(now),
         stale_rules=agent.rules.stale,
@@ -151,7 +151,7 @@ def status(now: datetime, agent: Agent) -> Status:
         started_at=agent.started_at,
         vault=agent.place.vault.exists(),
         locked=vault is None,
-        lock_after_minutes=agent.settings.lock_after_minutes,
+        lock_after_minutes=agent.rules.active.daemon.lock_after_minutes,
         policy=policy,
         models=models,
         waiting=len(agent.consent.reviews(now)),
@@ -259,7 +259,7 @@ class Api:
             if name in {"decide", "tell"}:
                 agent.trouble = error
             raise
-        if name == "decide" and agent.settings.prompt == "pinentry":
+        if name == "decide" and agent.rules.active.daemon.prompt == "pinentry":
             self.prompts.after(body, answer, parameters.get("by", "command"), now)
         if writes:
             agent.renew()

@@ -85,7 +85,9 @@ class Consent:
         allow facts to a site that never offered, but none that it says it has no use for.
         """
         approved = self.offered(site, now)
-        return self.waiting_offer(site, now) if approved is None else approved
+        if approved is None and self._waiting.reviews:
+            return self.waiting_offer(site, now)
+        return approved
 
     def waiting_offer(
         self, recipient: str, now: datetime, address: str | None = None
@@ -118,7 +120,7 @@ class Consent:
 
     def overlay(self, terms: Terms) -> Terms:
         """Apply the user's preferences to the terms."""
-        return instructions.applied(terms, self._preferences)
+        return instructions.applied(terms, self._preferences) if self._preferences else terms
 
     def note(
         self, decision: Decision, ruling: Ruling, ask: Ask, now: datetime, model: str
@@ -146,7 +148,8 @@ class Consent:
 
     def answered(self, decision: Decision, ruling: Ruling) -> None:
         """Use up preferences, now that an answer relies on them."""
-        self._preferences = instructions.used_up(self._preferences, decision, ruling)
+        if self._preferences:
+            self._preferences = instructions.used_up(self._preferences, decision, ruling)
 
     def reviews(self, now: datetime) -> list[Review]:
         """List what waits by the rules in force now, the least recently requested first."""

@@ -20,7 +20,6 @@ from agent.model.reading import NOTHING as UNREAD
 from agent.model.reading import Interpretation
 from agent.vault.disclosure_index import NOTHING, Disclosure, site_of
 from agent.vault.vault import Vault
-from agent.wire.base import from_fields
 from agent.wire.decide import Answer, Ask, Because, Summary
 from agent.words.decisions import headline
 from policy.match import Ruling
@@ -256,7 +255,8 @@ def consider(situation: Situation, agent: Agent, by: Asker) -> Considered:
         means = tuple(members.means[name] for name in largest.persons)
         vault.ledger.check(structs.replace(largest, means=means))
     # consent: the answer leaves without it
-    review = agent.consent.note(decision, ruling, situation.ask, now, model.id)
+    waits = decision.pending is not None
+    review = agent.consent.note(decision, ruling, situation.ask, now, model.id) if waits else None
     if review is not None:
         agent.bus.publish("review", review.id)
     own = [name for name in decision.disclosed if name in model.person_codes]
@@ -303,7 +303,15 @@ def summarised(decision: Decision, situation: Situation, people: float) -> Summa
         waiting=len(decision.waiting),
         pending=[*decision.waiting],
         titles={name: outcomes[name].title for name in (*decision.disclosed, *decision.waiting)},
-        because=[from_fields(Because, outcomes[name]) for name in decision.disclosed],
+        because=[
+            Because(
+                name=each.name,
+                reason=each.reason,
+                gain_bits=each.gain_bits,
+                cost_bits=each.cost_bits,
+            )
+            for each in map(outcomes.__getitem__, decision.disclosed)
+        ],
         read_as=decision.read_as,
         among=decision.among,
     )

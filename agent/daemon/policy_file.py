@@ -19,6 +19,7 @@ from policy.hosts import host_of
 from policy.match import Attributes, Rulebook
 from policy.read import EMPTY_POLICY, is_empty_policy, load, misspelt, opened, preset, read
 from policy.rules import SIGN, Layer, Policy, Pools
+from policy.settings import DaemonSettings
 
 SETTLING = timedelta(seconds=0.25)
 Change = Callable[[str, Policy], str]  # of a text, and of what it says
@@ -124,17 +125,15 @@ class ActivePolicy:
         """Take the policy, and the models by any of whose names its rules may call a fact."""
         self.policy, self.models = policy, models
         groups = {} if policy is None else policy.groups
+        self.daemon = DaemonSettings() if policy is None else policy.daemon
+        self.keys = () if policy is None else policy.trusted_keys
+        """The keys of makers whose models may be used, none for any."""
         self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(groups).of)
         self._books: dict[tuple[str, str], Rulebook] = {}
         self._terms: dict[tuple[int, str, frozenset[str] | None], Terms] = {}
         rules = () if policy is None else policy.rules
         self._chooses = any("model" in rule.settings for rule in rules)
         self._adds = any(rule.settings.get("carry") == "parameters" for rule in rules)
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """The keys of makers whose models may be used, none for any."""
-        return () if self.policy is None else self.policy.trusted_keys
 
     @cached_property
     def attributes(self) -> Attributes:
@@ -233,6 +232,8 @@ class PolicyFile:
         self.path = path
         self.active = ActivePolicy(None)
         self.problems: tuple[Problem, ...] = ()
+        self.stale = False
+        """Whether the rules in force are older than the file, which has problems."""
         self._begun = False
         self._seen: Fingerprint | None = UNREAD  # of the file as it was read, settled and safe
         self._loaded_at: datetime | None = None
@@ -241,11 +242,6 @@ class PolicyFile:
     def policy(self) -> Policy | None:
         """The policy in force, None if there is none."""
         return self.active.policy
-
-    @property
-    def stale(self) -> bool:
-        """Whether the rules in force are older than the file, which has problems."""
-        return self.policy is not None and bool(self.problems)
 
     def check(self, now: datetime) -> bool:
         """Read the file if it changed and has settled; say whether that changed anything.
@@ -310,7 +306,7 @@ class PolicyFile:
         if policy is not self.policy:
             self.active = ActivePolicy(policy, self.active.models)
             self._loaded_at = None if policy is None else now
-        self.problems = problems
+        self.problems, self.stale = problems, policy is not None and bool(problems)
         if problems:
             LOG.warning("%s: not used, problems: %d", self.path.name, len(problems))
         else:

@@ -305,7 +305,7 @@ class Prompts:
         elif answer.summary is not None and self._is_time(answer.summary.pool):
             pool, pending = answer.summary.pool, {*answer.summary.pending}
             self._shown = [each for each in self._shown if self._clock() - each < HOUR]
-            if len(self._shown) >= self._agent.settings.prompts_per_hour:
+            if len(self._shown) >= self._agent.rules.active.daemon.prompts_per_hour:
                 return
             for review in consent.reviews(now):
                 own = (review.kind, review.pool) == ("ask", pool) and {*review.names} <= pending
@@ -335,7 +335,7 @@ class Prompts:
     async def _ask_passphrase(self, host: str) -> None:
         """Ask for the passphrase, and open the vault with it."""
         self._wait(PASSPHRASE, AFTER_NOT_NOW)
-        async with opened(chosen(self._agent.settings), self._screen, TITLE) as dialog:
+        async with opened(chosen(self._agent.rules.active.daemon), self._screen, TITLE) as dialog:
             self._dialog = dialog
             await dialog.tell("SETPROMPT", "Passphrase:")
             text = notices.dialog_locked(host)
@@ -358,7 +358,7 @@ class Prompts:
 
     async def _ask_word(self, review: Review, titles: Mapping[str, str]) -> None:
         """Ask about what waits, and settle it; it stays where the dialog is closed."""
-        async with opened(chosen(self._agent.settings), self._screen, TITLE) as dialog:
+        async with opened(chosen(self._agent.rules.active.daemon), self._screen, TITLE) as dialog:
             self._dialog = dialog
             text = notices.dialog_asks(review, titles)
             reply = await dialog.show("CONFIRM", text, "No", "Decide later", "Yes, once")

@@ -191,18 +191,16 @@ class Offers:
 
     def __init__(self, items: Items) -> None:
         self._items = items
-        self._read = lru_cache(MOST_OFFERS)(self._record)
-        self._searched: tuple[Approved, ...] | None = None
-
-    def find(self, site: str) -> Approved | None:
+        self.find = lru_cache(MOST_OFFERS)(self._record)
         """Find a site's approved offer, None where none was ever approved."""
-        return self._read(PREFIX + site)
+        self._searched: tuple[Approved, ...] | None = None
 
     @property
     def searched(self) -> tuple[Approved, ...]:
         """All that say where their site is searched."""
         if self._searched is None:
-            records = map(self._record, self._items.names(PREFIX))
+            names = self._items.names(PREFIX)
+            records = (self._record(name.removeprefix(PREFIX)) for name in names)
             self._searched = tuple(each for each in records if each is not None and each.searches)
         return self._searched
 
@@ -212,12 +210,12 @@ class Offers:
             self._items.delete(PREFIX + site)
         else:
             self._items.put(PREFIX + site, msgspec.msgpack.encode(approved))
-        self._read.cache_clear()
+        self.find.cache_clear()
         self._searched = None
 
-    def _record(self, name: str) -> Approved | None:
-        """Read a record; one of another version is an offer of nothing."""
-        content = self._items.get(name)
+    def _record(self, site: str) -> Approved | None:
+        """Read a site's record; one of another version is an offer of nothing."""
+        content = self._items.get(PREFIX + site)
         try:
             return None if content is None else msgspec.msgpack.decode(content, type=Approved)
         except msgspec.DecodeError:

@@ -74,8 +74,7 @@ async def _live(listening: Mapping[Door, socket.socket], build: Callable[[], Api
     interrupts a request, nor the start.
     """
     from agent.daemon.autolock import Autolock
-    from agent.daemon.boundary import web
-    from agent.daemon.server import Daemon, application, runner
+    from agent.daemon.server import Daemon, application, runner, web
 
     loop, over, reload = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
     for number, event in {signal.SIGTERM: over, signal.SIGINT: over, signal.SIGHUP: reload}.items():
@@ -85,7 +84,9 @@ async def _live(listening: Mapping[Door, socket.socket], build: Callable[[], Api
     gc.freeze()  # what is there now stays, and need not be looked through again
     gc.enable()
     autolock = Autolock(
-        lambda: agent.settings.lock_after_minutes, lambda: agent.vault is None, agent.lock
+        lambda: agent.rules.active.daemon.lock_after_minutes,
+        lambda: agent.vault is None,
+        agent.lock,
     )
     agent.commanded = autolock.commanded
     daemon = Daemon(api, autolock, partial(_end, agent, over.set))

@@ -26,8 +26,11 @@ _LONGEST, _SHORTEST = 200, 32  # bytes of a token
 SECONDS = 2.0  # for a socket of ours to answer
 
 
-class Capped(socket.socket):
-    """A listening socket with MOST connections at a time: more are closed unread."""
+class Listener(socket.socket):
+    """A listening socket with MOST connections at a time: more are closed unread.
+
+    A Unix socket takes those of this user only, and closes others unread.
+    """
 
     def __init__(self, family: int = -1, kind: int = -1, *, fileno: int | None = None) -> None:
         """Make a socket of a family and kind, or take the one that a number stands for."""
@@ -36,11 +39,15 @@ class Capped(socket.socket):
         self._warned = False
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Take a connection; ConnectionAbortedError, which asyncio passes over, for one too many.
+        """Take a connection; ConnectionAbortedError, which asyncio passes over, for a refused.
 
-        To let it wait would be kinder, but asyncio asks again at once for what waits.
+        To let one too many wait would be kinder, but asyncio asks again at once for what waits.
         """
         opened, address = super().accept()
+        if self.family == socket.AF_UNIX and peer_uid(opened) != os.geteuid():
+            opened.close()
+            LOG.warning("refused a connection from another user")
+            raise ConnectionAbortedError
         standing = sum(each.fileno() >= 0 for each in self._taken)
         full = standing >= MOST
         if full and not self._warned:
@@ -53,27 +60,14 @@ class Capped(socket.socket):
         return opened, address
 
 
-class OwnSocket(Capped):
-    """A listening socket whose connections are all of this user: others are closed unread."""
-
-    def accept(self) -> tuple[socket.socket, Any]:
-        """Take a connection; ConnectionAbortedError, which asyncio passes over, for a refused."""
-        opened, address = super().accept()
-        if peer_uid(opened) == os.geteuid():
-            return opened, address
-        opened.close()
-        LOG.warning("refused a connection from another user")
-        raise ConnectionAbortedError
-
-
-def at_port(port: int) -> Capped:
+def at_port(port: int) -> Listener:
     """Listen at a port of this machine, 0 for any; DaemonError where that cannot be."""
     try:
         listening = socket.create_server((ADDRESS, port), backlog=BACKLOG)
     except OSError as error:
         what = f"cannot listen at {ADDRESS}:{port}: {reason(error)}"
         raise DaemonError(what, "choose another") from None
-    return Capped(fileno=listening.detach())
+    return Listener(fileno=listening.detach())
 
 
 def token_of(path: Path) -> str:
@@ -120,7 +114,7 @@ def alone(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def doors(paths: Paths) -> Iterator[dict[Door, OwnSocket]]:
+def doors(paths: Paths) -> Iterator[dict[Door, Listener]]:
     """Listen at both doors, which are removed at the end.
 
     Call it only within `alone`: it replaces what an earlier daemon left. Raises DaemonError, or
@@ -132,13 +126,13 @@ def doors(paths: Paths) -> Iterator[dict[Door, OwnSocket]]:
 
 
 @contextmanager
-def _own(path: Path) -> Iterator[OwnSocket]:
+def _own(path: Path) -> Iterator[Listener]:
     """Listen at a path, replacing a stale socket; remove it at the end.
 
     The socket is 0600 from the moment it exists. DaemonError where something else lies there.
     """
     address = check_address(path)
-    with OwnSocket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
+    with Listener(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         try:
             if os.path.lexists(path):
                 if not stat.S_ISSOCK(path.lstat().st_mode):

@@ -158,7 +158,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     if waiting:
         order = (*result.order, *choice.pending)
         pending = figures_of(objective, result.mask | waiting, prepared, order)
-    proven = anonymity_set.people > 0  # where the model knows nobody like the user, nothing is
+    proven = result.bound is not None and anonymity_set.people > 0  # of nobody, nothing is
     return structs.replace(
         shared,
         disclosed=figures.names,

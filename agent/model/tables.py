@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from agent.model.attributes import damaged
 from agent.model.reading import Classifier
 from agent.tradeoff.measures import Measure, Metric
-from agent.tradeoff.tables import Kinds, Population, QueryRows, above_diagonal, rows_of
-from agent.tradeoff.utility import exact
+from agent.tradeoff.tables import Kinds, Population, QueryRows, above_diagonal, exact, rows_of
 
 Codes = NDArray[np.integer]
 Floats = NDArray[np.float64]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 EMPTY = 0
+PRICE_STEP = 2.0**-36  # bits; a thousand prices sum up exactly
 ROWS_KEPT, VALUES_KEPT = 2_000, 50_000  # of a figure; 8 bytes for each attribute of a row
 
 
@@ -229,6 +230,12 @@ class Population:
             found /= rows + PRIOR_ROWS
             self._likely[request] = found
         return found
+
+
+def exact(prices: Floats) -> Floats:
+    """Prices in bits, rounded so that the sum of any of them is exact in any order."""
+    rounded: Floats = np.rint(prices / PRICE_STEP) * PRICE_STEP
+    return rounded
 
 
 @cache

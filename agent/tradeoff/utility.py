@@ -15,13 +15,12 @@ from agent.tradeoff.grouping import (
     plogp,
     row_columns,
 )
-from agent.tradeoff.tables import Floats, QueryRows, members, singleton
+from agent.tradeoff.tables import Floats, QueryRows, exact, members, singleton
 
 NUDGE_BITS = 50  # rows times 2**-50: more than rounding takes from a count, less than shows
 SCORE_BITS = 6  # a row's score is below 2**6 bits
 SCORED = 1 << 12  # rows that tell how much scores vary
 MOST_PRICE = 2.0**SCORE_BITS  # bits, for one attribute
-PRICE_STEP = 2.0**-36  # bits; a thousand prices sum up exactly
 Estimator = Literal["louo", "plugin"]
 Layouts = dict[int, Layout]  # by request attributes
 
@@ -275,12 +274,6 @@ def query_utility(
     """
     kind = LeaveOneUserOut if estimator == "louo" else PlugIn
     return kind(rows, row_columns(rows, cards), shrinkage)
-
-
-def exact(prices: Floats) -> Floats:
-    """Prices in bits, rounded so that the sum of any of them is exact in any order."""
-    rounded: Floats = np.rint(prices / PRICE_STEP) * PRICE_STEP
-    return rounded
 
 
 class Priced(Utility):

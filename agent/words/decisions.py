@@ -52,7 +52,8 @@ def headline(decision: Decision) -> str:
         return f"{what}: {WHY_NOTHING[decision.code]}."
     pending = decision.waiting
     verb = "waits" if len(pending) == 1 else "wait"
-    waiting = f"; {listed(titled(pending, titles))} {verb} for your approval" if pending else ""
+    some = listed(titles.get(name, name) for name in pending)
+    waiting = f"; {some} {verb} for your approval" if pending else ""
     if not decision.disclosed:
         return f"{what}: {_why_nothing(decision)}{waiting}."
     figures = decision.figures
@@ -154,7 +155,8 @@ def carried(chosen: Figures, titles: Titles, *, people_left: int, informed: bool
 
 
 def _facts(names: Sequence[str], titles: Titles) -> str:
-    return f"{counted(len(names), 'fact')} ({listed(titled(names, titles))})"
+    facts = listed(titles.get(name, name) for name in names)
+    return f"{counted(len(names), 'fact')} ({facts})"
 
 
 def _why_nothing(decision: Decision) -> str:

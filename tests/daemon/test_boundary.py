@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from agent.daemon.boundary import DECIDE
+from agent.daemon.server import DECIDE
 from agent.errors import (
     DaemonError,
     LockedError,

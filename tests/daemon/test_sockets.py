@@ -15,8 +15,7 @@ from agent.daemon import sockets
 from agent.daemon.sockets import (
     ADDRESS,
     TOKEN,
-    Capped,
-    OwnSocket,
+    Listener,
     alone,
     at_port,
     doors,
@@ -77,13 +76,13 @@ def test_a_socket_is_private_from_the_moment_it_exists(
 ) -> None:
     """Whatever the umask, which is as it was then; and it is gone in the end."""
     seen: list[int] = []
-    bind = OwnSocket.bind
+    bind = Listener.bind
 
-    def watched(self: OwnSocket, address: str) -> None:
+    def watched(self: Listener, address: str) -> None:
         bind(self, address)
         seen.append(mode(Path(address)))
 
-    monkeypatch.setattr(OwnSocket, "bind", watched)
+    monkeypatch.setattr(Listener, "bind", watched)
     for umask in (0, 0o022, 0o077):
         before = os.umask(umask)
         try:
@@ -229,7 +228,7 @@ def connected(at: Path | int) -> socket.socket:
 def test_one_too_many_is_closed_unread(home: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
     """And there is room again when one has gone."""
     path = home.runtime / "s"
-    with Capped(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
+    with Listener(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         listening.bind(str(path))
         listening.listen()
         monkeypatch.setattr(sockets, "MOST", 3)
