@@ -193,7 +193,7 @@ class TextReader:
 
     async def prepare(self, models: Sequence[Model]) -> None:
         """Load the encoder in a thread, unless it is loaded or no model needs it."""
-        if self.loaded or not any(each.encoded for each in models):
+        if self.loaded or not any(each.tables.classifier for each in models):
             return
         loading = asyncio.get_running_loop().run_in_executor(None, self._load)
         await asyncio.wait({loading})

@@ -21,7 +21,7 @@ from agent.tradeoff.tables import UNSPECIFIED, union
 from policy.match import Attributes, Known, Rulebook, Ruling
 from policy.read import with_typo_guard
 from policy.rules import Policy
-from policy.settings import Carry, Memory, Mode, Protect, Unknown
+from policy.settings import Memory, Mode, Protect, Unknown
 
 Weights = tuple[tuple[str, float], ...]
 FINITE = "a finite number from 0"
@@ -156,7 +156,9 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     """The terms that a policy sets for one request.
 
     A guard on a request attribute only keeps it from leaving: a guard's cost is about people.
-    Where the model counts real people, ``people`` of them must look alike, for everyone.
+    Where the model counts real people, ``people`` of them must look alike, for everyone. As words
+    of a search attributes are carried that have a word for any value and no sensitivity of their
+    own: a function of the model, never of the user's value (DESIGN.md 2.6); as parameters none.
     """
 
     def ruled(disclose: str) -> frozenset[str]:
@@ -173,8 +175,10 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     limits = Limits(**{key: values[key] for key in values.keys() & LIMITS})
     if model.population.weights is not None and "people" in values:
         limits = replace(limits, k=max(values["people"], limits.k or 1), violations=0.0)
+    able = (each for each in model.attributes if each.words and not each.sensitivity)
+    worded = frozenset(each.name for each in able if ruling.carry == "words")
     return Terms(
-        carried=carried_as(ruling.carry, model),
+        carried=None if ruling.carry == "header" else worded,
         excluded=ruled("never") | (guarded.keys() - persons),
         ask=ruled("ask"),
         always=ruled("always"),
@@ -184,18 +188,6 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
         ruling=ruling,
         **{TERMS[key]: values[key] for key in values.keys() & TERMS.keys()},
     )
-
-
-def carried_as(carry: Carry, model: Model) -> frozenset[str] | None:
-    """The attributes that a way to a recipient can carry, None for all.
-
-    As words those with a word for any value and no sensitivity of their own: a function of the
-    model, never of the user's value (DESIGN.md 2.6). As parameters none that is in a model.
-    """
-    if carry == "header":
-        return None
-    able = (each for each in model.attributes if each.words and not each.sensitivity)
-    return frozenset(each.name for each in able if carry == "words")
 
 
 Own = Mapping[str, int]  # the user's own codes, by attribute; those left out are not set
@@ -296,16 +288,15 @@ def prepare(context: Context) -> Prepared:
         most_new=None if cap is None else max(0, cap - knowledge.recent),
         own=own,
     )
-    return Prepared(
-        context=context,
-        anonymity_set=anonymity_set,
-        settings=settings,
-        barred=barred,
-        code=_code(anonymity_set, settings),
-        free=open_ & ~forced & ~asked,
-        forced=forced,
-        asked=asked,
-    )
+    status: Code = "answered"
+    if anonymity_set.closed:
+        status = "recognised" if anonymity_set.people else "outside the model"
+    elif (limits.risk and anonymity_set.identifiability(0, "risk", 1) > limits.risk) or (
+        limits.k and anonymity_set.identifiability(0, "k", limits.k) > limits.violations
+    ):
+        status = "past a limit already"
+    free = open_ & ~forced & ~asked
+    return Prepared(context, anonymity_set, settings, barred, status, free, forced, asked)
 
 
 def mask_of(names: Iterable[str], model: Model) -> int:
@@ -330,17 +321,6 @@ def barred_of(context: Context) -> dict[str, Reason]:
             barred |= {each.name: reason for each in model.attributes if each.name not in names}
     barred |= dict.fromkeys(terms.excluded, "never")
     return barred | {name: "guarded" for name, _ in terms.guards}
-
-
-def _code(anonymity_set: AnonymitySet, settings: Settings) -> Code:
-    if anonymity_set.closed:
-        return "recognised" if anonymity_set.people else "outside the model"
-    risk, k = settings.max_risk, settings.k
-    risky = risk is not None and anonymity_set.identifiability(0, "risk", 1) > risk
-    most = settings.max_violations
-    if risky or (k is not None and anonymity_set.identifiability(0, "k", k) > most):
-        return "past a limit already"
-    return "answered"
 
 
 def roughly(history: History) -> History:

@@ -80,14 +80,10 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
 
 def readings_of(reading: Interpretation, model: Model) -> tuple[Reading, ...]:
     """Name the queries that a text may mean, the surest first."""
+    readings = [(each.probability, model.queries[each.query]) for each in reading.candidates]
     return tuple(
-        Reading(
-            query=model.queries[each.query].text,
-            title=model.queries[each.query].title,
-            probability=each.probability,
-            model=model.id,
-        )
-        for each in reading.candidates
+        Reading(query=query.text, title=query.title, probability=sure, model=model.id)
+        for sure, query in readings
     )
 
 

@@ -93,7 +93,10 @@ class Engine:
         with self._lock:
             model, reading = surest(query, self.models, self._cache.read)
             terms = self._terms(request, model, policy, today, options)
-            known = self._knowledge(knows or {}, model)
+            facts = {self._concepts.fact(name, value) for name, value in (knows or {}).items()}
+            codes = filter(None, (self._concepts.code(fact, model) for fact in facts))
+            share = share_of(facts, model, self._concepts, self._cache)
+            known = Knowledge(share=share).with_facts(dict(codes))
             context = Context(request, terms, known, model, reading=reading, cache=self._cache)
             return decide(context)
 
@@ -135,10 +138,3 @@ class Engine:
         for name in sorted(wanted - every):
             raise UsageError.unknown("fact", name, every)
         return wanted & {each.name for each in model.attributes}
-
-    def _knowledge(self, knows: Mapping[str, str], model: Model) -> Knowledge:
-        """Put facts into the codes of a model; UsageError for a name or value of no model."""
-        facts = {self._concepts.fact(name, value) for name, value in knows.items()}
-        codes = [self._concepts.code(fact, model) for fact in facts]
-        share = share_of(facts, model, self._concepts, self._cache)
-        return Knowledge(share=share).with_facts(dict(code for code in codes if code is not None))

@@ -190,9 +190,10 @@ def calibrated(answers: Mapping[str, Any], model: Model) -> Calibration:
         if not isinstance(table, dict):
             raise UsageError(f"{question!r} is not a table", f"write it as [{question}]")
         for name, answer in table.items():
+            digits = name.isascii() and name.isdecimal() and len(name) <= MOST_DIGITS
             if question == "sensitivity":
                 model.index(name)
-            elif not _counts_people(name):
+            elif not digits or name.startswith("0"):
                 hint = "write a whole number from 1, without signs, as in 1000 = '25%'"
                 raise UsageError(f"{name!r} is not a number of people", hint)
             if not isinstance(answer, str) or answer not in IMPROVEMENTS:
@@ -205,8 +206,3 @@ def calibrated(answers: Mapping[str, Any], model: Model) -> Calibration:
     line = fit(np.array([1 / int(k) for k in priced]), np.array([*priced.values()]))
     trade_off, error = (None, None) if line is None else line
     return Calibration(trade_off=trade_off, error_bits=error, **wanted)
-
-
-def _counts_people(text: str) -> bool:
-    digits = text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS
-    return digits and not text.startswith("0")

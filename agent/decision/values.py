@@ -155,11 +155,6 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     people_left: float = 0.0
     breaks: str | None = None
 
-    @property
-    def cost(self) -> float:
-        """All that the objective subtracts from the utility, in bits."""
-        return self.utility - self.objective
-
 
 class Outcome(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One attribute, compared with the rest of the set that was chosen, or is tried.

@@ -145,11 +145,6 @@ class Model:
         """A reading less the queries of these names, which the text does not mean."""
         return reading.without([at for at, each in enumerate(self.queries) if each.text in names])
 
-    @property
-    def encoded(self) -> bool:
-        """Whether the model has a text classifier."""
-        return self.tables.classifier is not None
-
     def rows(self, query: int) -> QueryRows:
         """The rows of a query, made anew; DamagedModelError as `check_rows`."""
         self.check_rows(query)

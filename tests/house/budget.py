@@ -66,8 +66,8 @@ OTHERS = {
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.
 STANDING = {
-    "agent/decision": Size(1_493, 10),
-    "agent/model": Size(1_266, 8),
+    "agent/decision": Size(1_470, 10),
+    "agent/model": Size(1_264, 8),
     "agent/tradeoff": Size(2_251, 13),
     "agent/vault": Size(2_202, 13),
     "tests": Size(57_769, 274),

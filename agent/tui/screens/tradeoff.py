@@ -106,7 +106,8 @@ def figures_of(curve: Curve, index: int) -> list[tuple[str, str]]:
     """Label the figures of one point, each with its unit, and what is proven of it."""
     point, metric, trade_off = curve.points[index], curve.metric, selected(curve, index)
     figures = point.figures
-    other = figures.cost - point.least * figures.identifiability_cost  # at any λ
+    whole = figures.utility - figures.objective
+    other = whole - point.least * figures.identifiability_cost  # at any λ
     cost = bits(other + trade_off * figures.identifiability_cost)
     guarded = f", {bits(other)} of them for what is secret or sensitive" if other >= SEEN else ""
     price = f"{number(trade_off)}"
