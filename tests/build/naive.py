@@ -14,8 +14,7 @@ from agent.build.log_schema import TOPICS
 from agent.build.observe import Observations
 from agent.model.reading import normalise
 from agent.tradeoff.tables import QueryRows
-from tests.build.logs import Page, SmallLog
-from tests.build.worlds import Row, World
+from tests.build.worlds import Page, Row, SmallLog, World
 from tests.tradeoff.naive import group, louo_scores
 
 Profile = tuple[str, ...]

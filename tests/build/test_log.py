@@ -26,8 +26,17 @@ from agent.build.options import LogFiles
 from agent.errors import BuildError
 from agent.model.file import encode
 from tests.build import naive
-from tests.build.logs import SmallLog, frames, logs, tables, write_log
-from tests.build.worlds import ENGINES, QUIET, few, options
+from tests.build.worlds import (
+    ENGINES,
+    QUIET,
+    SmallLog,
+    few,
+    frames,
+    logs,
+    options,
+    tables,
+    write_log,
+)
 from tests.house.tree import ROOT
 
 pytestmark = QUIET
