@@ -35,7 +35,7 @@ from agent.cli.printing import page
 from agent.decision.context import Context, Terms, rulebook, terms_under
 from agent.decision.decide import decide as decision_of
 from agent.decision.knowledge import Knowledge
-from agent.decision.values import Curve, CurvePoint, Request
+from agent.decision.values import Curve, Request
 from agent.decision.what_if import curve_of
 from agent.errors import UsageError
 from agent.model.file import SHIPPED, shipped_model
@@ -67,9 +67,7 @@ KNOW = (
     "here. `reticent ask HOST - --explain` uses what it really knows. May be repeated."
 )
 ROWS = 12
-BAR = 8  # columns of the bar of the set that brings most
-LEFT, RIGHT = map(numeric, ("lambda", "bits")), map(numeric, ("cost", "people"))
-COLUMNS = (*LEFT, Column(""), *RIGHT, Column("mark"), wide("sent"))
+COLUMNS = (*map(numeric, ("lambda", "bits", "cost", "people")), Column("mark"), wide("sent"))
 
 
 def _once(
@@ -207,7 +205,6 @@ def curve_text(curve: Curve, titles: Titles = NONE) -> str:
     """Lay out a curve in 80 columns; less is sent further up."""
     required = {curve.present} if curve.knee is None else {curve.present, curve.knee}
     shown = thinned(len(curve.points), required)
-    highest = max(each.figures.utility for each in curve.points)
     rows, before = [], frozenset[str]()
     for index in reversed(shown):
         point = curve.points[index]
@@ -223,7 +220,6 @@ def curve_text(curve: Curve, titles: Titles = NONE) -> str:
             (
                 number(point.least),
                 bits(figures.utility),
-                "#" * max(0, round(BAR * figures.utility / highest) if highest > 0 else 0),
                 f"{figures.identifiability_cost:.2g}",
                 people(figures.people_left),
                 " ".join(mark for mark, there in marks.items() if there),
@@ -247,21 +243,12 @@ def thinned(count: int, required: Collection[int], most: int = ROWS) -> list[int
 
 
 def _headline(curve: Curve, titles: Titles) -> str:
-    def brings(point: CurvePoint) -> str:
-        names = point.figures.names
-        if not names:
-            return "nothing is sent"
-        verb, brought = "is" if len(names) == 1 else "are", bits(point.figures.utility)
-        return f"{listed(titled(names, titles))} {verb} sent, for {brought} bits"
-
-    now = f"At lambda {number(curve.trade_off)}, {brings(curve.points[curve.present])}."
-    if curve.knee is None:
-        return f"{now} The curve has no knee."
-    if curve.knee == curve.present:
-        return f"{now} This is the knee of the curve."
-    knee = curve.points[curve.knee]
-    until = "" if knee.least == knee.most else f" to {number(knee.most)}"
-    return f"{now} At its knee, at lambda {number(knee.least)}{until}, {brings(knee)}."
+    point = curve.points[curve.present].figures
+    names, at = listed(titled(point.names, titles)), f"At lambda {number(curve.trade_off)},"
+    if not names:
+        return f"{at} nothing is sent."
+    verb = "is" if len(point.names) == 1 else "are"
+    return f"{at} {names} {verb} sent, for {bits(point.utility)} bits."
 
 
 def _notes(curve: Curve, shown: Sequence[int]) -> Iterator[tuple[str, str]]:

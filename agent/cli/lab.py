@@ -178,13 +178,11 @@ def synth(out: Path, seed: int) -> Output:
         ("different queries", f"{log.TEXTS:,}", f"{result.texts:,}", "5"),
         ("fewest people of a query", f"≥ {log.MIN_USERS}", f"{result.min_users:,}", "5"),
     ]
-    shares = []
     for each in log.MARGINALS:
-        here = result.shares[each.name]
-        rows.append((each.words, f"{each.share:.0%}", f"{here:.1%}", each.place))
-        shares.append({"name": each.name, "section": each.place, "paper": each.share, "here": here})
+        here = f"{result.shares[each.name]:.1%}"
+        rows.append((each.words, f"{each.share:.0%}", here, each.place))
     message = {"synthetic": True, "folder": str(out), "seed": seed}
-    message |= result._asdict() | {"shares": shares}
+    message |= result._asdict()
     lines = [
         paragraph(f"Wrote a synthetic log to {out}: nobody searched for any of it."),
         table(_COLUMNS, rows),

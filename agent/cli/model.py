@@ -56,13 +56,6 @@ PERSONAL = (
     "but whoever has the file can look for somebody they know."
 )
 DROP = "dropped_"  # how the options of a model begin that say what was
-READ = "reading_"  # how the figures of a model begin that say how it reads
-READS = {  # of texts that were left out when it learned to read
-    "top1": "the likeliest query is the right one for {} of phrasings",
-    "accepted": "{} of them are read",
-    "right": "{} of these rightly",
-    "false_accepts": "of texts of other topics {} are read",
-}
 ATTRIBUTES = (Column("name in files"), wide("fact, and its values"))
 SENSITIVITIES = "From two surveys, or none. By default scaled with --log, else none."
 FIELDS = (  # of a query, in a description
@@ -198,18 +191,14 @@ def dropped(described: Model) -> str:
 
 def sample(described: Model) -> str:
     """Which queries, people and answers a model keeps, in words; empty if all."""
-    sampled, options, once = list[str](), described.options, "one standard error"
+    sampled, options = list[str](), described.options
     if isinstance(share := options.get("share_of_events"), float):
         sampled.append(f"the queries are the most frequent, {100 * share:.1f} % of all requests")
     if isinstance(everybody := options.get("sampled_from"), int):
-        rows = described.population.rows
-        off = 50 * (1 / rows - 1 / everybody) ** 0.5
-        which = f"{rows:,} of {everybody:,} people; a share of them may be off by {off:.2f} points"
-        sampled.append(f"{which}, {once}")
-    if errors := [each.error_bits for each in described.queries if each.events is not None]:
-        off = max(each or 0.0 for each in errors)
-        which = counted(len(errors), "query keeps", "queries keep") + " the answers of some people"
-        sampled.append(f"{which} only; help may be off by {bits(off)} bits for it, {once}")
+        sampled.append(f"{described.population.rows:,} of {everybody:,} people")
+    if errors := [each.error_bits or 0.0 for each in described.queries if each.events is not None]:
+        some = counted(len(errors), "query keeps", "queries keep")
+        sampled.append(f"{some} the answers of some people, off by {bits(max(errors))} bits")
     return "; ".join(sampled)
 
 
@@ -217,11 +206,10 @@ def reads(described: Model) -> str:
     """How well a model reads texts that it did not learn from, in words."""
     if described.tables.classifier is None:
         return "exact names of queries only"
-    stated = {name: described.validation.get(f"{READ}{name}") for name in READS}
-    shown = {
-        name: f"{100 * each:.1f} %" for name, each in stated.items() if isinstance(each, float)
-    }
-    return "; ".join(READS[name].format(each) for name, each in shown.items()) or "any text"
+    right = described.validation.get("reading_top1")
+    if not isinstance(right, float):
+        return "any text"
+    return f"any text; the likeliest query is the right one for {100 * right:.1f} % of phrasings"
 
 
 def _attribute(each: Attribute) -> tuple[str, str]:

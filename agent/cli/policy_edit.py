@@ -306,7 +306,7 @@ def try_text(result: Tried, titles: Titles) -> str:
             each.recipient,
             each.query if len(each.query) <= SHOWN else f"{each.query[:SHOWN]}...",
             ", ".join(_moved(each, titles)),
-            _change(*_left(each)),
+            _change(people(each.people_left_was), people(each.people_left)),
             _change(bits(each.utility_was), bits(each.utility)),
         )
         for each in requests
@@ -319,17 +319,11 @@ def try_text(result: Tried, titles: Titles) -> str:
             f"{len(rows)} of {many} would have sent or asked something else; on average you would "
             f"have been served {how}."
         )
-    ends = {each.recipient: _change(*_left(each)) for each in requests}
     end = [
         ("mean bits", _change(bits(was), bits(would_be))),
-        *(("people left", f"{host}: {left}") for host, left in ends.items()),
         *([("kept as they were", counted(result.kept, "request"))] if result.kept else []),
     ]
     return page(head, table(TRIED, rows), paragraph(SIGNS) if rows else "", facts(end))
-
-
-def _left(each: ReplayedRequest) -> tuple[str, str]:
-    return people(each.people_left_was), people(each.people_left)
 
 
 def _change(was: str, would_be: str) -> str:

@@ -25,7 +25,6 @@ from agent.words.notices import asks, overridden, settled, took_effect
 ALIKE = 0.85  # how much of a host is that of another, from which on it may be misspelt
 SHOWN = 5  # numbers in a hint
 MEANWHILE = "it may have been settled meanwhile, on the screen or by another command"
-NONE_WAIT = "nothing else waits"
 HOW = (
     "`reticent approve ID` sends it with the next request, `reticent deny ID` "
     "does not. Both can last longer: see --help."
@@ -70,11 +69,8 @@ def waiting(number: int, pending: Sequence[Review]) -> Review:
     for each in pending:
         if each.id == number:
             return each
-    ids = _ids(each.id for each in pending)
-    rest = (
-        f"`reticent requests list --waiting` lists what does wait: {ids}" if pending else NONE_WAIT
-    )
-    raise UsageError(f"nothing waits under {number}", f"{MEANWHILE}; {rest}")
+    hint = f"{MEANWHILE}; `reticent requests list --waiting` lists what does wait"
+    raise UsageError(f"nothing waits under {number}", hint)
 
 
 def word_options(command: F) -> F:

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ from agent.tui.page import Environment
 from agent.wire.state import Finding
 
 NAME = "name one that can be run, as in `export EDITOR=nano`"
-USUAL = ("editor", "sensible-editor", "nano", "vi")  # where none is named
+USUAL = "vi"  # where none is named
 PLUS = ("vi", "vim", "nvim", "nano", "pico", "emacs", "emacsclient", "joe", "micro", "kak")
 PLAIN = ("", "dumb")  # terminals that have lines alone (terminfo(5))
 
@@ -28,16 +27,15 @@ PLAIN = ("", "dumb")  # terminals that have lines alone (terminfo(5))
 def edit(path: str, line: int | None) -> None:
     """Have the user change a file in an editor, UsageError where there is none.
 
-    It is what VISUAL or EDITOR names, else a usual one; ``line``: where to begin, if the editor is
-    known to take one.
+    It is what VISUAL or EDITOR names, else vi; ``line``: where to begin, if the editor is known to
+    take one.
     """
     try:
-        editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
+        editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or USUAL)
     except ValueError:  # a quote that does not end
         raise UsageError("EDITOR cannot be parsed", NAME) from None
-    editor = editor or [*filter(shutil.which, USUAL)][:1]
     if not editor:
-        raise UsageError("no editor is set, and none was found", NAME)
+        raise UsageError("no editor is set", NAME)
     program = os.path.basename(editor[0]).split(".")[0]  # noqa: PTH119  (what is named may be no path)
     place = [] if line is None or program not in PLUS else [f"+{line}"]
     try:

@@ -136,7 +136,7 @@ def test_it_shows_every_share_of_the_log_that_it_writes_beside_the_papers(
         row = f"{each.words} {each.share:.0%} {each.share + 0.001:.1%} {each.place}"
         assert row in " ".join(shown.out.split())
     assert (found["synthetic"], found["seed"], found["texts"]) == (True, 0, TEXTS)
-    assert [each["name"] for each in found["shares"]] == [*SHARES]
+    assert found["shares"] == SHARES
     (tmp_path / "mine").touch()
     error, _ = run("lab", "synth", tmp_path).refusal()
     assert error == f"{tmp_path}: this folder is not empty"

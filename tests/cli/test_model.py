@@ -173,7 +173,7 @@ def test_a_build_says_which_queries_and_people_it_kept(
     most = max(each["rows"] for each in whole["queries"])
     every = sum(each["rows"] for each in whole["queries"]) + whole["options"]["dropped_thin_rows"]
     kept = f"the queries are the most frequent, {100 * most / every:.1f} % of all requests; "
-    kept += "200 of 300 people; a share of them may be off by 2.04 points, one standard error"
+    kept += "200 of 300 people"
     assert f"Kept: {kept}" in said
     assert "learned from 200 people, who stand for about 300 people" in said
     out = tables[tables.index("--out") + 1]
