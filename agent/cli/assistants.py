@@ -16,7 +16,6 @@ from agent.wire.client import Client
 from policy.hosts import host_of
 from policy.services import in_clear
 
-TOKEN = "proxy.token"  # noqa: S105  (the name of its file)
 PORT = 8377
 SECONDS = 2.0  # for the daemon to say how it is
 BASE = "Put this base URL into your client, and keep it to yourself:"
@@ -57,7 +56,7 @@ def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
     """
     service, whom, at = checked(upstream), host_of(recipient), paths()
     from agent.assistants.proxy import ProxyRoute, serve
-    from agent.daemon.sockets import at_port, token_of
+    from agent.daemon.sockets import TOKEN, at_port, token_of
     from agent.files import private_folder
 
     private_folder(at.state)

@@ -21,7 +21,7 @@ from agent.wire.routes import CONTROL, QUERY, Door
 MOST = 256  # connections of a listener: files are left for the others, and for our own
 ADDRESS = "127.0.0.1"
 BACKLOG = 1024  # connections that may wait to be taken
-TOKEN = "listen.token"  # noqa: S105  (the name of its file)
+TOKEN = "proxy.token"  # noqa: S105  (the name of its file)
 _LONGEST, _SHORTEST = 200, 32  # bytes of a token
 SECONDS = 2.0  # for a socket of ours to answer
 
