@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.tradeoff.tables import EMPTY, Codes, Floats, Indexes, QueryRows, members
+from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows, members
 
 Labels = TypeVar("Labels", Indexes, NDArray[np.uint16])
 
@@ -216,7 +216,7 @@ class Divisions(Generic[Division]):
     def nearest(self, mask: int) -> tuple[Division, int]:
         """The finest division remembered by a subset of ``mask``, and the rest of the mask."""
         coarser = (each for each in self._kept if not each & ~mask)
-        base = max(coarser, key=int.bit_count, default=EMPTY)
+        base = max(coarser, key=int.bit_count, default=0)
         return self._kept.get(base, self._start), mask & ~base
 
 

@@ -1,6 +1,7 @@
 """Moving one attribute in or out while that improves F enough: eager and lazy passes (paper 4)."""
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 from math import inf, isinf
@@ -95,12 +96,23 @@ class SetFunction(Protocol):
         return None
 
 
-class Memo:
-    """F(B u A) - F(B) for a fixed set B, by default none: evaluated at most once for a set A."""
+class LocalSearch:
+    """A search of F(B u A) - F(B) for a fixed set B, by default none; each A is evaluated once.
 
-    def __init__(self, function: SetFunction, between: tuple[int, int] | None = None) -> None:
-        """Take B, and B with all that may be added to it; None: nothing, and all candidates.
+    ``mask``: the present set A; ``order``: its attributes as they were chosen; ``violations``: how
+    often a gain was seen to grow with the set.
+    """
 
+    def __init__(
+        self,
+        function: SetFunction,
+        epsilon: float | None = None,
+        between: tuple[int, int] | None = None,
+    ) -> None:
+        """Begin with nothing; a move must improve F by more than (epsilon/n^2)|F|.
+
+        Where epsilon is None every move is good enough. ``between``: B, and B with all that may be
+        added to it; None: nothing, and all candidates.
         ValueError where B is not feasible, or an attribute is no candidate of ``function``, whose
         bounds need not hold for it.
         """
@@ -114,6 +126,8 @@ class Memo:
         self._values: dict[int, float] = {0: 0.0}
         self._feasible: dict[int, bool] = {0: True}
         self._rows: dict[int, Floats | None] = {}
+        self._epsilon, self.violations = epsilon, 0
+        self.start_at(0)
 
     @property
     def evaluations(self) -> int:
@@ -231,39 +245,29 @@ class Memo:
         within: Floats = np.where(mask_array(self.candidates, levels.shape[-1]), levels, -inf)
         return within
 
-
-class LocalSearch:
-    """The state of a search: the present set, the order of its attributes, violations seen."""
-
-    def __init__(self, memo: Memo, epsilon: float | None, start: int = 0) -> None:
-        """Begin at a set; a move must improve F by more than (epsilon/n^2)|F|.
-
-        Where epsilon is None every move is good enough.
-        """
-        self.memo, self._epsilon = memo, epsilon
-        self.violations = 0
-        self.start_at(start)
-
     @property
-    def value(self) -> float:
+    def level(self) -> float:
         """F of the present set, in bits."""
-        return self.memo.value(self.mask)
+        return self.value(self.mask)
 
     @property
     def threshold(self) -> float:
         """What a move must improve F by at the least, in bits."""
-        return self.threshold_at(self.value)
+        return self.threshold_at(self.level)
 
     def threshold_at(self, level: float) -> float:
         """The same at a set of this value."""
         if self._epsilon is None:
             return -inf
-        tolerance = self._epsilon / max(1, self.memo.candidates.bit_count()) ** 2
+        tolerance = self._epsilon / max(1, self.candidates.bit_count()) ** 2
         return max(tolerance * abs(level), FLOOR)
 
     def restarted(self, mask: int) -> "LocalSearch":
         """A search of the same function, as patient, that begins at this set."""
-        return LocalSearch(self.memo, self._epsilon, mask)
+        other = copy(self)
+        other.violations = 0
+        other.start_at(mask)
+        return other
 
     def start_at(self, mask: int) -> None:
         """Go on from this set; its attributes count as chosen in ascending order."""
@@ -277,14 +281,14 @@ class LocalSearch:
 
     def options(self, mask: int) -> list[tuple[float, int]]:
         """The (gain, attribute) of every feasible move of an attribute in ``mask``."""
-        memo, attributes, present = self.memo, list(members(mask)), self.mask
-        memo.extend(present, [each for each in attributes if not present >> each & 1])
-        feasible = [each for each in attributes if memo.feasible(present ^ singleton(each))]
-        base = memo.value(present)
-        options = [(memo.value(present ^ singleton(each)) - base, each) for each in feasible]
+        attributes, present = list(members(mask)), self.mask
+        self.extend(present, [each for each in attributes if not present >> each & 1])
+        feasible = [each for each in attributes if self.feasible(present ^ singleton(each))]
+        base = self.value(present)
+        options = [(self.value(present ^ singleton(each)) - base, each) for each in feasible]
         if present and not mask & present:
             for gain, each in options:
-                self.notice(gain, memo.value(singleton(each)))
+                self.notice(gain, self.value(singleton(each)))
         return options
 
     def notice(self, gain: float, earlier: float) -> None:
@@ -311,7 +315,7 @@ def lazy_pass(state: LocalSearch, options: int) -> bool:
     first. Ties go to the smaller attribute, as in ``eager_pass``: a heap orders pairs. As long as
     the gains of all are at hand, none is stale.
     """
-    memo, start = state.memo, state.mask
+    start = state.mask
     stale = follow(state, options)
     if stale is None:
         stale = start, state.options(options)
@@ -325,14 +329,14 @@ def lazy_pass(state: LocalSearch, options: int) -> bool:
             continue
         if computed_at == state.mask:
             state.move(attribute)
-            memo.extend(state.mask, [])
-        elif memo.feasible(state.mask ^ singleton(attribute)):
+            state.extend(state.mask, [])
+        elif state.feasible(state.mask ^ singleton(attribute)):
             if priced_at == state.mask:
-                gain = memo.gain(state.mask, attribute)
-                state.notice(gain, memo.gain(computed_at, attribute))
+                gain = state.gain(state.mask, attribute)
+                state.notice(gain, state.gain(computed_at, attribute))
                 computed_at = state.mask
             else:
-                gain -= memo.price(state.mask, attribute) - memo.price(priced_at, attribute)
+                gain -= state.price(state.mask, attribute) - state.price(priced_at, attribute)
             heappush(heap, (-rank(gain), attribute, gain, state.mask, computed_at))
     return state.mask != start
 
@@ -343,11 +347,11 @@ def follow(state: LocalSearch, options: int) -> tuple[int, list[tuple[float, int
     Returns the last set where they were, with the (gain, attribute) of every move that was open,
     none if none was good; None where nothing is at hand at all.
     """
-    memo, latest = state.memo, None
-    singles = memo.at_hand(0)
+    latest = None
+    singles = state.at_hand(0)
     open_ = None if options & state.mask or singles is None else mask_array(options, len(singles))
-    while open_ is not None and (row := memo.at_hand(state.mask)) is not None:
-        gains = np.where(open_, row - state.value, -inf)
+    while open_ is not None and (row := state.at_hand(state.mask)) is not None:
+        gains = np.where(open_, row - state.level, -inf)
         if state.mask and singles is not None:
             state.violations += int(np.count_nonzero(gains > singles + ROUNDING))
         good = np.where(gains > state.threshold, np.rint(gains / TIE), -inf)
@@ -369,17 +373,17 @@ def ascend(state: LocalSearch, starts: Sequence[int]) -> list[int]:
 
     Paths that meet are one, so there can be fewer than there are starts.
     """
-    memo, ends, seen = state.memo, list[int](), set[int]()
-    memo.look_at([0, *starts])
-    singles, masks = memo.at_hand(0), [*starts]
+    ends, seen = list[int](), set[int]()
+    state.look_at([0, *starts])
+    singles, masks = state.at_hand(0), [*starts]
     while masks and singles is not None:
         seen.update(masks)
-        memo.look_at(masks)
-        ready = [(mask, row) for mask in masks if (row := memo.at_hand(mask)) is not None]
-        ends += [mask for mask in masks if memo.at_hand(mask) is None]
+        state.look_at(masks)
+        ready = [(mask, row) for mask in masks if (row := state.at_hand(mask)) is not None]
+        ends += [mask for mask in masks if state.at_hand(mask) is None]
         if not ready:
             break
-        levels = [memo.value(mask) for mask, _ in ready]
+        levels = [state.value(mask) for mask, _ in ready]
         gains = np.array([row for _, row in ready]) - np.array(levels)[:, None]
         state.violations += int(np.count_nonzero(gains > singles + ROUNDING))
         least = np.array([state.threshold_at(level) for level in levels])[:, None]

@@ -1,6 +1,7 @@
 """The objective F = U - lambda C, for any utility and cost, and for a disclosure to a recipient."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from math import inf
@@ -120,9 +121,8 @@ class Objective(SetFunction):
 
     def at(self, trade_off: float) -> "Objective":
         """The same at another lambda; utilities computed are shared."""
-        most, submodular = self._most, self.claims_submodularity
-        other = Objective(self._utility, self._loss, 0, trade_off, most=most, submodular=submodular)
-        other.candidates = self.candidates
+        other = copy(self)
+        other.trade_off = checked(trade_off)
         return other
 
     def value(self, mask: int) -> float:
@@ -218,8 +218,7 @@ class DisclosureObjective(Objective):
             self._measures.append(("worst", 1) if strict else ("k", settings.k))
             least = (1 + 1e-12) / settings.k
             self._most_losses.append(least if strict else settings.max_violations)
-        self._own = None if settings.own is None else dict(settings.own)
-        special = people.closed or settings.guards or (self._own is not None and self._limits)
+        special = people.closed or settings.guards or (settings.own is not None and self._limits)
         self._by_rows = not special and not settings.candidates & ~people.persons
         self._sensitive = union(np.flatnonzero(settings.sensitivity).tolist()) & ~people.known
         count = len(people.cards)
@@ -367,7 +366,7 @@ class DisclosureObjective(Objective):
             lasts = self._k_lasts if limit == "k" else self._risk_lasts
             if (lasts or not for_good) and people.identifiability(mask, *measure) > most:
                 return limit
-        mine = self._own is None or self._keeps_own(mask, self._own, for_good=for_good)
+        mine = demands.own is None or self._keeps_own(mask, dict(demands.own), for_good=for_good)
         return None if mine else "protect"
 
     def may_exceed(self, mask: int, level: float) -> bool:

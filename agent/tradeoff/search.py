@@ -12,7 +12,6 @@ from agent.tradeoff.local_search import (
     ROUNDING,
     TIE,
     LocalSearch,
-    Memo,
     SetFunction,
     ascend,
     best,
@@ -34,28 +33,28 @@ NODES = 5_000
 RESTARTS = 10  # pairs that local search starts from again
 
 
-def additive_bound(memo: Memo) -> float:
+def additive_bound(state: LocalSearch) -> float:
     """The sum of max(0, F({V})) over the candidates, in bits.
 
     It bounds F over all sets where F is submodular with F(0) = 0: Thm 4.5 at the empty set,
     which needs no monotone utility. Attributes that no feasible set contains are left out.
     """
-    row = memo.at_hand(0)
-    if row is not None and np.count_nonzero(row > -inf) == memo.candidates.bit_count():
+    row = state.at_hand(0)
+    if row is not None and np.count_nonzero(row > -inf) == state.candidates.bit_count():
         return float(np.maximum(row, 0.0).sum())
-    return sum(max(0.0, memo.value(singleton(each))) for each in memo.possible())
+    return sum(max(0.0, state.value(singleton(each))) for each in state.possible())
 
 
-def enumerate_all(memo: Memo) -> int:
+def enumerate_all(state: LocalSearch) -> int:
     """The feasible set with the largest F; the smallest mask among equals.
 
     UsageError for more than 16 candidates.
     """
-    if (count := memo.candidates.bit_count()) > EXHAUSTIVE:
+    if (count := state.candidates.bit_count()) > EXHAUSTIVE:
         what = f"exhaustive search takes at most {EXHAUSTIVE} candidates, and there are {count}"
         raise UsageError(what, "allow fewer attributes, or use the algorithm 'exact'")
-    feasible = filter(memo.feasible, subsets(memo.candidates))
-    return max(feasible, key=lambda mask: (memo.value(mask), -mask))
+    feasible = filter(state.feasible, subsets(state.candidates))
+    return max(feasible, key=lambda mask: (state.value(mask), -mask))
 
 
 def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> tuple[float, bool]:
@@ -67,34 +66,34 @@ def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> tup
     contain it leaves it a chance. That bound holds for every F; with ``submodular`` a node is also
     bounded by F(A) plus the positive gains at A, which is Nemhauser and Wolsey's.
     """
-    memo, visited = state.memo, 0
+    visited = 0
     # A bound on the sets between those that are chosen, and these with all that is open.
-    stack = [(inf, 0, union(memo.possible()))]
+    stack = [(inf, 0, union(state.possible()))]
     while stack:
         bound, chosen, open_ = stack.pop()
-        if bound <= state.value:
+        if bound <= state.level:
             continue
         if visited == nodes:
             return max([bound, *(each for each, _, _ in stack)]), True
         visited += 1
-        rest = memo.possible(chosen, open_)
-        memo.extend(chosen, rest)
-        base = memo.value(chosen)
-        gains = [memo.gain(chosen, each) for each in rest]
+        rest = state.possible(chosen, open_)
+        state.extend(chosen, rest)
+        base = state.value(chosen)
+        gains = [state.gain(chosen, each) for each in rest]
         for gain, each in zip(gains, rest, strict=True):
             if submodular:
-                state.notice(gain, memo.gain(0, each))
-            if base + gain > state.value and memo.feasible(chosen | singleton(each)):
+                state.notice(gain, state.gain(0, each))
+            if base + gain > state.level and state.feasible(chosen | singleton(each)):
                 state.start_at(chosen | singleton(each))
         if submodular:
             bound = min(bound, base + sum(max(0.0, gain) for gain in gains))
-        bounds = zip(memo.bounds(chosen, rest), rest, strict=True)
-        hopeful = sorted((min(bound, most), -each) for most, each in bounds if most > state.value)
+        bounds = zip(state.bounds(chosen, rest), rest, strict=True)
+        hopeful = sorted((min(bound, most), -each) for most, each in bounds if most > state.level)
         left = 0
         for most, each in hopeful:
             stack.append((most, chosen | singleton(-each), left))
             left |= singleton(-each)
-    return state.value, False
+    return state.level, False
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,18 +157,18 @@ def maximise(
     """
     if algorithm not in ALGORITHMS:
         raise UsageError.unknown("algorithm", algorithm, ALGORITHMS)
-    state = LocalSearch(Memo(function, between), epsilon)
-    candidates = state.memo.candidates
+    state = LocalSearch(function, epsilon, between)
+    candidates = state.candidates
     if algorithm == "exhaustive":
-        state.start_at(enumerate_all(state.memo))
-        return _result(state, "enumerated", state.value)
+        state.start_at(enumerate_all(state))
+        return _result(state, "enumerated", state.level)
     if algorithm == "greedy":
         lazy_pass(state, candidates)
         while lazy_pass(state, candidates & ~state.mask):
             state.violations += 1
         return _heuristic(state)
     one_pass = eager_pass if algorithm == "ls" else lazy_pass
-    starts = state.memo.best_pairs(restarts) if restarts else []
+    starts = state.best_pairs(restarts) if restarts else []
     if starts and not patient:
         starts = ascend(state, [0, *starts])
     local_search(state, one_pass)
@@ -180,7 +179,7 @@ def maximise(
     many = candidates.bit_count() > EXHAUSTIVE  # then the bound without assumption rarely closes
     bound, hit = branch_and_bound(state, nodes // 10 if many else nodes, submodular=False)
     if not hit:
-        return _result(state, "enumerated", state.value)
+        return _result(state, "enumerated", state.level)
     if function.claims_submodularity:
         submodular_bound, hit = branch_and_bound(state, nodes, submodular=True)
         bound = min(bound, submodular_bound)
@@ -196,9 +195,9 @@ def greedy_order(function: SetFunction, one_pass: Pass = lazy_pass) -> tuple[lis
     The order of the paper's Figs. 6, 7 and 10: it goes on where F falls. ``one_pass``:
     ``lazy_pass`` or ``eager_pass``; they agree where F is submodular.
     """
-    state = LocalSearch(Memo(function), None)
+    state = LocalSearch(function)
     one_pass(state, function.candidates)
-    return list(state.order), state.memo.evaluations
+    return list(state.order), state.evaluations
 
 
 def climb(state: LocalSearch, one_pass: Pass) -> None:
@@ -207,7 +206,7 @@ def climb(state: LocalSearch, one_pass: Pass) -> None:
     Every pass begins with fresh gains, so that the last of each are a sweep of all single moves. An
     upward pass that moves although nothing was removed since the last one mends a violation.
     """
-    candidates = state.memo.candidates
+    candidates = state.candidates
     up = down = True
     settled = False
     while up or down:
@@ -225,14 +224,13 @@ def local_search(state: LocalSearch, one_pass: Pass) -> None:
     The complement is tried where a bound does not rule it out (it rarely wins): within the
     attributes with a gain of their own, or a single one without would spoil the guarantee.
     """
-    memo = state.memo
     while True:
         climb(state, one_pass)
-        complement = memo.gainful() & ~state.mask
-        level = state.value + state.threshold
-        if not memo.may_exceed(complement, level) or not memo.feasible(complement):
+        complement = state.gainful() & ~state.mask
+        level = state.level + state.threshold
+        if not state.may_exceed(complement, level) or not state.feasible(complement):
             return
-        if memo.value(complement) <= level:
+        if state.value(complement) <= level:
             return
         state.start_at(complement)
 
@@ -244,9 +242,9 @@ def improve(state: LocalSearch, one_pass: Pass, starts: Sequence[int], *, patien
     query often do; nor do they leave one for another. No starts: nothing is done. Where it is
     not ``patient``, only what is at hand is looked at, and the starts are where that leads.
     """
-    seen, candidates = set[int](), state.memo.candidates
+    seen, candidates = set[int](), state.candidates
     for start in starts:
-        if not patient and rank(state.memo.value(start)) <= rank(state.value):
+        if not patient and rank(state.value(start)) <= rank(state.level):
             continue
         other = state.restarted(start)
         if patient:
@@ -255,7 +253,7 @@ def improve(state: LocalSearch, one_pass: Pass, starts: Sequence[int], *, patien
             climb(other, one_pass)
         seen.add(other.mask)
         state.violations += other.violations
-        if rank(other.value) > rank(state.value):
+        if rank(other.level) > rank(state.level):
             state.start_at(other.mask)
     while starts and exchange(state, patient=patient):
         climb(state, one_pass)
@@ -266,21 +264,21 @@ def exchange(state: LocalSearch, *, patient: bool) -> bool:
 
     Where it is not ``patient``, only exchanges that are at hand are looked at.
     """
-    memo, mask, attributes = state.memo, state.mask, [*members(state.mask)]
-    outside, good = memo.candidates & ~mask, list[tuple[float, int]]()
-    memo.look_at(mask ^ singleton(out) for out in attributes)
-    rows = {mask ^ singleton(out): memo.at_hand(mask ^ singleton(out)) for out in attributes}
+    mask, attributes = state.mask, [*members(state.mask)]
+    outside, good = state.candidates & ~mask, list[tuple[float, int]]()
+    state.look_at(mask ^ singleton(out) for out in attributes)
+    rows = {mask ^ singleton(out): state.at_hand(mask ^ singleton(out)) for out in attributes}
     known = {rest: row for rest, row in rows.items() if row is not None}
     if known:
         levels = np.array([*known.values()])
-        gains = np.where(mask_array(outside, levels.shape[1]), levels - state.value, -inf)
+        gains = np.where(mask_array(outside, levels.shape[1]), levels - state.level, -inf)
         places = np.rint(gains / TIE).argmax(axis=1).tolist()
         for line, (rest, place) in enumerate(zip(known, places, strict=True)):
             good.append((float(gains[line, place]), rest | singleton(place)))
     for rest in rows.keys() - known.keys() if patient else ():
-        memo.extend(rest, [*members(outside)])
-        masks = filter(memo.feasible, (rest | singleton(each) for each in members(outside)))
-        good += [(memo.value(each) - state.value, each) for each in masks]
+        state.extend(rest, [*members(outside)])
+        masks = filter(state.feasible, (rest | singleton(each) for each in members(outside)))
+        good += [(state.value(each) - state.level, each) for each in masks]
     _, found = best(good, state.threshold)
     if found >= 0:
         state.start_at(found)
@@ -292,9 +290,9 @@ def _heuristic(state: LocalSearch, bound: float = inf, *, hit: bool = False) -> 
 
     A set above its bound shows that the assumption fails, as much as a gain that grew.
     """
-    function, value = state.memo.function, state.value
+    function, value = state.function, state.level
     if function.claims_submodularity and not state.violations:
-        bound = min(bound, additive_bound(state.memo))
+        bound = min(bound, additive_bound(state))
         state.violations += value > bound + ROUNDING
     if function.claims_submodularity and not state.violations:
         return _result(state, "if-submodular", max(bound, value), hit=hit)
@@ -302,14 +300,14 @@ def _heuristic(state: LocalSearch, bound: float = inf, *, hit: bool = False) -> 
 
 
 def _result(state: LocalSearch, proof: Proof, bound: float | None, *, hit: bool = False) -> Result:
-    memo, mask = state.memo, state.memo.base | state.mask
+    mask = state.base | state.mask
     return Result(
         mask,
-        (*members(memo.base), *state.order),
-        memo.function.value(mask) if memo.base else state.value,
-        memo.evaluations,
+        (*members(state.base), *state.order),
+        state.function.value(mask) if state.base else state.level,
+        state.evaluations,
         state.violations,
         proof,
-        None if bound is None else bound + memo.ground,
+        None if bound is None else bound + state.ground,
         hit,
     )

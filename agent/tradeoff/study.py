@@ -4,7 +4,7 @@ The paper proves that U is submodular and C supermodular under assumptions (Thm 
 verifies both "empirically" without them: by what an attribute adds to a set A and to a larger one.
 
 What people want in return for being known, in bits, is calibrated as in the paper's 6 and 7.2:
-sensitivity, from 1 to LEVELS, is only a currency between two questions, how sensitive something is,
+sensitivity, from 1 to 5, is only a currency between two questions, how sensitive something is,
 and how much a service must improve before something so sensitive is shared. Whatever labels the
 scale has, the answer is the same.
 """
@@ -51,12 +51,20 @@ class Violations:
 
 def submodularity(function: Callable[[int], float], pairs: Sequence[Pair]) -> Violations:
     """Measure how often an attribute adds more to the larger set than to the smaller."""
-    return _violations([_growth(function, pair) for pair in pairs])
+    excesses = []
+    for smaller, larger, attribute in pairs:
+        to_smaller, to_larger = (
+            function(each | singleton(attribute)) - function(each) for each in (smaller, larger)
+        )
+        excesses.append(to_larger - to_smaller)
+    beyond = [excess for excess in excesses if excess > TOLERANCE]
+    mean = sum(beyond) / len(beyond) if beyond else 0.0
+    return Violations(len(pairs), len(beyond), max(beyond, default=0.0), mean)
 
 
 def supermodularity(function: Callable[[int], float], pairs: Sequence[Pair]) -> Violations:
     """Measure how often an attribute adds less to the larger set than to the smaller."""
-    return _violations([-_growth(function, pair) for pair in pairs])
+    return submodularity(lambda mask: -function(mask), pairs)
 
 
 def random_pairs(
@@ -82,29 +90,14 @@ def random_pairs(
     return pairs
 
 
-def _growth(function: Callable[[int], float], pair: Pair) -> float:
-    """How much more V adds to the larger set than to the smaller."""
-    added = singleton(pair.attribute)
-    to_larger = function(pair.larger | added) - function(pair.larger)
-    return to_larger - (function(pair.smaller | added) - function(pair.smaller))
-
-
-def _violations(excesses: Sequence[float]) -> Violations:
-    beyond = [excess for excess in excesses if excess > TOLERANCE]
-    mean = sum(beyond) / len(beyond) if beyond else 0.0
-    return Violations(len(excesses), len(beyond), max(beyond, default=0.0), mean)
-
-
-LEVELS = 5
-UNANSWERED = 0  # in place of a level
 NEVER = float("inf")  # no improvement is enough
 
 
 def wanted_bits(levels: Indexes, improvements: Floats) -> Floats:
     """The bits that each thing must bring: the median over those who said it.
 
-    ``levels``: intp (people, things), 1 to LEVELS or UNANSWERED; ``improvements``: float64
-    (LEVELS,), the factor of speed wanted for each level, 1 or more, or NEVER. A factor x is log2 x
+    ``levels``: intp (people, things), 1 to 5, or 0 where unanswered; ``improvements``: float64
+    (5,), the factor of speed wanted for each level, 1 or more, or NEVER. A factor x is log2 x
     bits (paper 7.2). The two mappings are concatenated person by person before the median is taken.
     NEVER counts as infinitely many bits; NaN comes back for a thing of which nobody said anything.
     """

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-EMPTY = 0
 PRICE_STEP = 2.0**-36  # bits; a thousand prices sum up exactly
 ROWS_KEPT, VALUES_KEPT = 2_000, 50_000  # of a figure; 8 bytes for each attribute of a row
 
@@ -21,7 +20,7 @@ def singleton(attribute: int) -> int:
 
 def union(attributes: Iterable[int]) -> int:
     """The set of these attributes."""
-    mask = EMPTY
+    mask = 0
     for attribute in attributes:
         mask |= 1 << attribute
     return mask
@@ -56,7 +55,7 @@ def pairs(count: int) -> list[int]:
 
 def subsets(mask: int) -> Iterator[int]:
     """Yield every subset of a set, the empty one first, in ascending order."""
-    subset = EMPTY
+    subset = 0
     while True:
         yield subset
         if subset == mask:

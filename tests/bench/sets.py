@@ -19,7 +19,7 @@ from agent.build.observe import Observations, observe
 from agent.build.options import BuildOptions, Description, TableFiles
 from agent.build.tables import open_tables
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.local_search import LocalSearch, Memo, eager_pass
+from agent.tradeoff.local_search import LocalSearch, eager_pass
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import EPSILON, local_search, maximise
@@ -139,7 +139,7 @@ def _beside_better(case: Case, trade_off: float) -> float | None:
 
 def _climbed(objective: DisclosureObjective, start: int) -> int:
     """Return where eager moves and exchanges lead from a set."""
-    state = LocalSearch(Memo(objective), EPSILON)
+    state = LocalSearch(objective, EPSILON)
     state.start_at(start)
     while True:
         local_search(state, eager_pass)
@@ -150,7 +150,7 @@ def _climbed(objective: DisclosureObjective, start: int) -> int:
             objective.extensions(rest, outside)
             others += [rest | singleton(each) for each in outside]
         best = max(others, key=lambda mask: (objective.value(mask), -mask))
-        if objective.value(best) <= state.value + state.threshold:
+        if objective.value(best) <= state.level + state.threshold:
             return state.mask
         state.start_at(best)
 

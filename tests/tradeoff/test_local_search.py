@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from agent.tradeoff.local_search import (
     FLOOR,
     LocalSearch,
-    Memo,
     SetFunction,
     ascend,
     eager_pass,
@@ -74,13 +73,13 @@ def test_starts_lead_together_where_each_leads_alone(
     given_ = AtHand(function.utilities, function.costs, function.allowed)
     given_.some = frozenset({0, *data.draw(sets)})
     starts = sorted(data.draw(sets) - {0})
-    state = LocalSearch(Memo(given_), 0.01)
+    state = LocalSearch(given_, 0.01)
     alone = set()
     for start in starts:
         other = state.restarted(start)
         follow(other, given_.candidates & ~start)
         alone.add(other.mask)
-    found = ascend(LocalSearch(Memo(given_), 0.01), starts)
+    found = ascend(LocalSearch(given_, 0.01), starts)
     assert len(found) == len({*found})
     assert {*found} == alone
 
@@ -101,7 +100,7 @@ def test_starts_lead_together_where_each_leads_alone(
 def test_the_threshold(one_pass: Pass, start: float, gain: float, moves: bool) -> None:
     """A move counts where it improves F by more than (epsilon/n^2)|F|, whatever F's sign."""
     values = [0.0, start, 0.0, start + gain]
-    walk = LocalSearch(Memo(tabulate(2, lambda mask: values[mask])), epsilon=0.04)
+    walk = LocalSearch(tabulate(2, lambda mask: values[mask]), epsilon=0.04)
     walk.start_at(0b01)
     assert one_pass(walk, 0b10) is moves
     assert walk.mask == (0b11 if moves else 0b01)
@@ -114,7 +113,7 @@ def test_a_pass_never_makes_it_worse(
 ) -> None:
     """From any set, also from one with a negative F: it does not lose the value it starts from."""
     start &= function.everything
-    walk = LocalSearch(Memo(function), epsilon)
+    walk = LocalSearch(function, epsilon)
     walk.start_at(start)
     up = one_pass(walk, function.everything & ~start)
     assert walk.mask & start == start
@@ -131,7 +130,7 @@ def test_a_pass_never_makes_it_worse(
 def test_the_order_is_the_order_of_the_moves(one_pass: Pass) -> None:
     """Best first; what is taken out leaves the order of the others alone."""
     worth: Sequence[float] = (1.0, 3.0, 2.0)
-    walk = LocalSearch(Memo(tabulate(3, lambda mask: sum(worth[v] for v in members(mask)))), 0.01)
+    walk = LocalSearch(tabulate(3, lambda mask: sum(worth[v] for v in members(mask))), 0.01)
     assert one_pass(walk, 0b111)
     assert list(walk.order) == [1, 2, 0]
     walk.move(2)
@@ -143,7 +142,7 @@ def test_the_order_is_the_order_of_the_moves(one_pass: Pass) -> None:
 def test_ties_break_by_index() -> None:
     """Never by the order in which the gains were computed."""
     for one_pass in (lazy_pass, eager_pass):
-        walk = LocalSearch(Memo(tabulate(4, lambda mask: mask.bit_count() ** 0.5)), 0.01)
+        walk = LocalSearch(tabulate(4, lambda mask: mask.bit_count() ** 0.5), 0.01)
         one_pass(walk, 0b1111)
         assert walk.order == (0, 1, 2, 3)
 
@@ -254,26 +253,26 @@ def betweens(draw: st.DrawFn, function: SetFunction) -> tuple[int, int]:
 def test_what_is_between_two_sets(function: SetFunction, data: st.DataObject) -> None:
     """All that a search relies on: values, limits and bounds are those of sets with the base."""
     base, most = data.draw(betweens(function))
-    memo, level = Memo(function, (base, most)), function.value(base)
-    assert memo.candidates == most & ~base
-    for mask in subsets(memo.candidates):
-        new = [*members(memo.candidates & ~mask)]
-        extended = Memo(function, (base, most))
+    search, level = LocalSearch(function, between=(base, most)), function.value(base)
+    assert search.candidates == most & ~base
+    for mask in subsets(search.candidates):
+        new = [*members(search.candidates & ~mask)]
+        extended = LocalSearch(function, between=(base, most))
         extended.extend(mask, new)
-        worth = memo.value(mask)
+        worth = search.value(mask)
         assert worth == function.value(base | mask) - level
-        assert memo.feasible(mask) == function.feasible(base | mask)
-        assert memo.may_exceed(mask, worth - 1e-6)
+        assert search.feasible(mask) == function.feasible(base | mask)
+        assert search.may_exceed(mask, worth - 1e-6)
         for each in new:
             larger = mask | singleton(each)
-            assert extended.feasible(larger) == memo.feasible(larger)
-            assert extended.value(larger) == pytest.approx(memo.value(larger), abs=ROUNDING)
-            assert memo.price(mask, each) == (
+            assert extended.feasible(larger) == search.feasible(larger)
+            assert extended.value(larger) == pytest.approx(search.value(larger), abs=ROUNDING)
+            assert search.price(mask, each) == (
                 function.cost(base | larger) - function.cost(base | mask)
             )
-        for less in subsets(mask) if memo.feasible(mask) else ():
-            assert {*members(mask & ~less)} <= {*memo.possible(less)}
-            bounds = memo.bounds(less, [*members(mask & ~less)])
+        for less in subsets(mask) if search.feasible(mask) else ():
+            assert {*members(mask & ~less)} <= {*search.possible(less)}
+            bounds = search.bounds(less, [*members(mask & ~less)])
             assert all(worth <= bound + ROUNDING for bound in bounds)
 
 

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.local_search import FLOOR, Memo, SetFunction, eager_pass, lazy_pass
+from agent.tradeoff.local_search import FLOOR, LocalSearch, SetFunction, eager_pass, lazy_pass
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.search import (
     ALGORITHMS,
@@ -75,7 +75,7 @@ def check_result(function: SetFunction, result: Result, algorithm: Algorithm) ->
         assert result.exact
     if result.proof == "if-submodular":
         assert result.violations == 0
-        assert additive_bound(Memo(function)) >= result.value - ROUNDING
+        assert additive_bound(LocalSearch(function)) >= result.value - ROUNDING
 
 
 def check_moves(function: SetFunction, result: Result, algorithm: Algorithm) -> None:
@@ -325,14 +325,14 @@ def test_search_under_the_paper_s_assumptions(objective: DisclosureObjective) ->
         assert result.proof == "if-submodular"
         assert result.bound is not None
         assert result.bound >= best - 1e-9
-        assert result.bound <= additive_bound(Memo(objective)) + 1e-9
+        assert result.bound <= additive_bound(LocalSearch(objective)) + 1e-9
         assert result.value >= (result.certified or 0.0) * best - 1e-9
 
 
 @given(submodular())
 def test_the_additive_bound_is_one_where_f_is_submodular(function: Tabulated) -> None:
     """No monotone utility is needed."""
-    assert additive_bound(Memo(function)) >= function.optimum
+    assert additive_bound(LocalSearch(function)) >= function.optimum
 
 
 @given(arbitrary())
@@ -341,9 +341,9 @@ def test_attributes_that_no_feasible_set_contains_are_left_out(function: Tabulat
     reachable = 0
     for mask in subsets(function.candidates):
         reachable |= mask if function.feasible(mask) else 0
-    assert Memo(function).possible() == list(members(reachable))
+    assert LocalSearch(function).possible() == list(members(reachable))
     values = (function.value(singleton(each)) for each in members(reachable))
-    assert additive_bound(Memo(function)) == sum(max(0.0, value) for value in values)
+    assert additive_bound(LocalSearch(function)) == sum(max(0.0, value) for value in values)
 
 
 def test_the_certified_share() -> None:

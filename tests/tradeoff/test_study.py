@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 from agent.tradeoff.objective import DisclosureObjective, Parts
 from agent.tradeoff.search import ALGORITHMS, Algorithm, Proof, maximise
 from agent.tradeoff.study import (
-    LEVELS,
     NEVER,
-    UNANSWERED,
     Violations,
     fit,
     random_pairs,
@@ -86,6 +84,7 @@ def test_random_pairs_are_pairs_of_feasible_sets(
 
 Floats = NDArray[np.float64]
 
+LEVELS, UNANSWERED = 5, 0
 FACTORS = st.one_of(st.sampled_from([1.25, 1.5, 2.0, 4.0, NEVER]), st.floats(1, 100))
 COSTS = st.floats(1e-3, 1)
 
