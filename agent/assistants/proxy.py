@@ -29,8 +29,6 @@ SECONDS = 1.0  # that a request waits for its facts
 LARGEST = 16 << 20  # bytes of a request that is looked into; a larger one is passed on as it comes
 LONGEST = 32 << 10  # bytes of a header: some keys are long
 CONNECTING = 30.0  # seconds; an answer may take as long as it likes
-IDLE = 75.0  # seconds that a connection may stand open between two requests, or before the first
-LINGERING = 0.25  # seconds in which the rest of a refused body is thrown away
 GRACE = 0.5  # seconds for answers to end when the proxy does
 METHODS = {"GET", "POST", "DELETE"}
 # A part of a path begins with no dot, and has nothing that two readers may read in two ways.
@@ -216,7 +214,6 @@ async def _run(
         skip_auto_headers=_NOT_ADDED,
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECTING),
         auto_decompress=False,
-        trust_env=False,
         max_line_size=LONGEST,
         max_field_size=LONGEST,
     ) as session:
@@ -228,8 +225,6 @@ async def _run(
             access_log=None,
             auto_decompress=False,
             handler_cancellation=True,  # a client that goes ends its request to the service
-            keepalive_timeout=IDLE,
-            lingering_time=LINGERING,
             max_line_size=LONGEST,
             max_field_size=LONGEST,
             shutdown_timeout=GRACE,

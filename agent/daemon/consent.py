@@ -29,10 +29,7 @@ from policy.match import Rulebook, Ruling, known
 from policy.rules import Policy, Rule
 
 ALREADY_SENT = "Data already sent cannot be recalled."
-ONLY_THE_LAST = (
-    "you can undo only your latest change, and only until the vault locks; "
-    "`reticent policy show` has the rules"
-)
+ONLY_THE_LAST = "you can undo only your latest change, and only until the vault locks"
 IN_MEMORY = Ruled(written=None, without_effect=[])
 MOST_BLOCKS = 1000  # rules by which somebody gets nothing: half of what a policy may hold
 MERGE = "write one rule for several of them in the policy"

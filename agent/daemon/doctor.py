@@ -60,11 +60,7 @@ KINDS: dict[str, Callable[[Machine], Iterator[Installation]]] = {
     "browsers": browser_installations,
     "assistants": assistant_installations,
 }
-NOTHING = {
-    "service": "not connected: the daemon runs only when started by hand",
-    "browsers": "none is connected; to connect them: `reticent connect browsers`",
-    "assistants": "none is connected; to see which can be: `reticent connect`",
-}
+NOTHING = "not connected; `reticent connect` lists all that can be"
 Rules = Policy | ReticentError | None  # the user's policy, or what is wrong with it
 WRONG = {  # by the state of an artifact
     "absent": "no longer exists",
@@ -288,7 +284,7 @@ def check_installed(here: Machine) -> Iterator[Finding]:
             is_mac = here.mac and name == "service"
             yield ok(name, str(error)) if is_mac else warn(name, str(error), error.hint)
             continue
-        yield from _connected(name, connected) if connected else [ok(name, NOTHING[name])]
+        yield from _connected(name, connected) if connected else [ok(name, NOTHING)]
         if connected and name == "service" and not reachable():
             fix = "use it in a desktop or login session, not in a container or through su"
             yield warn(name, "connected, but systemd does not answer here", fix)

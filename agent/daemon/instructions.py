@@ -270,9 +270,8 @@ def check_effect(policy: Policy, word: Instruction, today: date) -> None:
     if len(losing.without_effect) < len(word.names):
         return
     name, winner = losing.without_effect[0], losing.decided_by[0]
-    or_alone = ", or decide for this recipient alone" if word.everyone else ""
     what = f"this would have no effect: {winner!r} decides about {name}"
-    raise UsageError(what, f"change that by hand{or_alone}", policy.source)
+    raise UsageError(what, "change that by hand", policy.source)
 
 
 def ruling_of(policy: Policy, word: Instruction, today: date) -> Ruling:

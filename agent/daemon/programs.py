@@ -40,7 +40,10 @@ from agent.wire.client import check_address
 HOST = "reticent.relay"  # of letters, digits, _ and dots, as all browsers take it
 FIREFOX_ID = "reticent@local"
 CHROMIUM_ID = "cjchhllokgepblobapiadnkiofdfpjij"  # from the key in its manifest
-SYSTEM_WIDE = Path("/")  # below it lies what snap and flatpak have for all users
+SYSTEM_WIDE, FLATPAKS = (
+    Path("/"),
+    Path("/var/lib/flatpak/app"),
+)  # below it lies what snap and flatpak have for all users
 _HOSTS, _FIREFOX_HOSTS = "NativeMessagingHosts", "native-messaging-hosts"
 RELAY = Path(__file__).with_name("relay.py")
 EXTENSION = Path(str(files("agent") / "browser_extension"))
@@ -103,15 +106,11 @@ def is_here(browser: Browser, machine: Machine) -> bool:
 
 def confined(machine: Machine) -> Iterator[tuple[Browser, Literal["snap", "flatpak"]]]:
     """Yield each browser that is here in a sandbox only: it can start no program outside of it."""
-    home = machine.home
-    snaps = home / "snap", SYSTEM_WIDE / "snap"
-    flatpaks = home / ".var/app", SYSTEM_WIDE / "var/lib/flatpak/app"
-    for browser in BROWSERS:
-        if is_here(browser, machine):
-            continue
-        if any((each / browser.name).is_dir() for each in snaps):
+    home, flatpaks = machine.home, SYSTEM_WIDE / "var/lib/flatpak/app"
+    for browser in (each for each in BROWSERS if not is_here(each, machine)):
+        if any((each / "snap" / browser.name).is_dir() for each in (home, SYSTEM_WIDE)):
             yield browser, "snap"
-        elif any((each / browser.flatpak).is_dir() for each in flatpaks):
+        elif any((each / browser.flatpak).is_dir() for each in (home / ".var/app", flatpaks)):
             yield browser, "flatpak"
 
 

@@ -80,9 +80,7 @@ def _problem(command: list[str]) -> str | None:
         done = subprocess.run(  # noqa: S603  (the commands above)
             command, capture_output=True, text=True, errors="replace", check=False, timeout=SECONDS
         )
-    except subprocess.TimeoutExpired:
-        return f"no answer within {SECONDS:g} seconds"
-    except OSError as error:
-        return reason(error)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return reason(error) if isinstance(error, OSError) else "no answer"
     errors = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
     return errors[-1] if done.returncode else None
