@@ -47,7 +47,8 @@ def real(world: World) -> Iterator[Live]:
     world.daemon.stop()
     search = world.recipient.url("search", "/search?q={query}")
     if not world.places.policy.exists():
-        furnish(world.places, listing(search))
+        furnish(world.places)
+    world.places.policy.write_text(listing(search))
     with started(world.places) as live:
         live.unlock()
         world.learn()
