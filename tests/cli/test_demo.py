@@ -1,7 +1,5 @@
 """The demo's story, told on the small model, and its facts on the shipped ones."""
 
-import csv
-import gzip
 from collections import UserDict
 from typing import Any
 
@@ -16,9 +14,7 @@ from agent.model.file import read, shipped_models
 from tests.cli.conftest import Run
 from tests.cli.examples import cli_model
 from tests.decision.made import decide
-from tests.house.tree import ROOT
 
-TABLE = ROOT / "examples/data/so2017/users.csv.gz"
 VILLAGER = {"region": "hills", "shoe_size": "s7"}  # neither hobby nor at_work is set
 ASKED = [("a.example", "music"), ("b.example", "weather"), ("a.example", "weather")]
 MODEL = cli_model()
@@ -85,17 +81,6 @@ def test_the_story_is_told_in_words_of_the_shipped_models(shipped: Story) -> Non
     unread = [each.decision for each in shipped.entries if not each.decision.read_as]
     assert [each.request.query for each in unread] == ["why does my knee hurt"]
     assert not unread[0].disclosed
-
-
-def test_software_is_asked_of_people_counted_in_the_table(shipped: Story) -> None:
-    """Counted anew in the table that the model was built from, whose rows are people."""
-    with gzip.open(TABLE, "rt", encoding="utf-8", newline="") as file:
-        people = [*csv.DictReader(file)]
-    [entry] = [each for each in shipped.entries if each.model.id == "so2017"]
-    assert entry.values
-    missing = len(people) - entry.model.population.rows  # users without events are not in a model
-    found = sum(all(row[name] == value for name, value in entry.values.items()) for row in people)
-    assert found - missing <= entry.people_left <= found
 
 
 def test_the_demo_shows_every_request(run: Run, shipped: Story) -> None:

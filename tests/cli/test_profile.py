@@ -93,23 +93,6 @@ def test_facts_are_unset(run: Run, village_only: FakeDaemon) -> None:
     assert changes(village_only) == [ProfileChange(unset=["region", "hobby"])]
 
 
-@pytest.mark.usefixtures("village_only", "folder")
-def test_a_mistake_is_one_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With what can be written instead."""
-    monkeypatch.setattr("sys.stdin", None)
-    for arguments, error, hint in (
-        ("set", "missing argument", "--help"),
-        ("set region", "there is no terminal", "`reticent profile import -`"),
-        ("set regin", "unknown attribute 'regin'", "did you mean 'region'?"),
-        ("set region hoby", "unknown attribute 'hoby'", "did you mean 'hobby'?"),
-        ("edit", "there is no terminal", "`reticent profile import -`"),
-        ("import nothing.toml", "no such file", "wrong.toml"),
-    ):
-        said = run("profile", *arguments.split()).refusal()
-        assert error in said[0]
-        assert hint in said[1]
-
-
 def test_an_export_is_private_and_can_be_read_again(
     run: Run, village_only: FakeDaemon, tmp_path: Path
 ) -> None:
