@@ -98,7 +98,7 @@ def _standing(prepared: Prepared) -> SelectedSet:
     nothing, and is not claimed for another.
     """
     context, asked = prepared.context, prepared.context.request.asked
-    terms, known = context.terms, prepared.anonymity_set.known
+    terms, disclosed = context.terms, prepared.anonymity_set.known
     everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
 
     def beforehand() -> Result:
@@ -112,9 +112,9 @@ def _standing(prepared: Prepared) -> SelectedSet:
     mask = base | result.mask
     if not objective.feasible(mask):
         mask = base
-        for each in members(result.mask & known & ~base):
+        for each in members(result.mask & disclosed & ~base):
             mask |= singleton(each) if objective.feasible(mask | singleton(each)) else 0
-    if known or mask != result.mask:
+    if disclosed or mask != result.mask:
         result = replace(result, proof="none", bound=None)
     rest = (each for each in result.order if mask & ~base & singleton(each))
     result = replace(result, mask=mask, order=(*members(base), *rest))

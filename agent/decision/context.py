@@ -256,12 +256,12 @@ def prepare(context: Context) -> Prepared:
     terms, knowledge, model = context.terms, context.knowledge, context.model
     limits = terms.limits
     context = replace(context, reading=context.meaning)
-    known = [(_person(name, model), code) for name, code in knowledge.codes]
-    for index, code in known:
+    pairs = [(_person(name, model), code) for name, code in knowledge.codes]
+    for index, code in pairs:
         if not 0 <= code < model.cards[index]:
             what = f"attribute {model.attributes[index].name!r} has no value with code {code}"
             raise UsageError(what, f"the model has the codes 0 to {model.cards[index] - 1}")
-    facts = (known, knowledge.share) if terms.memory == "remembers" else ()
+    facts = (pairs, knowledge.share) if terms.memory == "remembers" else ()
     anonymity_set, barred = context.cache.anonymity_set(model, *facts), barred_of(context)
     open_ = union(at for at, each in enumerate(model.attributes) if each.name not in barred)
     forced = mask_of(terms.always, model) & open_

@@ -47,11 +47,11 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
         decision = _decide(prepare(context), brief=brief)
     else:
         doubtful = reading.certain is None and reading.query is not None
-        meant = reading if doubtful else reading.query
-        known = relevant(context.knowledge, terms)
+        meaning = reading if doubtful else reading.query
+        knowledge = relevant(context.knowledge, terms)
         decision = context.cache.get(
             model,
-            (decide, meant, context.request.asked, terms, known, brief),
+            (decide, meaning, context.request.asked, terms, knowledge, brief),
             lambda: _decide(prepare(context), brief=brief),
         )
     readings = readings_of(reading, model)

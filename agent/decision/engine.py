@@ -96,8 +96,8 @@ class Engine:
             facts = {self._concepts.fact(name, value) for name, value in (knows or {}).items()}
             codes = filter(None, (self._concepts.code(fact, model) for fact in facts))
             share = share_of(facts, model, self._concepts, self._cache)
-            known = Knowledge(share=share).with_facts(dict(codes))
-            context = Context(request, terms, known, model, reading=reading, cache=self._cache)
+            knowledge = Knowledge(share=share).with_facts(dict(codes))
+            context = Context(request, terms, knowledge, model, reading=reading, cache=self._cache)
             return decide(context)
 
     def decide_many(self, queries: Iterable[str], to: str = "", **named: Any) -> list[Decision]:  # noqa: ANN401  (of `decide`)

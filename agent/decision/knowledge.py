@@ -222,17 +222,17 @@ def share_of(
     models it is a bound from below: each counts as if it were the only one. Source: DESIGN.md 2.8.
     """
     cache, every = cache or Cache(), [e for e in facts if e.concept not in TOLD_ANYWAY]
-    known = {
+    expressed = {
         each.id: {fact for fact in every if concepts.code(fact, each) is not None}
         for each in (model, *concepts.models)
     }
-    if {*every} - set().union(*known.values()):
+    if {*every} - set().union(*expressed.values()):
         return 0.0
 
     def in_order(others: Sequence[Model]) -> float:
-        share, counted = 1.0, known[model.id]
+        share, counted = 1.0, expressed[model.id]
         for other in others:
-            own = known[other.id]
+            own = expressed[other.id]
             some = (own & counted, own)
             whole, agree = (weight_of(each, other, concepts, cache) for each in some)
             same = other.stands_for == model.stands_for != ANY_PEOPLE
@@ -242,7 +242,7 @@ def share_of(
             counted = counted | own
         return share
 
-    others = [each for each in concepts.models if not known[each.id] <= known[model.id]]
+    others = [each for each in concepts.models if not expressed[each.id] <= expressed[model.id]]
     if len(others) > MOST:
         return prod(in_order([each]) for each in others)
     return min(map(in_order, permutations(others)))

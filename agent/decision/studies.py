@@ -81,7 +81,7 @@ def compare_models(old: Model, new: Model, trade_off: float) -> Comparison:
         if query.text in before:
             best = before[query.text]
             place = [*before].index(query.text)
-            new_results, kept = _kept((old, new), (place, at), best.names)
+            new_results, kept_bits = _kept_bits((old, new), (place, at), best.names)
             changes.append(
                 QueryChange(
                     query=query.text,
@@ -90,7 +90,7 @@ def compare_models(old: Model, new: Model, trade_off: float) -> Comparison:
                     new=after[query.text],
                     share=float(shares[at]),
                     new_results=new_results,
-                    kept_bits=kept,
+                    kept_bits=kept_bits,
                 )
             )
     scored = [(e.share, e.old.utility, e.kept_bits) for e in changes if e.kept_bits is not None]
@@ -124,7 +124,7 @@ def _best_sets(model: Model, trade_off: float) -> dict[str, Figures]:
     return sets
 
 
-def _kept(
+def _kept_bits(
     models: tuple[Model, Model], places: tuple[int, int], names: Sequence[str]
 ) -> tuple[float, float | None]:
     """Test what one model says of a query on the people of another one.

@@ -54,8 +54,8 @@ def weigh(
         raise UsageError(what, "add fewer of them, or drop some")
     informed = reading.query is not None or terms.unknown_queries == "standing"
     average = terms.mode == "standing" or reading.query is None
-    meant = None if average else reading
-    uses = utility_of(meant, model, context.cache) if informed else HELPS_NOTHING
+    text = None if average else reading
+    uses = utility_of(text, model, context.cache) if informed else HELPS_NOTHING
     objective = DisclosureObjective(uses, anonymity_set, prepared.settings)
     objective.extensions(mask, ())
     chosen, changed = (

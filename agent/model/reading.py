@@ -230,10 +230,10 @@ def separated(text: str) -> str:
     A dot that begins a word stays, and so do ``#%&*@``.
     """
     normal = normalise(text)
-    kept = {dot.start() for dot in _LEADING_DOT.finditer(normal)}
-    kept |= {at for at, each in enumerate(normal) if each in _KEPT_MARKS}
+    marks = {dot.start() for dot in _LEADING_DOT.finditer(normal)}
+    marks |= {at for at, each in enumerate(normal) if each in _KEPT_MARKS}
     spaced = (
-        " " if unicodedata.category(each)[0] == "P" and at not in kept else each
+        " " if unicodedata.category(each)[0] == "P" and at not in marks else each
         for at, each in enumerate(normal)
     )
     return " ".join("".join(spaced).split())

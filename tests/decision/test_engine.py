@@ -67,7 +67,7 @@ def test_a_batch_is_one_decision_after_the_other(engine: Engine) -> None:
 
 
 def test_a_result_is_computed_once_for_a_model() -> None:
-    """An equal model is another one, and nobody's results are another key's."""
+    """An equal model is another one, and nobody's results are another key's; cleared, all go."""
     cache, model = Cache(), small_model()
     assert cache.utility(model, 1) is cache.utility(model, 1)
     assert cache.mean_utility(model) is cache.mean_utility(model)
@@ -76,11 +76,6 @@ def test_a_result_is_computed_once_for_a_model() -> None:
     assert people is cache.anonymity_set(model, ((0, 1), (1, 2)))
     assert cache.anonymity_set(model) is not cache.anonymity_set(model, [(0, 1)])
     assert cache.anonymity_set(model) is not cache.anonymity_set(model, share=0.5)
-
-
-def test_a_cleared_cache_keeps_nothing() -> None:
-    """What it held said what was asked, and of whom."""
-    cache, model = Cache(), small_model()
     before = cache.anonymity_set(model), cache.get(model, "key", object), cache.read(model, "x")
     cache.clear()
     after = cache.anonymity_set(model), cache.get(model, "key", object), cache.read(model, "x")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load
 
@@ -22,6 +22,8 @@ from agent.model.model import Model
 from agent.model.tables import gather
 from tests.model.examples import REGION, reading_model, small_model
 from tests.strategies import attribute_lists, models, populations, query_rows
+
+SOME = settings(max_examples=settings().max_examples // 3)
 
 
 @given(st.data())
@@ -58,6 +60,7 @@ def test_a_model_prints_as_one_line() -> None:
         assert repr(other) == f"<Model small: 2 queries, 2 facts, {shown}>"
 
 
+@SOME
 @given(models())
 def test_models_are_equal_if_their_contents_are(one: Model) -> None:
     """Every field counts, down to the last number of a tensor."""
@@ -91,6 +94,7 @@ def test_nothing_in_a_model_can_be_set() -> None:
         model.options["min_users"] = 3  # type: ignore[index]  # the point
 
 
+@SOME
 @given(models())
 def test_the_users_of_a_query_say_no_more_than_their_codes(model: Model) -> None:
     """Whoever has the same codes has the same number, which is that of nobody in particular."""
@@ -123,15 +127,11 @@ def keys(heading: str) -> list[str]:
     return [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
 
 
-def test_the_page_names_every_key_in_order() -> None:
-    """Of the metadata, an attribute and a query."""
+def test_the_page_names_every_key_and_every_tensor() -> None:
+    """Of the metadata, an attribute and a query, in order; the example has all tensors."""
     assert keys("\n## Metadata") == [*Metadata.__struct_fields__]
     assert keys("\nAn attribute:") == [field.name for field in fields(Attribute)]
     assert keys("\nA query:") == [field.name for field in fields(Query)]
-
-
-def test_the_page_names_every_tensor() -> None:
-    """The example has all of them, weights and request attributes included."""
     assert keys("\n## Tensors") == sorted(reading_model().tables.tensors())
 
 
@@ -305,6 +305,7 @@ def test_what_is_no_model_is_named(tmp_path: Path) -> None:
         file.read(path)
 
 
+@SOME
 @given(models(), models())
 def test_reading_what_was_written_is_the_identity(model: Model, other: Model) -> None:
     """Everything survives; the same content gives the same bytes and digest, another another."""
@@ -317,6 +318,7 @@ def test_reading_what_was_written_is_the_identity(model: Model, other: Model) ->
     assert data != encode(other) or model == other
 
 
+@SOME
 @given(models())
 def test_a_model_is_a_plain_safetensors_file(model: Model) -> None:
     """The library alone finds the same tensors, each of the smallest type."""
@@ -328,6 +330,7 @@ def test_a_model_is_a_plain_safetensors_file(model: Model) -> None:
             assert tensor.dtype == np.min_scalar_type(tensor.max(initial=0))
 
 
+@SOME
 @given(models())
 def test_no_tensor_of_an_opened_model_can_be_changed(model: Model) -> None:
     """A value does not change under those who share it."""

@@ -78,24 +78,6 @@ def test_every_flipped_byte_of_a_signature_is_refused(model: Path, key: Path) ->
             signer(found, data)
 
 
-def test_the_signature_of_another_model_is_refused(model: Path, key: Path) -> None:
-    """Also of the same model, changed."""
-    sign(model, key)
-    file.write(replace(small_model(), licence="none"), model)
-    with pytest.raises(SignatureError, match="of another model"):
-        verify(model)
-
-
-def test_another_key_cannot_claim_a_signature(model: Path, key: Path, tmp_path: Path) -> None:
-    """The key in the file is the one that verifies."""
-    mine = file.read(model)
-    text = sign(model, key).read_text()
-    public = verify(model)
-    other = generate_key(tmp_path / "other.pem")
-    with pytest.raises(SignatureError, match="not valid for its key"):
-        signer(mine, text.replace(public, other).encode())
-
-
 def test_only_the_key_that_signed_is_trusted(model: Path, key: Path, tmp_path: Path) -> None:
     """Another is refused, though the signature is valid; a slip of the pen is no key at all."""
     sign(model, key)
@@ -122,14 +104,20 @@ def test_a_signature_is_for_one_id(model: Path, key: Path) -> None:
         sign(renamed[0], key)
 
 
-def test_the_id_is_part_of_what_is_signed(model: Path, key: Path) -> None:
-    """Another id beside the same digest and signature is of no model."""
-    text = sign(model, key).read_bytes().replace(b'"small"', b'"other"')
-    with pytest.raises(SignatureError, match="of another model"):
-        signer(file.read(model), text)
-    other = replace(file.read(model), id="other")
+def test_the_id_is_part_of_what_is_signed(model: Path, key: Path, tmp_path: Path) -> None:
+    """Another id, key or content beside the same signature is of no model."""
+    signed = sign(model, key).read_bytes()
+    text, mine = signed.replace(b'"small"', b'"other"'), file.read(model)
+    for opened, data, problem in (
+        (mine, text, "of another model"),
+        (replace(mine, id="other"), text, "not valid for its key"),
+        (replace(mine, digest="0" * 64), signed, "of another model"),
+    ):
+        with pytest.raises(SignatureError, match=problem):
+            signer(opened, data)
+    public, other = verify(model).encode(), generate_key(tmp_path / "other.pem").encode()
     with pytest.raises(SignatureError, match="not valid for its key"):
-        signer(other, text)
+        signer(mine, signed.replace(public, other))
 
 
 def test_an_old_signature_has_to_be_made_again(model: Path, key: Path) -> None:
