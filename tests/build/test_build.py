@@ -296,7 +296,7 @@ def test_what_is_stored_near_decisions_is_what_is_computed(name: str) -> None:
     model, cache = read(shipped_model(name)), Cache()
     near, count = model.tables.near, len(model.attributes)
     assert near is not None
-    for query in np.unique(near.queries)[::8].tolist():
+    for query in np.unique(near.queries)[::12].tolist():
         utility = uses_of(query, model, cache).utility()
         for mask, row in [*near.utilities_of(query).items()][::SOME]:
             computed = [utility.value(mask | singleton(each)) for each in range(count)]
@@ -310,7 +310,7 @@ def test_what_is_stored_near_decisions_is_what_is_computed(name: str) -> None:
             assert rows[mask] == pytest.approx(computed, abs=1e-12)
     plain = replace(model, tables=replace(model.tables, near=None))
     held = Knowledge(((model.attributes[1].name, 1),))
-    for each in model.queries[::8]:
+    for each in model.queries[::12]:
         for terms, knowledge in ((Terms(), Knowledge()), (Terms(trade_off=2.5), held)):
             stored, bare = (
                 decide(Request(each.text), terms, knowledge, one) for one in (model, plain)

@@ -100,6 +100,7 @@ def test_who_walked_before_changes_nothing(
         assert shared(person) == walker(strategy, scene)(person)
 
 
+@settings(max_examples=15)
 @given(somebody)
 def test_what_does_not_look_back_repeats_itself(person: Person) -> None:
     """At random: the same of a person every time; forgetful: by the query; standing: one set."""
