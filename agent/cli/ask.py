@@ -84,8 +84,10 @@ def attached_page(attached: Attached, waiting: Iterable[Review], titles: Titles)
         verdict = sent_to(summary.pool, sent, titles, summary.people_left, again, summary.among)
     elif unset:
         verdict = f"Sent nothing to {summary.pool}: you prefer not to say {unset}."
+    elif attached.code == "answered":
+        verdict = f"Sent nothing to {summary.pool}; --explain says why."
     else:
-        verdict = summary.headline.replace("Send", "Sent", 1)
+        verdict = f"Sent nothing to {summary.pool}: {WHY_NOTHING[attached.code]}."
     if unset:
         text = f"{unset}: left blank (the site can tell that you declined)"
         about.append(("unspecified", text))

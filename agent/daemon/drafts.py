@@ -30,6 +30,7 @@ from agent.decision.what_if import weigh
 from agent.errors import RefusedError, UsageError
 from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Answer, Ask, Draft, DraftedFact, Tell, Told
+from agent.words.decisions import headline
 from agent.words.figures import alike
 from agent.words.titles import WHY_NOTHING, about, breaks, phrase, plain, titled, value_title
 from policy.hosts import host_of
@@ -59,7 +60,7 @@ def draft(ask: Ask, now: datetime, agent: Agent) -> Draft:
         facts=facts,
         line=about(each.phrase for each in facts),
         waiting=[plain(each) for each in titled(summary.pending, summary.titles)],
-        headline=summary.headline,
+        headline=headline(decision),
         people=f"expected: {alike(expected, among=counted_among(situation.model))}",
         read_as=summary.read_as,
     )

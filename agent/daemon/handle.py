@@ -21,7 +21,6 @@ from agent.model.reading import Interpretation
 from agent.vault.disclosure_index import NOTHING, Disclosure, site_of
 from agent.vault.vault import Vault
 from agent.wire.decide import Answer, Ask, Because, Summary
-from agent.words.decisions import headline
 from policy.match import Ruling
 from policy.services import in_clear
 
@@ -293,9 +292,7 @@ def record(considered: Considered, agent: Agent, by: Asker) -> int | None:
 def summarised(decision: Decision, situation: Situation, people: float) -> Summary:
     """Summarise an answer; ``people``: who agree with all that the pool holds."""
     outcomes = {each.name: each for each in decision.outcomes}
-    figures = structs.replace(decision.figures, people_left=people)
     return Summary(
-        headline=headline(structs.replace(decision, figures=figures)),
         pool=situation.ruling.pool,
         model=situation.model.id,
         utility_bits=decision.figures.utility,

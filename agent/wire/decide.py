@@ -38,7 +38,6 @@ class Summary(Message, frozen=True, kw_only=True):
     chosen; ``titles``: of all these, by name; ``read_as``: null where the text was not understood.
     """
 
-    headline: str
     pool: str
     model: str
     utility_bits: float

@@ -30,7 +30,7 @@ from agent.wire.routes import CONTROL
 from agent.wire.state import Entry
 from agent.words.titles import LONGEST, WHY_NOTHING, plain, value_title
 from tests.assistants.asking import CONTEXT, MODES, TOLD, WEEKEND, Mode, Said, ask, calls, said
-from tests.words.test_titles import STEERING, TEXT
+from tests.words.test_titles import TEXT
 from tests.worlds.daemons import BALANCED, OPEN, Live, living, started
 
 SUM = "what is 17 × 23"
@@ -230,7 +230,6 @@ NAMES = st.sampled_from(["age", "region", "sex"])
 def summary(**fields: Any) -> Summary:  # noqa: ANN401  (of any field)
     """Return the figures of an answer."""
     usual: dict[str, Any] = {
-        "headline": "h",
         "pool": "p",
         "model": "m",
         "utility_bits": 0.1,
@@ -277,7 +276,6 @@ def test_nothing_that_a_hostile_model_says_gets_through(
         code="answered",
         attributes=values,
         summary=summary(
-            headline=STEERING,
             titles=titles,
             pending=pending,
             read_as=Reading(query=topic, title=topic, probability=probability, model=topic),

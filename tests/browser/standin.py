@@ -38,7 +38,6 @@ def answered(ask: Ask) -> Answer:
     """Return an answer that carries one attribute."""
     because = Because(name="h", reason="chosen", gain_bits=0.25, cost_bits=0.05)
     summary = Summary(
-        headline="shares 1 attribute",
         pool=ask.recipient,
         model="test",
         utility_bits=0.25,

@@ -61,7 +61,6 @@ STATUS = msgspec.structs.replace(
 )
 LOCKED = msgspec.structs.replace(STATUS, locked=True, entries=None)
 SUMMARY = Summary(
-    headline="Disclose region: 0.412 bits more useful, and about 20 of 60 people look like you.",
     pool="weather.example",
     model="village",
     utility_bits=0.412,

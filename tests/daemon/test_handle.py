@@ -294,7 +294,7 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
         (Heard, "publish"),
         (Profile, "reveal"),
         (agent.daemon.handle, "members"),
-        (agent.daemon.handle, "headline"),
+        (agent.daemon.handle, "sent_as"),
         (agent.daemon.handle, "people_left"),
         (Ledger, "append"),
     ],

@@ -52,7 +52,6 @@ AT_CAP: dict[Asker, str] = {"page": TOO_MANY, "assistant": "too many", "draft": 
 def waits(count: int) -> Answer:
     """Return an answer beside which so many attributes wait."""
     summary = Summary(
-        headline="h",
         pool="p",
         model="m",
         utility_bits=0.0,

@@ -30,7 +30,6 @@ BECAUSE = [
     Because(name="age", reason="worth it", gain_bits=0.1, cost_bits=0.02),
 ]
 SUMMARY = Summary(
-    headline="Disclose two facts: 99 people look like you.",
     pool="a.example",
     model="m",
     utility_bits=0.3,
