@@ -20,13 +20,13 @@ from aiohttp import web
 
 from agent.daemon import relay
 from agent.daemon.events import Bus
+from agent.daemon.policy_file import PolicyFile
 from agent.daemon.server import Daemon, application, runner
 from agent.paths import HOME, Paths, paths
 from agent.wire.base import Done
 from agent.wire.decide import Answer
 from agent.wire.routes import Door
 from agent.wire.state import Event, EventKind, Locked
-from policy.settings import DaemonSettings
 from tests.waiting import PATIENCE, living
 from tests.wire.fake import short_folder
 
@@ -41,10 +41,10 @@ class FakeAgent:
     """Holds no vault."""
 
     vault = None
-    settings = DaemonSettings()
 
     def __init__(self) -> None:
         self.bus = Bus(lambda: NOON)
+        self.rules = PolicyFile(Path("/none"))
 
     def lock(self) -> None:
         """Do nothing."""
