@@ -122,7 +122,7 @@ def _reset(*, yes: bool) -> Output:
     question = f"Is it {now:%Y-%m-%d %H:%M}, as the clock says?"
     secret = opening_secret("passphrase", question, yes=yes)
     with opened(Location.of(paths()), secret) as vault, uninterrupted():
-        latest = vault.ledger.latest
+        latest = vault.ledger.disclosures.latest
         text, done = "The clock is not behind the ledger: nothing to reset.", False
         if latest is not None and latest > now:
             vault.reset_clock(now)

@@ -85,7 +85,7 @@ class Agent:
         week would not count. Time then stands still until the clock has caught up.
         """
         wall = now = self.clock()
-        latest = None if self.vault is None else self.vault.ledger.latest
+        latest = None if self.vault is None else self.vault.ledger.disclosures.latest
         if latest is not None:
             now = max(now, latest.astimezone(now.tzinfo))
         self.ahead = now - wall
@@ -237,7 +237,7 @@ class Agent:
         models = self.known_models(now)
         self.rules.use(models)
         if vault is not None:
-            vault.ledger.disclosures.concepts = Concepts(models)
+            vault.ledger.disclosures.use(Concepts(models))
             names = frozenset(each.name for m in models for each in m.attributes[m.persons :])
             with suppress(VaultError):  # what cannot be kept now is no reason to end
                 self.sources.opened(vault.items, names)

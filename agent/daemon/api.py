@@ -175,7 +175,7 @@ def _status_notes(agent: Agent, models: list[ModelStatus], now: datetime) -> Ite
         yield f"the last request could not be answered: {what} ({hint})"
     if agent.vault is not None:
         if agent.ahead > MINUTE:
-            latest = agent.vault.ledger.latest or now
+            latest = agent.vault.ledger.disclosures.latest or now
             yield f"{AHEAD}{latest:%Y-%m-%d %H:%M}: rules and limits follow that, not the clock"
         yield from agent.vault.notes
 

@@ -227,6 +227,7 @@ class Prepared:
     """
 
     context: Context
+    reading: Interpretation
     anonymity_set: AnonymitySet
     settings: Settings
     barred: Mapping[str, Reason]
@@ -234,11 +235,6 @@ class Prepared:
     free: int
     forced: int
     asked: int
-
-    @property
-    def reading(self) -> Interpretation:
-        """What the query means to the model."""
-        return self.context.meaning
 
 
 def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
@@ -255,7 +251,7 @@ def prepare(context: Context) -> Prepared:
     """Put a context into indexes; UsageError for a name in it that is absent from the model."""
     terms, knowledge, model = context.terms, context.knowledge, context.model
     limits = terms.limits
-    context = replace(context, reading=context.meaning)
+    reading = context.meaning
     pairs = [(_person(name, model), code) for name, code in knowledge.codes]
     for index, code in pairs:
         if not 0 <= code < model.cards[index]:
@@ -295,8 +291,8 @@ def prepare(context: Context) -> Prepared:
         limits.k and anonymity_set.identifiability(0, "k", limits.k) > limits.violations
     ):
         status = "past a limit already"
-    free = open_ & ~forced & ~asked
-    return Prepared(context, anonymity_set, settings, barred, status, free, forced, asked)
+    context, free = replace(context, reading=reading), open_ & ~forced & ~asked
+    return Prepared(context, reading, anonymity_set, settings, barred, status, free, forced, asked)
 
 
 def mask_of(names: Iterable[str], model: Model) -> int:

@@ -87,13 +87,10 @@ class Holdings(Generic[Value]):
         # by attribute, with the site
         self._standing: dict[str, list[tuple[str, HeldValue[Value]]]] = {}
         self._held: dict[str, HeldValue[Value]] = {}
+        self.held: Mapping[str, HeldValue[Value]] = MappingProxyType(self._held)
+        """The facts by attribute; a view, which later events change."""
         self._learnt: list[timedelta] = []  # when each fact was new, ascending
         self._asked: dict[str, deque[tuple[Candidate, ...]]] = {}  # by site
-
-    @property
-    def held(self) -> Mapping[str, HeldValue[Value]]:
-        """The facts by attribute; a view, which later events change."""
-        return MappingProxyType(self._held)
 
     def add_facts(self, at: datetime, site: str, facts: Iterable[tuple[str, Value]]) -> None:
         """Note facts that one of its sites received; what is told anyway is never `recent`."""

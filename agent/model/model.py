@@ -57,12 +57,12 @@ class Model:
         counts = f"{len(self.queries)} queries, {self.persons} facts, {about}{shown} people"
         return f"<Model {self.id}: {counts}>"
 
-    @property
+    @cached_property
     def population(self) -> Population:
         """The people a recipient might take the user for."""
         return self.tables.population
 
-    @property
+    @cached_property
     def people(self) -> float:
         """How many people the population stands for: the sum of its weights, or of its rows."""
         return self.population.people
@@ -89,6 +89,12 @@ class Model:
         return {each.concept: each for each in self.attributes[: self.persons]}
 
     @cached_property
+    def fact_kinds(self) -> Mapping[str, tuple[str, str]]:
+        """By person attribute, the kind of its fact, and that from before it had a concept."""
+        persons = self.attributes[: self.persons]
+        return {each.name: (each.concept, f"{self.id}.{each.name}") for each in persons}
+
+    @cached_property
     def codes_by_meaning(self) -> Mapping[tuple[str, str], tuple[str, int]]:
         """The attribute and the code of each value of a person attribute.
 
@@ -111,14 +117,11 @@ class Model:
 
     def match(self, text: str) -> int | None:
         """The index of the query with this name or phrasing, None where there is none."""
-        return self._texts.find(text)
-
-    def named(self, text: str) -> int | None:
-        """The index of the query with this name, None where there is none."""
-        return self._texts.named(text)
+        return self.texts.find(text)
 
     @cached_property
-    def _texts(self) -> TextIndex:
+    def texts(self) -> TextIndex:
+        """The queries by their names and phrasings."""
         texts = [each.text for each in self.queries]
         return TextIndex(texts, [each.spellings for each in self.queries])
 
@@ -220,8 +223,8 @@ def surest(
     one model, or else a phrasing, is not read by the others. ``read``: reads a text by a model.
     Raises ValueError without a model.
     """
-    owners = [model for model in models if model.named(text) is not None]
-    owners = owners or [model for model in models if model.match(text) is not None]
+    owners = [model for model in models if model.texts.named(text) is not None]
+    owners = owners or [model for model in models if model.texts.find(text) is not None]
     for some in (owners, models):
         readings = [(model, read(model, text)) for model in some]
         best = max(readings, key=lambda pair: pair[1].probability, default=None)

@@ -1,7 +1,7 @@
 """Identifiability: the people a recipient might take the user for (paper 2.2, DESIGN.md 2.2)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain, product
 from math import prod
 
@@ -17,16 +17,13 @@ from agent.tradeoff.grouping import (
 )
 from agent.tradeoff.measures import (
     HALF,
+    METRIC_OF,
     Alike,
     Guard,
     Measure,
     Measures,
-    certainty,
-    counted,
-    metric_of,
+    Metric,
     risk,
-    terms_of,
-    total,
 )
 from agent.tradeoff.tables import (
     UNSPECIFIED,
@@ -42,6 +39,72 @@ from agent.tradeoff.tables import (
 
 BATCH = 1 << 13  # groups whose losses are estimated at once: what a cache holds
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
+
+
+def certainty(metric: Metric, population: float, k: int) -> float:
+    """The loss when one person is left, of ``population`` people."""
+    if metric == "k-anonymity":
+        return float(k > 1)
+    if metric == "log-maxprob":
+        return float(np.log(population + 1))
+    return 0.0 if metric == "entropy" else 1.0
+
+
+def counted(metric: Metric, sizes: Indexes, population: int, k: int) -> float:
+    """The expected loss where all people are equally likely.
+
+    ``sizes``: intp, how many people each class has, zeros allowed, in any order; ``population``:
+    N of the whole table; ``k``: of k-anonymity. DESIGN.md 2.2, right column of the table.
+    """
+    people = int(sizes.sum())
+    if metric == "maxprob":
+        return int(np.count_nonzero(sizes)) / people  # each class has its peak, 1/people
+    size = np.sort(sizes[sizes > 0])
+    share = size / people
+    if metric == "entropy":
+        return float((share * np.log2(people / size)).sum())
+    return float(losses(metric, share, 1 / size, population, k).sum())
+
+
+def losses(metric: Metric, mass: Floats, success: Floats, population: float, k: int) -> Floats:
+    """What each of these classes adds to the expected loss, but for ``entropy``.
+
+    ``mass``: P(a), float64, one per class, 0 where an answer never occurs; ``success``: of the best
+    guess at one person in it, likewise. DESIGN.md 2.2, left column of the table.
+    """
+    if metric == "maxprob":
+        return mass * success
+    if metric == "k-anonymity":  # 1/k itself is no violation, whatever its rounding
+        return mass * (success > (1 + 1e-12) / k)
+    certain = population / (population + 1)
+    return mass * -np.log1p(-np.minimum(success, certain))
+
+
+def terms_of(
+    alike: Alike, measures: Measures, share: float, people: float, everybody: float
+) -> list[Floats]:
+    """What each group adds to each expected loss; of ``worst`` its own success.
+
+    ``share``: as for `risk`; ``people``: who agree with what is known, of ``everybody``.
+    Source: DESIGN.md 2.7.
+    """
+    plain = risk(alike, share)
+    limited = np.where(alike.few(), 1.0, plain)
+    found = list[Floats]()
+    for measure, k in measures:
+        if measure == "entropy":
+            found.append(alike.mass * np.log2(plain * people))
+        elif measure == "worst":
+            found.append(limited)
+        else:
+            success = limited if measure in ("risk", "k", "k-anonymity") else plain
+            found.append(losses(METRIC_OF[measure], alike.mass, success, everybody, k))
+    return found
+
+
+def total(measure: Measure, terms: Floats) -> float:
+    """What groups, in any order, add up to; of ``worst`` the largest."""
+    return float(np.max(terms, initial=0.0)) if measure == "worst" else ordered_sum(terms)
 
 
 class AnonymitySet:
@@ -65,8 +128,8 @@ class AnonymitySet:
         """
         self._population, self.cards, self._share = population, tuple(cards), share
         self.known = union(attribute for attribute, _ in known)
-        possible = population.possible_codes(known)
-        self._rows = rows = np.flatnonzero(population.agreeing(possible))
+        self._possible = population.possible_codes(known)
+        self._rows = rows = np.flatnonzero(population.agreeing(self._possible))
         self._columns = population.columns.take(rows, axis=1) if known else population.columns
         self.persons = (1 << population.persons) - 1
         """The set of all person attributes."""
@@ -76,10 +139,6 @@ class AnonymitySet:
         self._stored: dict[Measure, Rows] = {}
         self.sampled = population.weights is not None or share < 1
         """Whether rows stand for people whose number is estimated."""
-        bits = {each: population.bits_of(each, codes) for each, codes in possible.items()}
-        self._expected_bits = population.people_bits + sum(bits.values())
-        # Of attributes that only silence about others tells of: what of their bits is counted.
-        self._narrowed = {each: own for each, own in bits.items() if not self.known >> each & 1}
         self.people: float = len(rows)
         """How many people agree with all that is known: m, or 1/r(0|d) where it is estimated."""
         self.closed = len(rows) <= 1
@@ -89,6 +148,17 @@ class AnonymitySet:
             success = float(risk(whole, share)[0])
             self.people = 1 / success
             self.closed = bool(whole.few()[0]) or success >= HALF
+
+    @cached_property
+    def _expected(self) -> tuple[float, dict[int, float]]:
+        """Log2 of how many people are expected to agree with d.
+
+        And for attributes that only silence about others tells of, what of their bits it counts.
+        """
+        population, possible = self._population, self._possible
+        bits = {each: population.bits_of(each, codes) for each, codes in possible.items()}
+        narrowed = {each: own for each, own in bits.items() if not self.known >> each & 1}
+        return population.people_bits + sum(bits.values()), narrowed
 
     def combinations(self, mask: int) -> int:
         """How many combinations of request values a set has."""
@@ -105,7 +175,7 @@ class AnonymitySet:
         """
         requested = bool(mask & ~self.persons)
         if not self.sampled:
-            return not requested or metric_of(metric) in ("maxprob", "entropy")
+            return not requested or METRIC_OF[metric] in ("maxprob", "entropy")
         return self._share >= 1 and (not requested or metric == "maxprob")
 
     def identifiability(self, mask: int, metric: Measure, k: int) -> float:
@@ -140,7 +210,7 @@ class AnonymitySet:
         stored = self._measured(metric, k).stored.get(mask & ~self.known)
         if stored is not None:
             return stored
-        counted = not self.sampled and metric_of(metric) == "maxprob" and len(self._rows) > 1
+        counted = not self.sampled and METRIC_OF[metric] == "maxprob" and len(self._rows) > 1
         return self.row(mask, metric, k) if counted else None
 
     def pairs_at_hand(self, metric: Measure) -> Floats | None:
@@ -156,18 +226,18 @@ class AnonymitySet:
         new = sorted({*chain.from_iterable(each.missing(base, wanted) for each in figures)})
         if not new:
             return
-        measures, rows = [(self._measure(each), k) for each, k in measures], list[list[float]]()
+        rows = list[list[float]]()
         if self.sampled:
             some = max(1, BATCH // self._partitions.dense[base].size)
             for first in range(0, len(new), some):
                 rows += self._estimated_beside(base, new[first : first + some], measures)
-        elif all(metric == "maxprob" for metric, _ in measures):
-            classes = self._partitions.classes_beside(base)
+        elif all(METRIC_OF[metric] == "maxprob" for metric, _ in measures):
+            classes = self._partitions.presence.classes(self._partitions.dense[base])
             rows = [[classes[each] / len(self._rows)] * len(measures) for each in new]
         else:
             people = self._population.rows
             rows = [
-                [counted(metric_of(metric), sizes.ravel(), people, k) for metric, k in measures]
+                [counted(METRIC_OF[metric], sizes.ravel(), people, k) for metric, k in measures]
                 for sizes in self._partitions.beside(base, new)[0]
             ]
         for each, losses in zip(figures, zip(*rows, strict=True), strict=True):
@@ -209,17 +279,9 @@ class AnonymitySet:
             self._guards[guarded] = Guard(self._columns, self.cards, guarded, self._joint)
         return self._guards[guarded]
 
-    def _sizes(self, mask: int) -> Indexes:
-        """How many people each class of attributes of the person has, in any order."""
-        return np.bincount(self._partitions.classes(mask)[0])
-
-    def _measure(self, metric: Measure) -> Measure:
-        """The measure that a limit is about; where rows are people it is the metric."""
-        return metric if self.sampled else metric_of(metric)
-
     def _measured(self, metric: Measure, k: int) -> SetFigures:
         """I of sets by a measure."""
-        metric = self._measure(metric)
+        metric = metric if self.sampled else METRIC_OF[metric]
         k = k if metric in ("k-anonymity", "k") else 0
         # What is stored holds where the recipient knows nothing.
         stored = None if self.known or self._share < 1 else self._stored.get(metric)
@@ -310,14 +372,14 @@ class AnonymitySet:
 
         ``sample``: one row of each group, of those that agree with d.
         """
-        found: Floats = np.full(len(sample), self._expected_bits)
+        found: Floats = np.full(len(sample), self._expected[0])
         for each in members(mask & ~self.known):
             found += self._share_bits(each)[self._columns[each][sample]]
         return found
 
     def _share_bits(self, attribute: int) -> Floats:
         """Log2 of the share of each value among those whom silence did not rule out."""
-        return self._population.share_bits(attribute) - self._narrowed.get(attribute, 0.0)
+        return self._population.share_bits(attribute) - self._expected[1].get(attribute, 0.0)
 
     def _estimated(self, mask: int, measure: Measure, k: int) -> float:
         """The loss expected over the classes of a set (DESIGN.md 2.7)."""
@@ -333,17 +395,18 @@ class AnonymitySet:
         if self.sampled:
             alike = next(self._alike(mask))
             return ordered_sum(alike.mass / risk(alike, self._share))
-        sizes = self._sizes(mask)
+        sizes = np.bincount(self._partitions.classes(mask)[0])
         return int(sizes @ sizes) / len(self._rows)
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
         if len(self._rows) <= 1 - self.sampled:
-            return certainty(metric_of(metric), self._population.people, k)
+            return certainty(METRIC_OF[metric], self._population.people, k)
         if self.sampled:
             return self._estimated(mask, metric, k)
-        metric = metric_of(metric)
+        metric = METRIC_OF[metric]
         if not mask & ~self.persons:
-            return counted(metric, self._sizes(mask), self._population.rows, k)
+            sizes = np.bincount(self._partitions.classes(mask)[0])
+            return counted(metric, sizes, self._population.rows, k)
         if metric != "entropy":
             return self._estimated(mask, metric, k)
         # H(Y) - H(Y|A) = H(A) - H(A|Y): what the answers to requests vary by is no information.

@@ -237,7 +237,8 @@ class Columns:
         """The partition by each set, every label in use."""
 
     @cached_property
-    def _presence(self) -> Presence:
+    def presence(self) -> Presence:
+        """The values of every item, to count classes by."""
         return Presence(self.each)
 
     def groups(self, items: Indexes, mask: int) -> Indexes:
@@ -283,10 +284,6 @@ class Columns:
         """
         labels, size = self.dense[mask]
         return tally(labels, size, [self.each[each] for each in attributes], weights)
-
-    def classes_beside(self, mask: int) -> list[int]:
-        """How many groups there are with each attribute added to ``mask``."""
-        return self._presence.classes(self.dense[mask])
 
     def _split(self, parent: Grouping, attributes: int) -> Grouping:
         """Refine by more attributes and renumber the labels in use 0, 1, 2 and so on."""

@@ -12,60 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.tradeoff.grouping import Columns, mass_of, ordered_sum, plogp
-from agent.tradeoff.tables import UNSPECIFIED, Codes, Floats, Indexes
+from agent.tradeoff.tables import UNSPECIFIED, Codes, Floats
 
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
 Measure = Metric | Literal["risk", "k", "worst"]  # and those that hard limits are about
 Measures = Sequence[tuple[Measure, int]]
 METRICS: tuple[Metric, ...] = get_args(Metric)
-
-
-def metric_of(measure: Measure) -> Metric:
-    """The metric that a measure is, but for samples of few rows."""
-    if measure == "risk" or measure == "worst":  # noqa: PLR1714  (what is left is a metric)
-        return "maxprob"
-    return "k-anonymity" if measure == "k" else measure
-
-
-def certainty(metric: Metric, population: float, k: int) -> float:
-    """The loss when one person is left, of ``population`` people."""
-    if metric == "k-anonymity":
-        return float(k > 1)
-    if metric == "log-maxprob":
-        return float(np.log(population + 1))
-    return 0.0 if metric == "entropy" else 1.0
-
-
-def counted(metric: Metric, sizes: Indexes, population: int, k: int) -> float:
-    """The expected loss where all people are equally likely.
-
-    ``sizes``: intp, how many people each class has, zeros allowed, in any order; ``population``:
-    N of the whole table; ``k``: of k-anonymity. DESIGN.md 2.2, right column of the table.
-    """
-    people = int(sizes.sum())
-    if metric == "maxprob":
-        return int(np.count_nonzero(sizes)) / people  # each class has its peak, 1/people
-    size = np.sort(sizes[sizes > 0])
-    share = size / people
-    if metric == "entropy":
-        return float((share * np.log2(people / size)).sum())
-    return float(losses(metric, share, 1 / size, population, k).sum())
-
-
-def losses(metric: Metric, mass: Floats, success: Floats, population: float, k: int) -> Floats:
-    """What each of these classes adds to the expected loss, but for ``entropy``.
-
-    ``mass``: P(a), float64, one per class, 0 where an answer never occurs; ``success``: of the best
-    guess at one person in it, likewise. DESIGN.md 2.2, left column of the table.
-    """
-    if metric == "maxprob":
-        return mass * success
-    if metric == "k-anonymity":  # 1/k itself is no violation, whatever its rounding
-        return mass * (success > (1 + 1e-12) / k)
-    certain = population / (population + 1)
-    return mass * -np.log1p(-np.minimum(success, certain))
-
-
+# The metric that each is, but for samples of few rows.
+METRIC_OF: dict[Measure, Metric] = {
+    **{each: each for each in METRICS},
+    "risk": "maxprob",
+    "worst": "maxprob",
+    "k": "k-anonymity",
+}
 SHAPE = 0.3  # alpha, of the Gamma prior around the size that independent attributes would give
 FEWEST_ROWS = 3  # of a sample; fewer say too little for a limit
 HALF = 0.5  # of a guess to be right: from here on a person is as good as recognised
@@ -126,33 +85,6 @@ def risk(alike: Alike, share: float) -> Floats:
             within = np.maximum(within, _looked_up(_table(share), rows, rate))
         found[sampled] = within
     return found
-
-
-def terms_of(
-    alike: Alike, measures: Measures, share: float, people: float, everybody: float
-) -> list[Floats]:
-    """What each group adds to each expected loss; of ``worst`` its own success.
-
-    ``share``: as for `risk`; ``people``: who agree with what is known, of ``everybody``.
-    Source: DESIGN.md 2.7.
-    """
-    plain = risk(alike, share)
-    limited = np.where(alike.few(), 1.0, plain)
-    found = list[Floats]()
-    for measure, k in measures:
-        if measure == "entropy":
-            found.append(alike.mass * np.log2(plain * people))
-        elif measure == "worst":
-            found.append(limited)
-        else:
-            success = limited if measure in ("risk", "k", "k-anonymity") else plain
-            found.append(losses(metric_of(measure), alike.mass, success, everybody, k))
-    return found
-
-
-def total(measure: Measure, terms: Floats) -> float:
-    """What groups, in any order, add up to; of ``worst`` the largest."""
-    return float(np.max(terms, initial=0.0)) if measure == "worst" else ordered_sum(terms)
 
 
 def _looked_up(table: Floats, rows: Floats, rate: Floats) -> Floats:

@@ -18,7 +18,6 @@ from agent.tradeoff.tables import (
     Floats,
     Indexes,
     Population,
-    mask_array,
     mask_arrays,
     matrix_of,
     members,
@@ -223,8 +222,8 @@ class DisclosureObjective(Objective):
         self._sensitive = union(np.flatnonzero(settings.sensitivity).tolist()) & ~people.known
         count = len(people.cards)
         # By attribute: if it is a candidate, and new to the recipient; its sensitivity in bits.
-        self._open = mask_array(settings.candidates, count)
-        self._new = ~mask_array(people.known, count)
+        self._open, held = mask_arrays([settings.candidates, people.known], count)
+        self._new = ~held
         self._dislike = np.where(self._new, settings.sensitivity, 0.0)
 
     def given(self, people: AnonymitySet, settings: Settings) -> "DisclosureObjective":
@@ -340,13 +339,10 @@ class DisclosureObjective(Objective):
         on what is sent, not on what is learned (DESIGN.md 2.4). Caps only get harder to keep in
         ``larger`` sets, and k and the risk do where losses only rise with the set.
         """
-        return not self._closed(mask) and self.broken(mask, for_good=larger) is None
-
-    def _closed(self, mask: int) -> bool:
-        """Whether A adds something new where nothing can be, or has too many combinations."""
-        return bool(mask & ~self._people.known) and (
-            self._people.closed or self._people.combinations(mask) > COMBINATIONS
-        )
+        people = self._people
+        if mask & ~people.known and (people.closed or people.combinations(mask) > COMBINATIONS):
+            return False  # nothing new can be added, or the set has too many combinations
+        return self.broken(mask, for_good=larger) is None
 
     def broken(self, mask: int, *, for_good: bool = False) -> Limit | None:
         """The first hard limit that A breaks; None where it keeps all that there are.

@@ -132,7 +132,7 @@ class Population:
     _likely: dict[int, Floats] = field(default_factory=dict, init=False, repr=False)
     _share_bits: dict[int, Floats] = field(default_factory=dict, init=False, repr=False)
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """N, the number of rows."""
         return int(self.codes.shape[0])
@@ -156,7 +156,7 @@ class Population:
         """Its logarithm, log2, as exact as `share_bits`."""
         return float(round(log2(self.people) * 2**LOG_BITS)) * 2.0**-LOG_BITS
 
-    @property
+    @cached_property
     def persons(self) -> int:
         """P, the number of person attributes."""
         return int(self.codes.shape[1])
@@ -312,8 +312,14 @@ class SetFigures:
         """The figure of a set."""
         found = self._values.get(mask)
         if found is None:
-            found = self._in_a_row(mask)
-        if found is None:
+            for rows in (self.stored, self._rows):
+                for each in members(mask):
+                    less = mask ^ 1 << each
+                    if less in rows and (figure := float(rows[less][each])) == figure:  # not NaN
+                        return figure
+            row = self.stored.get(mask) if mask else None
+            if row is not None:
+                return float(row[mask.bit_length() - 1])
             if len(self._values) >= VALUES_KEPT:
                 del self._values[next(iter(self._values))]
             found = self._values[mask] = self._one(mask)
@@ -329,7 +335,7 @@ class SetFigures:
             return row
         missing = self.missing(mask, wanted)
         if missing:
-            one_by_one = (self.value(mask | singleton(each)) for each in missing)
+            one_by_one = (self.value(mask | 1 << each) for each in missing)
             self.add(mask, missing, self._beside(mask, missing) if self._beside else [*one_by_one])
         return self._rows.get(mask, self._nothing)
 
@@ -347,12 +353,3 @@ class SetFigures:
                 del self._rows[next(iter(self._rows))]
             self._rows[mask] = self._nothing.copy()
         self._rows[mask][[*attributes]] = figures
-
-    def _in_a_row(self, mask: int) -> float | None:
-        for rows in (self.stored, self._rows):
-            for each in members(mask):
-                less = mask ^ singleton(each)
-                if less in rows and (figure := float(rows[less][each])) == figure:  # not NaN
-                    return figure
-        row = self.stored.get(mask) if mask else None
-        return None if row is None else float(row[mask.bit_length() - 1])

@@ -286,7 +286,7 @@ class Database:
                 execute(query, values)
             execute("COMMIT")
             on_failure.pop_all()
-        self.watch.committed()
+        self.watch.check(committed=True)
         if self.watch.log_bytes > LARGEST_LOG:
             with suppress(VaultError):  # the write succeeded; the next one tries again
                 self.empty_log()

@@ -22,6 +22,7 @@ from agent.vault.database import damaged
 from agent.vault.seal import from_json
 from policy import hosts
 
+NO_ENTRY = "not an entry of a ledger"
 MOST_SITES = 48  # in one entry, which has room for this many of the longest
 VIEWS = 4  # groupings kept ready: the policy's, and the one before it was edited
 NOTHING: Mapping[str, float] = MappingProxyType({})
@@ -49,10 +50,6 @@ class _Entry(
     def site(self) -> str:
         """The registered site of its host."""
         return site_of(self.host)
-
-    def _check(self, *, holds: bool) -> None:
-        if not (holds and self.host and self.at.utcoffset() is not None):
-            raise ValueError("not an entry of a ledger")
 
 
 class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
@@ -92,8 +89,10 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
 
     def __post_init__(self) -> None:
         names, persons = {name for name, _ in self.disclosed}, {*self.persons}
-        self._check(
-            holds=len(names) == len(self.disclosed)
+        sound = (
+            self.host
+            and self.at.utcoffset() is not None
+            and len(names) == len(self.disclosed)
             and len(persons) == len(self.persons)
             and persons <= names
             and len(self.means) in {0, len(persons)}
@@ -104,6 +103,8 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
             and self.people_left >= 0
             and 0 <= self.spent < inf
         )
+        if not sound:
+            raise ValueError(NO_ENTRY)
 
     @property
     def learnt(self) -> Pairs:
@@ -136,11 +137,15 @@ class Forgetting(_Entry, frozen=True, tag="forgotten", kw_only=True):
     sites: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        self._check(
-            holds=0 < len(self.sites) <= MOST_SITES
+        sound = (
+            self.host
+            and self.at.utcoffset() is not None
+            and 0 < len(self.sites) <= MOST_SITES
             and "" not in self.sites
             and self.sites == tuple(sorted({*self.sites}))
         )
+        if not sound:
+            raise ValueError(NO_ENTRY)
 
     def __repr__(self) -> str:
         return f"Forgetting(at={self.at.isoformat()}, {len(self.sites)} sites)"
@@ -208,17 +213,12 @@ class DisclosureIndex:
         self._values: dict[str, tuple[str, int]] = {}  # the latest value, and since which entry
         self._queries: dict[str, _Latest] = {}  # by site, as they were read, since it last forgot
         self._views: Recent[PoolOf, _View] = Recent(VIEWS)
-        self._concepts = Concepts()
+        self.concepts = Concepts()
+        """The models by which facts of one are facts of another."""
 
-    @property
-    def concepts(self) -> Concepts:
-        """The models by which facts of one are facts of another; set it anew when they change."""
-        return self._concepts
-
-    @concepts.setter
-    def concepts(self, concepts: Concepts) -> None:
-        self._concepts = concepts
-        self._views = Recent(VIEWS)
+    def use(self, concepts: Concepts) -> None:
+        """Compare facts by other models, as these have changed."""
+        self.concepts, self._views = concepts, Recent(VIEWS)
 
     def news(self, record: Record) -> Pairs:
         """The facts in an entry that may be new to some pool; none where it forgets."""
@@ -235,11 +235,21 @@ class DisclosureIndex:
     def add(self, number: int, record: Record, news: Pairs) -> None:
         """Take an entry, the next in the ledger; ``news``: its facts that may be new."""
         if isinstance(record, Forgetting):
-            for site in record.sites:
-                self._take(LedgerStep(number, record.at, site, None, None))
-            return
-        reading = record.query, record.meant
-        self._take(LedgerStep(number, record.at, record.site, record.people_left, *reading, news))
+            steps = [LedgerStep(number, record.at, site, None, None) for site in record.sites]
+        else:
+            said = record.people_left, record.query, record.meant
+            steps = [LedgerStep(number, record.at, record.site, *said, news)]
+        self.steps += steps
+        self.latest = record.at if self.latest is None else max(self.latest, record.at)
+        for step in steps:
+            self.sites.setdefault(step.site, number)
+            if step.query is None:
+                self._learnt.pop(step.site, None)
+            for name, value in step.facts:
+                self._learnt.setdefault(step.site, {})[name] = number
+                if self._values.get(name, (None, 0))[0] != value:
+                    self._values[name] = value, number
+            _enqueue(self._queries, step)
 
     def pool(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Holdings[str]:
         """The values a pool holds; ``pool_of``: the pool of a host, the same for its site.
@@ -250,7 +260,7 @@ class DisclosureIndex:
         if before is None:
             view = self._view(pool_of)
         else:
-            view = _View(pool_of, self._concepts)
+            view = _View(pool_of, self.concepts)
             view.read(self._before(before))
         return view.pools.get(pool) or Holdings()
 
@@ -302,20 +312,8 @@ class DisclosureIndex:
     def _before(self, number: int) -> list[LedgerStep]:
         return self.steps[: bisect_left(self.steps, number, key=_NUMBER)]
 
-    def _take(self, step: LedgerStep) -> None:
-        self.steps.append(step)
-        self.latest = step.at if self.latest is None else max(self.latest, step.at)
-        self.sites.setdefault(step.site, step.number)
-        if step.query is None:
-            self._learnt.pop(step.site, None)
-        for name, value in step.facts:
-            self._learnt.setdefault(step.site, {})[name] = step.number
-            if self._values.get(name, (None, 0))[0] != value:
-                self._values[name] = value, step.number
-        _enqueue(self._queries, step)
-
     def _view(self, pool_of: PoolOf) -> "_View":
-        view = self._views.get(pool_of, lambda: _View(pool_of, self._concepts))
+        view = self._views.get(pool_of, lambda: _View(pool_of, self.concepts))
         view.read(self.steps)
         return view
 

@@ -14,7 +14,6 @@ from agent.vault.disclosure_index import (
     MOST_SITES,
     DisclosureIndex,
     Forgetting,
-    Pairs,
     Record,
     decode,
     encode,
@@ -49,15 +48,11 @@ class Ledger:
         """
         self.disclosures = DisclosureIndex()
         self._entries = entries
-        self._reset = reset
         for number, payload in entries.entries() if rows is None else rows:
             record = decode(payload)
-            self._take(number, record, self.disclosures.news(record))
-
-    @property
-    def latest(self) -> datetime | None:
-        """The latest time of an entry: the present is never earlier."""
-        return self.disclosures.latest
+            if reset is not None and number <= reset.entries and record.at > reset.at:
+                record = msgspec.structs.replace(record, at=reset.at)
+            self.disclosures.add(number, record, self.disclosures.news(record))
 
     @property
     def count(self) -> int:
@@ -78,7 +73,7 @@ class Ledger:
         durable = isinstance(record, Forgetting) or bool(news)
         payload = encode(record)
         number = self._entries.append_entry(record.site, payload, durable=durable)
-        self._take(number, record, news)
+        self.disclosures.add(number, record, news)
         return number
 
     def forget(self, at: datetime, sites: Callable[[str], bool], host: str | None = None) -> bool:
@@ -117,13 +112,6 @@ class Ledger:
             raise UsageError(f"the ledger has no entry {number}", "see `reticent requests list`")
         _, payload = next(iter(self._entries.entries(number - 1)))
         return decode(payload)
-
-    def _take(self, number: int, record: Record, news: Pairs) -> None:
-        """Add an entry to the index; ``news``: its facts that may be new."""
-        reset = self._reset
-        if reset is not None and number <= reset.entries and record.at > reset.at:
-            record = msgspec.structs.replace(record, at=reset.at)
-        self.disclosures.add(number, record, news)
 
     def _of(self, sites: Callable[[str], bool]) -> list[str]:
         """The registered sites of the ledger that are selected, ascending."""

@@ -51,7 +51,7 @@ class Profile:
         kinds = {each.kind for each in self.facts}
         persons = model.attributes[: model.persons]
         return frozenset(
-            each.name for each in persons if not kinds.isdisjoint(_kinds_of(each, model))
+            each.name for each in persons if not kinds.isdisjoint(model.fact_kinds[each.name])
         )
 
     def reveal(self, names: Sequence[str], model: Model) -> dict[str, str]:
@@ -97,15 +97,11 @@ def values_in(values: Values, model: Model) -> dict[str, str]:
     """
     values_by_name = {}
     for each in model.attributes[: model.persons]:
-        value = next((values[kind] for kind in _kinds_of(each, model) if kind in values), None)
+        kinds = model.fact_kinds[each.name]
+        value = next((values[kind] for kind in kinds if kind in values), None)
         if value is not None:
             values_by_name[each.name] = _listed(value, each, model)
     return values_by_name
-
-
-def _kinds_of(attribute: Attribute, model: Model) -> dict[str, None]:
-    """The kind of an attribute, and that under which it stood before it had a concept."""
-    return dict.fromkeys((attribute.concept, f"{model.id}.{attribute.name}"))
 
 
 def _listed(value: str, attribute: Attribute, model: Model) -> str:

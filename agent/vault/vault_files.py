@@ -91,21 +91,18 @@ class Watch:
         """Whether both files are as this process wrote them."""
         return self.stamps() == self.last
 
-    def check(self) -> None:
-        """Raise ReplacedVaultError if a file has changed."""
-        if not self.intact:
+    def check(self, *, committed: bool = False) -> None:
+        """Raise ReplacedVaultError if a file has changed.
+
+        ``committed``: but for the log, by a transaction of ours, which appended to it or overwrote
+        its frames.
+        """
+        now, (file, log) = self.stamps(), self.last
+        if committed and log and now[1] and log[:2] == now[1][:2] and log.size <= now[1].size:
+            self.last = file, now[1]
+        if now != self.last:
             hint = "run `reticent status`: it says where everything was set aside"
             raise ReplacedVaultError(REPLACED_OPEN, hint, self._names[0])
-
-    def committed(self) -> None:
-        """Remember the log after a transaction, which appended to it or overwrote its frames.
-
-        Raises ReplacedVaultError if anything else has changed.
-        """
-        _, log = self.stamps()
-        if log is not None and same_file(log, self.last[1]) and log.size >= self.log_bytes:
-            self.last = self.last[0], log
-        self.check()
 
     @property
     def identity(self) -> tuple[int, ...]:

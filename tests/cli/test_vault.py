@@ -318,13 +318,13 @@ def test_a_wrong_clock_is_reset_after_the_passphrase(piped: Run) -> None:
     assert piped("unlock", "--reset-clock", given=given).refusal(code=2)
     assert piped("unlock", "--reset-clock", "--yes", given="wrong\n").refusal(code=1)
     with opened() as vault:
-        assert vault.ledger.latest == ahead
+        assert vault.ledger.disclosures.latest == ahead
     assert (
         f"{ahead.astimezone():%Y-%m-%d}"
         in piped("unlock", "--reset-clock", "--yes", given=given).out
     )
     with opened() as vault:
-        assert vault.ledger.latest is not None
-        assert vault.ledger.latest <= datetime.now(UTC)
+        assert vault.ledger.disclosures.latest is not None
+        assert vault.ledger.disclosures.latest <= datetime.now(UTC)
         assert [record.at for _, record in vault.ledger.read()] == [ahead]
     assert "nothing to reset" in piped("unlock", "--reset-clock", "--yes", given=given).out

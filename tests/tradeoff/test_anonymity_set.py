@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff import tables
-from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.anonymity_set import AnonymitySet, certainty
 from agent.tradeoff.grouping import CodeColumn, Grouping, Presence, tally
-from agent.tradeoff.measures import FEWEST, METRICS, Measure, Metric, certainty
+from agent.tradeoff.measures import FEWEST, METRICS, Measure, Metric
 from agent.tradeoff.tables import (
     UNSPECIFIED,
     Kinds,

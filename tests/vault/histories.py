@@ -105,7 +105,7 @@ def holdings(facts: DisclosureIndex, pool_of: PoolOf = ADS) -> list[tuple[str, o
 def follows(ledger: Ledger) -> list[object]:
     """Return all that can be asked of what follows from a ledger, and at the end its entries."""
     months = [NOW.replace(month=month) for month in (2, 3, 4)]
-    found: list[object] = [[*ledger.disclosures.steps], ledger.latest, ledger.count]
+    found: list[object] = [[*ledger.disclosures.steps], ledger.disclosures.latest, ledger.count]
     for pool_of in [Grouping(groups).of for groups in GROUPINGS]:
         for name, pool in ledger.disclosures.pools(pool_of):
             found.append((name, dict(pool.held), [pool.recent(now) for now in months]))

@@ -341,7 +341,7 @@ def test_a_fact_that_one_model_told_is_held_in_the_others() -> None:
     older = msgspec.structs.replace(newer, disclosed=(("gender", "female"),), means=())
     again = msgspec.structs.replace(newer, means=(meaning_of("gender", "female", one),))
     ledger = ledger_of([older, newer, again])
-    ledger.disclosures.concepts = Concepts((two, one))
+    ledger.disclosures.use(Concepts((two, one)))
     for number, code in ((2, 1), (3, 2), (None, 1)):
         found = ledger.disclosures.pool("a.example", pool_of, number)
         concepts = ledger.disclosures.concepts
@@ -367,7 +367,8 @@ def test_what_a_model_leaves_unspecified_takes_back_only_what_it_could_say() -> 
         )
     ]
     ledger = ledger_of(told)
-    ledger.disclosures.concepts = concepts = Concepts((two, one))
+    concepts = Concepts((two, one))
+    ledger.disclosures.use(concepts)
     held_after = []
     for number in (2, 3, 4, None):
         found = ledger.disclosures.pool("a.example", Grouping({}).of, number)

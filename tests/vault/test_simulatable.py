@@ -150,7 +150,7 @@ def pair() -> tuple[Model, Model]:
 def across(person: Values, terms: Terms, models: tuple[Model, Model]) -> list[Step]:
     """Return what a person's agent answers where two models decide in turn, by one ledger."""
     ledger, profile, concepts = Ledger(MemoryStore()), Profile(MemoryStore()), Concepts(models)
-    ledger.disclosures.concepts = concepts
+    ledger.disclosures.use(concepts)
     change(profile, person, (), models)
     steps = []
     for place in range(8):

@@ -314,8 +314,8 @@ def holds_everything(at: Location) -> None:
         assert last.learnt == (("sex", "female"),)
         assert vault.items.get("offers") == b"[]"
         assert [each.query for each in Corrections(vault.items).kept] == ["python"]
-        assert vault.ledger.latest is not None
-        assert vault.ledger.latest < last.at  # the clock was reset
+        assert vault.ledger.disclosures.latest is not None
+        assert vault.ledger.disclosures.latest < last.at  # the clock was reset
 
 
 @pytest.mark.parametrize("secret", [TYPED, CODE], ids=lambda each: each.kind)
