@@ -141,7 +141,7 @@ def test_what_was_later_than_a_reset_counts_as_of_then(
     clipped = [*(msgspec.structs.replace(each, at=min(each.at, at)) for each in before), *after]
     expected, _ = written(clipped)
     assert follows(found)[:-1] == follows(expected)[:-1]
-    assert found.latest == max((each.at for each in clipped), default=None)
+    assert found.disclosures.latest == max((each.at for each in clipped), default=None)
     assert [record for _, record in found.read()] == [*before, *after]
 
 
