@@ -1,4 +1,4 @@
-"""For studies of the trade-off: its assumptions, and its calibration.
+"""For studies of the trade-off: its assumptions, its samples, and its calibration.
 
 The paper proves that U is submodular and C supermodular under assumptions (Thm 3.1, 3.2), and
 verifies both "empirically" without them: by what an attribute adds to a set A and to a larger one.
@@ -11,6 +11,7 @@ scale has, the answer is the same.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil, log
 from typing import NamedTuple
 
 import numpy as np
@@ -88,6 +89,19 @@ def random_pairs(
             added = chain[larger + 1] ^ chain[larger]
             pairs.append(Pair(chain[smaller], chain[larger], added.bit_length() - 1))
     return pairs
+
+
+def sample_size(error: float, delta: float, spread: float = 1.0, *, two_sided: bool = False) -> int:
+    """The samples whose mean loss is off by at most ``error``, save with a chance of ``delta``.
+
+    ``spread``: the greatest distance between losses: 1 for I(A), a probability, and people as
+    samples (Lemma 4.3); log2 K bits for U(A), K the intents of a query, and rows (Lemma 4.2). As
+    printed, the lemmas bound errors in one direction; ``two_sided`` bounds both. ValueError unless
+    ``error`` is above 0 and ``delta`` between 0 and 1.
+    """
+    if not (error > 0 and 0 < delta < 1):
+        raise ValueError(f"no sample has an error of {error} with a chance of {delta}")
+    return ceil((spread / error) ** 2 * (log(2 if two_sided else 1) - log(delta)) / 2)
 
 
 NEVER = float("inf")  # no improvement is enough

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from itertools import product
-from math import prod
+from math import log, log2, prod
 
 import highspy
 import numpy as np
@@ -23,6 +23,7 @@ from agent.tradeoff.search import (
     maximise,
 )
 from agent.tradeoff.study import (
+    sample_size,
     submodularity,
     supermodularity,
 )
@@ -359,3 +360,24 @@ def test_the_certified_share() -> None:
     ]
     for value, bound, share in cases:
         assert Result(0, (), value, bound=bound).certified == share
+
+
+@given(st.integers(2, 10_000), st.floats(1e-3, 1), st.floats(1e-6, 0.999))
+def test_lemmas_4_2_and_4_3_as_printed(intents: int, error: float, delta: float) -> None:
+    """The natural logarithm, one-sided."""
+    for spread in (1.0, log2(intents)):
+        printed = 1 / 2 * (spread / error) ** 2 * log(1 / delta)
+        assert -1e-9 * printed <= sample_size(error, delta, spread) - printed <= 1 + 1e-9 * printed
+
+
+def test_so_many_samples_suffice() -> None:
+    """At most a share delta of runs is off, where losses are as far apart as they can be."""
+    generator, delta, chances = np.random.default_rng(0), 0.1, [0.3, 0.3, 0.15, 0.15, 0.1]
+    losses = np.array([0.0, 3.0, 0.0, 3.0, 1.5])
+    for two_sided in (False, True):
+        rows = sample_size(0.4, delta, 3, two_sided=two_sided)
+        off = generator.choice(losses, (4000, rows), p=chances).mean(axis=1) - losses @ chances
+        assert 0 < np.mean((np.abs(off) if two_sided else off) > 0.4) <= delta
+    for error, chance in [(0.0, 0.1), (np.nan, 0.1), *((0.1, each) for each in (0, 1, 2, np.nan))]:
+        with pytest.raises(ValueError, match="chance"):
+            sample_size(error, chance)
