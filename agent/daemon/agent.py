@@ -169,7 +169,8 @@ class Agent:
         UsageError if there is none, ModelError if it must not be used.
         """
         in_use = self.rules.active
-        return self.registry.of(in_use.model(host, query, now.date()), in_use.keys, now)
+        name, _ = in_use.route(host, query, now.date())
+        return self.registry.of(name, in_use.keys, now)
 
     def readers(self, name: str | None, now: datetime) -> list[Model]:
         """List the models that may read a request: the one that the policy names, or all.
@@ -226,7 +227,7 @@ class Agent:
         """
         load_suffixes()
         for model in self.usable_models(now):
-            model.match("")
+            model.texts.find("")
         self.trouble = None
         self.use_models(vault, now)
         self.consent.opened(vault.items)

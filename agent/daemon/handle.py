@@ -146,12 +146,11 @@ def _read(
     Returns those that may read it as well.
     """
     policy, today = agent.rules.active, now.date()
-    if in_clear(ask.recipient):
+    if "://" in ask.recipient and in_clear(ask.recipient):
         raise UndecidedError("not https")
     if policy.policy is None:
         raise UndecidedError("no policy")
-    name = policy.model(ask.recipient, ask.query, today)
-    addresses = policy.adds_parameters(ask.recipient, ask.query, today)
+    name, addresses = policy.route(ask.recipient, ask.query, today)
     if addresses and not parameters:
         raise UndecidedError("parameters only")
     try:

@@ -44,6 +44,7 @@ class ModelRegistry:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._entries: dict[str, _FoundModel] = {}
+        self._usable: tuple[Keys, datetime, list[Model]] | None = None
 
     def of(self, name: str | None, keys: Keys, now: datetime) -> Model:
         """Find the model of a name, by default the first of those shipped.
@@ -57,8 +58,10 @@ class ModelRegistry:
 
     def usable(self, keys: Keys, now: datetime) -> list[Model]:
         """List all models that may be used, those shipped first."""
-        looks = (self._look(name, keys, now).model for name in self.names())
-        return [each for each in looks if isinstance(each, Model)]
+        if self._usable is None or self._usable[0] != keys or abs(now - self._usable[1]) >= EVERY:
+            looks = [self._look(name, keys, now).model for name in self.names()]
+            self._usable = keys, now, [each for each in looks if isinstance(each, Model)]
+        return [*self._usable[2]]
 
     def names(self) -> list[str]:
         """Name all models, those shipped first."""
@@ -67,6 +70,7 @@ class ModelRegistry:
 
     def status(self, keys: Keys, now: datetime) -> list[ModelStatus]:
         """Describe each model, those shipped first."""
+        self._usable = None
         return [self._status(name, keys, now) for name in self.names()]
 
     def add(self, path: Path, keys: Keys, now: datetime) -> ModelStatus:
@@ -98,6 +102,7 @@ class ModelRegistry:
                 signature_path(copy).replace(signature_path(self._place(name)))
             copy.replace(self._place(name))
         self._entries.pop(name, None)
+        self._usable = None
         return self._status(name, keys, now)
 
     def remove(self, name: str) -> None:
@@ -111,6 +116,7 @@ class ModelRegistry:
         except OSError as error:
             raise UsageError(reason(error), "check who owns the file", str(place)) from error
         self._entries.pop(name, None)
+        self._usable = None
 
     def _look(self, name: str, keys: Keys, now: datetime) -> _FoundModel:
         """Read a model as its files are now, or were a moment ago."""
@@ -208,7 +214,7 @@ class TextReader:
         if self.loaded:
             reading = self.cache.read(model, text)
         else:
-            query = model.match(text)
+            query = model.texts.find(text)
             reading = NOTHING if query is None else Interpretation.exact(query)
         if self.corrections is None or not self.corrections.kept:
             return reading

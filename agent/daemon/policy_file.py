@@ -132,8 +132,9 @@ class ActivePolicy:
         self._books: dict[tuple[str, str], Rulebook] = {}
         self._terms: dict[tuple[int, str, frozenset[str] | None], Terms] = {}
         rules = () if policy is None else policy.rules
-        self._chooses = any("model" in rule.settings for rule in rules)
-        self._adds = any(rule.settings.get("carry") == "parameters" for rule in rules)
+        self._routes = any(
+            "model" in rule.settings or rule.settings.get("carry") == "parameters" for rule in rules
+        )
 
     @cached_property
     def attributes(self) -> Attributes:
@@ -153,21 +154,17 @@ class ActivePolicy:
             book = self._books[key] = rulebook(self.policy, model, self.models)
         return book
 
-    def model(self, recipient: str, query: str, today: date) -> str | None:
+    def route(self, recipient: str, query: str, today: date) -> tuple[str | None, bool]:
         """Name the model that decides a request, None for the shipped one.
 
-        UsageError if the recipient is not a host.
+        And say whether the recipient gets parameters in its address, and nothing else. UsageError
+        if it is not a host.
         """
-        if self.recipients is None or not self._chooses:
-            return None
-        verdict = self.recipients.match(recipient, query, today).settings.get("model")
-        return None if verdict is None else str(verdict.value)
-
-    def adds_parameters(self, recipient: str, query: str, today: date) -> bool:
-        """Say whether a recipient gets parameters in its address, and nothing else."""
-        if self.recipients is None or not self._adds:
-            return False
-        return self.recipients.match(recipient, query, today).carry == "parameters"
+        if self.recipients is None or not self._routes:
+            return None, False
+        ruling = self.recipients.match(recipient, query, today)
+        verdict = ruling.settings.get("model")
+        return None if verdict is None else str(verdict.value), ruling.carry == "parameters"
 
     def terms(
         self,

@@ -79,7 +79,7 @@ def reading_of(
     if not name:
         return None
     model = models.get(model_id)
-    query = None if model is None else model.match(name)
+    query = None if model is None else model.texts.find(name)
     title = name if model is None or query is None else model.queries[query].title
     return Reading(query=name, title=title, probability=probability, model=model_id)
 
@@ -223,7 +223,7 @@ def not_that(body: NotThat, now: datetime, agent: Agent) -> Corrected:
         text, host = entry.query, entry.host
 
     def read() -> Reading | None:
-        name = agent.rules.active.model(host, text, now.date())
+        name, _ = agent.rules.active.route(host, text, now.date())
         model, reading = surest(text, agent.readers(name, now), agent.reader.read)
         return read_by(reading, model)
 

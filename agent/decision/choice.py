@@ -140,7 +140,7 @@ def _planned(prepared: Prepared, query: int) -> SelectedSet:
         more = _search(objective, prepared, base, requested).order
         return (*order, *more[base.bit_count() :])
 
-    base = forced(objective, members(prepared.forced))
+    base = forced(objective, members(prepared.forced)) if prepared.forced else 0
     plan = planned(prepared, base)
     order = (*members(base), *best(base, plan, prepared.free))
     mask = union(order)

@@ -26,7 +26,7 @@ from agent.model.reading import Interpretation
 from agent.model.tables import Rows, Singles, Tables
 from agent.tradeoff.anonymity_set import COMBINATIONS
 from agent.tradeoff.objective import DisclosureObjective
-from agent.tradeoff.tables import Population, members, singleton, union
+from agent.tradeoff.tables import Population, members, union
 from policy.sections import shown
 from policy.services import codes
 
@@ -190,7 +190,7 @@ def added_by(own: int, mask: int, objective: DisclosureObjective) -> tuple[float
 def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
     """Say what an attribute adds to the rest of the chosen set, or would add, and why."""
     model, objective, plan = prepared.context.model, choice.objective, choice.plan
-    own, mask, attribute = singleton(index), choice.result.mask, model.attributes[index]
+    own, mask, attribute = 1 << index, choice.result.mask, model.attributes[index]
     outcome = Outcome(
         name=attribute.name,
         title=attribute.title,

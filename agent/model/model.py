@@ -115,10 +115,6 @@ class Model:
             raise UsageError.unknown("attribute", name, names)
         return names.index(name)
 
-    def match(self, text: str) -> int | None:
-        """The index of the query with this name or phrasing, None where there is none."""
-        return self.texts.find(text)
-
     @cached_property
     def texts(self) -> TextIndex:
         """The queries by their names and phrasings."""
@@ -135,7 +131,7 @@ class Model:
         The encoder is loaded for a text that is neither a name nor a phrasing; VersionError if
         another version than the model's is installed.
         """
-        exact = [self.match(text) for text in texts]
+        exact = [self.texts.find(text) for text in texts]
         readings = [NOTHING if query is None else Interpretation.exact(query) for query in exact]
         others = [at for at, query in enumerate(exact) if query is None and texts[at].strip()]
         if self.tables.classifier is not None and others:

@@ -14,6 +14,7 @@ from agent.tradeoff.grouping import (
     ordered_sum,
     plogp,
     stable_order,
+    tally,
 )
 from agent.tradeoff.measures import (
     HALF,
@@ -235,10 +236,10 @@ class AnonymitySet:
             classes = self._partitions.presence.classes(self._partitions.dense[base])
             rows = [[classes[each] / len(self._rows)] * len(measures) for each in new]
         else:
-            people = self._population.rows
+            people, columns = self._population.rows, [self._partitions.each[each] for each in new]
             rows = [
                 [counted(METRIC_OF[metric], sizes.ravel(), people, k) for metric, k in measures]
-                for sizes in self._partitions.beside(base, new)[0]
+                for sizes in tally(*self._partitions.dense[base], columns)[0]
             ]
         for each, losses in zip(figures, zip(*rows, strict=True), strict=True):
             each.add(base, new, losses)
@@ -352,7 +353,8 @@ class AnonymitySet:
         labels, size = self._partitions.dense[mask]
         weights = self._weights()
         base = self._expected_in(mask, first_of_each(labels, size))
-        beside = self._partitions.beside(mask, attributes, (None, weights))
+        columns = [self._partitions.each[each] for each in attributes]
+        beside = tally(labels, size, columns, (None, weights))
         rows, people = map(np.concatenate, beside)
         shares = [self._share_bits(each)[: self.cards[each]] for each in attributes]
         some = rows > 0

@@ -275,16 +275,6 @@ class Columns:
             keys += codes
         return keys, size
 
-    def beside(
-        self, mask: int, attributes: Sequence[int], weights: Sequence[Floats | None] = (None,)
-    ) -> list[list[NDArray[Any]]]:
-        """Return, for ``mask`` with each of these attributes added, the sizes of the groups.
-
-        As `tally` does by ``weights``: values by groups of ``mask``, zeros among them.
-        """
-        labels, size = self.dense[mask]
-        return tally(labels, size, [self.each[each] for each in attributes], weights)
-
     def _split(self, parent: Grouping, attributes: int) -> Grouping:
         """Refine by more attributes and renumber the labels in use 0, 1, 2 and so on."""
         numbers, used = number(*self.refined(parent, attributes))

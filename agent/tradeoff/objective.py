@@ -21,7 +21,6 @@ from agent.tradeoff.tables import (
     mask_arrays,
     matrix_of,
     members,
-    singleton,
     union,
 )
 from agent.tradeoff.utility import Function, Utility
@@ -134,7 +133,7 @@ class Objective(SetFunction):
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """F(A u {V}) in bits for each V in ``attributes``; minus infinity if infeasible."""
-        sets = {each: mask | singleton(each) for each in attributes}
+        sets = {each: mask | 1 << each for each in attributes}
         allowed = [each for each in attributes if self.feasible(sets[each])]
         bits = dict(zip(allowed, self._utility.extensions(mask, allowed), strict=True))
         return [bits[e] - self.cost(sets[e]) if e in bits else -inf for e in attributes]
@@ -142,7 +141,7 @@ class Objective(SetFunction):
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """For each V in ``attributes`` a bound, in bits, on F of every set with A u {V}."""
         bounds = self._utility.potentials(mask, attributes)
-        costs = (self.cost_floor(mask | singleton(each)) for each in attributes)
+        costs = (self.cost_floor(mask | 1 << each) for each in attributes)
         return [bits - cost for bits, cost in zip(bounds, costs, strict=True)]
 
     def cost_floor(self, mask: int) -> float:
@@ -312,7 +311,7 @@ class DisclosureObjective(Objective):
         self._people.survey(mask, self.candidates, self._measures)
         losses = self._people.row(mask, *self._measures[0])[attributes]
         for place in np.flatnonzero(np.isnan(losses)).tolist():  # of the request
-            losses[place] = self._loss(mask | singleton(int(attributes[place])))
+            losses[place] = self._loss(mask | 1 << int(attributes[place]))
         costs: Floats = self.trade_off * (losses - self._ground) + self._dislike[attributes]
         return costs + self.sensitivity(mask) + self.guard(mask)
 
@@ -399,7 +398,7 @@ def forced(objective: SetFunction, attributes: Iterable[int]) -> int:
     largest F of its own first, of equals the smaller.
     """
     taken = 0
-    for each in sorted({*attributes}, key=lambda each: (-objective.value(singleton(each)), each)):
-        if objective.feasible(taken | singleton(each)):
-            taken |= singleton(each)
+    for each in sorted({*attributes}, key=lambda each: (-objective.value(1 << each), each)):
+        if objective.feasible(taken | 1 << each):
+            taken |= 1 << each
     return taken

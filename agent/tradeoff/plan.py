@@ -14,7 +14,6 @@ from agent.tradeoff.tables import (
     Rows,
     SetFigures,
     members,
-    singleton,
     square,
     union,
 )
@@ -43,30 +42,29 @@ class Pairwise(Utility):
 
     def value(self, mask: int) -> float:
         """U(A) in bits."""
-        inside = self._ordered(mask)
-        return fsum(self._added(inside, self._least(inside)).tolist())
+        inside, least = self._inside(mask)
+        return fsum(self._added(inside, least).tolist())
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
-        inside, new = self._ordered(mask), np.array(attributes, dtype=np.intp)
+        (inside, least), new = self._inside(mask), np.array(attributes, dtype=np.intp)
         before = self._rank[new] < self._rank[inside][:, None]
         beside_new = np.where(before, self._beside[inside][:, new], np.inf)
         beside_old = np.where(before, np.inf, self._beside[new][:, inside].T)
-        rest = self._added(inside[:, None], np.minimum(self._least(inside)[:, None], beside_new))
+        rest = self._added(inside[:, None], np.minimum(least[:, None], beside_new))
         own = self._added(new, beside_old.min(axis=0, initial=np.inf))
         return [fsum(each) for each in np.vstack([rest, own]).T.tolist()]
 
-    def _ordered(self, mask: int) -> Indexes:
-        """The attributes of a set in the order in which they count, intp."""
-        inside = np.array([*members(mask)], dtype=np.intp)
-        return inside[np.argsort(self._rank[inside])]
+    def _inside(self, mask: int) -> tuple[Indexes, Floats]:
+        """The attributes of a set in the order in which they count, intp.
 
-    def _least(self, inside: Indexes) -> Floats:
-        """What those before leave of each attribute, infinite where there is none."""
-        beside = self._beside[inside][:, inside]
+        And what those before leave of each, infinite where there is none.
+        """
+        inside = np.array([*members(mask)], dtype=np.intp)
+        inside = inside[np.argsort(self._rank[inside])]
         before = np.tri(len(inside), k=-1, dtype=bool)
-        least: Floats = np.where(before, beside, np.inf).min(axis=1, initial=np.inf)
-        return least
+        beside = np.where(before, self._beside[inside][:, inside], np.inf)
+        return inside, beside.min(axis=1, initial=np.inf)
 
     def _added(self, attributes: Indexes, least: Floats) -> Floats:
         """What attributes add: all that they have where nothing before leaves them less."""
@@ -149,7 +147,7 @@ class QueryPlanner(SetFigures, Utility):
             found = next((each for _, each in sorted(better) if allowed(mask | 1 << each)), None)
             if found is not None:
                 order.append(found)
-                mask, level = mask | singleton(found), float(row[found])
+                mask, level = mask | 1 << found, float(row[found])
                 hopeful = union(each for _, each in better)
             elif hopeful != options:
                 hopeful = options
@@ -221,7 +219,7 @@ def plan(
     found = [grown(each) for each in some]
     evaluations, best = sum(each.evaluations for each in found), max(found, key=worth)
     while best.order:
-        less = [best.mask & ~singleton(each) for each in best.order]
+        less = [best.mask & ~(1 << each) for each in best.order]
         without = [grown(rest & ~given, scope.free) for rest in less if prices.feasible(rest)]
         if not without:
             break
@@ -256,9 +254,10 @@ def _grown(
                 break
         if best < 0:
             break
-        mask |= singleton(best)
+        mask |= 1 << best
         order.append(best)
-        growth.add(best)
+        for place in np.flatnonzero(growth.gains[:, best]).tolist():  # of every query that it helps
+            growth.use(place, growth.uses[place] | 1 << best)
     value = float(weights @ growth.bits) - prices.cost(mask)
     return Portfolio(mask, tuple(order), tuple(growth.uses), refused, value, evaluations)
 
@@ -277,13 +276,13 @@ def _worthiest(
         if bounds[place] <= worth:
             break
         each = int(options[place])
-        level = float(gains[place]) - (prices.cost(mask | singleton(each)) - base)
+        level = float(gains[place]) - (prices.cost(mask | 1 << each) - base)
         if level <= worth:
             continue
-        if prices.feasible(mask | singleton(each)):
+        if prices.feasible(mask | 1 << each):
             found, worth = each, level + ROUNDING
         else:
-            refused |= singleton(each)
+            refused |= 1 << each
     return found, refused
 
 
@@ -300,33 +299,27 @@ class _Growth:
     def __init__(self, queries: Sequence[QueryPlanner], scope: Scope) -> None:
         self.queries, self.scope = queries, scope
         self.uses = [each.first(scope) for each in queries]
-        self.bits = np.array([e.value(use) for e, use in zip(queries, self.uses, strict=True)])
+        self.bits = np.zeros(len(queries))
         self.gains = np.nan_to_num(np.array([each.beside(0, scope.free) for each in queries]))
         self.gains[self.gains <= scope.least] = 0.0
         self.fresh = np.zeros(self.gains.shape, dtype=bool)
-        for place in range(len(queries)):
-            self._look(place)
+        for place, use in enumerate(self.uses):
+            self.use(place, use)
 
     def refresh(self, attribute: int) -> bool:
         """Compute the gains of an attribute that are out of date; say whether none were."""
         stale = np.flatnonzero(~self.fresh[:, attribute] & (self.gains[:, attribute] > 0)).tolist()
         for place in stale:
-            row = self.queries[place].beside(self.uses[place], singleton(attribute))
+            row = self.queries[place].beside(self.uses[place], 1 << attribute)
             gain = row[attribute] - self.bits[place]
             self.gains[place, attribute] = gain if gain > self.scope.least else 0.0
             self.fresh[place, attribute] = True
         return not stale
 
-    def add(self, attribute: int) -> None:
-        """Add an attribute, which every query uses that it helps."""
-        for place in np.flatnonzero(self.gains[:, attribute]).tolist():
-            self.uses[place] |= singleton(attribute)
-            self.bits[place] = self.queries[place].value(self.uses[place])
-            self._look(place)
-
-    def _look(self, place: int) -> None:
-        """Take what is stored of a query's next step; a query whose answer is full takes none."""
-        use, row = self.uses[place], self.queries[place].stored.get(self.uses[place])
+    def use(self, place: int, use: int) -> None:
+        """Have a query use a set, and take what is stored of its next step; none if it is full."""
+        row = self.queries[place].stored.get(use)
+        self.uses[place], self.bits[place] = use, self.queries[place].value(use)
         self.fresh[place] = row is not None or not use
         if row is not None:
             gains = row - self.bits[place]

@@ -271,7 +271,7 @@ def rows_of(singles: Floats, both: Floats | None) -> dict[int, Floats]:
 
 def matrix_of(rows: Rows, count: int) -> Floats | None:
     """The figures of every two attributes, symmetric; None where a row of one is missing."""
-    sets = [singleton(each) for each in range(count)]
+    sets = [1 << each for each in range(count)]
     return np.array([rows[each] for each in sets]) if all(each in rows for each in sets) else None
 
 

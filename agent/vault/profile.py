@@ -39,6 +39,7 @@ class Profile:
         facts = decoded(records.get(ITEM), _DECODER, "the profile")
         self.facts = tuple(facts or ())
         _check(self.facts)
+        self._values = values_of(self.facts)
 
     def __repr__(self) -> str:
         return f"Profile({len(self.facts)} facts)"
@@ -48,31 +49,28 @@ class Profile:
 
         An attribute counts as set even if the model lacks the user's value of it.
         """
-        kinds = {each.kind for each in self.facts}
-        persons = model.attributes[: model.persons]
-        return frozenset(
-            each.name for each in persons if not kinds.isdisjoint(model.fact_kinds[each.name])
-        )
+        kinds, set_ = model.fact_kinds, self._values.keys()
+        return frozenset(name for name, some in kinds.items() if not set_.isdisjoint(some))
 
     def reveal(self, names: Sequence[str], model: Model) -> dict[str, str]:
         """The values to disclose, in the order given. Cannot fail.
 
         A value that the model lacks is "unspecified", and so is one that is not set.
         """
-        values = values_in(values_of(self.facts), model)
+        values = values_in(self._values, model)
         return {name: values.get(name, UNSPECIFIED) for name in names}
 
     def codes(self, model: Model) -> dict[str, int]:
         """The codes of what is set, for a policy with protect = "me" only."""
         codes = model.person_codes
-        values = values_in(values_of(self.facts), model)
+        values = values_in(self._values, model)
         return {name: codes[name][value] for name, value in values.items()}
 
     def keep(self, facts: Iterable[Fact]) -> None:
         """Replace all facts; VaultError if that fails: then nothing has changed."""
         ordered = tuple(sorted(facts, key=lambda fact: (fact.kind, fact.id)))
         self._records.put(ITEM, msgspec.json.encode(ordered))
-        self.facts = ordered
+        self.facts, self._values = ordered, values_of(ordered)
 
 
 def _check(facts: Sequence[Fact]) -> None:

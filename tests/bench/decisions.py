@@ -53,7 +53,7 @@ def _fresh(model: Model, bus: float) -> Iterator[str]:
         for other in queries:
             if other != text:
                 _decide(other, model, cache=warm)
-        warm.utility(model, model.match(text) or 0)
+        warm.utility(model, model.texts.find(text) or 0)
         fresh.append(timed(partial(_decide, text, model, cache=warm)))
         again.append(timed(partial(_decide, text, model, cache=warm)))
     yield (

@@ -45,7 +45,7 @@ def test_it_says_what_a_rulebook_rules(document: dict[str, object]) -> None:
     agent = agent_of(FixedRules(rendered(document)), MODEL, None)
     policy, today = agent.rules.policy, MONDAY.date()
     assert policy is not None
-    if agent.rules.active.model(ANYBODY, "", today) is not None:
+    if agent.rules.active.route(ANYBODY, "", today)[0] is not None:
         with pytest.raises(UsageError, match="unknown model"):
             attributes(MONDAY, agent)
         return

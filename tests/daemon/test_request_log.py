@@ -218,10 +218,10 @@ def active(text: str) -> ActivePolicy:
 def test_a_rule_chooses_the_model_and_a_group_the_pool() -> None:
     """For its requests only; else it is the shipped one, and a domain. Nothing else has a pool."""
     rules, today = active(MANY), MONDAY.date()
-    assert rules.model("www.shop.example", "python today", today) == "other"
-    assert rules.model("shop.example", "weather", today) is None
+    assert rules.route("www.shop.example", "python today", today) == ("other", False)
+    assert rules.route("shop.example", "weather", today) == (None, False)
     for other in (active(GOOD), ActivePolicy(None)):
-        assert other.model("shop.example", "python today", today) is None
+        assert other.route("shop.example", "python today", today) == (None, False)
     for recipient in ("https://www.books.example/a", "shop.example:443", "@shops"):
         assert rules.pool(recipient) == "@shops"
     assert rules.pool("a.other.example") == "other.example"

@@ -173,7 +173,7 @@ class World(NamedTuple):
 
     def objective(self) -> DisclosureObjective:
         """Return the objective that the set is chosen by, with its limits."""
-        query, case, model = self.model.match(self.request.query), self.prepared(), self.model
+        query, case, model = self.model.texts.find(self.request.query), self.prepared(), self.model
         if self.terms.mode == "standing" or query is None:
             return DisclosureObjective(CACHE.mean_utility(model), case.anonymity_set, case.settings)
         return DisclosureObjective(uses_of(query, model, CACHE), case.anonymity_set, case.settings)

@@ -74,7 +74,7 @@ def test_a_text_is_worth_what_its_queries_are(text: Interpretation) -> None:
 @given(worlds())
 def test_a_certain_reading_is_the_query_itself(world: World) -> None:
     """Bit for bit, and what is remembered for the one is taken for the other."""
-    model, query = world.model, world.model.match(world.request.query)
+    model, query = world.model, world.model.texts.find(world.request.query)
     if query is None:
         return
     exact = Interpretation.exact(query)

@@ -93,7 +93,7 @@ def transcript(
         codes = {name: values[name] for name in decision.disclosed}
         steps.append(Step(decision.code, decision.disclosed, tuple(codes.values())))
         known = known.with_facts({name: code for name, code in codes.items() if name != "hours"})
-        query = model.match(request.query)
+        query = model.texts.find(request.query)
         queries.update([] if query is None or not codes else [query])
         known = replace(known, queries=tuple(sorted(queries.items())))
     return steps
@@ -219,7 +219,7 @@ class Agent:
         codes = tuple(self.values[name] for name in decision.disclosed)
         self.answers[ruling.pool].append(Step(decision.code, decision.disclosed, codes))
         told = [each for each in zip(decision.disclosed, codes, strict=True) if each[0] in PERSON]
-        query = self.model.match(request.query) if codes else None
+        query = self.model.texts.find(request.query) if codes else None
         self.events.append(Told(at, ruling.host, tuple(told), query))
         return decision.waiting
 

@@ -48,7 +48,7 @@ def use(model: Model) -> None:
     """Touch everything in a model that a decision would."""
     assert Cache().mean_utility(model).value(1) == Cache().mean_utility(model).value(1)
     for index, query in enumerate(model.queries):
-        assert model.match(query.text) == index
+        assert model.texts.find(query.text) == index
     crowd = Cache().anonymity_set(model, [(0, 1)])
     every = (1 << len(model.attributes)) - 1
     for metric in ("maxprob", "log-maxprob", "entropy"):

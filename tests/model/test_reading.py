@@ -236,7 +236,7 @@ def test_a_phrasing_under_the_spelling_of_another_is_not_taken_in() -> None:
     """Nobody computes it when a model is opened, but when it is added, signed or written."""
     edit = partial(dict.update, spellings=["elephant", "c"])
     data = respoken(file.encode(reading_model()), lambda m: edit(m["queries"][0]))
-    assert file.decode(data).match("elephant") == 0
+    assert file.decode(data).texts.find("elephant") == 0
     with pytest.raises(DamagedModelError, match="another's spelling"):
         file.decode(data, whole=True)
 
@@ -371,8 +371,8 @@ def test_what_only_resembles_a_query_of_the_shipped_model() -> None:
     """It was read as one by the characters in common, and carried up to five facts."""
     model = read(shipped_model("so2017"))
     assert [
-        text for text in (*RESEMBLES, "the learning channel") if model.match(text) is not None
+        text for text in (*RESEMBLES, "the learning channel") if model.texts.find(text) is not None
     ] == []
-    editor = model.match("editors")
+    editor = model.texts.find("editors")
     assert editor is not None
     assert model.queries[editor].text == "editor"
