@@ -261,7 +261,7 @@ class Rulebook:
         the recipient is not a host.
         """
         host, pool, reached = self._recipient(recipient)
-        words = spoken(query)
+        words = spoken(query) if any(rule.queries for rule, _ in reached) else ""
         matched = []
         for rule, rank in reached:
             ranks = [each.rank for each in rule.queries if each.matches(words)]

@@ -29,20 +29,16 @@ from policy.services import in_clear
 class Situation(Context):
     """A request as asked, by the terms of policy and user, with what its pool holds.
 
-    ``now``: in the user's time zone; ``people``: who agree with what the pool holds, where the
-    model knows nobody: that of LOCALE.
+    ``now``: in the user's time zone; ``members``: how the model's attributes are sent; ``people``:
+    who agree with what the pool holds, where the model knows nobody: that of LOCALE.
     """
 
     ask: Ask
     now: datetime
     vault: Vault
     ruling: Ruling
+    members: Members
     people: int | None = None
-
-    @property
-    def members(self) -> Members:
-        """How the model's attributes are sent."""
-        return members(self.model, self.cache)
 
     def fits(self, names: Sequence[str]) -> bool:
         """Say whether these attributes have room in the request, whatever their values are."""
@@ -112,13 +108,12 @@ def situation_of(
     meanings = (Meaning(concept, fact.value) for concept, fact in holdings.held.items())
     if not knowledge.share and unmatched(meanings, index.concepts):
         raise UndecidedError("unfit")
-    offered = None
+    offered, people = None, None
     if ask.asked is None and before is None:
         offered = agent.consent.usable(site_of(ruling.host), now)
-    usable, named = None, ask.asked if offered is None else offered
+    usable, sent, named = None, members(model, cache), ask.asked if offered is None else offered
     if named is not None:
-        usable = tuple(sorted(members(model, cache).longest.keys() & {*named}))
-    people = None
+        usable = tuple(sorted(sent.longest.keys() & {*named}))
     if model is LOCALE:
         holds = knowledge_in(holdings, readers[0], at, concepts=index.concepts, cache=cache)
         holds = holds if terms.memory == "remembers" else Knowledge()
@@ -134,6 +129,7 @@ def situation_of(
         now=now,
         vault=vault,
         ruling=ruling,
+        members=sent,
         people=people,
     )
 

@@ -64,7 +64,7 @@ class Engine:
         the text is the question's own name or phrasing. A text that means no question finds the
         results that have some of its words, by bm25.
         """
-        query = self._model.match(text)
+        query = self._model.texts.find(text)
         if query is not None:
             return self._ranked(query, codes, frozenset())
         query = self._model.read(text).query
