@@ -117,7 +117,7 @@ def _interrupted() -> int:
     """Show that the command was interrupted; return the exit code."""
     if sys.stderr.isatty():
         click.echo(err=True)  # the terminal has written ^C into the line
-    show(ReticentError("interrupted", "completed steps were kept; run it again"))
+    show(ReticentError("interrupted", "no file is half-written; run it again"))
     return INTERRUPTED
 
 

@@ -114,11 +114,7 @@ def test_one_digest_of_a_million_events(tmp_path: Path) -> None:
     """The whole build, from plain tables, and from shuffled ones in partitions."""
     plain, mixed = (many(tmp_path / str(each), 1_000_000, mixed=each) for each in (False, True))
     digests = set[str]()
-    for place in (
-        plain,
-        mixed,
-        replace(mixed, spark="local"),
-    ):
+    for place in (plain, mixed, replace(mixed, spark="local")):
         made = build_model(place, lambda _what, _share: None)
         digests.add(write(made, tmp_path / "model.safetensors").digest)
         assert made.queries[0].events == made.tables.query_weights[0] > canonical.MOST_ROWS
@@ -185,14 +181,20 @@ def test_what_engines_would_write_differently_is_refused(spark: str | None, tmp_
 HOST, WORKERS, PATIENCE = "127.0.0.1", 2, 900.0
 
 
+def command(tables: BuildOptions) -> list[str]:
+    """Return the command that builds from tables."""
+    build = [sys.executable, "-m", "agent.cli", "model", "build"]
+    return [*build, "--users", f"{tables.users}", "--events", f"{tables.events}"]
+
+
 @contextmanager
-def started(command: list[str], log: Path, local: Path) -> Iterator[subprocess.Popen[bytes]]:
+def started(words: list[str], log: Path, local: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Run a program in a group of its own, which ends with the block; ``local``: for Spark."""
     environment = {**os.environ, "SPARK_LOCAL_IP": HOST, "SPARK_LOCAL_DIRS": str(local)}
     environment["SPARK_CONF_DIR"] = f"{log.parent / 'conf'}"
     with log.open("wb") as out:
         process = subprocess.Popen(
-            command, stdout=out, stderr=out, env=environment, start_new_session=True
+            words, stdout=out, stderr=out, env=environment, start_new_session=True
         )
     try:
         yield process
@@ -238,14 +240,13 @@ def cluster(folder: Path) -> Iterator[tuple[str, int]]:
 def test_ctrl_c_stops_a_build(tmp_path: Path) -> None:
     """With the words of every command, and none of Spark's own."""
     tables, out = many(tmp_path, 4_000, mixed=False), tmp_path / "m.safetensors"
-    build = [sys.executable, "-m", "agent.cli", "model", "build", "--out", f"{out}"]
-    build += ["--users", f"{tables.users}", "--events", f"{tables.events}", "--min-users", "1"]
+    build = [*command(tables), "--out", f"{out}", "--min-users", "1"]
     log, local = tmp_path / "build.log", tmp_path / "local"
     with started([*build, "--spark", "local"], log, local) as running:
         until(lambda: any(local.glob("**/shuffle_*")), "a first result", PATIENCE)
         running.send_signal(signal.SIGINT)
         assert running.wait(PATIENCE) == INTERRUPTED
-    hint = "completed steps were kept; run it again"
+    hint = "no file is half-written; run it again"
     assert log.read_text() == f"reticent: error: interrupted\nreticent: hint: {hint}\n"
     assert not out.exists()
 
@@ -256,9 +257,8 @@ def test_a_spark_that_does_not_start_says_why(tmp_path: Path) -> None:
     tables, log = many(tmp_path, 400, mixed=False), tmp_path / "build.log"
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/spark-defaults.conf").write_text("spark.driver.memory 1k\n")
-    build = [sys.executable, "-m", "agent.cli", "model", "build", "--spark", "local"]
-    build += ["--users", f"{tables.users}", "--events", f"{tables.events}"]
-    with started([*build, "--out", f"{tmp_path / 'm.safetensors'}"], log, tmp_path) as running:
+    build = [*command(tables), "--spark", "local", "--out", f"{tmp_path / 'm.safetensors'}"]
+    with started(build, log, tmp_path) as running:
         assert running.wait(PATIENCE) == 1
     error, hint = log.read_text().splitlines()
     assert error == "reticent: error: Spark does not start: Too small maximum heap"
@@ -272,15 +272,7 @@ def test_the_same_model_from_a_cluster_that_loses_an_executor(tmp_path: Path) ->
     (tmp_path / "conf").mkdir()  # few tasks, as on this machine alone
     (tmp_path / "conf/spark-defaults.conf").write_text("spark.sql.shuffle.partitions 4\n")
     described = tmp_path / "model.toml"
-    build = [sys.executable, "-m", "agent.cli", "model", "build", "--shrinkage", "20"]
-    build += [
-        "--users",
-        f"{tables.users}",
-        "--events",
-        f"{tables.events}",
-        "--describe",
-        f"{described}",
-    ]
+    build = [*command(tables), "--shrinkage", "20", "--describe", f"{described}"]
     described.write_text('id = "m"\n')
     digests, log = [], tmp_path / "master.log"
 

@@ -192,7 +192,7 @@ def test_an_interruption_that_got_lost_leaves_no_model(
 
     monkeypatch.setattr("agent.build.build.build_model", deaf)
     error, hint = run("model", "build", *tables).refusal(code=130)
-    assert (error, "completed steps were kept" in hint) == ("interrupted", True)
+    assert (error, "no file is half-written" in hint) == ("interrupted", True)
     assert not Path(tables[-1]).exists()
 
 
