@@ -57,13 +57,6 @@ NO_CALLS = {  # routes that the server answers itself
 }
 
 
-def means_of(route: Route) -> str:
-    """Return what a call does: the first sentence of its handler."""
-    if route.name in NO_CALLS:
-        return NO_CALLS[route.name]
-    return str(CALLS[route.name].function.__doc__).split("\n")[0]
-
-
 def document() -> Node:
     """Return the document as JSON's own types."""
     taken = [each.takes for each in ROUTES if each.takes is not None]
@@ -72,8 +65,9 @@ def document() -> Node:
     for (path, method), routes in groupby(ROUTES, lambda route: (route.path, route.method)):
         paths.setdefault(path, {})[method.lower()] = _operation([*routes])
     codes = [
-        {"code": kind.code, "status": kind.status, "means": FAULTS[kind.code]} for kind in KINDS
+        {"code": each.code, "status": each.status, "means": FAULTS[each.code]} for each in KINDS
     ]
+    fault = {"content": _content(_schema(Fault))}
     _, schemas = msgspec.json.schema_components(kinds, ref_template=REFERENCE)
     return {
         "openapi": "3.1.0",
@@ -82,13 +76,7 @@ def document() -> Node:
         "paths": paths,
         "components": {
             "schemas": schemas,
-            "responses": {
-                "Fault": {
-                    "description": FAULT,
-                    "content": _content(_schema(Fault)),
-                    "x-codes": codes,
-                }
-            },
+            "responses": {"Fault": {"description": FAULT, **fault, "x-codes": codes}},
         },
     }
 
@@ -98,8 +86,13 @@ def text() -> str:
     return json.dumps(document(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _operation(routes: Sequence[Route]) -> Node:
-    """Return the call of one path and method; two routes of one place differ in their doors."""
+def means_of(route: Route) -> str:
+    """Say what a call does: the first sentence of its handler."""
+    name = route.name
+    return NO_CALLS.get(name) or str(CALLS[name].function.__doc__).split("\n")[0]
+
+
+def _operation(routes: Sequence[Route]) -> Node:  # two routes of one place differ in their doors
     first = routes[0]
     schemas = [_schema(each.gives) for each in routes]
     answer = _content(schemas[0] if len(schemas) == 1 else {"anyOf": schemas})

@@ -8,7 +8,6 @@ from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from zipfile import ZipFile
 
-import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -20,20 +19,10 @@ TEXT = (ROOT / ".ci/constraints.txt").read_text()
 HASH = re.compile(r" --hash=sha256:[0-9a-f]{64}(?= |$)")
 
 
-def lines(text: str) -> list[str]:
-    """Return the pins of a part of the file, each with its hashes in one line."""
-    joined = re.sub(r" \\\n +", " ", text)
-    return [line for line in joined.splitlines() if not line.startswith("#")]
-
-
-def pins(text: str) -> dict[str, Requirement]:
-    """Return the pins of a part of the file by name."""
-    found = [Requirement(HASH.sub("", line)) for line in lines(text)]
-    return {canonicalize_name(pin.name): pin for pin in found}
-
-
-PINS = pins(TEXT)
-SPARK = pins(TEXT.partition("# spark")[2].partition("\n")[2])  # `make test` does without it
+# Each pin with its hashes in one line, and the pins by name.
+LINES = [each for each in re.sub(r" \\\n +", " ", TEXT).splitlines() if each[0] != "#"]
+PINS = {canonicalize_name(line.split("==")[0]): Requirement(HASH.sub("", line)) for line in LINES}
+SPARK = TEXT.partition("# spark")[2]  # `make test` does without it
 
 
 def declared() -> Iterator[str]:
@@ -50,7 +39,7 @@ def closure(wanted: list[str], extras: frozenset[str] = frozenset({""})) -> set[
         mark = requirement.marker
         if mark is None or any(mark.evaluate({"extra": extra}) for extra in extras):
             names.add(canonicalize_name(requirement.name))
-            if canonicalize_name(requirement.name) in SPARK:
+            if f"\n{canonicalize_name(requirement.name)}==" in SPARK:
                 continue
             needed = distribution(requirement.name).requires or []
             names |= closure(needed, frozenset({"", *requirement.extras}))
@@ -76,9 +65,9 @@ def test_a_dependency_has_a_lower_bound_that_the_pin_meets() -> None:
 
 def test_a_pin_is_one_exact_version_with_its_hashes() -> None:
     """From anywhere: no address of one machine's registry, no range, nothing without a hash."""
-    assert [line for line in lines(TEXT) if not HASH.search(line)] == []
+    assert [line for line in LINES if not HASH.search(line)] == []
     assert "://" not in TEXT
-    assert len(PINS) == len(lines(TEXT))
+    assert len(PINS) == len(LINES)
     assert {bound.operator for pin in PINS.values() for bound in pin.specifier} == {"=="}
     assert all(len(pin.specifier) == 1 for pin in PINS.values())
 
@@ -105,12 +94,8 @@ def test_nothing_is_installed_without_its_hash() -> None:
     assert alone <= {*own}
     hashed = [line for line in installs if line is not own]
     assert [line for line in hashed if not {"--only-binary", "--requirement"} <= {*line}] == []
-    assert [line[-1] for line in hashed] == [
-        ".venv/pip.txt",
-        ".venv/base.txt",
-        ".venv/dev.txt",
-        ".venv/spark.txt",
-    ]
+    names = ("pip", "base", "dev", "spark")
+    assert [line[-1] for line in hashed] == [f".venv/{name}.txt" for name in names]
     # One comes as source only, and is built without fetching anything.
     sources = [line for line in hashed if "--no-binary" in line]
     assert [{"pyspark", "--no-build-isolation"} <= {*line} for line in sources] == [True]
@@ -151,17 +136,12 @@ def packed(package: Distribution, folder: Path) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> ZipFile:
-    """Build the wheel from the checkout."""
-    return ZipFile(built(tmp_path_factory.mktemp("wheel")))
-
-
-def test_the_wheel_holds_what_it_should(wheel: ZipFile) -> None:
+def test_the_wheel_holds_what_it_should(tmp_path: Path) -> None:
     """The extension whole, data of others with its notice, and nothing of the checkout's own.
 
     Tests and examples stay here, but for what goes where `man` and the shells look for it.
     """
+    wheel = ZipFile(built(tmp_path))
     names = wheel.namelist()
     here = {str(each.relative_to(ROOT)): each for each in SOURCE.rglob("*") if each.is_file()}
     assert {name for name in names if name.startswith("agent/browser_extension/")} == here.keys()

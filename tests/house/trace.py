@@ -19,39 +19,31 @@ FILES, FUNCTIONS = 37, 220  # what stands; wanted are 40 and 220 (DESIGN.md 3)
 OUTPUT = "RETICENT_TRACE"
 
 
-class Recorder:
-    """Records which functions of ours begin while it is on."""
-
-    def __init__(self, root: Path) -> None:
-        """Look at what lies below ``root``'s two packages."""
-        self._roots = tuple(f"{root / each}{os.sep}" for each in ("agent", "policy"))
-        self.entered: set[tuple[str, str]] = set()
-        self.on = False
-
-    def __call__(self, frame: FrameType, event: str, _argument: object) -> None:
-        """Note a call (`sys.setprofile`)."""
-        if not self.on or event != "call" or frame.f_code.co_name.startswith("<"):
-            return  # comprehensions and lambdas are parts of the function they stand in
-        if frame.f_code.co_filename.startswith(self._roots):
-            self.entered.add((frame.f_code.co_filename, frame.f_code.co_qualname))
-
-
 def traced_daemon() -> None:
     """Be a daemon that records between two signals (SIGUSR1), and writes what it entered."""
     from agent.cli.main import run
     from tests.house.tree import ROOT
 
-    recorder = Recorder(ROOT)
+    roots = tuple(f"{ROOT / each}{os.sep}" for each in ("agent", "policy"))
+    names: set[tuple[str, str]] = set()
+    on = False
+
+    def record(frame: FrameType, event: str, _argument: object) -> None:
+        if not on or event != "call" or frame.f_code.co_name.startswith("<"):
+            return  # comprehensions and lambdas are parts of the function they stand in
+        if frame.f_code.co_filename.startswith(roots):
+            names.add((frame.f_code.co_filename, frame.f_code.co_qualname))
 
     def switch(_number: int, _frame: FrameType | None) -> None:
-        recorder.on = not recorder.on
+        nonlocal on
+        on = not on
         part = Path(f"{os.environ[OUTPUT]}.part")
-        part.write_text("\n".join(f"{file}\t{name}" for file, name in sorted(recorder.entered)))
+        part.write_text("\n".join(f"{file}\t{name}" for file, name in sorted(names)))
         part.rename(os.environ[OUTPUT])
 
     signal.signal(signal.SIGUSR1, switch)
-    threading.setprofile(recorder)
-    sys.setprofile(recorder)
+    threading.setprofile(record)
+    sys.setprofile(record)
     sys.argv = ["reticent", "daemon", "--json"]
     run()
 
