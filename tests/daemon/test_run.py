@@ -75,7 +75,7 @@ def test_a_failing_start_puts_everything_back(home: Paths) -> None:
 def test_the_log_has_nothing_of_what_was_asked(home: Paths) -> None:
     """Neither of what was answered, nor of what failed, nor of what was no request."""
     body = {"query": "rare disease", "recipient": "clinic.example", "asked": ["gender"]}
-    with running(home, "loud_inside"):
+    with running(home, "loud"):
         for path, sent in (("/v1/decide", body), ("/v1/clicked", body), ("/v1/unlock", body)):
             for at in (home.query, home.control):
                 ask(at, "POST", path, sent)
@@ -100,7 +100,7 @@ def test_signals_end_it_and_have_it_read_its_files(home: Paths) -> None:
     No core file is made of it from before anything is read that is secret.
     """
     noted = home.data / "noted"
-    with running(home, "undumped_inside") as process:
+    with running(home, "undumped") as process:
         process.send_signal(signal.SIGHUP)
         awaited(noted, "reloaded\n")
         assert ask(home.query).body == to_builtins(LOCKED)
@@ -115,10 +115,10 @@ def test_signals_end_it_and_have_it_read_its_files(home: Paths) -> None:
 
 def test_a_signal_at_any_moment_of_the_start_ends_it(home: Paths) -> None:
     """As soon as it listens to signals; nothing is left behind, and the next one starts."""
-    for inside in ("ending_inside", "killing_inside"):
+    for inside in ("ending", "killing"):
         with begun(home, inside) as process:
             _, said = process.communicate(timeout=PATIENCE)
-        assert (process.returncode == 0) == (inside == "ending_inside"), said
+        assert (process.returncode == 0) == (inside == "ending"), said
     with running(home):
         assert ask(home.query).status == 200
     assert [*home.runtime.iterdir()] == []
@@ -127,7 +127,7 @@ def test_a_signal_at_any_moment_of_the_start_ends_it(home: Paths) -> None:
 def test_running_calls_end_before_it_does(home: Paths) -> None:
     """Whoever has begun to ask is answered."""
     noted = home.data / "noted"
-    with running(home, "slow_inside") as process, ThreadPoolExecutor() as callers:
+    with running(home, "slow") as process, ThreadPoolExecutor() as callers:
         asking = callers.submit(ask, home.control, "POST", "/v1/unlock", {"method": "keyring"})
         awaited(noted)
         process.terminate()
@@ -140,7 +140,7 @@ def test_running_calls_end_before_it_does(home: Paths) -> None:
 
 def test_a_signal_in_the_middle_of_a_write_waits(home: Paths) -> None:
     """A call is one step: what it begins, it ends and answers, before anything is closed."""
-    with running(home, "writing_inside") as process:
+    with running(home, "writing") as process:
         assert ask(home.query, "POST", "/v1/decide", ASK).body["code"] == "answered"
         ended(process)
     assert (home.data / "noted").read_text() == "begun\nwritten\nlocked\n"
@@ -160,7 +160,7 @@ def test_an_open_stream_does_not_hold_it_up(home: Paths) -> None:
 
 def test_a_defect_beside_the_calls_ends_it_and_locks(home: Paths) -> None:
     """It must not go on without what locks the vault."""
-    with begun(home, "failing_inside") as process:
+    with begun(home, "failing") as process:
         _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert said.endswith("ZeroDivisionError: integer division or modulo by zero\n")

@@ -26,7 +26,7 @@ from agent.paths import HOME, Paths, paths
 from agent.wire.base import Done
 from agent.wire.decide import Answer
 from agent.wire.routes import Door
-from agent.wire.state import Event, EventKind, Locked
+from agent.wire.state import Locked
 from tests.waiting import PATIENCE, living
 from tests.wire.fake import short_folder
 
@@ -37,21 +37,6 @@ ASK = {"query": "python sort dict", "recipient": "stackoverflow.com"}
 LOCKED = Locked(version="0", locked=True)
 
 
-class FakeAgent:
-    """Holds no vault."""
-
-    vault = None
-
-    def __init__(self) -> None:
-        self.bus = Bus(lambda: NOON)
-        self.rules = PolicyFile(Path("/none"))
-
-    def lock(self) -> None:
-        """Do nothing."""
-
-    guard = look_at_all = lock
-
-
 class FakeApi:
     """Notes each call, and answers it with what a test puts in its place, else with Done.
 
@@ -59,7 +44,9 @@ class FakeApi:
     """
 
     def __init__(self) -> None:
-        self.agent = FakeAgent()
+        deeds = dict.fromkeys(("lock", "guard", "look_at_all"), lambda: None)
+        rules = PolicyFile(Path("/none"))
+        self.agent: Any = SimpleNamespace(vault=None, bus=Bus(lambda: NOON), rules=rules, **deeds)
         self.made: list[tuple[str, tuple[object, ...], dict[str, object]]] = []
         self.instead: dict[str, Callable[..., object]] = {
             "decide": lambda *_, **__: Answer(code="answered"),
@@ -84,33 +71,12 @@ class Said(NamedTuple):
     body: Any
 
 
-class DistantBus(NamedTuple):
-    """The bus of a server, for callers in another thread."""
-
-    bus: Bus
-    loop: asyncio.AbstractEventLoop
-
-    def publish(self, kind: EventKind, about: int | None = None) -> Event:
-        """Tell every reader that something happened."""
-        return self._there(partial(self.bus.publish, kind, about))
-
-    def close(self) -> None:
-        """End every reader."""
-        self._there(self.bus.close)
-
-    def _there(self, call: Callable[[], T]) -> T:
-        async def made() -> T:
-            return call()
-
-        return asyncio.run_coroutine_threadsafe(made(), self.loop).result(10)
-
-
 class Running(NamedTuple):
     """A server that answers at a socket."""
 
     address: str
     api: FakeApi
-    bus: DistantBus
+    bus: Any  # that of the server, for callers in another thread
     before: list[tuple[Door, str]]
     ended: Flag
     used: list[str]
@@ -177,7 +143,15 @@ def serving(door: Door, listening: socket.socket, patience: float = 10.0) -> Ite
     """Answer at a socket in a thread of its own, for as long as this lasts."""
     api: Any = FakeApi()
     loop = asyncio.new_event_loop()
-    bus = DistantBus(api.agent.bus, loop)
+
+    def there(call: Callable[..., T], *given: object) -> T:
+        async def made() -> T:
+            return call(*given)
+
+        return asyncio.run_coroutine_threadsafe(made(), loop).result(10)
+
+    own = api.agent.bus
+    bus = SimpleNamespace(publish=partial(there, own.publish), close=partial(there, own.close))
     running = Running(listening.getsockname(), api, bus, [], Flag(), [])
     autolock: Any = SimpleNamespace(
         before=lambda at, name: running.before.append((at, name)),

@@ -1,7 +1,6 @@
 """The outer half of the daemon in a process of its own, with nothing real behind it.
 
-Run as `python -m tests.worlds.processes INSIDE`: what the doors lead to is one of the functions
-below, each with something to try it by.
+Run as `python -m tests.worlds.processes KIND`: what the doors lead to has something to try it by.
 """
 
 import asyncio
@@ -12,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from agent.wire.routes import ROUTES
 from tests import waiting
 from tests.house.tree import ROOT
 from tests.vault.doubles import state
-from tests.worlds.doors import FakeAgent, FakeApi, Said, asked
+from tests.worlds.doors import FakeApi, Said, asked
 
 
 def awaited(path: Path, text: str = "") -> None:
@@ -34,10 +34,10 @@ def awaited(path: Path, text: str = "") -> None:
 
 @contextmanager
 def begun(
-    home: Paths, inside: str = "fake_inside", before: tuple[str, ...] = ()
+    home: Paths, kind: str = "plain", before: tuple[str, ...] = ()
 ) -> Iterator[subprocess.Popen[str]]:
     """Begin a daemon in a process of its own, and kill it at the end; it need not be ready."""
-    program = (sys.executable, "-m", "tests.worlds.processes", inside)
+    program = (sys.executable, "-m", "tests.worlds.processes", kind)
     environment = {**os.environ, "RETICENT_HOME": str(home.config.parent)}
     with (
         subprocess.Popen(
@@ -60,9 +60,9 @@ def until(process: subprocess.Popen[str], mark: str) -> str:
 
 
 @contextmanager
-def running(home: Paths, inside: str = "fake_inside") -> Iterator[subprocess.Popen[str]]:
+def running(home: Paths, kind: str = "plain") -> Iterator[subprocess.Popen[str]]:
     """Run a daemon, and make sure that it ends when it is told to, if it has not ended yet."""
-    with begun(home, inside) as process:
+    with begun(home, kind) as process:
         until(process, "ready")
         yield process
         process.terminate()
@@ -85,111 +85,50 @@ def ask(at: Path, method: str = "GET", path: str = "/v1/status", body: object = 
         return asked(opened, method, path, body)
 
 
-def fake_inside(_paths: Paths) -> Any:  # noqa: ANN401  (it stands for `Api`, as all below)
-    """Return calls that are answered with Done."""
-    return FakeApi()
+SIGNALS = {"ending": signal.SIGTERM, "killing": signal.SIGKILL}  # which come meanwhile
 
 
-class Noting(FakeApi):
-    """Calls that write down when they are closed, and when they read their files again."""
+def inside(kind: str, home: Paths) -> Any:  # noqa: ANN401  (it stands for `Api`)
+    """Build what the doors lead to; all but the plain ones note what they are told to do."""
+    api: Any = FakeApi()
 
-    def __init__(self, paths: Paths) -> None:
-        super().__init__()
-        self.agent = NotingAgent(paths)
-        self.paths = paths
+    def note(what: str) -> None:
+        with (home.data / "noted").open("a") as noted:
+            noted.write(f"{what}\n")
 
-    def refresh(self) -> None:
-        """Note it."""
-        note(self.paths, "reloaded")
-
-
-class NotingAgent(FakeAgent):
-    """An agent that writes down when it is locked."""
-
-    def __init__(self, paths: Paths) -> None:
-        super().__init__()
-        self.paths = paths
-
-    def lock(self) -> None:
-        """Note it."""
-        note(self.paths, "locked")
-
-
-def note(paths: Paths, what: str) -> None:
-    """Write down that something was done."""
-    with (paths.data / "noted").open("a") as noted:
-        noted.write(f"{what}\n")
-
-
-def undumped_inside(paths: Paths) -> Any:  # noqa: ANN401
-    """Return such calls, and write down whether there may be a core file."""
-    note(paths, state())
-    return Noting(paths)
-
-
-def writing_inside(paths: Paths) -> Any:  # noqa: ANN401
-    """Return calls that are told to end in the middle of a decision."""
-    calls = Noting(paths)
-
-    def decide(*_: object, **_named: object) -> Answer:
-        note(paths, "begun")
+    def writing(*_: object, **_named: object) -> Answer:
+        note("begun")
         signal.raise_signal(signal.SIGTERM)
-        note(paths, "written")
+        note("written")
         return Answer(code="answered")
 
-    calls.instead["decide"] = decide
-    return calls
-
-
-def slow_inside(paths: Paths) -> Any:  # noqa: ANN401
-    """Return calls of which one takes until a file is there."""
-    calls = Noting(paths)
-
-    async def unlock(*_: object) -> Done:
-        note(paths, "begun")
-        await asyncio.to_thread(awaited, paths.data / "go")
+    async def slow(*_: object) -> Done:
+        note("begun")
+        await asyncio.to_thread(awaited, home.data / "go")
         return Done()
-
-    calls.instead["unlock"] = unlock
-    return calls
-
-
-def failing_inside(paths: Paths) -> Any:  # noqa: ANN401
-    """Return calls that meet a defect where nobody calls."""
-
-    def fail() -> None:
-        _ = 1 // 0
-
-    api: Any = Noting(paths)
-    api.agent.look_at_all = fail
-    return api
-
-
-def loud_inside(_paths: Paths) -> Any:  # noqa: ANN401
-    """Return calls of which each fails, and quotes what was asked."""
-    calls = FakeApi()
 
     def fails(*arguments: object, **named: object) -> object:
         raise RuntimeError(f"married, {arguments}, {named}")
 
-    calls.instead = {route.name: fails for route in ROUTES}
-    return calls
-
-
-def ending_inside(_paths: Paths) -> Any:  # noqa: ANN401
-    """Return calls; a signal comes meanwhile."""
-    signal.raise_signal(signal.SIGTERM)
-    return FakeApi()
-
-
-def killing_inside(_paths: Paths) -> Any:  # noqa: ANN401
-    """Return none: the process is killed meanwhile."""
-    os.kill(os.getpid(), signal.SIGKILL)
-    return FakeApi()
+    calls: dict[str, Any] = {
+        "writing": {"decide": writing},  # is told to end in the middle of a decision
+        "slow": {"unlock": slow},  # has a call that takes until a file is there
+        "loud": dict.fromkeys((route.name for route in ROUTES), fails),  # quotes what was asked
+    }
+    api.instead |= calls.get(kind, {})
+    if kind in {"undumped", "writing", "slow", "failing"}:
+        api.agent.lock, api.refresh = partial(note, "locked"), partial(note, "reloaded")
+    if kind == "undumped":  # says whether there may be a core file
+        note(state())
+    if kind == "failing":  # meets a defect where nobody calls
+        api.agent.look_at_all = lambda: 1 // 0
+    if kind in SIGNALS:
+        signal.raise_signal(SIGNALS[kind])
+    return api
 
 
 if __name__ == "__main__":
     try:
-        run(paths(), build=globals()[sys.argv[1]])
+        run(paths(), build=partial(inside, sys.argv[1]))
     except ReticentError as error:
         sys.exit(f"{error} / {error.hint}")
