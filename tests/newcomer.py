@@ -14,22 +14,10 @@ import pytest
 from tests.house.tree import ROOT
 from tests.wire.fake import short_folder
 
-PAGES = tuple(
-    ROOT / each
-    for each in (
-        "README.md",
-        *(f"examples/{name}.md" for name in ("USE", "RULES", "MODELS", "OPERATE")),
-    )
-)
+GUIDES = (f"examples/{name}.md" for name in ("USE", "RULES", "MODELS", "OPERATE"))
+PAGES = tuple(ROOT / each for each in ("README.md", *GUIDES))
 README = "\n".join(each.read_text() for each in PAGES)
 COMMAND = re.compile(r"^    ([\w.].*?)(?: +#.*)?$", re.MULTILINE)
-INSTALLING = "Install"
-UPGRADING, LEAVING = "Upgrade", "Remove it"
-LIVING = "Set it up"
-PROGRAMMING = "From your own programs"
-BROWSING = "In your browser"
-ASSISTING = "In an assistant"
-PROXYING = "In a program that speaks OpenAI's protocol"
 DAEMON = "reticent daemon"
 EXPORTS = "exports.sh"
 SOCKETS = "reticent-trial/run"  # below the newcomer's home

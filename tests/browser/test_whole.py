@@ -20,17 +20,7 @@ from tests.browser.world import World
 from tests.developer import PROFILE
 from tests.examples.searxng.serving import answers, free
 from tests.house.tree import ROOT
-from tests.newcomer import (
-    BROWSING,
-    COMMAND,
-    DAEMON,
-    LIVING,
-    SOCKETS,
-    commands,
-    daemon,
-    home_of,
-    typed,
-)
+from tests.newcomer import COMMAND, DAEMON, SOCKETS, commands, daemon, home_of, typed
 from tests.waiting import bounded, until
 from tests.worlds.daemons import Live, furnish, started
 
@@ -100,8 +90,8 @@ def waiting(live: Live, recipient: str) -> list[Review]:
         return [each for each in client.call("reviews") if each.recipient == recipient]
 
 
-INSTALL, SERVICE, PENDING, APPROVE, EVALUATE, PACKAGE, SEARX = commands(BROWSING)
-BEFORE = [each for each in commands(LIVING) if "ask" not in each]
+INSTALL, SERVICE, PENDING, APPROVE, EVALUATE, PACKAGE, SEARX = commands("In your browser")
+BEFORE = [each for each in commands("Set it up") if "ask" not in each]
 PYTHON = ".venv/bin/python"
 SEARCH = "search?q=find+work+as+a+nurse"
 UNPACKED = Path(SOCKETS).parent / "data/browser-extension"

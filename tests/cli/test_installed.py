@@ -16,24 +16,10 @@ import pytest
 from agent import __version__
 from examples.write_share import COMPLETIONS, PAGE
 from tests.house.test_dependencies import built, fill
-from tests.newcomer import (
-    BROWSING,
-    DAEMON,
-    INSTALLING,
-    LEAVING,
-    LIVING,
-    PROGRAMMING,
-    README,
-    SOCKETS,
-    UPGRADING,
-    commands,
-    daemon,
-    home_of,
-    typed,
-)
+from tests.newcomer import DAEMON, README, SOCKETS, commands, daemon, home_of, typed
 
 BASE = f"{sys.base_prefix}/bin/python3.{sys.version_info.minor}"
-INSTALL = commands(INSTALLING)[0]
+INSTALL = commands("Install")[0]
 OTHERS = ("uv tool install", "python3 -m pip install --user")
 SHARE = ".local/share"
 OFFLINE = {
@@ -116,12 +102,12 @@ def test_the_readmes_story_is_true_without_the_checkout(
     install(INSTALL, "", folder, monkeypatch)
     said = {}
     with ExitStack() as ends:
-        for command in (*commands(LIVING), *commands(PROGRAMMING)):
+        for command in (*commands("Set it up"), *commands("From your own programs")):
             if command == DAEMON:
                 ends.enter_context(daemon(home / SOCKETS))
             else:
                 said[command] = typed(command, home)
-        typed(commands(BROWSING)[0], home)
+        typed(commands("In your browser")[0], home)
         first, second = (said[each] for each in said if "version control" in each)
         header = "Shared-Attributes: int_dotnet=?0, dev_web, int_java=?0, int_python, dev_mobile=?0"
         assert header in " ".join(first.split())
@@ -132,10 +118,10 @@ def test_the_readmes_story_is_true_without_the_checkout(
         assert "interested in .NET" in knows
     trial = home / SOCKETS.split("/")[0]
     assert (trial / "data/browser-extension/manifest.json").exists()
-    (upgrade,) = commands(UPGRADING)
+    (upgrade,) = commands("Upgrade")
     typed(upgrade, folder)
     assert (trial / "data/vault.db").exists()
-    purge, uninstall = commands(LEAVING)
+    purge, uninstall = commands("Remove it")
     typed(f"{purge} --yes", home)  # which asks
     assert [*trial.iterdir()] == []
     typed(uninstall, home)

@@ -12,24 +12,19 @@ from agent.decision.engine import load_model
 from examples.search_service.engine import Engine
 from tests.cli.conftest import builds
 from tests.house.tree import ROOT
-from tests.newcomer import (
-    ASSISTING,
-    BROWSING,
-    COMMAND,
-    INSTALLING,
-    LEAVING,
-    LIVING,
-    PAGES,
-    PROGRAMMING,
-    PROXYING,
-    README,
-    UPGRADING,
-    commands,
-)
+from tests.newcomer import COMMAND, PAGES, README, commands
 
 COMMANDS = COMMAND.findall(README)
-STORY = commands(LIVING)
-ELSEWHERE = (LIVING, BROWSING, ASSISTING, PROXYING, PROGRAMMING, UPGRADING, LEAVING)
+STORY = commands("Set it up")
+ELSEWHERE = (
+    "Set it up",
+    "In your browser",
+    "In an assistant",
+    "In a program that speaks OpenAI's protocol",
+    "From your own programs",
+    "Upgrade",
+    "Remove it",
+)
 
 
 @builds
@@ -57,7 +52,7 @@ def test_it_never_overwrites_what_its_reader_typed() -> None:
 
 def test_its_other_commands_are_those_of_continuous_integration() -> None:
     """What is run there is what a newcomer is told."""
-    installing = commands(INSTALLING)[0]
+    installing = commands("Install")[0]
     elsewhere = {installing, *(each for title in ELSEWHERE for each in commands(title))}
     others = {each for each in COMMANDS if not each.startswith("reticent ")} - elsewhere
     assert others == {"make demo", "make test"}
