@@ -147,16 +147,6 @@ def users(log: SmallLog) -> list[Fields]:
     return [dict(person) | _activity(log, person["user"]) for person in log.people]
 
 
-def asked_by_many(log: SmallLog, least: int) -> list[str]:
-    """Return the queries that enough people asked and found something with, in order."""
-    askers: dict[str, set[str]] = defaultdict(set)
-    people = {person["user"] for person in log.people}
-    for event in events(log):
-        if event["user"] in people and event["query"] and event["intent"]:
-            askers[event["query"]].add(str(event["user"]))
-    return sorted(query for query, some in askers.items() if len(some) >= least)
-
-
 def _event(
     log: SmallLog, user: str, asked: datetime, query: str | None, pages: list[Page]
 ) -> Fields:

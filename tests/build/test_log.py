@@ -8,7 +8,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import ibis
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,22 +20,13 @@ from agent.build.build import build_model
 from agent.build.engines import connected
 from agent.build.log import Log, open_log, source_of
 from agent.build.log_schema import TABLE_1, TABLES
-from agent.build.observe import Observations, observe
+from agent.build.observe import observe
 from agent.build.options import LogFiles
 from agent.errors import BuildError
 from agent.model.file import encode
 from tests.build import naive
-from tests.build.worlds import (
-    ENGINES,
-    QUIET,
-    SmallLog,
-    few,
-    frames,
-    logs,
-    options,
-    tables,
-    write_log,
-)
+from tests.build.worlds import ENGINES, QUIET, SmallLog, few, frames, logs, options, tables
+from tests.build.worlds import write_log as write_parquet
 from tests.house.tree import ROOT
 
 pytestmark = QUIET
@@ -81,7 +71,7 @@ def test_what_was_written_is_read(
 ) -> None:
     """In every format, but for the space around a text."""
     folder = tmp_path_factory.mktemp("log")
-    files = write_log(log, folder)
+    files = write_parquet(log, folder)
     if suffix != "parquet":
         files = LogFiles(*(folder / f"{name}.{suffix}" for name in TABLES))
         for path, table in zip(files, frames(log).values(), strict=True):
@@ -194,15 +184,9 @@ def test_the_description_names_every_column_and_value() -> None:
 FEW = few(2)
 
 
-def in_order(rows: list[naive.Fields]) -> list[list[tuple[str, str]]]:
+def in_order(rows: list[Any]) -> list[list[tuple[str, str]]]:
     """Rows to be compared whatever their order."""
     return sorted(sorted((name, str(value)) for name, value in row.items()) for row in rows)
-
-
-def rows_of(table: ibis.Table) -> list[naive.Fields]:
-    """A table as rows."""
-    rows: list[dict[str, Any]] = table.to_pyarrow().to_pylist()
-    return rows
 
 
 @pytest.mark.parametrize("spark", ENGINES)
@@ -221,8 +205,8 @@ def test_every_attribute_is_the_plain_computation(
         tuple(data.draw(st.permutations(log.sites))),
     )
     source = source_of(tables(shuffled, connected(spark)))
-    assert in_order(rows_of(source.events)) == in_order(naive.events(log))
-    assert in_order(rows_of(source.users)) == in_order(naive.users(log))
+    for table, expected in ((source.events, naive.events(log)), (source.users, naive.users(log))):
+        assert in_order(table.to_pyarrow().to_pylist()) == in_order(expected)
 
 
 @pytest.mark.parametrize("spark", ENGINES)
@@ -245,34 +229,14 @@ def test_a_log_in_partitions_is_the_same_model(spark: str | None, tmp_path: Path
     assert one == other
 
 
-@FEW
-@given(log=logs(), least=st.integers(1, 3))
-def test_a_model_has_all_of_table_1(log: SmallLog, least: int) -> None:
-    """With all values, also those of nobody; the people are those of the table, and no others.
-
-    Queries of too few people vanish, as do those that found nothing, and those of strangers.
-    """
-    expected = naive.asked_by_many(log, least)
-    if not expected:
-        with pytest.raises(BuildError, match="no query has events"):
-            observed(log, least)
-        return
-    seen = observed(log, least)
-    assert [query.text for query in seen.queries] == expected
-    by_name = {each.name: each for each in seen.attributes}
-    assert {*by_name} == {each.name for each in TABLE_1}
-    for entry in TABLE_1:
-        attribute = by_name[entry.name]
-        assert (attribute.title, attribute.scope) == (entry.title, entry.scope)
-        if entry.values:
-            assert attribute.values == ("unspecified", *entry.values)
-    people = {person["user"]: person for person in naive.users(log)}
-    for user, codes in zip(seen.users, seen.population.codes, strict=True):
-        words = naive.words(codes, seen, 0)[: seen.population.persons]
-        known = [people[user][each.name] for each in seen.attributes[: len(words)]]
-        assert list(words) == [value or "unspecified" for value in known]
-
-
-def observed(log: SmallLog, least: int) -> Observations:
-    """What a model is made of."""
-    return observe(source_of(tables(log)), options(min_users=least))
+def test_a_model_has_all_of_table_1(tmp_path: Path) -> None:
+    """With all values, also those of nobody; the people are those of the table, and no others."""
+    files = written(tmp_path, log=LOG.replace("12.5", "35"))
+    seen = observe(source_of(open_log(files)), options())
+    found = {each.name: (each.title, each.scope, each.values) for each in seen.attributes}
+    assert found.keys() == {each.name for each in TABLE_1}
+    for each in TABLE_1:
+        values = ("unspecified", *each.values) if each.values else found[each.name][2]
+        assert found[each.name] == (each.title, each.scope, values)
+    assert {*seen.users} == {"1", "2"}
+    assert [query.text for query in seen.queries] == ["tea"]

@@ -19,7 +19,7 @@ from agent.build.options import AttributeNote
 from agent.build.tables import open_tables
 from agent.errors import BuildError, ReticentError, UsageError
 from tests.build import naive
-from tests.build.worlds import QUIET, STRANGER, World, few, observed, options, worlds
+from tests.build.worlds import QUIET, World, few, observed, options, worlds
 
 pytestmark = QUIET
 FEW = few(2)
@@ -150,23 +150,6 @@ def test_what_is_counted_is_what_the_tables_hold(world: World, min_users: int) -
     assert dropped.pop("thin_queries") == len(naive.queries(world, 1)) - len(seen.queries)
     kept = sum(len(query.rows.user) for query in seen.queries)
     assert kept + sum(dropped.values()) == len(world.events) - 1
-
-
-def test_each_reason_to_drop_an_event_is_counted_once() -> None:
-    """A stranger without query and intent is a stranger."""
-    world = World(
-        users=(("user", "p0"), ("1", "a")),
-        events=(
-            ("user", "query", "intent"),
-            ("1", "editor", "vim"),
-            (STRANGER, "", ""),
-            ("", "editor", "vim"),
-            ("1", " ", ""),
-            ("1", "editor", ""),
-        ),
-    )
-    expected = {"unknown_user": 2, "no_query": 1, "no_intent": 1}
-    assert observed(world).dropped == expected | {"thin_queries": 0, "thin_rows": 0}
 
 
 @FEW

@@ -115,12 +115,6 @@ def frame(header: Row, rows: Sequence[Row]) -> pa.Table:
     return pa.table(columns, pa.schema([(name, pa.string()) for name in header]))
 
 
-def write_parquet(path: Path, header: Row, rows: Sequence[Row]) -> Path:
-    """Write rows as a parquet file of text."""
-    pq.write_table(frame(header, rows), path)
-    return path
-
-
 @st.composite
 def learnable(draw: st.DrawFn) -> Observations:
     """Draw a query of up to 24 people, whose attributes mostly decide what they want.
