@@ -13,16 +13,9 @@ from numpy.typing import NDArray
 from agent.decision.cache import Cache
 from agent.decision.context import Terms, terms_under
 from agent.decision.values import Request
+from agent.lab.attack import simulation
 from agent.lab.attack.outcome import Reasoner, Remaining, people_left
-from agent.lab.attack.simulation import (
-    FIRST,
-    Person,
-    Reticent,
-    Scene,
-    Trace,
-    people_of,
-    requests_of,
-)
+from agent.lab.attack.simulation import FIRST, Person, Reticent, Scene, Trace, people_of
 from agent.lab.attack.strategies import ANSWERED, PRESETS, SHIPPED, UNSET, Strategy
 from agent.model.model import Model
 from policy.match import Rulebook, known
@@ -64,39 +57,15 @@ MINE = Strategy(name="me", preset="generous", answered=True, trade_off=0.0, prot
 lists = arrays(np.uint8, st.tuples(st.integers(1, 30), st.just(WIDTH)), elements=st.integers(0, 2))
 
 
-masks = st.integers(0, 2**WIDTH - 1)
-
-
-held = st.lists(masks, min_size=1, max_size=6)
-
-
-def traced(held: list[int]) -> Trace:
-    """A trace after which these were held."""
-    return Trace(tuple(held), tuple(held))
-
-
-def first(people: Codes) -> Person:
-    """The first of a list."""
-    return Person(0, tuple(people[0].tolist()), ())
-
-
-def agreeing(people: Codes, mask: int) -> list[list[int]]:
-    """The codes of those who agree with the first on a mask, one by one."""
-    own = people[0].tolist()
-    return [
-        row
-        for row in people.tolist()
-        if all(row[each] == own[each] for each in range(WIDTH) if mask >> each & 1)
-    ]
-
-
-@given(lists, held)
-def test_left_are_those_who_agree(people: Codes, held: list[int]) -> None:
+@given(lists, st.lists(st.integers(0, 2**WIDTH - 1), min_size=1, max_size=6))
+def test_left_are_those_who_agree(people: Codes, sets: list[int]) -> None:
     """Counted anew for each request, in whatever order sets grow."""
-    mine, trace = first(people), traced(held)
-    found = people_left(trace, mine, people)
-    assert found.tolist() == [len(agreeing(people, mask)) for mask in held]
-    assert (found >= 1).all()
+    own = people[0].tolist()
+    trace, person = Trace(tuple(sets), tuple(sets)), Person(0, tuple(own), ())
+    for mask, found in zip(sets, people_left(trace, person, people).tolist(), strict=True):
+        told = [each for each in range(WIDTH) if mask >> each & 1]
+        agreeing = [row for row in people.tolist() if all(row[each] == own[each] for each in told)]
+        assert found == len(agreeing) >= 1
 
 
 class Sent(NamedTuple):
@@ -222,7 +191,7 @@ def test_what_is_unset_says_nothing_beyond_that_it_is() -> None:
         agent = Reticent(free, model(), Scene())
         for row in CODES:
             person = Person(0, tuple(row.tolist()), target.requests)
-            asked = requests_of(agent.chosen, model(), Scene(), person)
+            asked = simulation.requests_of(agent.chosen, model(), Scene(), person)
             carried = {each for _, chosen, _ in asked for each in chosen.order}
             assert all(row[each] for each in carried if each < PERSONS)
     assert bits > 0  # the law is not about people who all have set the same

@@ -57,12 +57,9 @@ def test_names_on_their_side_take_no_height_from_what_is_drawn() -> None:
     """Many places with long names make the picture higher, by the longest; few do not."""
     heights = []
     for many, letters in ((3, 8), (20, 8), (20, 28)):
-        names = tuple("n" * letters for _ in range(many))
-        places = tuple(map(float, range(many)))
-        chart = Chart(
-            "fig-names", "", "", (Panel("", "", "", (Series("s", places, places),), (), names),)
-        )
-        heights.append(size(drawn(chart)["png"])[1])
+        names, places = ("n" * letters,) * many, tuple(map(float, range(many)))
+        panel = Panel("", "", "", (Series("s", places, places),), (), names)
+        heights.append(size(drawn(Chart("fig-names", "", "", (panel,)))["png"])[1])
     assert heights[0] < heights[1] < heights[2]
 
 
@@ -86,12 +83,8 @@ def test_the_numbers_are_those_that_are_drawn() -> None:
 def test_the_page_names_every_figure_and_says_why(tmp_path: Path) -> None:
     """Each picture lies where the page says, and a bar in a sentence breaks no table."""
     other = replace(SMALL, name="fig-other", title="Another")
-    page = write_report(
-        "A study",
-        ("It begins.",),
-        (StudyFinding(SMALL, CLAIMS, ("Why.",)), StudyFinding(other)),
-        tmp_path,
-    )
+    findings = StudyFinding(SMALL, CLAIMS, ("Why.",)), StudyFinding(other)
+    page = write_report("A study", ("It begins.",), findings, tmp_path)
     text = page.read_text()
     assert page == tmp_path / REPORT
     for name in ("fig-made", "fig-other"):

@@ -184,19 +184,16 @@ def ended(utility: float, *left: int) -> StrategyOutcome:
     return StrategyOutcome(np.array(left)[:, None], utility * one, one)
 
 
-@pytest.mark.parametrize(
-    ("ours", "met"),
-    [
+def test_a_criterion_is_met_at_its_end() -> None:
+    """One guess in a thousand, a thousand people left, nine tenths of the utility."""
+    for ours, met in (
         (ended(0.91, 1000, 1000), [True, True, True]),
         (ended(0.89, 1000, 1000), [True, True, False]),
         (ended(0.91, 999, 999), [False, False, True]),
         (ended(0.91, 999, 9000), [False, False, True]),  # the worse end of each interval counts
-    ],
-)
-def test_a_criterion_is_met_at_its_end(ours: StrategyOutcome, met: list[bool]) -> None:
-    """One guess in a thousand, a thousand people left, nine tenths of the utility."""
-    found = promises("x", WANTED, (ours, ended(1.0, 1, 1)), 0, Resamples(2, 0))
-    assert [each.met for each in found] == met
+    ):
+        found = promises("x", WANTED, (ours, ended(1.0, 1, 1)), 0, Resamples(2, 0))
+        assert [each.met for each in found] == met
 
 
 MASKS = st.integers(0, 2 ** len(CARDS) - 1)
@@ -220,6 +217,8 @@ def test_a_service_sees_what_a_request_says_alone(
     requests: list[tuple[tuple[int, ...], int]],
 ) -> None:
     """Who agrees on what is told is served alike, whoever else asks; the prior where it is none."""
+    silent = received(np.array([[0, 2, 7]], np.uint8), [0b011])
+    assert silent.tolist() == [[1, 3, SILENT]]  # not specified is told too
     told = set(members(mask))
     same = tuple((one if each in told else other)[each] for each in range(len(one)))
     every = [(one, mask), (same, mask), (one, 0), *requests]
@@ -235,12 +234,6 @@ def test_a_service_sees_what_a_request_says_alone(
         assert not scores[2].any()
         alone = [SERVICE.scores(query, said[each : each + 1])[0] for each in range(len(said))]
         assert scores == pytest.approx(np.array(alone), abs=1e-12)
-
-
-def test_what_is_received() -> None:
-    """The code and one of what is told: not specified is told too."""
-    said = received(np.array([[0, 2, 7]], np.uint8), [0b011])
-    assert said.tolist() == [[1, 3, SILENT]]
 
 
 @FEW

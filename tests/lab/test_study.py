@@ -15,18 +15,9 @@ from agent.build.observe import HALF_KEY, in_half_a
 from agent.build.options import BuildOptions, Description
 from agent.errors import UsageError
 from agent.lab import StudyOptions
+from agent.lab.attack import material as tables
 from agent.lab.attack.criteria import criteria, grid, limits_of
-from agent.lab.attack.material import (
-    WholeTable,
-    compared,
-    criteria_of,
-    disclosures,
-    holdings,
-    model_of_sample,
-    samples_of,
-    whole,
-    world_of,
-)
+from agent.lab.attack.material import WholeTable, disclosures, model_of_sample, samples_of, world_of
 from agent.lab.attack.outcome import Crowd, Remaining, StrategyOutcome
 from agent.lab.attack.report import charts, page
 from agent.lab.attack.simulation import Material, Person, Trace, people_of
@@ -41,15 +32,7 @@ from agent.lab.attack.strategies import (
     UNSET,
     Strategy,
 )
-from agent.lab.attack.study import (
-    FEW,
-    LISTED,
-    SHORT,
-    AttackStudy,
-    Run,
-    reasoned,
-    study,
-)
+from agent.lab.attack.study import FEW, LISTED, SHORT, AttackStudy, Run, reasoned, study
 from agent.lab.charts import Criterion
 from agent.tradeoff import Population
 from tests.build.worlds import QUIET
@@ -88,31 +71,23 @@ def judged(changed: dict[str, tuple[float, float]]) -> dict[str, Criterion]:
     usual = dict.fromkeys(FAMILIES, (0.5, 0.5)) | changed
     outcomes = {}
     for name, strategies in FAMILIES.items():
-        for strategy, at in zip(
-            strategies, np.linspace(1, 0, len(strategies)).tolist(), strict=True
-        ):
-            low, high = usual[name]
+        low, high = usual[name]
+        levels = np.linspace(1, 0, len(strategies)).tolist()
+        for strategy, at in zip(strategies, levels, strict=True):
             outcomes[strategy] = fixed(1 + at, low * (high / low) ** at)
     outcomes |= {strategy: fixed(1.5, 0.001) for strategy in (*ANSWERED, *SHIPPED)}
-    outcomes |= {
-        strategy: each for strategy, each in made().outcomes.items() if strategy not in outcomes
-    }
+    outcomes = {**made().outcomes, **outcomes}
     crowd = replace(made().crowd, steps=StudyOptions(requests=200).steps)
     found = criteria(replace(made(), outcomes=outcomes, crowd=crowd))
     return {each.what: each for each in found}
 
 
-def test_nothing_told_is_nothing_learned() -> None:
-    """A guess is as good as blind, and nobody is served better."""
-    found = made().outcomes[NOTHING]
+def test_strategies_lie_between_nothing_and_everything() -> None:
+    """Nothing told is nothing learned; each leaves those whom everything leaves, and never more."""
+    study, whole, found = made(), made().outcomes[EVERYTHING], made().outcomes[NOTHING]
     assert (found.remaining == len(others().codes)).all()
-    assert (found.bits == 0).all()
-    assert (found.carried == 0).all()
-
-
-def test_nobody_is_left_whom_everything_rules_out() -> None:
-    """Every strategy leaves those whom everything leaves, and never more as requests go on."""
-    study, whole = made(), made().outcomes[EVERYTHING]
+    assert not found.bits.any()
+    assert not found.carried.any()
     for found in study.outcomes.values():
         assert (np.diff(found.remaining, axis=1) <= 0).all()
         assert (found.remaining >= whole.remaining).all()
@@ -130,8 +105,6 @@ def test_absence_tells_nothing() -> None:
 
 LEDGER, PLAN, FORGETS, STANDS = ("with the ledger", "planned", "without memory", "standing set")
 FORTIETH, TWENTIETH, HALVED = (0.5 / 40, 0.5 / 20, (0.0025, 0.005))
-
-
 LINES: tuple[tuple[dict[str, tuple[float, float]], str, str, bool], ...] = (
     ({PLAN: (FORTIETH, FORTIETH)}, PLAN, FORGETS, True),
     ({LEDGER: (FORTIETH, FORTIETH)}, LEDGER, FORGETS, True),
@@ -211,7 +184,7 @@ def test_the_rarest_are_looked_for() -> None:
         assert min(map(min, bits)) >= 0
 
 
-def test_what_reasoning_found_is_said() -> None:
+def test_what_reasoning_tells_is_on_the_page() -> None:
     """Ten times fewer is something; as many is nothing, and said too."""
     for left, words in ((4, "40 people agreed"), (40, "nothing away here")):
         remaining = Remaining(np.array([40]), np.array([left]), np.array([left == 40]))
@@ -220,17 +193,16 @@ def test_what_reasoning_found_is_said() -> None:
         assert words in page(study, (), criteria(study))
 
 
-def world(folder: Path, people: int = TOWN) -> WholeTable:
-    """The people of a small town."""
+def town_options(folder: Path, people: int = TOWN) -> BuildOptions:
+    """The tables of a small town."""
     users, events = write_town(folder, people)
-    described = Description(weights="weight")
-    return world_of(BuildOptions(users=users, events=events, description=described))
+    return BuildOptions(users=users, events=events, description=Description(weights="weight"))
 
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> WholeTable:
     """The same town for all."""
-    return world(tmp_path_factory.mktemp("town"))
+    return world_of(town_options(tmp_path_factory.mktemp("town")))
 
 
 def test_a_model_of_everybody_predicts_what_is_so(town: WholeTable) -> None:
@@ -238,7 +210,7 @@ def test_a_model_of_everybody_predicts_what_is_so(town: WholeTable) -> None:
     model = model_of_sample(town, 1.0, 1, quiet)
     codes = town.observations.population.codes
     disclosed = Counter({(((1, 1),), 0b111): 2, ((), 0b11): 1})
-    predicted, realised = compared(disclosed, model, Population(codes))
+    predicted, realised = tables.compared(disclosed, model, Population(codes))
     assert np.allclose(predicted, realised)
     alike = codes[codes[:, 1] == 1][:, :3]
     assert realised[0] == pytest.approx(len(np.unique(alike, axis=0)) / len(alike))
@@ -250,7 +222,7 @@ def test_a_sample_predicts_about_what_is_so(town: WholeTable) -> None:
     assert model.population.rows == TOWN / 5
     assert model.people == pytest.approx(TOWN)
     everybody = Population(town.observations.population.codes)
-    predicted, realised = compared(Counter({((), 0b11): 1}), model, everybody)
+    predicted, realised = tables.compared(Counter({((), 0b11): 1}), model, everybody)
     assert 0.7 < realised[0] / predicted[0] < 1.35
 
 
@@ -259,7 +231,7 @@ def test_disclosures_are_what_was_new_and_holdings_forget_what_was_before() -> N
     person, trace = Person(0, (2, 1)), Trace((1, 1, 3), (1, 1, 3))
     found = disclosures([person], [trace])
     assert found == {((), 1): 1, (((0, 2),), 3): 1}
-    assert holdings(found) == {((), 1): 1, ((), 3): 1}
+    assert tables.holdings(found) == {((), 1): 1, ((), 3): 1}
 
 
 @given(st.lists(st.floats(0.2, 3.0), min_size=1, max_size=40), st.floats(1e-4, 0.01))
@@ -268,34 +240,28 @@ def test_criteria_are_plain_arithmetic(ratios: list[float], risk: float) -> None
     """The share of sets within 1.35 times, and the ratio of means; beyond a percent none speaks."""
     predicted, times = np.full(len(ratios), risk), np.ones(len(ratios), np.intp)
     realised = predicted * ratios
-    found = criteria_of("x", np.array([predicted, realised]), times.tolist())
+    found = tables.criteria_of("x", np.array([predicted, realised]), times.tolist())
     assert [each.met for each in found] == [
         np.mean(realised / predicted <= 1.35) >= 0.95,
         realised.mean() / predicted.mean() >= 0.5,
     ]
     far = np.array([predicted + 0.02, realised])
-    assert [each.met for each in criteria_of("x", far, times.tolist())] == [None]
+    assert [each.met for each in tables.criteria_of("x", far, times.tolist())] == [None]
 
 
-def test_a_study_of_a_small_town(town: WholeTable) -> None:
+def test_a_study_of_a_small_town(town: WholeTable, tmp_path: Path) -> None:
     """The samples that are large enough, each beside the truth; on the page every criterion."""
     options = StudyOptions(people=4, requests=4, processes=1)
     finding, judged = samples_of(town, options, quiet)
     assert [each.title for each in finding.chart.panels] == ["a sample of 20 %"]
     assert all(each.what in finding.text[0] for each in judged)
-
-
-def test_too_few_people_are_refused(tmp_path: Path) -> None:
-    """A sample of them says nothing."""
     with pytest.raises(UsageError, match="80 people are too few"):
-        samples_of(world(tmp_path, 80), StudyOptions(), quiet)
+        samples_of(world_of(town_options(tmp_path, 80)), StudyOptions(), quiet)
 
 
 def test_everybody_is_on_the_list_and_every_limit_on_the_page(tmp_path: Path) -> None:
     """The rows of one half stand for everybody; only those ask whom the model has not seen."""
-    users, events = write_town(tmp_path)
-    described = Description(weights="weight")
-    material = whole(BuildOptions(users=users, events=events, description=described), quiet)
+    material = tables.whole(town_options(tmp_path), quiet)
     model, others = material.model, material.others
     known = int(in_half_a([f"u{each}" for each in range(TOWN)], HALF_KEY).sum())
     assert model.population.rows == known
