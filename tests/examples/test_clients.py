@@ -3,7 +3,6 @@
 Where something fails nothing is attached, and soon enough.
 """
 
-import asyncio
 import json
 import os
 import re
@@ -13,7 +12,6 @@ import subprocess
 import sys
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -38,7 +36,7 @@ from tests.worlds.doors import short_home
 FOLDER = ROOT / "examples" / "clients"
 PYTHON, NODE = (FOLDER / f"reticent_client.{kind}" for kind in ("py", "mjs"))
 MODULE: dict[str, Any] = runpy.run_path(str(PYTHON))
-GIT = "version control"
+GIT, HOST = "version control", "forge.example"
 ABSENT = "no daemon runs; start it with `reticent daemon`"
 IN_NODE = """
 import * as client from "%s";
@@ -55,36 +53,34 @@ class Told(NamedTuple):
     said: str
 
 
-class Question(NamedTuple):
-    """What it is asked; ``limit``: seconds."""
-
-    query: str
-    recipient: str
-    asked: Sequence[str] | None = None
-    limit: float = PATIENCE
+NONE = Told("", {}, ABSENT)
 
 
-class Client(ABC):
-    """One of them; ``variables``: of its environment, beside those of this process."""
+class Client(NamedTuple):
+    """A client in "python" or in "node", with its environment."""
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
-        self.environment = {**os.environ, **variables}
+    kind: str
+    environment: Mapping[str, str]
 
-    @abstractmethod
-    def path(self) -> str:
-        """Return where it looks for the socket."""
+    def decide(
+        self,
+        query: str = GIT,
+        recipient: str = HOST,
+        asked: Sequence[str] | None = None,
+        limit: float = PATIENCE,
+    ) -> Told:
+        """Ask; ``limit``: seconds."""
+        if self.kind == "python":
+            return Told(*self.called("decide", query, recipient, asked, limit))
+        return Told(**self.called("decide", query, recipient, asked, round(limit * 1000)))
 
-    @abstractmethod
-    def decide(self, question: Question) -> Told:
-        """Ask."""
-
-    @abstractmethod
     def offer(self, recipient: str, names: Sequence[str]) -> bool:
         """Offer, and return whether that worked."""
+        return bool(self.called("offer", recipient, names))
 
-    def run(self, *command: str, given: str = "") -> subprocess.CompletedProcess[str]:
-        """Return what a command did in its environment; ``given``: on its standard input."""
-        return subprocess.run(
+    def run(self, *command: str, given: str = "") -> tuple[int, str, str]:
+        """Run a command in its environment; ``given``: on its standard input."""
+        done = subprocess.run(
             command,
             input=given,
             check=False,
@@ -93,80 +89,32 @@ class Client(ABC):
             timeout=PATIENCE,
             env=self.environment,
         )
+        return done.returncode, done.stdout, done.stderr
+
+    def called(self, name: str, *given: object) -> Any:  # noqa: ANN401  (of any of its functions)
+        """Call a function of it."""
+        if self.kind == "python":
+            with patch.dict(os.environ, self.environment, clear=True):
+                return MODULE[name](*given)
+        command = [needs("node"), "--input-type=module", "-e", IN_NODE % NODE.as_uri()]
+        code, out, err = self.run(*command, json.dumps([name, *given]))
+        assert (code, err) == (0, "")
+        return json.loads(out)
 
 
-class InPython(Client):
-    """A call that waits."""
-
-    def path(self) -> str:
-        """Return where."""
-        return str(self.here("socket_path"))
-
-    def decide(self, question: Question) -> Told:
-        """Ask, and return what it says."""
-        return Told(*self.here("decide", *question))
-
-    def offer(self, recipient: str, names: Sequence[str]) -> bool:
-        """Offer."""
-        return bool(self.here("offer", recipient, names, PATIENCE))
-
-    def here(self, call: str, *given: object) -> Any:  # noqa: ANN401  (of any of its functions)
-        """Return what a function returns."""
-        with patch.dict(os.environ, self.environment, clear=True):
-            return MODULE[call](*given)
-
-
-class InLoop(InPython):
-    """A call in a loop of asyncio."""
-
-    def here(self, call: str, *given: object) -> Any:  # noqa: ANN401  (of any of its functions)
-        """Return what the function of this kind returns."""
-        if call == "socket_path":
-            return super().here(call)
-        with patch.dict(os.environ, self.environment, clear=True):
-            return asyncio.run(MODULE[f"{call}_async"](*given))
-
-
-class InNode(Client):
-    """A call in Node, which must be there."""
-
-    def path(self) -> str:
-        """Return where."""
-        return str(self._called("socketPath"))
-
-    def decide(self, question: Question) -> Told:
-        """Ask, and return what it says."""
-        milliseconds = round(question.limit * 1000)
-        return Told(**self._called("decide", *question[:-1], milliseconds))
-
-    def offer(self, recipient: str, names: Sequence[str]) -> bool:
-        """Offer."""
-        return bool(self._called("offer", recipient, names))
-
-    def _called(self, *given: object) -> Any:  # noqa: ANN401  (of any of its functions)
-        done = self.run(
-            needs("node"), "--input-type=module", "-e", IN_NODE % NODE.as_uri(), json.dumps(given)
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-        return json.loads(done.stdout)
+def at(kind: str, places: Paths) -> Client:
+    """Return a client where these are the paths."""
+    return Client(kind, {**os.environ, HOME: str(places.config.parent)})
 
 
 @contextmanager
-def faking(kind: type[Client], **handlers: Handler) -> Iterator[tuple[FakeDaemon, Client]]:
+def faking(kind: str, **handlers: Handler) -> Iterator[tuple[FakeDaemon, Client]]:
     """Yield a daemon that is none, and a client to it."""
     with short_home() as places, FakeDaemon(places.query, handlers, QUERY) as fake:
-        yield fake, kind(at(places))
+        yield fake, at(kind, places)
 
 
-def at(places: Paths) -> dict[str, str]:
-    """Return the environment in which these are the paths."""
-    return {HOME: str(places.config.parent)}
-
-
-CLIENTS: tuple[type[Client], ...] = (InPython, InLoop, InNode)
-clients = pytest.mark.parametrize("kind", CLIENTS)
-
-
+clients = pytest.mark.parametrize("kind", ["python", "node"])
 IN_PYTHON = [sys.executable, "-I", "-S", str(PYTHON)]  # isolated, and without site-packages
 few = settings(max_examples=8)
 ascii_texts = st.text(st.characters(min_codepoint=32, max_codepoint=126))
@@ -186,11 +134,11 @@ def live() -> Iterator[Live]:
 
 
 @clients
-def test_it_attaches_what_was_decided(live: Live, kind: type[Client]) -> None:
+def test_it_attaches_what_was_decided(live: Live, kind: str) -> None:
     """As the house's own client is told, for a recipient that holds as little."""
     with live.client(QUERY) as ours:
-        wanted = ours.call("decide", Ask(query=GIT, recipient=f"for-{kind.__name__}.example"))
-    told = kind(at(live.paths)).decide(Question(GIT, f"{kind.__name__}.example"))
+        wanted = ours.call("decide", Ask(query=GIT, recipient=f"for-{kind}.example"))
+    told = at(kind, live.paths).decide(recipient=f"{kind}.example")
     assert wanted.header
     assert told == Told(wanted.header, wanted.attributes, "answered")
 
@@ -200,24 +148,22 @@ def test_it_attaches_what_was_decided(live: Live, kind: type[Client]) -> None:
 @given(
     header=ascii_texts, values=st.dictionaries(st.from_regex(r"[a-z]\w*", fullmatch=True), texts)
 )
-def test_a_header_comes_as_it_is(kind: type[Client], header: str, values: dict[str, str]) -> None:
+def test_a_header_comes_as_it_is(kind: str, header: str, values: dict[str, str]) -> None:
     """Whatever else is in the answer, and however it is written there."""
     printable = {name: re.sub(r"\W", "ü", value) for name, value in values.items()}
     answer = Answer(code="answered", header=header, attributes=printable, unspecified=["header"])
     with faking(kind, decide=says(answer)) as (_, client):
-        told = client.decide(Question(GIT, "forge.example"))
+        told = client.decide()
     assert told == Told(header, printable, "answered")
 
 
 @clients
 @few
 @given(query=texts, recipient=texts, names=st.lists(texts, min_size=1, max_size=3))
-def test_what_is_asked_arrives(
-    kind: type[Client], query: str, recipient: str, names: list[str]
-) -> None:
+def test_what_is_asked_arrives(kind: str, query: str, recipient: str, names: list[str]) -> None:
     """Once, whatever is in it."""
     with faking(kind, decide=says(Answer(code="answered")), offer=says(Done())) as (fake, client):
-        client.decide(Question(query, recipient, names))
+        client.decide(query, recipient, names)
         assert client.offer(recipient, names)
 
     asking = Ask(query=query, recipient=recipient, asked=names)
@@ -228,63 +174,59 @@ def test_what_is_asked_arrives(
 @clients
 @few
 @given(home=folders, runtime=folders, state=folders)
-def test_it_looks_where_the_daemon_listens(
-    kind: type[Client], home: str, runtime: str, state: str
-) -> None:
+def test_it_looks_where_the_daemon_listens(kind: str, home: str, runtime: str, state: str) -> None:
     """As agent.paths has it, whatever the environment."""
     variables = {HOME: home, "XDG_RUNTIME_DIR": runtime, "XDG_STATE_HOME": state}
     with patch.dict(os.environ, {**variables, "HOME": "/home/somebody"}):
-        assert kind({}).path() == str(paths().query)
+        name = "socket_path" if kind == "python" else "socketPath"
+        assert Client(kind, os.environ).called(name) == str(paths().query)
 
 
 USAGE = "reticent: expected QUERY HOST [ATTRIBUTE...]; - reads the query from standard input\n"
 
 
-@pytest.mark.parametrize("kind", [InPython, InNode])
-def test_as_a_command(kind: type[Client]) -> None:
+@clients
+def test_as_a_command(kind: str) -> None:
     """It prints the header, or why there is none, and needs nothing that is installed.
 
     A query may come from standard input, where no other user of the machine sees it.
     """
-    command = [needs("node"), str(NODE)] if kind is InNode else IN_PYTHON
-    host = "forge.example"
+    command = [needs("node"), str(NODE)] if kind == "node" else IN_PYTHON
     answer = Answer(code="answered", header='a="b"', attributes={"a": "b"})
     right = (0, 'Shared-Attributes: a="b"\n', "")
     with faking(kind, decide=says(answer)) as (fake, client):
         for arguments, typed, wanted in (
-            ([GIT, host, "a", "c"], "", right),
-            (["-", host], f"{GIT}\n", right),
+            ([GIT, HOST, "a", "c"], "", right),
+            (["-", HOST], f"{GIT}\n", right),
             *(([*words], "", (2, "", USAGE)) for words in ((), (GIT,), ("-",))),
         ):
-            done = client.run(*command, *arguments, given=typed)
-            assert (done.returncode, done.stdout, done.stderr) == wanted
-        asked = [Ask(query=GIT, recipient=host, asked=each) for each in (["a", "c"], None)]
+            assert client.run(*command, *arguments, given=typed) == wanted
+        asked = [Ask(query=GIT, recipient=HOST, asked=each) for each in (["a", "c"], None)]
         assert fake.calls == [("decide", {"body": each}) for each in asked]
-    done = client.run(*command, GIT, host)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", f"reticent: {ABSENT}\n")
+    assert client.run(*command, GIT, HOST) == (0, "", f"reticent: {ABSENT}\n")
 
 
 @clients
-def test_no_daemon(kind: type[Client]) -> None:
+def test_no_daemon(kind: str) -> None:
     """Nobody started it, or it was killed; one sentence says what to do."""
     with short_home() as places:
-        client = kind(at(places))
-        assert client.decide(Question(GIT, "forge.example")) == Told("", {}, ABSENT)
+        client = at(kind, places)
+        assert client.decide() == NONE
         places.runtime.mkdir()
         with socket.socket(socket.AF_UNIX) as stale:
             stale.bind(str(places.query))
-        assert client.decide(Question(GIT, "forge.example")) == Told("", {}, ABSENT)
-        assert not client.offer("forge.example", ["region"])
+        assert client.decide() == NONE
+        assert not client.offer(HOST, ["region"])
 
 
 @clients
-def test_a_daemon_that_never_ends(kind: type[Client]) -> None:
+def test_a_daemon_that_never_ends(kind: str) -> None:
     """Every byte in time, and no end of them: the limit is one of the whole."""
     with short_home() as places:
         places.runtime.mkdir()
         with dripping(places.query):
-            client = kind(at(places))
-            told = client.decide(Question(GIT, "forge.example", limit=4 * SHORT))
+            client = at(kind, places)
+            told = client.decide(limit=4 * SHORT)
     assert told == Told("", {}, BROKEN)
 
 
@@ -330,35 +272,35 @@ NO_ANSWERS = (
 
 
 @clients
-def test_an_answer_that_is_none(kind: type[Client]) -> None:
+def test_an_answer_that_is_none(kind: str) -> None:
     """Nothing of it is attached."""
     for answer in NO_ANSWERS:
         with faking(kind, decide=says(answer)) as (_, client):
-            told = client.decide(Question(GIT, "forge.example"))
+            told = client.decide()
         assert (told.header, told.attributes) == ("", {}), answer
         assert told.said != "answered"
 
 
 @clients
-def test_an_answer_that_is_cut(kind: type[Client]) -> None:
+def test_an_answer_that_is_cut(kind: str) -> None:
     """What came of it would pass for a whole one."""
     for length, whole in ((len(GOOD), True), (len(GOOD) + 1, False)):
         with short_home() as places:
             places.runtime.mkdir()
             head = HEAD + f"Content-Length: {length}\r\n\r\n".encode()
             with saying(places.query, head + GOOD):
-                told = kind(at(places)).decide(Question(GIT, "forge.example"))
+                told = at(kind, places).decide()
         assert told == (Told('a="b"', {"a": "b"}, "answered") if whole else Told("", {}, BROKEN))
 
 
 @clients
-def test_a_refusal(kind: type[Client]) -> None:
+def test_a_refusal(kind: str) -> None:
     """Of what is no host, say; or because the daemon is locked."""
     fault = Fault(code="usage", what="this is no host", hint="give another")
     with faking(kind, decide=says(fault), offer=says(fault)) as (_, client):
-        told = client.decide(Question(GIT, "no host"))
+        told = client.decide(recipient="no host")
         assert not client.offer("no host", ["region"])
     assert (told.header, told.attributes) == ("", {})
     assert told.said in {"the daemon refused", "the daemon refused: this is no host"}
     with faking(kind, decide=says(Answer(code="locked"))) as (_, client):
-        assert client.decide(Question(GIT, "forge.example")) == Told("", {}, "locked")
+        assert client.decide() == Told("", {}, "locked")

@@ -12,15 +12,8 @@ from agent.lab.attack.simulation import Person, people_of
 from agent.lab.attack.strategies import Strategy
 from examples.search_service.evaluate import main
 from examples.search_service.ranking import Ranker
-from examples.search_service.replay.figures import (
-    BEST,
-    NOTHING,
-    PLAIN,
-    SHIPPED,
-    Compared,
-    Line,
-    figures,
-)
+from examples.search_service.replay import figures as replayed
+from examples.search_service.replay.figures import BEST, NOTHING, PLAIN, SHIPPED, Compared, Line
 from examples.search_service.replay.served import PlainRanker, Served, Service
 from tests.build.worlds import QUIET
 from tests.house.tree import ROOT
@@ -59,7 +52,7 @@ def results(draw: st.DrawFn) -> dict[Line, list[Served]]:
 @given(results())
 def test_the_best_keeps_all_and_nothing_none(traces: dict[Line, list[Served]]) -> None:
     """In every resample: that is what paired means."""
-    found = figures(traces, BY)
+    found = replayed.figures(traces, BY)
     for line, share in ((NOTHING, 0.0), (BEST, 1.0)):
         assert found[line].kept == pytest.approx((share,) * 3)
     kept, ranks = found[OURS].kept, {line: found[line].rank.mean for line in found}
@@ -101,10 +94,7 @@ def test_requests_are_ranked_by_what_they_carry(person: Person, line: Line) -> N
 
 
 TABLES = ROOT / "examples" / "own_tables"
-SMALL = [
-    *("--data", str(TABLES)),
-    *("--people", "4", "--requests", "2"),
-]
+SMALL = ["--data", str(TABLES), "--people", "4", "--requests", "2"]
 
 
 def printed(capsys: pytest.CaptureFixture[str], *more: str) -> str:

@@ -4,7 +4,6 @@ import ast
 import re
 from contextlib import redirect_stdout
 from io import StringIO
-from typing import NamedTuple
 
 import pytest
 
@@ -17,39 +16,30 @@ EXAMPLE = re.compile(
 )
 
 
-class Example(NamedTuple):
-    """A block of code, and what it prints."""
-
-    name: str
-    code: str
-    printed: str
-
-
-def examples() -> list[Example]:
-    """Return the examples of the page, each named by its section and place."""
-    found: list[Example] = []
+def examples() -> dict[str, tuple[str, str]]:
+    """Return the code of each example of the page, and what it prints, by its section and place."""
+    found: dict[str, tuple[str, str]] = {}
     title = ""
     for each in EXAMPLE.finditer(PAGE.read_text()):
         title = each["title"] or title
         if each["code"]:
-            found.append(Example(f"{title} {len(found) + 1}", each["code"], each["out"]))
+            found[f"{title} {len(found) + 1}"] = each["code"], each["out"]
     return found
 
 
-@pytest.mark.parametrize("example", examples(), ids=lambda each: each.name)
-def test_an_example_prints_what_the_page_says(
-    example: Example, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("name", examples())
+def test_an_example_prints_what_the_page_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run from the root of the repository."""
     monkeypatch.chdir(ROOT)
+    code, wanted = examples()[name]
     with redirect_stdout(StringIO()) as printed:
-        exec(compile(example.code, example.name, "exec"), {"__name__": "example"})  # noqa: S102  (our own page)
-    assert printed.getvalue() == example.printed
+        exec(compile(code, name, "exec"), {"__name__": "example"})  # noqa: S102  (our own page)
+    assert printed.getvalue() == wanted
 
 
 def test_the_examples_are_as_short_as_promised() -> None:
     """A decision takes ten lines, a utility and a cost of one's own twenty."""
-    lines = {each.name: sum(map(bool, each.code.splitlines())) for each in examples()}
+    lines = {name: sum(map(bool, code.splitlines())) for name, (code, _) in examples().items()}
     assert lines["A decision 1"] <= 10
     assert lines["A utility and a cost of your own 5"] <= 20
     assert PAGE.read_text().count("```python") == len(lines) == 6
@@ -58,8 +48,8 @@ def test_the_examples_are_as_short_as_promised() -> None:
 def test_the_examples_import_the_face_alone() -> None:
     """Whoever copies them depends on what is meant to last."""
     tops = {"agent", "agent.tradeoff", "datetime", "numpy"}
-    for each in examples():
-        for node in ast.walk(ast.parse(each.code)):
+    for code, _ in examples().values():
+        for node in ast.walk(ast.parse(code)):
             if isinstance(node, ast.ImportFrom):
                 assert node.module in tops
             elif isinstance(node, ast.Import):

@@ -130,10 +130,8 @@ def read(text: str) -> list[str] | None:
         members: Any = http_sf.parse(text.encode("latin-1"), tltype="list")
     except (StructuredFieldError, OverflowError):
         return None
-    items = [member[0] for member in members]
-    return (
-        [str(each) for each in items] if all(isinstance(i, http_sf.Token) for i in items) else None
-    )
+    tokens = [str(item) for item, _ in members if isinstance(item, http_sf.Token)]
+    return tokens if len(tokens) == len(members) else None
 
 
 LONG = ("a" * 100_000, "a," * 50_000, "a" + ";b" * 50_000, ";" * 100_000)

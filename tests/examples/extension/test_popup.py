@@ -30,12 +30,7 @@ BECAUSE = [
     Because(name="age", reason="worth it", gain_bits=0.1, cost_bits=0.02),
 ]
 SUMMARY = Summary(
-    pool="a.example",
-    model="m",
-    utility_bits=0.3,
-    people_left=1234.4,
-    waiting=1,
-    because=BECAUSE,
+    pool="a.example", model="m", utility_bits=0.3, people_left=1234.4, waiting=1, because=BECAUSE
 )
 SENT = {"int_python": "yes", "age": "very_young", "region": "west_europe"}
 VC = Reading(query="vc", title="version control", probability=1, model="so")

@@ -53,12 +53,8 @@ def free() -> int:
 def started(port: int) -> Iterator[subprocess.Popen[bytes]]:
     """Run it at a port, and yield the program once that answers."""
     needs("searx")
-    process = subprocess.Popen(
-        [sys.executable, *COMMAND, "--port", str(port)],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    command, nowhere = [sys.executable, *COMMAND, "--port", str(port)], subprocess.DEVNULL
+    process = subprocess.Popen(command, cwd=ROOT, stdout=nowhere, stderr=nowhere)
 
     def ready() -> bool:
         assert process.poll() is None, "it has ended"
@@ -78,14 +74,6 @@ def answers(port: int) -> bool:
     with socket.socket() as opened:
         opened.settimeout(PATIENCE)
         return opened.connect_ex(("127.0.0.1", port)) == 0
-
-
-@contextmanager
-def searx() -> Iterator[int]:
-    """Run it, and yield its port."""
-    port = free()
-    with started(port):
-        yield port
 
 
 def get(port: int, target: str, headers: Sequence[tuple[str, str | bytes]] = ()) -> Answer:
