@@ -21,8 +21,7 @@ from agent.wire.base import ASKER
 from agent.wire.decide import Answer
 from agent.wire.routes import CONTROL, QUERY
 from policy.settings import LONGEST_MINUTES
-from tests.worlds.doors import ASK, behind
-from tests.worlds.processes import awaited
+from tests.worlds.doors import ASK, awaited, behind
 
 LONGEST = LONGEST_MINUTES * 60
 CALLS = {

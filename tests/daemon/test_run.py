@@ -36,8 +36,18 @@ from agent.paths import Paths
 from agent.wire.state import Event
 from tests.vault.doubles import NEVER
 from tests.waiting import PATIENCE
-from tests.worlds.doors import ASK, LOCKED, received, short_home
-from tests.worlds.processes import ask, awaited, begun, ended, running, until
+from tests.worlds.doors import (
+    ASK,
+    LOCKED,
+    ask,
+    awaited,
+    begun,
+    ended,
+    received,
+    running,
+    short_home,
+    until,
+)
 
 
 @pytest.fixture
@@ -88,7 +98,7 @@ def test_the_log_has_nothing_of_what_was_asked(home: Paths) -> None:
             opened.sendall(b"rare disease at clinic.example\r\n\r\n")
             assert b" 400 " in opened.recv(1000)
     text = home.log.read_text()
-    assert text.count("decide failed: RuntimeError in processes.py, line") == 2
+    assert text.count("decide failed: RuntimeError in doors.py, line") == 2
     assert re.search("ready .*ending", text, re.DOTALL)
     for word in ("rare", "disease", "clinic", "gender", "married", "Traceback"):
         assert word not in text

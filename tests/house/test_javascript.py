@@ -20,15 +20,6 @@ KEEPS = "storage localStorage sessionStorage indexedDB caches cookie cookies"
 FORBIDDEN = {*f"{MAKES_HTML} {RUNS_TEXT} {REACHES_OUT} {KEEPS}".split()}
 
 
-def files(*suffixes: str, below: Path = ROOT) -> list[str]:
-    """Return where the files of a kind lie in the checkout, all or those below a folder."""
-    found = (path for path in sources(*suffixes) if path.is_relative_to(below))
-    return [str(path.relative_to(ROOT)) for path in found]
-
-
-SCRIPTS = files(".js", ".mjs")
-
-
 def wrong_imports(path: Path, text: str) -> Iterator[str]:
     """Yield what a module imports and does not use, and what is not there, nor Node's, nor npm's.
 
@@ -48,9 +39,10 @@ def wrong_imports(path: Path, text: str) -> Iterator[str]:
 class Page(HTMLParser):
     """Notes what a page of the extension may not have: code in it, and addresses elsewhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
         super().__init__()
         self.wrong: list[str] = []
+        self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Look at one element."""
@@ -61,17 +53,10 @@ class Page(HTMLParser):
         self.wrong += [text for text in given.values() if re.match(r"\s*(\w+:|//)", text)]
 
 
-def wrong_in_page(text: str) -> list[str]:
-    """Return what a page of the extension has that it may not."""
-    page = Page()
-    page.feed(text)
-    return page.wrong
-
-
 def test_imports_exist_and_are_used() -> None:
     """There is no build that would notice."""
-    found = {name: [*wrong_imports(ROOT / name, (ROOT / name).read_text())] for name in SCRIPTS}
-    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+    for path in sources(".js", ".mjs"):
+        assert [*wrong_imports(path, path.read_text())] == [], path
     text = (
         'import {a} from "./gone.mjs"; import {join} from "path"; join(a); import b from "node:os";'
     )
@@ -81,9 +66,9 @@ def test_imports_exist_and_are_used() -> None:
 
 def test_the_extension_makes_no_html_and_reaches_nobody() -> None:
     """Nor does it run text or keep anything; whom it asks is the daemon, by the relay."""
-    for name in files(".js", ".mjs", below=EXTENSION):
-        written = names(parsed((ROOT / name).read_text()))
-        assert [each for each in written if each[0] in FORBIDDEN] == [], name
+    for path in (each for each in sources(".js", ".mjs") if EXTENSION in each.parents):
+        written = names(parsed(path.read_text()))
+        assert [each for each in written if each[0] in FORBIDDEN] == [], path
     text = '// eval\nconst {fetch: f} = globalThis; a.innerHTML = "caches"; chrome.storage?.session'
     found = {name for name, _ in names(parsed(text))}
     assert found & FORBIDDEN == {"fetch", "innerHTML", "storage"}
@@ -91,7 +76,7 @@ def test_the_extension_makes_no_html_and_reaches_nobody() -> None:
 
 def test_a_page_holds_no_code_and_nothing_from_elsewhere() -> None:
     """All of it comes with the extension."""
-    for name in files(".html", below=EXTENSION):
-        assert wrong_in_page((ROOT / name).read_text()) == [], name
+    for path in EXTENSION.rglob("*.html"):
+        assert Page(path.read_text()).wrong == [], path
     text = "<script>1</script><p onclick='f()'><img src=//a.example><script src='a.js'></script>"
-    assert wrong_in_page(text) == ["a script in the page", "onclick", "//a.example"]
+    assert Page(text).wrong == ["a script in the page", "onclick", "//a.example"]

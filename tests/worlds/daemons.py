@@ -30,7 +30,7 @@ from tests.developer import PROFILE
 from tests.house.tree import ROOT
 from tests.vault.values import change
 from tests.vault.worlds import FAST, PASSPHRASE, create
-from tests.worlds.doors import short_home
+from tests.worlds.doors import connected, short_home
 
 BALANCED = 'preset = "balanced"\n[daemon]\nlock_after_minutes = 0\n'
 START = [sys.executable, "-m", "agent.cli", "daemon", "--json"]
@@ -63,10 +63,7 @@ class Live:
 
     def connect(self, door: Door) -> socket.socket:
         """Return a connection of the caller's own."""
-        opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        opened.settimeout(PATIENCE)
-        opened.connect(str(self.at(door)))
-        return opened
+        return connected(self.at(door))
 
     def status(self) -> Status:
         """Return how it is, which it must say itself, in the process that was started."""

@@ -1,8 +1,13 @@
-"""The outer half of the daemon with nothing behind it, and a caller who sends what he likes."""
+"""The outer half of the daemon with nothing behind it, and a caller who sends what he likes.
+
+Run as `python -m tests.worlds.doors KIND`: what the doors lead to has something to try it by.
+"""
 
 import asyncio
 import http.client
 import json
+import os
+import signal
 import socket
 import subprocess
 import sys
@@ -21,13 +26,18 @@ from aiohttp import web
 from agent.daemon import relay
 from agent.daemon.events import Bus
 from agent.daemon.policy_file import PolicyFile
+from agent.daemon.run import run
 from agent.daemon.server import Daemon, application, runner
+from agent.errors import ReticentError
 from agent.paths import HOME, Paths, paths
 from agent.wire.base import Done
 from agent.wire.decide import Answer
-from agent.wire.routes import Door
+from agent.wire.routes import ROUTES, Door
 from agent.wire.state import Locked
+from tests.house.tree import ROOT
+from tests.vault.doubles import state
 from tests.waiting import PATIENCE, living
+from tests.waiting import until as wait_until
 from tests.wire.fake import short_folder
 
 T = TypeVar("T")
@@ -83,10 +93,7 @@ class Running(NamedTuple):
 
     def connect(self) -> socket.socket:
         """Return a connection of the caller's own."""
-        opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        opened.settimeout(10)
-        opened.connect(self.address)
-        return opened
+        return connected(self.address)
 
     def ask(
         self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
@@ -100,6 +107,14 @@ class Running(NamedTuple):
             with suppress(BrokenPipeError):  # it need not read all of it
                 opened.sendall(data)
             return b"".join(iter(lambda: opened.recv(65536), b""))
+
+
+def connected(address: Path | str) -> socket.socket:
+    """Return a connection to a socket."""
+    opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    opened.settimeout(PATIENCE)
+    opened.connect(str(address))
+    return opened
 
 
 def asked(
@@ -241,3 +256,107 @@ def hosting(socket: Path, *command: str) -> Iterator[Host]:
         living(process, 4 * PATIENCE),
     ):
         yield Host(process)
+
+
+def awaited(path: Path, text: str = "") -> None:
+    """Wait until a file is there, with a text in it."""
+    wait_until(lambda: path.exists() and text in path.read_text(), f"{text!r} in {path}")
+
+
+@contextmanager
+def begun(
+    home: Paths, kind: str = "plain", before: tuple[str, ...] = ()
+) -> Iterator[subprocess.Popen[str]]:
+    """Begin a daemon in a process of its own, and kill it at the end; it need not be ready."""
+    program = (sys.executable, "-m", "tests.worlds.doors", kind)
+    environment = {**os.environ, "RETICENT_HOME": str(home.config.parent)}
+    with (
+        subprocess.Popen(
+            [*before, *program], stderr=subprocess.PIPE, text=True, cwd=ROOT, env=environment
+        ) as process,
+        living(process),
+    ):
+        yield process
+
+
+def until(process: subprocess.Popen[str], mark: str) -> str:
+    """Return what a daemon says up to the first line with a mark in it."""
+    assert process.stderr is not None
+    said = ""
+    for line in process.stderr:
+        said += line
+        if mark in line:
+            return said
+    raise AssertionError(said)
+
+
+@contextmanager
+def running(home: Paths, kind: str = "plain") -> Iterator[subprocess.Popen[str]]:
+    """Run a daemon, and make sure that it ends when it is told to, if it has not ended yet."""
+    with begun(home, kind) as process:
+        until(process, "ready")
+        yield process
+        process.terminate()
+        ended(process)
+
+
+def ended(process: subprocess.Popen[str]) -> str:
+    """Wait until a daemon has ended of itself; return what it said last."""
+    assert process.stderr is not None
+    said = process.stderr.read()
+    assert process.wait(PATIENCE) == 0, said
+    return said
+
+
+def ask(at: Path, method: str = "GET", path: str = "/v1/status", body: object = None) -> Said:
+    """Ask a daemon at a socket."""
+    return asked(connected(at), method, path, body)
+
+
+SIGNALS = {"ending": signal.SIGTERM, "killing": signal.SIGKILL}  # which come meanwhile
+
+
+def inside(kind: str, home: Paths) -> Any:  # noqa: ANN401  (it stands for `Api`)
+    """Build what the doors lead to; all but the plain ones note what they are told to do."""
+    api: Any = FakeApi()
+
+    def note(what: str) -> None:
+        with (home.data / "noted").open("a") as noted:
+            noted.write(f"{what}\n")
+
+    def writing(*_: object, **_named: object) -> Answer:
+        note("begun")
+        signal.raise_signal(signal.SIGTERM)
+        note("written")
+        return Answer(code="answered")
+
+    async def slow(*_: object) -> Done:
+        note("begun")
+        await asyncio.to_thread(awaited, home.data / "go")
+        return Done()
+
+    def fails(*arguments: object, **named: object) -> object:
+        raise RuntimeError(f"married, {arguments}, {named}")
+
+    calls: dict[str, Any] = {
+        "writing": {"decide": writing},  # is told to end in the middle of a decision
+        "slow": {"unlock": slow},  # has a call that takes until a file is there
+        "loud": dict.fromkeys((route.name for route in ROUTES), fails),  # quotes what was asked
+    }
+    api.instead |= calls.get(kind, {})
+    if kind in {"undumped", "writing", "slow", "failing"}:
+        api.agent.lock, api.refresh = partial(note, "locked"), partial(note, "reloaded")
+    if kind == "undumped":  # says whether there may be a core file
+        note(state())
+    if kind == "failing":  # meets a defect where nobody calls
+        api.agent.look_at_all = lambda: 1 // 0
+    if kind in SIGNALS:
+        signal.raise_signal(SIGNALS[kind])
+    return api
+
+
+if __name__ == "__main__":
+    try:
+        run(paths(), build=partial(inside, sys.argv[1]))
+    except ReticentError as error:
+        sys.exit(f"{error} / {error.hint}")
