@@ -35,7 +35,7 @@ test: .venv/.dev
 test-spark: .venv/.spark
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m spark tests/build
 
-# Kills, replacements and mutations by the hundred: each prints its counts, and they run alone.
+# Kills and replacements by the hundred: each prints its counts, and they run alone.
 # Then the laws of the pure rooms, and the theorem, on six times as many examples, which differ each time.
 soak: .venv/.spark
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m soak -v -s \

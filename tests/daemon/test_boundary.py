@@ -8,20 +8,23 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from agent.daemon.server import DECIDE
+from agent.daemon.server import DECIDE, message_of
 from agent.errors import (
     DaemonError,
     LockedError,
     PolicyError,
     Problem,
+    RefusedError,
     ReticentError,
     UsageError,
     VaultError,
 )
 from agent.wire.base import MOST_BYTES, Fault
 from agent.wire.decide import Answer
-from agent.wire.routes import CONTROL, QUERY
+from agent.wire.routes import CONTROL, QUERY, ROUTES, Route
 from tests.worlds.doors import ASK, PROMPT, Running, Said, behind
 
 AT = "/v1/decide"
@@ -100,6 +103,25 @@ def test_a_body_that_is_no_message(query: Running) -> None:
         refused(query, query.ask("POST", AT, data), 400, "malformed")
     packed = query.ask("POST", AT, gzip.compress(TEXT.encode()), {"Content-Encoding": "gzip"})
     refused(query, packed, 400, "malformed")
+
+
+@given(
+    st.sampled_from([each for each in ROUTES if each.takes]),
+    st.integers(0, len(TEXT)),
+    st.integers(0, 40),
+    st.binary(max_size=8) | st.sampled_from([b'"', b"{", b"null", b"\\ud800", b"1e999"]),
+)
+def test_any_bytes_are_a_message_or_refused(route: Route, at: int, cut: int, odd: bytes) -> None:
+    """Whatever a request was changed to; no error but ours, and it repeats none of it."""
+    data = TEXT.encode()
+    for body in (data[:at] + odd + data[at + cut :], odd * at, odd):
+        try:
+            message = message_of(body, route.takes)
+        except RefusedError as error:
+            found = (error.code, ASK["query"] in str(error))
+        else:
+            found = ("malformed", message_of(msgspec.json.encode(message), route.takes) != message)
+        assert found == ("malformed", False)
 
 
 def test_another_path_method_or_parameter(query: Running) -> None:

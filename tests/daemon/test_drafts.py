@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent
-from agent.daemon.drafts import LASTS
+from agent.daemon.drafts import LASTS, MOST
 from agent.daemon.handle import handle
 from agent.daemon.policy_file import ActivePolicy
 from agent.daemon.records import requests
@@ -178,11 +178,26 @@ STALE: Mapping[str, Step] = {
         agent, f"{OPEN}[attributes]\n'*' = 'never'\n"
     ),
     "a limit is lower": lambda _, agent, __: ruled(agent, f"{OPEN}attributes_per_request = 0\n"),
+    "it was locked": lambda _, agent, vault: relocked(agent, vault),
+    "a hundred were drafted": lambda drafts, agent, _: crowded(drafts, agent),
     "the user says never": lambda _, agent, __: agent.consent.override(
         Word(names=[*NAMES], recipient="shop.example", disclose="never", lasting="once"),
         MONDAY,
     ),
 }
+
+
+def crowded(drafts: Drafts, agent: Agent) -> None:
+    """Draft as many as are kept."""
+    ruled(agent, f"{OPEN}page_requests_per_minute = 1000\n")
+    for _ in range(MOST):
+        drafts.draft(CHAT, MONDAY)
+
+
+def relocked(agent: Agent, vault: MemoryVault) -> None:
+    """Lock the vault and open it again."""
+    agent.lock()
+    agent.vault = vault
 
 
 def ruled(agent: Agent, policy: str, listed: str = LISTED) -> None:

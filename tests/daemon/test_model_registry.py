@@ -140,6 +140,20 @@ def test_an_unsound_key_trusts_nobody(filled: Filled) -> None:
         filled.registry.of("mine", unsound, filled.now)
 
 
+def test_a_name_is_one_that_a_policy_can_say_and_no_path(filled: Filled) -> None:
+    """What lies elsewhere is neither used nor removed."""
+    outside = filled.made("outside")
+    for name in ("Mine", "a b", "", "ä", "-a", "a" * 101):
+        with pytest.raises(UsageError):
+            filled.registry.add(outside.with_name(f"{name}{SUFFIX}"), ANY, filled.now)
+    for name in (f"../{filled.source.name}/outside", str(outside.with_suffix("")), "outside\0"):
+        with pytest.raises(UsageError):
+            filled.registry.of(name, ANY, filled.now)
+        with pytest.raises(UsageError):
+            filled.registry.remove(name)
+    assert outside.exists()
+
+
 def test_a_name_is_not_taken_twice(filled: Filled) -> None:
     """What lies there stays as it is."""
     filled.registry.add(filled.made("mine", 1), ANY, filled.now)

@@ -282,8 +282,31 @@ def test_one_an_hour_and_recipient(desk: Desk) -> None:
             desk.clock = at
             await desk.asked(ask=ask)
             assert desk.program.started() == times, at
+        desk.home.rule(desk.home.paths.policy.read_text() + "prompts_per_hour = 1\n")
+        for at, times in ((7219, 4), (7220, 5)):  # an hour after the last, to whomever
+            desk.clock = at
+            await desk.asked()
+            assert desk.program.started() == times, at
 
     run(steps())
+
+
+def test_a_lock_closes_what_asks_for_a_word(desk: Desk) -> None:
+    """Whom it was about is not said while locked, and nothing is decided."""
+    desk.program.answers(CONFIRM=["SLEEP"])
+
+    async def steps() -> None:
+        await desk.home.calls.unlock(OPEN)
+        desk.home.fill()
+        desk.ask()
+        await desk.shown()
+        desk.home.calls.lock()
+        await desk.done()
+        assert desk.program.gone()
+        await desk.home.calls.unlock(OPEN)
+
+    run(steps())
+    assert waits(desk) == ["age"]
 
 
 def test_the_usual_program_is_found(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

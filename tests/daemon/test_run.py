@@ -90,7 +90,7 @@ def test_the_log_has_nothing_of_what_was_asked(home: Paths) -> None:
             for at in (home.query, home.control):
                 ask(at, "POST", path, sent)
         ask(home.control, "GET", "/v1/ledger?recipient=clinic.example")
-        ask(home.control, "GET", "/v1/knowledge/clinic.example")
+        ask(home.control, "GET", "/v1/recipients?recipient=clinic.example")
         ask(home.query, "GET", "/clinic.example?rare+disease")
         with socket.socket(socket.AF_UNIX) as opened:
             opened.settimeout(PATIENCE)

@@ -87,7 +87,8 @@ def test_a_socket_is_private_from_the_moment_it_exists(
         before = os.umask(umask)
         try:
             with doors(home) as opened:
-                assert {*opened} == {CONTROL, QUERY}
+                families = {door: each.family for door, each in opened.items()}
+                assert families == dict.fromkeys((CONTROL, QUERY), socket.AF_UNIX)
                 assert reaches(home.control)
                 assert reaches(home.query)
             assert os.umask(umask) == umask
@@ -242,6 +243,9 @@ def test_one_too_many_is_closed_unread(home: Paths, monkeypatch: pytest.MonkeyPa
                 with pytest.raises(ConnectionAbortedError):
                     listening.accept()
                 assert refused.recv(1) == b""
+            with at_port(0) as other:  # whose connections are its own
+                stack.enter_context(connected(other.getsockname()[1]))
+                stack.enter_context(closing(other.accept()[0]))
             taken[1].close()
             stack.enter_context(connected(path))
             stack.enter_context(closing(listening.accept()[0]))

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import pytest
 
-from agent.errors import DaemonError
+from agent.errors import DaemonError, UsageError
 from agent.tui import link as module
 from agent.tui.link import CALLERS, DaemonNews, Link
 from agent.wire.client import Client
@@ -137,6 +137,16 @@ def test_what_happens_is_told_and_an_end_and_that_it_is_back(path: Path) -> None
             assert str(told()) == "the daemon ended"
             told.until(Status)
         told.until(DaemonError)
+
+
+def test_a_daemon_that_refuses_to_be_followed_is_said(path: Path) -> None:
+    """An older one, say; the thread lives on."""
+
+    def refuse() -> Iterator[object]:
+        raise UsageError("there is no such call", "update it")
+
+    with FakeDaemon(path, {**STATUS, "events": refuse}), Following(path) as told:
+        assert [told.until(UsageError).hint for _ in range(2)] == ["update it"] * 2
 
 
 async def test_closing_ends_every_thread(path: Path) -> None:

@@ -10,10 +10,11 @@ import pytest
 from msgspec import Struct, to_builtins
 from rich.console import Console
 from textual.content import Content
+from textual.style import Style
 from textual.widgets import Button, Input, OptionList, Static
 
 from agent.errors import DaemonError
-from agent.tui.app import ReviewApp
+from agent.tui.app import Actions, ReviewApp
 from agent.tui.dialogs import Help, confirm
 from agent.tui.page import mounted_pages
 from agent.tui.screens.health import HealthScreen
@@ -61,10 +62,26 @@ async def test_the_key_blanks_the_screen_before_the_daemon_answers(daemon: Doubl
             assert "waiting" not in shown.text()
             assert said(shown, "#locked") != LOCKED
             assert not shown.app.reachable
+            found = Actions(shown.app.screen, Style())  # no action is done behind the question
+            assert [each async for each in found.discover()] == []
+            assert [each async for each in found.search("quit")] == []
             answers.set()
             await shown.until(lambda: said(shown, "#locked") == LOCKED)
     finally:
         answers.set()
+
+
+async def test_the_field_is_in_sight_at_any_size(daemon: Double) -> None:
+    """Whole, and the buttons are not cut at the side."""
+    daemon.set(locked=True)
+    for size in ((20, 5), (60, 20)):
+        async with daemon.shown(size) as shown:
+            await comes(shown, Unlocking)
+            field, screen = shown.app.screen.query_one("#secret"), shown.app.screen
+            await shown.until(lambda: screen.region.contains_region(field.region))  # noqa: B023  (waited for here)
+            for each in screen.query(Button).exclude("#start"):
+                assert len(str(each.label)) <= each.content_size.width
+                assert each.region.right <= size[0]
 
 
 async def test_a_daemon_that_cannot_lock_is_said_and_asked_again_once_it_is_heard(

@@ -141,10 +141,10 @@ const hosts = (daemon) => daemon.sites.map(({ recipient }) => recipient);
 test("it asks at once, and knows what is listed", async () => {
   const bad = { recipient: "c.example", search: "https://c.example/" };
   const sites = [...listed("a.example"), bad, null, "text", {}];
-  const { daemon, line } = await started(status(sites, { clicks: true }));
+  const { daemon, line } = await started(status(sites, { clicks: true, stale_rules: true }));
   assert.deepEqual(line.calls, [["status", null]]);
   assert.deepEqual(hosts(daemon), ["a.example"]);
-  assert.equal(daemon.clicks, true);
+  assert.deepEqual([daemon.clicks, daemon.stale], [true, true]);
   assert.equal(daemon.state, "");
 });
 
@@ -237,9 +237,14 @@ for (const [said, asked] of [
 test("what is refused is no site any more, also while it is locked", async () => {
   const both = listed("a.example", "b.example");
   const locked = status(listed(), { locked: true });
-  const { daemon, line } = await started(status(both), { done: true }, locked);
+  const outcomes = [status(both), { code: "locked" }, { done: true }, locked, status(both)];
+  const { daemon, line } = await started(...outcomes);
+  assert.equal((await daemon.refuse("a.example")).code, "locked");
+  assert.deepEqual(hosts(daemon), ["a.example", "b.example"]);
   assert.equal(await daemon.refuse("a.example"), null);
-  assert.deepEqual(line.calls[1], ["refuse", { recipient: "a.example" }]);
+  assert.deepEqual(line.calls[2], ["refuse", { recipient: "a.example" }]);
   assert.deepEqual(hosts(daemon), ["b.example"]);
   assert.deepEqual([...daemon.refused], ["a.example"]);
+  await daemon.look();
+  assert.deepEqual([hosts(daemon), daemon.refused.size], [["a.example", "b.example"], 0]);
 });

@@ -197,6 +197,29 @@ test("an address whose rules are never met is let pass at last, without a header
   rules.drop(5);
 });
 
+test("rules that the browser does not take are written again, and a header is left out", async () => {
+  let refused = () => true;
+  const here = browser({ refuses: (rule) => refused(rule) });
+  const rules = new Rules(here, GATE);
+  await rules.lead([site("a.example")]);
+  assert.equal(here.rules.size, 0);
+  refused = ({ action }) => action.type === "modifyHeaders";
+  await rules.lead([site("a.example")]);
+  assert.equal(await rules.pass({ tab: 5, address: ADDRESS, header: "h" }), false);
+  assert.deepEqual(kinds(here), ["redirect", "allow"]);
+  rules.drop(5);
+});
+
+test("what the gate let pass by itself is taken away with the next search", async () => {
+  const here = browser();
+  const rules = new Rules(here, GATE);
+  await rules.lead([]);
+  here.rules.set(99_999, { id: 99_999, action: { type: "allow" } });
+  await rules.pass({ tab: 5, address: ADDRESS, header: "" });
+  assert.deepEqual([...here.rules.keys()], [100_000]);
+  rules.drop(5);
+});
+
 test("what an earlier life of the background let pass is taken away first", async () => {
   const old = { id: 100_000, action: { type: "allow" } };
   const gate = gateRule(site("a.example"), 1, GATE);
@@ -265,6 +288,9 @@ test("the header does not follow where the search leads on", async () => {
   const first = await held.headers(request());
   const next = { url: "https://b.example/", requestHeaders: first.requestHeaders };
   assert.deepEqual(shared(await held.headers(request(next))), []);
+  assert.equal(await held.headers(request(next)), undefined);
+  await held.headers(request());
+  held.over({ requestId: "1" });
   assert.equal(await held.headers(request(next)), undefined);
 });
 

@@ -79,6 +79,9 @@ test("what a search carried is forgotten as the vault is locked", () => {
   tabs.paintAll();
   assert.equal(tabs.last(1), locked);
   assert.equal(shown.texts.get(1), "lock");
+  tabs.note(404, searched({ region: "x" }));
+  tabs.forget(404);
+  assert.equal(tabs.last(404), null);
 });
 
 test("what a search carried is forgotten in all tabs as its site is refused", () => {

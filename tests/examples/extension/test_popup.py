@@ -95,6 +95,7 @@ def nothing_sent(modules: Modules) -> Iterator[object]:
         for code in codes:
             fault = {**OFF, "code": code} if code else None
             yield shown(modules, search=searched(None, fault), state=state, fault=fault)["state"]
+    yield shown(modules, search=searched(Answer(code="answered")), stale=True)["state"]
 
 
 def chats(modules: Modules) -> Iterator[object]:
