@@ -221,8 +221,8 @@ class DisclosureObjective(Objective):
         self._sensitive = union(np.flatnonzero(settings.sensitivity).tolist()) & ~people.known
         count = len(people.cards)
         # By attribute: if it is a candidate, and new to the recipient; its sensitivity in bits.
-        self._open, held = mask_arrays([settings.candidates, people.known], count)
-        self._new = ~held
+        self._open, disclosed = mask_arrays([settings.candidates, people.known], count)
+        self._new = ~disclosed
         self._dislike = np.where(self._new, settings.sensitivity, 0.0)
 
     def given(self, people: AnonymitySet, settings: Settings) -> "DisclosureObjective":

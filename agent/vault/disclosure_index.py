@@ -237,8 +237,8 @@ class DisclosureIndex:
         if isinstance(record, Forgetting):
             steps = [LedgerStep(number, record.at, site, None, None) for site in record.sites]
         else:
-            said = record.people_left, record.query, record.meant
-            steps = [LedgerStep(number, record.at, record.site, *said, news)]
+            reading = record.people_left, record.query, record.meant
+            steps = [LedgerStep(number, record.at, record.site, *reading, news)]
         self.steps += steps
         self.latest = record.at if self.latest is None else max(self.latest, record.at)
         for step in steps:

@@ -49,8 +49,8 @@ class Profile:
 
         An attribute counts as set even if the model lacks the user's value of it.
         """
-        kinds, set_ = model.fact_kinds, self._values.keys()
-        return frozenset(name for name, some in kinds.items() if not set_.isdisjoint(some))
+        kinds, stated = model.fact_kinds, self._values.keys()
+        return frozenset(name for name, some in kinds.items() if not stated.isdisjoint(some))
 
     def reveal(self, names: Sequence[str], model: Model) -> dict[str, str]:
         """The values to disclose, in the order given. Cannot fail.
