@@ -114,11 +114,9 @@ def _singles(population: Population, rows: list[QueryRows]) -> Singles:
             [[everyone.identifiability(mask, m, 1) for mask in sets] for m in COST_METRICS]
         )
 
-    single = [1 << attribute for attribute in range(len(CARDS))]
-    if len(rows) <= FEWEST:
-        return Singles(gained(single), priced(single))
-    both = pairs(len(CARDS))
-    return Singles(gained(single), priced(single), gained(both), priced(both))
+    kinds = [[1 << attribute for attribute in range(len(CARDS))], pairs(len(CARDS))]
+    kinds = kinds[: 1 if len(rows) <= FEWEST else 2]
+    return Singles(*(figure(sets) for sets in kinds for figure in (gained, priced)))
 
 
 CACHE = Cache()
@@ -174,9 +172,14 @@ class World(NamedTuple):
     def objective(self) -> DisclosureObjective:
         """Return the objective that the set is chosen by, with its limits."""
         query, case, model = self.model.texts.find(self.request.query), self.prepared(), self.model
-        if self.terms.mode == "standing" or query is None:
-            return DisclosureObjective(CACHE.mean_utility(model), case.anonymity_set, case.settings)
-        return DisclosureObjective(uses_of(query, model, CACHE), case.anonymity_set, case.settings)
+        average = self.terms.mode == "standing" or query is None
+        uses = CACHE.mean_utility(model) if average else uses_of(query, model, CACHE)
+        return DisclosureObjective(uses, case.anonymity_set, case.settings)
+
+    @property
+    def remembered(self) -> frozenset[str]:
+        """What the recipient holds and keeps."""
+        return self.known.names if self.terms.memory == "remembers" else frozenset()
 
     def mask(self, names: tuple[str, ...]) -> int:
         """Return a set of names as a mask."""

@@ -1,21 +1,34 @@
 """What another set or lambda would bring: laws that tie it to the decision, and to itself."""
 
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agent.decision import what_if
 from agent.decision.cache import Cache
-from agent.decision.context import Context, Limits, Own, Terms
+from agent.decision.context import Limits, Terms
 from agent.decision.knowledge import Knowledge
-from agent.decision.values import Curve, Request, SetComparison
-from agent.decision.what_if import curve_of
+from agent.decision.studies import IMPROVEMENTS, calibrated, compare_models
+from agent.decision.values import Request, SetComparison
+from agent.decision.what_if import curve_of, weigh
 from agent.errors import UsageError
 from agent.model.model import Model
-from tests.decision.made import NAMES, QUERIES, World, decide, model_of, worlds
+from agent.tradeoff.tables import QueryRows
+from tests.build import naive
+from tests.decision.made import (
+    NAMES,
+    QUERIES,
+    World,
+    decide,
+    elsewhere,
+    made_model,
+    model_of,
+    worlds,
+)
 
 ROUNDING = 1e-9
 SOME = settings(max_examples=settings().max_examples // 2)
@@ -23,49 +36,25 @@ CHANGED = st.fixed_dictionaries({name: st.sampled_from(["", "", "add", "drop"]) 
 ONE = st.sampled_from(NAMES)
 
 
-class SetChange(NamedTuple):
-    """What to add to a set and to drop from it; ``base``: the set, None for what is decided."""
-
-    add: frozenset[str] = frozenset()
-    drop: frozenset[str] = frozenset()
-    base: frozenset[str] | None = None
+Change = dict[str, frozenset[str] | None]
+THERE = World(model_of(3), Request(QUERIES[0]), Terms(), Knowledge(), {})
 
 
-def weigh(
-    request: Request,
-    terms: Terms,
-    known: Knowledge,
-    model: Model,
-    change: SetChange,
-    own: Own | None = None,
-) -> SetComparison:
-    """Decide, and weigh a change of that."""
-    decision = decide(request, terms, known, model, own)
-    return what_if.weigh(
-        decision,
-        Context(request, terms, known, model, own),
-        add=change.add,
-        drop=change.drop,
-        base=change.base,
-    )
-
-
-def changes() -> st.SearchStrategy[SetChange]:
+def changes() -> st.SearchStrategy[Change]:
     """Draw what to add and what to drop, of what is decided or of another set."""
-    base = st.none() | st.frozensets(ONE)
-    return st.builds(_change, CHANGED, base)
+    return st.builds(_change, CHANGED, st.none() | st.frozensets(ONE))
 
 
-def _change(how: dict[str, str], start: frozenset[str] | None) -> SetChange:
+def _change(how: dict[str, str], base: frozenset[str] | None) -> Change:
     named = {
         what: frozenset(name for name in NAMES if how[name] == what) for what in ("add", "drop")
     }
-    return SetChange(named["add"], named["drop"], start)
+    return {**named, "base": base}
 
 
-def weighed(world: World, change: SetChange) -> SetComparison:
+def weighed(world: World, **change: Any) -> SetComparison:  # noqa: ANN401  # names
     """Weigh a change of what is decided in a world."""
-    return weigh(world.request, world.terms, world.known, world.model, change, world.own)
+    return weigh(world.decided(), world.context(), **change)
 
 
 @SOME
@@ -75,7 +64,7 @@ def test_no_change_is_the_decision(world: World, why: str) -> None:
     if why == "unknown":
         world = world._replace(request=Request("zebra crossing", asked=world.request.asked))
     world = world.under(nothing=why == "blocked")
-    decision, weighing = world.decided(), weighed(world, SetChange())
+    decision, weighing = world.decided(), weighed(world)
     assert weighing.chosen == weighing.changed
     assert structs.replace(weighing.changed, names=decision.disclosed) == decision.figures
     assert set(weighing.changed.names) == set(decision.disclosed)
@@ -88,12 +77,12 @@ def test_no_change_is_the_decision(world: World, why: str) -> None:
 
 @SOME
 @given(worlds(), changes(), ONE)
-def test_an_attribute_brings_what_it_adds(world: World, change: SetChange, name: str) -> None:
+def test_an_attribute_brings_what_it_adds(world: World, change: Change, name: str) -> None:
     """Its gain less its cost is what the objective changes by when it alone is toggled."""
-    weighing = weighed(world, change)
+    weighing = weighed(world, **change)
     start = frozenset(weighing.changed.names)
-    with_it = weighed(world, SetChange(base=start | {name})).changed
-    without = weighed(world, SetChange(base=start - {name})).changed
+    with_it = weighed(world, base=start | {name}).changed
+    without = weighed(world, base=start - {name}).changed
     [addition] = [each for each in weighing.outcomes if each.name == name]
     assert addition.disclosed == (name in start)
     assert addition.gain_bits == with_it.utility - without.utility
@@ -105,28 +94,25 @@ def test_an_attribute_brings_what_it_adds(world: World, change: SetChange, name:
 
 @SOME
 @given(worlds(), changes())
-def test_each_attribute_is_there_once(world: World, change: SetChange) -> None:
+def test_each_attribute_is_there_once(world: World, change: Change) -> None:
     """In the order of the model, inside if it is in the set, held if the recipient holds it."""
-    weighing = weighed(world, change)
-    start = set(weighing.chosen.names)
-    assert start == set(world.decided().disclosed if change.base is None else change.base)
-    inside = [name for name in NAMES if name in (start | change.add) - change.drop]
+    weighing = weighed(world, **change)
+    start, base = set(weighing.chosen.names), change["base"]
+    assert start == set(world.decided().disclosed if base is None else base)
+    inside = [
+        n for n in NAMES if n in (start | (change["add"] or set())) - (change["drop"] or set())
+    ]
     assert list(weighing.changed.names) == inside
     assert [each.name for each in weighing.outcomes] == list(NAMES)
     assert [each.name for each in weighing.outcomes if each.disclosed] == inside
-    assert {each.name for each in weighing.outcomes if each.held} == held(world)
-
-
-def held(world: World) -> set[str]:
-    """Return what the recipient holds and remembers."""
-    return set(world.known.names) if world.terms.memory == "remembers" else set()
+    assert {each.name for each in weighing.outcomes if each.held} == world.remembered
 
 
 @SOME
 @given(worlds(), changes())
-def test_a_set_that_breaks_no_limit_may_be_chosen(world: World, change: SetChange) -> None:
+def test_a_set_that_breaks_no_limit_may_be_chosen(world: World, change: Change) -> None:
     """Where anything new may be told at all; and what may be chosen breaks none."""
-    weighing, objective, case = weighed(world, change), world.objective(), world.prepared()
+    weighing, objective, case = weighed(world, **change), world.objective(), world.prepared()
     if case.code in ("recognised", "outside the model"):
         return
     for each in (weighing.chosen, weighing.changed):
@@ -135,11 +121,11 @@ def test_a_set_that_breaks_no_limit_may_be_chosen(world: World, change: SetChang
 
 @SOME
 @given(worlds(), changes())
-def test_nobodys_values_are_looked_at(world: World, change: SetChange) -> None:
+def test_nobodys_values_are_looked_at(world: World, change: Change) -> None:
     """Unless the terms protect this user."""
     world = world.within(protect="everyone")
     other = {name: 1 - (code > 0) for name, code in world.own.items()}
-    assert weighed(world._replace(own=other), change) == weighed(world, change)
+    assert weighed(world._replace(own=other), **change) == weighed(world, **change)
 
 
 def test_the_limit_that_a_set_breaks_is_named() -> None:
@@ -152,21 +138,14 @@ def test_the_limit_that_a_set_breaks_is_named() -> None:
         (Limits(), ("age", "region"), None),
         (Limits(k=40), (), None),
     ):
-        terms = Terms(limits=limits, excluded=frozenset(NAMES))
-        found = weighed_there(model_of(3), terms, SetChange(add=frozenset(add))).changed
-        assert found.breaks == broken
-
-
-def weighed_there(model: Model, terms: Terms, change: SetChange) -> SetComparison:
-    """Weigh a change of what leaves to a recipient that holds nothing."""
-    return weigh(Request(QUERIES[0]), terms, Knowledge(), model, change)
+        world = THERE.under(limits=limits, excluded=frozenset(NAMES))
+        assert weighed(world, add=add).changed.breaks == broken
 
 
 def test_what_never_leaves_is_weighed_too() -> None:
     """So that it can be seen what a rule keeps back."""
-    model = model_of(3)
-    free = weighed_there(model, Terms(), SetChange(base=frozenset()))
-    barred = weighed_there(model, Terms(excluded=frozenset(NAMES)), SetChange(base=frozenset()))
+    free = weighed(THERE, base=())
+    barred = weighed(THERE.under(excluded=frozenset(NAMES)), base=())
     said = [structs.replace(each, reason="never", disclose="never") for each in free.outcomes]
     assert [structs.replace(each, limit=None) for each in barred.outcomes] == said
     assert any(each.gain_bits for each in barred.outcomes)
@@ -174,54 +153,43 @@ def test_what_never_leaves_is_weighed_too() -> None:
 
 def test_of_an_unknown_query_nothing_says_what_helps() -> None:
     """What it costs is known all the same; by the terms it may count as the average one."""
-    model, request = model_of(3), Request("zebra crossing")
-    change = SetChange(add=frozenset({"age"}))
-
-    def found(terms: Terms) -> SetComparison:
-        return weigh(request, terms, Knowledge(), model, change)
-
-    unknown, average = found(Terms()), found(Terms(unknown_queries="standing"))
+    world = THERE._replace(request=Request("zebra crossing"))
+    unknown, average = (
+        weighed(each, add=["age"]) for each in (world, world.under(unknown_queries="standing"))
+    )
     assert {each.gain_bits for each in unknown.outcomes} == {None}
     assert unknown.changed.utility == 0
     assert unknown.changed.objective < 0
     assert None not in {each.gain_bits for each in average.outcomes}
-    assert average.changed.utility == Cache().mean_utility(model).value(
-        sum(1 << NAMES.index(name) for name in average.changed.names)
-    )
+    mean = Cache().mean_utility(world.model)
+    assert average.changed.utility == mean.value(world.mask(average.changed.names))
 
 
 def test_a_name_that_is_none_is_refused() -> None:
     """The nearest is named; and what is added is not dropped."""
-    model = model_of(3)
-    for change in (SetChange(add=frozenset({"regoin"})), SetChange(drop=frozenset({"regoin"}))):
+    for change in ("add", "drop"):
         with pytest.raises(UsageError, match="unknown attribute 'regoin'") as error:
-            weighed_there(model, Terms(), change)
+            weighed(THERE, **{change: ["regoin"]})
         assert error.value.hint == "did you mean 'region'?"
     with pytest.raises(UsageError, match="both added and dropped"):
-        weighed_there(model, Terms(), SetChange(frozenset({"age"}), frozenset({"age"})))
+        weighed(THERE, add=["age"], drop=["age"])
 
 
-def test_too_many_combinations_cannot_be_weighed() -> None:
+def test_too_many_combinations_cannot_be_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a set; beside another the attribute says what little can be said."""
-    with pytest.MonkeyPatch.context() as few:
-        few.setattr("agent.decision.what_if.COMBINATIONS", 1)
-        some = weighed_there(model_of(3), Terms(), SetChange(base=frozenset({"age"})))
-        last = some.outcomes[-1]
-        assert (last.name, last.gain_bits, last.cost_bits) == ("hours", None, None)
-        assert last.people_left == some.changed.people_left
-        with pytest.raises(UsageError, match="too many attributes"):
-            weighed_there(model_of(3), Terms(), SetChange(add=frozenset({"hours"})))
-
-
-def curve_in(world: World) -> Curve:
-    """Return the curve of a drawn request."""
-    return curve_of(world.context())
+    monkeypatch.setattr("agent.decision.what_if.COMBINATIONS", 1)
+    some = weighed(THERE, base=["age"])
+    last = some.outcomes[-1]
+    assert (last.name, last.gain_bits, last.cost_bits) == ("hours", None, None)
+    assert last.people_left == some.changed.people_left
+    with pytest.raises(UsageError, match="too many attributes"):
+        weighed(THERE, add=["hours"])
 
 
 @given(worlds())
 def test_the_curve_is_what_decide_discloses(world: World) -> None:
     """At both ends of every step, with its figures at the lower one; the present one included."""
-    curve = curve_in(world)
+    curve = curve_of(world.context())
     for step in curve.points:
         for trade_off in (step.least, step.most):
             decision = world.under(trade_off=trade_off).decided()
@@ -237,14 +205,130 @@ def test_the_curve_is_what_decide_discloses(world: World) -> None:
 
 def test_a_curve_of_all_queries_needs_none() -> None:
     """In standing mode the query changes nothing; else, where no set is looked for, none varies."""
-    model, known, unknown = model_of(3), Knowledge(), Request("knee pain")
-    standing = Terms(mode="standing")
-    nameless = curve_of(Context(Request(""), standing, known, model))
+    known, world = THERE.under(mode="standing"), THERE._replace(request=Request("knee pain"))
+    nameless = curve_of(known._replace(request=Request("")).context())
     assert nameless.read_as is None
-    assert nameless.points == curve_of(Context(Request(QUERIES[0]), standing, known, model)).points
+    assert nameless.points == curve_of(known.context()).points
     with pytest.raises(UsageError, match="does not know this query"):
-        curve_of(Context(unknown, Terms(), known, model))
+        curve_of(world.context())
     with pytest.raises(UsageError, match="lets nothing leave"):
-        curve_of(Context(Request(QUERIES[0]), Terms(nothing=True), known, model))
-    averaged = curve_of(Context(unknown, Terms(unknown_queries="standing"), known, model))
-    assert averaged.read_as is None
+        curve_of(THERE.under(nothing=True).context())
+    assert curve_of(world.under(unknown_queries="standing").context()).read_as is None
+
+
+TENTH = settings(max_examples=settings().max_examples // 10)
+
+
+models = st.builds(
+    lambda seed, other: (elsewhere if other else replace)(model_of(seed)),
+    st.integers(0, 5),
+    st.booleans(),
+)
+trade_offs = st.sampled_from([0.0, 0.1, 5.12])
+
+
+@TENTH
+@given(models, models, trade_offs)
+def test_what_came_one_way_went_the_other(one: Model, other: Model, trade_off: float) -> None:
+    """Nothing comes, goes or changes from a model to itself."""
+    forth, back = compare_models(one, other, trade_off), compare_models(other, one, trade_off)
+    same = compare_models(one, one, trade_off)
+    for came, went in (
+        ("new_queries", "gone_queries"),
+        ("new_attributes", "gone_attributes"),
+    ):
+        assert sorted(getattr(forth, came)) == sorted(getattr(back, went))
+        assert sorted(getattr(forth, went)) == sorted(getattr(back, came))
+        assert getattr(same, came) == ()
+    assert forth.models == back.models[::-1]
+    changes = {each.query: each.change_bits for each in forth.queries}
+    assert changes == {each.query: -each.change_bits for each in back.queries}
+    assert {each.new_results for each in same.queries} <= {0.0}
+
+
+@TENTH
+@given(models, trade_offs)
+def test_the_best_set_is_what_decide_discloses(model: Model, trade_off: float) -> None:
+    """To a recipient that knows nothing."""
+    terms, found = Terms(trade_off=trade_off), compare_models(model, model, trade_off)
+    for change in found.queries:
+        decision = decide(Request(change.query), terms, Knowledge(), model)
+        assert change.old == change.new == decision.figures
+
+
+@TENTH
+@given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 1))
+def test_a_promise_is_kept_by_the_rows_of_the_new_model(seed: int, other: int, query: int) -> None:
+    """Scored row by row; results are the same by their names, whatever their codes."""
+    old, plain = model_of(seed), model_of(other)
+    backwards = tuple(replace(each, intents=each.intents[::-1]) for each in plain.queries)
+    found = compare_models(old, replace(plain, queries=backwards), 0.1)
+    change = next(each for each in found.queries if each.query == old.queries[query].text)
+    first, second = old.rows(query), plain.rows(query)
+    rows = QueryRows(
+        user=np.concatenate([first.user, second.user + len(first.person)]),
+        intent=np.concatenate([first.intent, 3 - second.intent]),
+        person=np.vstack([first.person, second.person]),
+        request=np.vstack([first.request, second.request]),
+        intents=4,
+    )
+    trained = [at < len(first.user) for at in range(len(rows.user))]
+    mask = sum(1 << old.index(name) for name in change.old.names)
+    expected = naive.heldout(rows, trained, old.queries[query].shrinkage, mask)
+    assert change.kept_bits == pytest.approx(expected, abs=1e-9)
+
+
+def test_means_are_by_new_request() -> None:
+    """Of the queries whose facts both models have; where there is none, nothing can be said."""
+    found = compare_models(model_of(1), model_of(2), 0.1)
+    assert sum(each.share for each in found.queries) == pytest.approx(1)
+    kept = sum((each.kept_bits or 0.0) * each.share for each in found.queries)
+    assert found.kept_bits == pytest.approx(kept)
+    assert compare_models(model_of(1), elsewhere(model_of(1)), 0.1).kept_bits is None
+
+
+MODEL = made_model(2)
+AGE, *_ = NAMES
+WANTED = {text: None if text == "never" else np.log2(x) for text, x in IMPROVEMENTS.items()}
+SAID = st.sampled_from([*IMPROVEMENTS])
+
+
+@given(
+    st.dictionaries(st.sampled_from(NAMES), SAID, min_size=1),
+    st.dictionaries(st.sampled_from(["1", "10", "100", "10000"]), SAID),
+)
+def test_answers_are_bits_and_lambda_is_nearest_to_them(
+    sensitivity: dict[str, str], one_of: dict[str, str]
+) -> None:
+    """Log2 of the factor; the line of least squares through the origin, where a price is."""
+    found = calibrated({"sensitivity": sensitivity, "one_of": one_of}, MODEL)
+    assert found.sensitivity == {name: WANTED[said] for name, said in sensitivity.items()}
+    assert found.one_of == {people: WANTED[said] for people, said in one_of.items()}
+    priced = [(1 / int(k), bits) for k, bits in found.one_of.items() if bits is not None]
+    assert (found.trade_off is None) == (not priced)
+
+    def off(price: float) -> float:
+        return sum((bits - price * cost) ** 2 for cost, bits in priced)
+
+    if found.trade_off is not None:
+        best = off(found.trade_off)
+        assert best <= min(off(found.trade_off * 0.99), off(found.trade_off * 1.01))
+        assert found.error_bits == pytest.approx((best / len(priced)) ** 0.5)
+
+
+def test_what_is_no_answer() -> None:
+    """Each is refused with what is wrong."""
+    cases: list[tuple[dict[str, object], str]] = [
+        ({"sensitivity": {"aeg": "25%"}}, "unknown attribute 'aeg'"),
+        ({"sensitivity": {AGE: "25"}}, "unknown improvement '25'"),
+        ({"sensitivity": {AGE: 2.0}}, "unknown improvement '2.0'"),
+        ({"one_of": {"0": "25%"}}, "is not a number of people"),
+        ({"one_of": {"²": "25%"}}, "is not a number of people"),
+        ({"one_of": {"12345678901": "25%"}}, "is not a number of people"),
+        ({"one_of": 3}, "'one_of' is not a table"),
+        ({"oen_of": {}}, "unknown key 'oen_of'"),
+        ({"one_of": {}}, "no question is answered"),
+    ]
+    for answers, error in cases:
+        with pytest.raises(UsageError, match=error):
+            calibrated(answers, MODEL)

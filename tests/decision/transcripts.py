@@ -1,14 +1,12 @@
 """What recipients see of people under a policy, and whether absence says nothing there."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-import pytest
-from _pytest.mark.structures import ParameterSet
 from hypothesis import strategies as st
 
 from agent.decision.knowledge import LATEST, WEEK, Knowledge
@@ -103,9 +101,7 @@ def knowledge_of(
     return Knowledge(tuple(sorted(codes.items())), recent, heard)
 
 
-T = TypeVar("T")
 Person = tuple[int, ...]
-Values = dict[str, int]
 
 START = datetime(2027, 3, 1, 9, tzinfo=UTC)
 HOSTS = ("shop.example", "www.shop.example", "books.example", "a.ads.test", "b.ads.test")
@@ -206,18 +202,6 @@ POLICIES = {
     "planned": f'mode = "planned"\n{MANY_RULES}',
     "planned for these": f'preset = "generous"\nmode = "planned"\n{LOOSE}{ATTRIBUTES}',
 }
-
-IN_TEST = ("balanced", "many rules", "planned for these")
-
-
-def soaked(cases: Mapping[str, T], some: Collection[str] = IN_TEST) -> list[ParameterSet]:
-    """Return parameters by name, of which only some are not left to the long run."""
-    soak = pytest.mark.soak
-    return [
-        pytest.param(case, id=name, marks=[] if name in some else [soak])
-        for name, case in cases.items()
-    ]
-
 
 PERSON = frozenset(NAMES[:PERSONS])
 

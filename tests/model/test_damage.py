@@ -15,10 +15,11 @@ from agent.model import content, file
 from agent.model.content import header, stamped
 from agent.model.file import decode, encode
 from agent.model.model import Model
-from tests.model.examples import Tensors, respoken, retensored, small_model
+from tests.model.examples import Tensors, reading_model, respoken, retensored, small_model
 
 MODEL = small_model()
-DATA = encode(small_model())
+DATA = encode(MODEL)
+RICH = encode(reading_model())  # with all that a file may have
 FLIPS = (0x01, 0x20, 0x80, 0xFF)  # the lowest bit, the case of a letter, the highest bit, all
 
 Edit = Callable[[dict[str, Any]], object]
@@ -183,15 +184,14 @@ METADATA: list[tuple[str, Edit]] = [
         lambda m: m.update(encoders={"topics": {"name": "x", "version": ""}}),
     ),
     ("'attributes.prices' is unknown", lambda m: m["sections"].remove("prices")),
+    ("with telepathy 0.2, and this", lambda m: m["encoders"]["topics"].update(name="telepathy")),
+    ("encoder 0.1, and this", lambda m: m["encoders"]["topics"].update(version="0.1")),
+    ("version is missing", lambda m: m["encoders"]["topics"].pop("version")),
+    ("'reading.biases' is", lambda m: m["sections"].remove("reading") or m.update(encoders={})),
+    ("the encoders of the model are not", lambda m: m["encoders"].pop("topics")),
+    ("control character", query(1, phrasings=["a\x1b"])),
+    ("phrasings is empty", query(0, phrasings=["a", ""])),
 ]
-
-
-def test_wrong_metadata_is_refused() -> None:
-    """Made wrong, or to do harm: the digest fits."""
-    refusals = [(sentence, refusal(respoken(DATA, edit))) for sentence, edit in METADATA]
-    for sentence, error in refusals:
-        assert isinstance(error, DamagedModelError), sentence
-        assert sentence in error.what
 
 
 def put(name: str, place: tuple[int, ...], number: float) -> Callable[[Tensors], None]:
@@ -250,14 +250,30 @@ TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
         "'population.weights' has a number that is not finite",
         put("population.weights", (1,), np.inf),
     ),
+    ("'reading.weights' is missing", lambda t: t.pop("reading.weights")),
+    ("'reading.weights' is F64 of", cast("reading.weights", np.float64)),
+    ("'reading.weights' is F32 of shape [2, 512]", shaped("reading.weights", 2, 512)),
+    ("'reading.weights' has a number that is not", put("reading.weights", (1, 7), np.nan)),
+    ("'reading.biases' has a number that is not", put("reading.biases", (2,), np.inf)),
+    ("'reading.calibration' has a number", put("reading.calibration", (0,), 0)),
+    ("'reading.calibration' has a number", put("reading.calibration", (1,), 0.09)),
+    ("'reading.calibration' has a number", put("reading.calibration", (1,), 1.01)),
+    ("'near.queries' has a query beyond the 2", put("near.queries", (1,), 2)),
+    (
+        "'near.queries' is not in ascending",
+        lambda t: t.update({"near.queries": np.array([1, 0], np.uint8)}),
+    ),
 ]
 
 
-def test_wrong_tensors_are_refused() -> None:
+def test_wrong_metadata_and_tensors_are_refused() -> None:
     """Made wrong, or to do harm: the digest fits."""
-    refusals = [(sentence, refusal(retensored(DATA, edit))) for sentence, edit in TENSORS]
-    for sentence, error in refusals:
-        assert isinstance(error, DamagedModelError), sentence
+    spoilt = [(sentence, respoken(RICH, edit)) for sentence, edit in METADATA]
+    spoilt += [(sentence, retensored(RICH, edit)) for sentence, edit in TENSORS]
+    for sentence, data in spoilt:
+        error = refusal(data)
+        kind = VersionError if sentence.endswith("and this") else DamagedModelError
+        assert isinstance(error, kind), sentence
         assert sentence in error.what
 
 

@@ -11,7 +11,6 @@ from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 from cryptography.hazmat.primitives.serialization import (
     BestAvailableEncryption,
     Encoding,
-    KeySerializationEncryption,
     NoEncryption,
     PrivateFormat,
     load_pem_private_key,
@@ -43,26 +42,23 @@ def key(tmp_path: Path) -> Path:
     return path
 
 
-def test_what_was_signed_verifies_and_names_its_key(model: Path, tmp_path: Path) -> None:
-    """The signature lies beside the model."""
-    public = generate_key(tmp_path / "mine.pem")
-    signature = sign(model, tmp_path / "mine.pem")
-    assert signature == tmp_path / "small.sig"
-    assert verify(model) == public
-
-
-def test_what_is_signed_is_what_the_format_says(model: Path, key: Path) -> None:
-    """Whoever has the page and a library can sign and verify."""
+def by_hand(model: Path, key: Path, signed: str, text: str) -> str:
+    """Return a signature's text, made with a library: by what is signed, and the text beside."""
     private = load_pem_private_key(key.read_bytes(), None)
     assert isinstance(private, ed25519.Ed25519PrivateKey)
     digest = file.read(model).digest
-    signed = private.sign(f"reticent model signature 2\nsmall\n{digest}".encode()).hex()
+    signature = private.sign(f"reticent model signature {signed}\n{digest}".encode()).hex()
     public = private.public_key().public_bytes_raw().hex()
-    text = (
-        f'{{"format":2,"id":"small","digest":"{digest}","key":"ed25519:{public}",'
-        f'"signature":"{signed}"}}\n'
-    )
-    assert sign(model, key).read_text() == text
+    ends = f'"digest":"{digest}","key":"ed25519:{public}","signature":"{signature}"'
+    return f"{{{text},{ends}}}\n"
+
+
+def test_what_is_signed_is_what_the_format_says(model: Path, key: Path) -> None:
+    """Whoever has the page and a library can sign and verify; it lies beside the model."""
+    signature, text = sign(model, key), by_hand(model, key, "2\nsmall", '"format":2,"id":"small"')
+    assert signature == model.with_suffix(".sig")
+    assert signature.read_text() == text
+    assert f'"{verify(model)}"' in text
 
 
 def test_every_flipped_byte_of_a_signature_is_refused(model: Path, key: Path) -> None:
@@ -93,10 +89,8 @@ def test_only_the_key_that_signed_is_trusted(model: Path, key: Path, tmp_path: P
 def test_a_signature_is_for_one_id(model: Path, key: Path) -> None:
     """The file is named after it: where it is signed, and wherever it is used."""
     sign(model, key)
-    renamed = [
-        each.rename(each.with_name(f"other{each.suffix}"))
-        for each in (model, model.with_suffix(".sig"))
-    ]
+    both = (model, model.with_suffix(".sig"))
+    renamed = [each.rename(each.with_name(f"other{each.suffix}")) for each in both]
     with pytest.raises(SignatureError, match="signed as 'small' and is named 'other'"):
         verify(renamed[0])
     renamed[1].unlink()
@@ -122,13 +116,7 @@ def test_the_id_is_part_of_what_is_signed(model: Path, key: Path, tmp_path: Path
 
 def test_an_old_signature_has_to_be_made_again(model: Path, key: Path) -> None:
     """Of a format that did not cover the id; the sentence says what to do."""
-    private = load_pem_private_key(key.read_bytes(), None)
-    assert isinstance(private, ed25519.Ed25519PrivateKey)
-    digest = file.read(model).digest
-    signed = private.sign(f"reticent model signature 1\n{digest}".encode()).hex()
-    public = private.public_key().public_bytes_raw().hex()
-    old = f'{{"format":1,"digest":"{digest}","key":"ed25519:{public}","signature":"{signed}"}}\n'
-    model.with_suffix(".sig").write_text(old)
+    model.with_suffix(".sig").write_text(by_hand(model, key, "1", '"format":1'))
     with pytest.raises(SignatureError, match="format 1, and this version reads 2") as refused:
         verify(model)
     assert refused.value.hint == "have its maker sign the model again"
@@ -201,22 +189,18 @@ def test_a_damaged_model_is_neither_signed_nor_verified(model: Path, key: Path) 
         sign(model, key)
 
 
-def pem(private: ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey, *, password: bytes = b"") -> bytes:
-    """Return a private key in PEM, encrypted if there is a password."""
-    encryption: KeySerializationEncryption = (
-        BestAvailableEncryption(password) if password else NoEncryption()
-    )
-    return private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption)
-
-
 def test_a_file_that_holds_no_usable_key(model: Path, tmp_path: Path) -> None:
     """One sentence, and no signature."""
-    key, locked = tmp_path / "key.pem", ed25519.Ed25519PrivateKey.generate()
+    key, rest = tmp_path / "key.pem", (Encoding.PEM, PrivateFormat.PKCS8)
+    other = rsa.generate_private_key(65537, 2048).private_bytes(*rest, NoEncryption())
+    locked = ed25519.Ed25519PrivateKey.generate().private_bytes(
+        *rest, BestAvailableEncryption(b"x")
+    )
     for content, sentence in (
         (b"", "not a private key"),
         (b"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", "not a private key"),
-        (pem(rsa.generate_private_key(65537, 2048)), "not an Ed25519 key"),
-        (pem(locked, password=b"x"), "encrypted"),
+        (other, "not an Ed25519 key"),
+        (locked, "encrypted"),
         (b"x" * 20_000, "the limit is 16384"),
     ):
         key.write_bytes(content)

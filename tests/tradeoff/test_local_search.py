@@ -24,7 +24,7 @@ from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import ALGORITHMS, maximise
 from agent.tradeoff.tables import Floats, members, singleton, subsets, union
-from agent.tradeoff.utility import Estimator, Mixture, Utility
+from agent.tradeoff.utility import MOST_PRICE, Estimator, Mixture, Priced, Utility
 from tests.tradeoff.worlds import (
     ESTIMATORS,
     Tabulated,
@@ -45,6 +45,7 @@ Pass = Callable[[LocalSearch, int], bool]
 PASSES = pytest.mark.parametrize("one_pass", [lazy_pass, eager_pass])
 Step = tuple[Literal["value", "potentials", "extensions"], int]
 STEP = st.sampled_from(["value", "potentials", "extensions"])
+PRICES = st.lists(st.floats(0, MOST_PRICE) | st.floats(0, 0.1), min_size=9, max_size=9)
 STEPS = st.lists(st.tuples(STEP, st.integers(0, 63)), max_size=40)
 
 
@@ -157,20 +158,24 @@ def walk(utility: Utility, steps: list[Step], everything: int) -> None:
             getattr(utility, step)(mask)
 
 
-@given(rich_worlds(), st.sampled_from(ESTIMATORS), STEPS)
+@given(rich_worlds(), st.sampled_from(ESTIMATORS), STEPS, st.none() | PRICES)
 def test_a_utility_is_the_same_by_every_path(
-    world: World, estimator: Estimator, steps: list[Step]
+    world: World, estimator: Estimator, steps: list[Step], prices: list[float] | None
 ) -> None:
     """Equal, not nearly equal: ties between sets must not depend on what was asked first."""
 
     def fresh() -> Utility:
         parts = [world.utility(estimator, beta) for beta in (5.0, 7.3)]
-        return Mixture(parts, [1.0, 2.0])
+        mixture = Mixture(parts, [1.0, 2.0])
+        return mixture if prices is None else Priced(mixture, np.array(prices[: len(world.cards)]))
 
     used = fresh()
     walk(used, steps, world.everything)
     for mask in subsets(world.everything):
         assert used.value(mask) == fresh().value(mask)
+        new = [*members(world.everything & ~mask)][::-1]
+        values = [fresh().value(mask | singleton(each)) for each in new]
+        assert prices is None or used.extensions(mask, new) == values
 
 
 @given(rich_worlds(), st.data())
@@ -230,8 +235,6 @@ def test_what_is_remembered_never_shows(
         assert [forgetful.parts(mask) for mask in everything] == expected
 
 
-ALGORITHM = st.sampled_from(ALGORITHMS)
-NODES = st.sampled_from([0, 3, 5000])
 ROUNDING = 1e-8  # bits
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -77,30 +79,26 @@ def test_of_a_submodular_utility_it_is_an_upper_bound(function: Tabulated) -> No
 
 
 class Given(Utility):
-    """The utility of one query, looked up by mask; it counts what it is asked."""
+    """The utility of one query, looked up by mask."""
 
     def __init__(self, table: Table) -> None:
-        """Take U by mask."""
-        self.table, self.limit, self.asked = table, max(table), 0
+        self.table, self.limit = table, max(table)
 
     def value(self, mask: int) -> float:
         """Return U."""
-        self.asked += 1
         return self.table[mask]
 
 
-class Drawn:
-    """Queries with tables, what a portfolio costs, and what there is to plan with."""
+class Drawn(NamedTuple):
+    """Queries, each a table of U by mask, the weight of each, and what a portfolio costs."""
 
-    def __init__(
-        self, tables: Sequence[Table], weights: Sequence[float], prices: Tabulated
-    ) -> None:
-        """Take U by mask of each query, and the weight of each."""
-        self.tables, self.weights, self.prices = tables, weights, prices
+    tables: Sequence[Table]
+    weights: Sequence[float]
+    prices: Tabulated
 
     def queries(self) -> list[QueryPlanner]:
         """The queries with nothing remembered."""
-        return [uses_of(Given(table)) for table in self.tables]
+        return [QueryPlanner(partial(Given, table), 5) for table in self.tables]
 
     def worth(self, mask: int, scope: Scope) -> float:
         """Return what a portfolio is worth where each query uses the best subset there is."""
@@ -110,21 +108,11 @@ class Drawn:
         ) - self.prices.cost(mask)
 
 
-def uses_of(utility: Utility) -> QueryPlanner:
-    """Return the uses of a utility of five attributes at the most."""
-    return QueryPlanner(lambda: utility, 5)
-
-
 def best_use(table: Table, mask: int, scope: Scope) -> float:
     """Return the largest U of what an answer may be."""
     sets = (scope.fixed | each for each in subsets(mask & ~scope.fixed))
     most = 9 if scope.most is None else max(scope.most, scope.fixed.bit_count())
     return max(table[each] for each in sets if each.bit_count() <= most)
-
-
-def sums(bits: Sequence[float]) -> Table:
-    """Return a table in which each attribute adds its own bits."""
-    return tabulate(len(bits), lambda mask: sum(bits[each] for each in members(mask))).utilities
 
 
 @st.composite
@@ -137,7 +125,8 @@ def drawn(draw: st.DrawFn, *, additive: bool = False) -> tuple[Drawn, Scope]:
     tables = []
     for _ in range(draw(st.integers(1, 3))):
         row = draw(bits)
-        tables.append(sums(row[:count]) if additive else (0.0, *row))
+        sums = tabulate(count, lambda mask, row=row: sum(row[each] for each in members(mask)))
+        tables.append(sums.utilities if additive else (0.0, *row))
     single = draw(st.lists(st.integers(0, 8), min_size=count, max_size=count))
     steep = 0 if additive else draw(st.integers(0, 2))
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from itertools import pairwise
 from math import hypot
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from agent.tradeoff.objective import DisclosureObjective, Parts
 from agent.tradeoff.search import ALGORITHMS, Algorithm, Proof, maximise
 from agent.tradeoff.study import (
     NEVER,
-    Violations,
     fit,
     random_pairs,
     submodularity,
@@ -25,42 +23,27 @@ from agent.tradeoff.study import (
 )
 from agent.tradeoff.tables import singleton, subsets
 from agent.tradeoff.tradeoff_curve import Point, beaten, curve, grid, knee, merged
-from tests.tradeoff.worlds import (
-    ESTIMATORS,
-    SHRINKAGES,
-    Tabulated,
-    all_pairs,
-    known,
-    objectives,
-    rich_worlds,
-    settings_for,
-    submodular,
-)
-
-
-def size(mask: int) -> int:
-    """Return how many attributes a set has."""
-    return mask.bit_count()
+from tests.tradeoff.worlds import Tabulated, all_pairs, objectives, submodular
 
 
 @given(submodular())
 def test_submodular_functions_have_no_violation(function: Tabulated) -> None:
     """And their negatives are supermodular."""
     pairs = all_pairs(function.everything)
-    nothing = Violations(len(pairs), 0, 0.0, 0.0)
-    assert submodularity(function.value, pairs) == nothing
-    assert supermodularity(lambda mask: -function.value(mask), pairs) == nothing
+    found = submodularity(function.value, pairs)
+    assert (found.pairs, found.violating, found.largest, found.mean) == (len(pairs), 0, 0, 0)
+    assert supermodularity(lambda mask: -function.value(mask), pairs).violating == 0
 
 
 def test_the_square_of_the_size_is_supermodular_only() -> None:
     """Each attribute adds 2|B - A| more to B than to A."""
     pairs = all_pairs(0b111)
-    found = submodularity(lambda mask: size(mask) ** 2.0, pairs)
+    found = submodularity(lambda mask: mask.bit_count() ** 2.0, pairs)
     assert found.pairs == found.violating == len(pairs) == 15
     assert found.share == 1.0
     assert found.largest == 4.0
     assert found.mean == pytest.approx((12 * 2 + 3 * 4) / 15)
-    assert supermodularity(lambda mask: size(mask) ** 2.0, pairs).violating == 0
+    assert supermodularity(lambda mask: mask.bit_count() ** 2.0, pairs).violating == 0
 
 
 @given(objectives(), st.integers(0, 6), st.integers(0, 2**32 - 1))
@@ -78,7 +61,7 @@ def test_random_pairs_are_pairs_of_feasible_sets(
         assert reached & ~objective.candidates == 0
         assert objective.feasible(larger)
         assert objective.feasible(reached)
-        assert size(reached) <= largest
+        assert reached.bit_count() <= largest
     assert pairs == random_pairs(objective, 30, largest, np.random.default_rng(seed))
 
 
@@ -89,19 +72,12 @@ FACTORS = st.one_of(st.sampled_from([1.25, 1.5, 2.0, 4.0, NEVER]), st.floats(1, 
 COSTS = st.floats(1e-3, 1)
 
 
-class Said(NamedTuple):
-    """What some people said: levels (people, things), and the improvements (LEVELS,)."""
-
-    levels: NDArray[np.intp]
-    improvements: Floats
-
-
 @st.composite
-def said(draw: st.DrawFn, least: int = UNANSWERED) -> Said:
-    """Draw answers of up to five people about up to four things."""
-    people, things = draw(st.integers(1, 5)), draw(st.integers(1, 4))
-    levels = arrays(np.intp, (people, things), elements=st.integers(least, LEVELS))
-    return Said(draw(levels), draw(arrays(np.float64, LEVELS, elements=FACTORS)))
+def answers(draw: st.DrawFn) -> tuple[NDArray[np.intp], Floats]:
+    """Draw levels (people, things) of up to five people, and the improvements (LEVELS,)."""
+    shape = draw(st.tuples(st.integers(1, 5), st.integers(1, 4)))
+    levels = draw(arrays(np.intp, shape, elements=st.integers(UNANSWERED, LEVELS)))
+    return levels, draw(arrays(np.float64, LEVELS, elements=FACTORS))
 
 
 @st.composite
@@ -113,15 +89,15 @@ def curves(draw: st.DrawFn) -> tuple[Floats, Floats]:
     return costs, wanted
 
 
-@given(said())
-def test_a_factor_is_its_logarithm_and_several_people_count_by_their_median(said: Said) -> None:
+@given(answers())
+def test_a_factor_is_its_logarithm_and_several_people_count_by_their_median(
+    said: tuple[NDArray[np.intp], Floats],
+) -> None:
     """Person by person, as the two mappings are defined."""
+    levels, improvements = said
     for thing, found in enumerate(wanted_bits(*said)):
-        bits = sorted(
-            np.log2(said.improvements[level - 1])
-            for level in said.levels[:, thing]
-            if level != UNANSWERED
-        )
+        answered = levels[:, thing][levels[:, thing] != UNANSWERED]
+        bits = sorted(np.log2(improvements[answered - 1]))
         if not bits:
             assert np.isnan(found)
             continue
@@ -148,28 +124,15 @@ def test_it_is_the_least_squares_of_numpy(curve: tuple[Floats, Floats]) -> None:
     assert found == pytest.approx((expected, np.sqrt(np.mean(residuals**2))), abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("costs", "bits"),
-    [([], []), ([0.0], [1.0]), ([1.0, 0.5], [NEVER, float("nan")]), ([0.0, 1.0], [1.0, NEVER])],
-    ids=["nothing", "no cost", "no price", "neither"],
-)
-def test_without_a_price_for_a_cost_there_is_no_line(costs: list[float], bits: list[float]) -> None:
+def test_without_a_price_for_a_cost_there_is_no_line() -> None:
     """Any λ would do, so none is named."""
-    assert fit(np.array(costs), np.array(bits)) is None
+    nothing = ([], []), ([0.0], [1.0]), ([1.0, 0.5], [NEVER, np.nan]), ([0.0, 1.0], [1.0, NEVER])
+    assert [fit(np.array(costs), np.array(bits)) for costs, bits in nothing] == [None] * 4
 
 
 ROUNDING = 1e-9
 FEW = (0.0, 0.05, 0.3, 1.0, 2.0, 5.12, 30.0, 400.0)
 FIGURES = st.integers(0, 8).map(float)
-
-
-@st.composite
-def priced(draw: st.DrawFn) -> DisclosureObjective:
-    """Draw an objective with everything."""
-    world = draw(rich_worlds())
-    utility = world.utility(draw(st.sampled_from(ESTIMATORS)), draw(SHRINKAGES))
-    crowd = world.anonymity_set(draw(known(world)))
-    return DisclosureObjective(utility, crowd, draw(settings_for(world)))
 
 
 def point(worth: float, cost: float) -> Point:
@@ -182,7 +145,7 @@ CURVES = st.lists(st.builds(point, FIGURES, FIGURES), max_size=7)
 
 @pytest.mark.parametrize("algorithm", ["exhaustive", "exact"])
 @settings(max_examples=40)
-@given(objective=priced())
+@given(objective=objectives())
 def test_cost_and_worth_fall_where_every_set_is_the_best(
     objective: DisclosureObjective, algorithm: Algorithm
 ) -> None:
@@ -201,7 +164,7 @@ def test_cost_and_worth_fall_where_every_set_is_the_best(
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @settings(max_examples=20)
-@given(objective=priced())
+@given(objective=objectives())
 def test_the_curve_holds_what_the_search_chooses(
     objective: DisclosureObjective, algorithm: Algorithm
 ) -> None:

@@ -30,6 +30,7 @@ Cards = tuple[int, ...]
 Known = tuple[tuple[int, int], ...]
 ESTIMATORS: tuple[Estimator, ...] = ("louo", "plugin")
 SHRINKAGES = st.sampled_from([1.0, 5.0, 7.3, 20.0, 200.0])
+ESTIMATES = st.tuples(st.sampled_from(ESTIMATORS), SHRINKAGES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +179,7 @@ def settings_for(draw: st.DrawFn, world: World, *, limits: bool = True) -> Setti
 def objectives(draw: st.DrawFn, *, limits: bool = True) -> DisclosureObjective:
     """Draw an objective in a rich world, with all that a person and a recipient may bring."""
     world = draw(rich_worlds())
-    utility = world.utility(draw(st.sampled_from(ESTIMATORS)), draw(SHRINKAGES))
+    utility = world.utility(*draw(st.just(("plugin", 0.0)) | ESTIMATES))
     crowd = world.anonymity_set(draw(known(world)))
     return DisclosureObjective(utility, crowd, draw(settings_for(world, limits=limits)))
 

@@ -1,35 +1,41 @@
-"""Planning ahead for all that a recipient is going to be asked, and pooling of small queries."""
+"""How a set is chosen: plans for all that may be asked, pooled queries, uncertain readings."""
 
+from collections import Counter
 from dataclasses import replace
+from itertools import chain, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
+from agent.decision import choice
 from agent.decision.cache import Cache
-from agent.decision.choice import AT_HAND, LEAST, OWN_ROWS, PRIOR, REST, uses_of
+from agent.decision.choice import AT_HAND, OWN_ROWS, PRIOR, REST, choice_of, uses_of, utility_of
 from agent.decision.choice import planned as planned_for
 from agent.decision.context import Context, Limits, Terms, prepare, relevant
-from agent.decision.knowledge import Knowledge
+from agent.decision.decide import decide as decide_context
+from agent.decision.knowledge import EPOCH, Holdings, Knowledge
 from agent.decision.values import Decision, Outcome, Request
 from agent.model.model import Model
-from agent.model.reading import Candidate, Interpretation
+from agent.model.reading import LEAST, MOST, NOTHING, Candidate, Interpretation
+from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import Pairwise
 from agent.tradeoff.tables import pairs, singleton
+from agent.tradeoff.utility import Function
 from agent.words.decisions import lines
 from tests.cli.examples import PEOPLE, cli_model
 from tests.decision.made import CARDS, NAMES, World, decide, made_model, worlds
 
 MODEL = cli_model()  # region decides about the weather, hobby about music
 PLANNED = Terms(mode="planned", trade_off=2.0)
-NOTHING = Knowledge()
 COAST = Knowledge((("region", 1),))
 ROUNDING = 1e-9
 OFTEN = 40  # times, which the model's own shares hardly change
 
 
-def planned(query: str = "weather", knowledge: Knowledge = NOTHING, **demands: object) -> Decision:
+def planned(query: str, knowledge: Knowledge, **demands: object) -> Decision:
     """Return a decision on the village by a plan."""
     terms = replace(PLANNED, **demands)  # type: ignore[arg-type]  # of any field
     return decide(Request(query), terms, knowledge, cli_model())
@@ -90,7 +96,7 @@ def test_each_reason_is_true_of_the_plan(world: World) -> None:
         assert (each.reason == "in the plan") <= (each.disclosed and bool(each.serves))
         if each.reason == "planned for other requests":
             assert not each.disclosed
-            assert (each.gain_bits or 0.0) <= LEAST + ROUNDING
+            assert (each.gain_bits or 0.0) <= choice.LEAST + ROUNDING
         if each.reason == "not in the plan":
             assert not each.disclosed
             assert each.serves == ()
@@ -170,6 +176,7 @@ def test_the_models_shares_stand_for_what_is_still_to_come() -> None:
 CACHE = Cache()
 
 COUNT = len(CARDS)
+SETS = range(1 << COUNT)
 MANY = made_model(3, queries=5)
 POOLING = Terms(mode="planned")
 SINGLES, PAIRED = MANY.tables.singles, MANY.tables.singles.pair_utilities
@@ -192,7 +199,7 @@ def test_each_query_goes_part_of_the_way_to_the_mean() -> None:
     estimate = Pairwise(*(weights @ each for each in (SINGLES.utilities, PAIRED)))
     for query, each in enumerate(MANY.queries):
         share = (5 - 3) / (5 - 1) * OWN_ROWS / (each.rows + OWN_ROWS)
-        for mask in range(1 << COUNT):
+        for mask in SETS:
             own = [CACHE.utility(MANY, place).value(mask) for place in range(5)]
             few = mask.bit_count() < 3
             usual = float(weights @ own) if few else estimate.value(mask)
@@ -200,23 +207,17 @@ def test_each_query_goes_part_of_the_way_to_the_mean() -> None:
             assert found == pytest.approx((1 - share) * own[query] + share * usual)
 
 
-def test_without_pairs_nothing_is_pooled() -> None:
-    """The singles alone would add up, as if none of them told what another does."""
+def test_without_pairs_or_of_a_few_queries_nothing_is_pooled() -> None:
+    """Singles would add up, and a mean of few says nothing of another (James and Stein)."""
     bare = replace(SINGLES, pair_utilities=None, pair_costs=None)
-    model = replace(MANY, tables=replace(MANY.tables, singles=bare))
-    for mask in range(1 << COUNT):
-        assert uses_of(0, model, CACHE).value(mask) == CACHE.utility(model, 0).value(mask)
-    context = Context(Request(FIRST), POOLING, Knowledge(), model)
-    plan = planned_for(prepare(context), 0)
-    assert len(plan.portfolio.uses) == len(plan.shares)
-
-
-def test_a_few_queries_are_believed_as_they_are() -> None:
-    """Their mean says nothing about another one: James and Stein need more than three."""
-    for model, query in ((made_model(3, queries=n), at) for n in (1, 2, 3) for at in range(n)):
+    unpaired = replace(MANY, tables=replace(MANY.tables, singles=bare))
+    few = [(made_model(3, queries=n), at) for n in (1, 2, 3) for at in range(n)]
+    for model, query in (*few, (unpaired, 0)):
         uses, utility = uses_of(query, model, CACHE), CACHE.utility(model, query)
-        for mask in range(1 << COUNT):
+        for mask in SETS:
             assert uses.value(mask) == pytest.approx(utility.value(mask), abs=1e-12)
+    plan = planned_for(prepare(Context(Request(FIRST), POOLING, Knowledge(), unpaired)), 0)
+    assert len(plan.portfolio.uses) == len(plan.shares)
 
 
 def test_what_was_not_asked_counts_a_little() -> None:
@@ -228,36 +229,173 @@ def test_what_was_not_asked_counts_a_little() -> None:
     assert plan.portfolio.mask == plan.portfolio.uses[-1] == singleton(REGION)
     assert plan.portfolio.uses[:-1] == (0,)
     assert plan.portfolio.value == pytest.approx(REST * (1 - plan.shares[0]) * mean)
+    decision = decide(Request(FIRST), terms, Knowledge(), model)  # which says what it is for
+    region = decision.outcomes[REGION]
+    assert (region.disclosed, region.serves) == (False, ())
+    assert region.reason == "planned for other requests"
+    [said] = [each.text for each in lines(decision) if each.label == "plan"]
+    assert said.endswith(" for future requests")
     nobody = believing([-4.0, 0.5, 0.5, 0.5, 0.5])
     plan = planned_for(prepare(Context(Request(FIRST), terms, Knowledge(), nobody)), 0)
     assert plan.portfolio.order == ()
 
 
-def test_a_fact_for_what_may_be_asked_is_said_to_be_for_that() -> None:
-    """It is in the plan, no query that was asked uses it, and it does not leave."""
-    model, terms = believing([-1.0, 0.5, 0.5, 0.5, 0.5]), replace(POOLING, trade_off=0.0)
-    decision = decide(Request(FIRST), terms, Knowledge(), model)
-    region = decision.outcomes[REGION]
-    assert (region.name, region.disclosed, region.serves) == ("region", False, ())
-    assert region.reason == "planned for other requests"
-    plan = next(each.text for each in lines(decision) if each.label == "plan")
-    assert plan.endswith(" for future requests")
-
-
-@pytest.mark.parametrize("seed", range(8))
+@settings(max_examples=8)
+@given(st.integers(0, 2**32 - 1))
 def test_what_leaves_under_a_plan_serves_its_own_query(seed: int) -> None:
     """Whatever the rest is served by: what an answer carries is chosen afresh."""
-    rng = np.random.default_rng(seed)
-    shape = SINGLES.utilities.shape[0], len(pairs(COUNT))
-    singles = replace(
-        SINGLES,
-        utilities=rng.normal(0.1, 0.3, SINGLES.utilities.shape),
-        pair_utilities=rng.normal(0.3, 0.3, shape),
-    )
+    rng, (queries, count) = np.random.default_rng(seed), SINGLES.utilities.shape
+    both = rng.normal(0.3, 0.3, (queries, len(pairs(count))))
+    alone = rng.normal(0.1, 0.3, (queries, count))
+    singles = replace(SINGLES, utilities=alone, pair_utilities=both)
     model = replace(MANY, tables=replace(MANY.tables, singles=singles))
     for query in model.queries:
         decision = decide(Request(query.text), replace(POOLING, trade_off=0.1), Knowledge(), model)
         for each in decision.outcomes:
-            planned_ = each.reason == "in the plan"
             assert (query.text in each.serves) == each.disclosed
-            assert planned_ <= each.disclosed
+            assert (each.reason == "in the plan") <= each.disclosed
+
+
+TEXT = "what might that be"
+FEW = made_model(4, queries=2)
+CHEAP = Terms(mode="planned", trade_off=0.05)
+
+
+def reading(shares: dict[int, float], threshold: float = 0.0) -> Interpretation:
+    """Return the reading with these probabilities by query, the surest first."""
+    pairs = sorted(shares.items(), key=lambda pair: (-pair[1], pair[0]))
+    candidates = tuple(Candidate(*pair) for pair in pairs)
+    sure = bool(candidates) and candidates[0].probability >= threshold
+    return Interpretation(candidates[0].query if sure else None, candidates, threshold)
+
+
+@st.composite
+def readings(draw: st.DrawFn, queries: int = len(MANY.queries)) -> Interpretation:
+    """Draw a sure reading among the first queries of a model."""
+    some = draw(st.lists(st.integers(0, queries - 1), min_size=1, max_size=MOST, unique=True))
+    parts = draw(st.lists(st.integers(1, 6), min_size=len(some), max_size=len(some)))
+    whole = sum(parts) + draw(st.integers(0, 4))
+    shares = {query: part / whole for query, part in zip(some, parts, strict=True)}
+    return reading({query: share for query, share in shares.items() if share >= LEAST})
+
+
+def decided(text: Interpretation, terms: Terms, model: Model = MANY, **more: object) -> Decision:
+    """Return the decision about a text that is read so."""
+    given_ = {"knowledge": Knowledge(), **more}
+    return decide_context(Context(Request(TEXT), terms, model=model, reading=text, **given_))  # type: ignore[arg-type]
+
+
+@given(readings())
+def test_a_text_is_worth_what_its_queries_are(text: Interpretation) -> None:
+    """Against the sum over the candidates, for every set; what is none of them adds nothing."""
+    found = utility_of(text, MANY, CACHE)
+    parts = [(each.probability, uses_of(each.query, MANY, CACHE)) for each in text.candidates]
+    for mask in SETS:
+        assert found.value(mask) == pytest.approx(sum(p * u.value(mask) for p, u in parts))
+        assert found.value(mask) <= found.limit + 1e-12
+        others = [each for each in range(len(CARDS)) if not mask >> each & 1]
+        bounds = found.potentials(mask, others)
+        assert all(found.value(max(SETS)) <= bound + 1e-9 for bound in bounds)
+        for each, bits in zip(others, found.extensions(mask, others), strict=True):
+            assert bits == pytest.approx(found.value(mask | 1 << each), abs=1e-12)
+
+
+@given(worlds())
+def test_a_certain_reading_is_the_query_itself(world: World) -> None:
+    """Bit for bit, and what is remembered for the one is taken for the other."""
+    model, query = world.model, world.model.texts.find(world.request.query)
+    if query is None:
+        return
+    exact = Interpretation.exact(query)
+    assert utility_of(exact, model, CACHE) is uses_of(query, model, CACHE)
+    told = replace(world.context(), reading=exact)
+    assert decide_context(told) == world.decided()
+
+
+@given(readings(), st.sampled_from(["maxprob", "log-maxprob"]), st.integers(0, 3))
+def test_the_best_set_is_that_of_the_mixture(text: Interpretation, metric: str, most: int) -> None:
+    """Against every set, with an objective that was made from the sum itself."""
+    limits = Limits(attributes_per_request=most)
+    terms = Terms(trade_off=0.3, metric=metric, algorithm="exhaustive", limits=limits)  # type: ignore[arg-type]
+    case = prepare(Context(Request(TEXT), terms, Knowledge(), MANY, reading=text))
+    parts = [(each.probability, uses_of(each.query, MANY, CACHE)) for each in text.candidates]
+    plain = DisclosureObjective(
+        Function(lambda mask: sum(p * u.value(mask) for p, u in parts)),
+        case.anonymity_set,
+        case.settings,
+    )
+    best = max(plain.value(mask) for mask in SETS if plain.feasible(mask))
+    found = decided(text, terms)
+    assert found.figures.objective == pytest.approx(best, abs=1e-9)
+    assert plain.value(choice_of(case).result.mask) == pytest.approx(best, abs=1e-9)
+
+
+@settings(max_examples=25)
+@given(mode=st.sampled_from(["dynamic", "planned"]), text=readings())
+def test_the_order_of_the_candidates_does_not_matter(mode: str, text: Interpretation) -> None:
+    """But for the first, which is the surest, they are a set."""
+    terms, first = Terms(mode=mode, trade_off=0.05), text.candidates[0]  # type: ignore[arg-type]
+    asked = Knowledge(queries=((0, 1.5), (3, 4.0)))
+    found = decided(text, terms, knowledge=asked)
+    for others in permutations(text.candidates[1:]):
+        again = decided(replace(text, candidates=(first, *others)), terms, knowledge=asked)
+        assert structs.replace(again, readings=found.readings) == found
+
+
+@given(readings(2))
+def test_an_unsure_reading_discloses_nothing(text: Interpretation) -> None:
+    """Whatever its candidates are, it is as if there were none."""
+    unsure = replace(text, query=None)
+    found, none = decided(unsure, Terms(), FEW), decided(NOTHING, Terms(), FEW)
+    assert (found.code, found.disclosed, found.read_as) == ("unknown query", (), None)
+    assert structs.replace(found, readings=()) == none
+
+
+@given(readings())
+def test_a_plan_is_for_what_the_text_may_mean(text: Interpretation) -> None:
+    """Each candidate counts with its probability towards what the recipient was asked."""
+    case = prepare(Context(Request(TEXT), CHEAP, Knowledge(), MANY, reading=text))
+    shares = planned_for(case, 0).shares
+    assert {*shares} == {each.query for each in text.candidates}
+    certain = [Knowledge(queries=((each.query, each.probability),)) for each in text.candidates]
+    for each, held in zip(text.candidates, certain, strict=True):
+        request = Context(Request(TEXT), CHEAP, held, MANY, reading=text)
+        assert planned_for(prepare(request), 0).shares[each.query] > shares[each.query]
+
+
+@given(st.lists(readings(), max_size=9), st.randoms())
+def test_what_was_asked_counts_by_probability_in_any_order(
+    asked: list[Interpretation], shuffler: object
+) -> None:
+    """All that each text may have meant; one of 0.4 and one of 0.6 are as one that was certain."""
+    other = asked[:]
+    shuffler.shuffle(other)  # type: ignore[attr-defined]
+    found = []
+    for each in (asked, other):
+        holdings: Holdings[int] = Holdings()
+        for text in each:
+            holdings.add_query("example.org", text)
+        holdings.add_query("example.org", Interpretation(None, (Candidate(1, 0.4),)))
+        found.append(holdings.knowledge(EPOCH).queries)
+    assert found[0] == found[1]
+    wanted = Counter[int]()
+    for candidate in chain.from_iterable(text.candidates for text in asked):
+        wanted[candidate.query] += candidate.probability  # type: ignore[assignment]
+    assert dict(found[0]) == pytest.approx(dict(wanted))
+
+
+@given(readings(), st.data())
+def test_what_a_text_does_not_mean_is_no_candidate(
+    text: Interpretation, data: st.DataObject
+) -> None:
+    """The others stay as they are; the next is meant only where it is sure enough by itself."""
+    threshold = data.draw(st.floats(LEAST, 1.0))
+    gone = data.draw(st.sets(st.integers(0, len(MANY.queries) - 1)))
+    text = reading({each.query: each.probability for each in text.candidates}, threshold)
+    left = text.without(gone)
+    assert left.candidates == tuple(each for each in text.candidates if each.query not in gone)
+    assert left.without(gone) == left
+    assert (left.query is None) == (
+        not left.candidates or left.candidates[0].probability < threshold
+    )
+    assert Interpretation.exact(2).without({2}) == NOTHING
