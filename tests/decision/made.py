@@ -172,8 +172,8 @@ class World(NamedTuple):
     def objective(self) -> DisclosureObjective:
         """Return the objective that the set is chosen by, with its limits."""
         query, case, model = self.model.texts.find(self.request.query), self.prepared(), self.model
-        average = self.terms.mode == "standing" or query is None
-        uses = CACHE.mean_utility(model) if average else uses_of(query, model, CACHE)
+        query = None if self.terms.mode == "standing" else query
+        uses = CACHE.mean_utility(model) if query is None else uses_of(query, model, CACHE)
         return DisclosureObjective(uses, case.anonymity_set, case.settings)
 
     @property

@@ -226,17 +226,10 @@ def test_a_larger_sensitivity_never_adds_its_attribute(
 @given(worlds(forced=False, exact=True), st.data())
 def test_no_demand_raises_the_objective(world: World, data: st.DataObject) -> None:
     """Of optima, whatever is demanded."""
-    stricter = data.draw(st.sampled_from(_stricter(world)))
-    before, after = world.decided(), stricter.decided()
-    assert after.figures.objective <= before.figures.objective + ROUNDING
-
-
-def _stricter(world: World) -> list[World]:
-    """Return the same world with one demand more."""
     limits, terms = world.terms.limits, world.terms
     k, risk = limits.k or 1, limits.risk or 1.0
     most, week = limits.attributes_per_request, limits.new_facts_per_week
-    return [
+    stricter = [
         *(world.under(excluded=terms.excluded | {name}) for name in NAMES),
         *(world.under(ask=terms.ask | {name}) for name in NAMES),
         *(world.under(guards=((name, 1.0),)) for name in NAMES[:4] if not terms.guards),
@@ -248,6 +241,8 @@ def _stricter(world: World) -> list[World]:
         world.within(protect="me"),
         world.under(nothing=True),
     ]
+    before, after = world.decided(), data.draw(st.sampled_from(stricter)).decided()
+    assert after.figures.objective <= before.figures.objective + ROUNDING
 
 
 @given(worlds(exact=True))

@@ -13,7 +13,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent.decision import knowledge
-from agent.decision.cache import Cache
 from agent.decision.context import Limits, Terms, prepare
 from agent.decision.knowledge import (
     LATEST,
@@ -154,23 +153,14 @@ def test_it_is_a_sum_over_the_people_who_agree(agree: Held, name: str) -> None:
 def test_who_holds_nothing_is_told_nothing(agree: Held) -> None:
     """Nor one whose values nobody has; each guarded name is answered, in the order given."""
     names = [*agree]
+    with pytest.raises(UsageError):
+        inferred(["shoe_size"], Knowledge(), MODEL)
     for nothing in (Knowledge(), None):
         found = inferred(names, nothing, MODEL)
         assert [each.name for each in found] == names
         for each in found:
             assert each.bits == pytest.approx(0.0)
             assert each.best_guess == (0.0 if nothing is None else each.by_chance)
-
-
-def test_it_is_found_once_for_whoever_holds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page that is refreshed counts nobody again; only what the model has is guarded."""
-    with pytest.raises(UsageError):
-        inferred(["shoe_size"], Knowledge(), MODEL)
-    known = Knowledge((("age", 1),))
-    cache = Cache()
-    first = inferred(["job"], known, MODEL, cache)
-    monkeypatch.setattr(Cache, "anonymity_set", None)
-    assert inferred(["job"], known, MODEL, cache) == first
 
 
 FACTS = ("sex", "age", "work", "town", "hobby")

@@ -1,16 +1,10 @@
-"""One small model for examples, and ways to spoil its file."""
+"""One small model for examples, and the same with all that a file may have."""
 
-import json
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from safetensors.numpy import load, save
 
 from agent.model.attributes import Attribute, Query
-from agent.model.content import header, stamped
 from agent.model.model import Model
 from agent.model.reading import Classifier
 from agent.model.tables import Near, Singles, gather
@@ -18,8 +12,6 @@ from agent.tradeoff.tables import Kinds, Population, QueryRows
 
 # RFC 8032, 7.1, test 1: the private key is published, so nobody signs with it.
 STRANGER = "ed25519:d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"
-
-Tensors = dict[str, NDArray[Any]]
 
 REGION = Attribute("region", "Region", "person", ("unspecified", "north", "south"))
 TOWN = Attribute("town", "Town", "person", ("unspecified", "n1", "n2", "s1"), refines="region")
@@ -91,21 +83,3 @@ def reading_model() -> Model:
     )
     tables = replace(model.tables, classifier=classifier, near=near)
     return replace(model, queries=queries, tables=tables)
-
-
-def respoken(data: bytes, edit: Callable[[dict[str, Any]], object]) -> bytes:
-    """Return a model file with edited metadata and a digest that fits again."""
-    metadata = json.loads(json.loads(header(data))["__metadata__"]["reticent"])
-    edit(metadata)
-    return _forged(load(data), json.dumps(metadata, separators=(",", ":")))
-
-
-def retensored(data: bytes, edit: Callable[[Tensors], object]) -> bytes:
-    """Return a model file with edited tensors and a digest that fits again."""
-    tensors = {name: tensor.copy() for name, tensor in load(data).items()}
-    edit(tensors)
-    return _forged(tensors, json.loads(header(data))["__metadata__"]["reticent"])
-
-
-def _forged(tensors: Tensors, metadata: str) -> bytes:
-    return stamped(save(tensors, {"reticent": metadata}))

@@ -3,7 +3,6 @@
 import sys
 import unicodedata
 from collections.abc import Sequence
-from functools import partial
 from typing import Literal
 from unittest.mock import Mock
 
@@ -13,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from agent.errors import DamagedModelError, VersionError
-from agent.model import file, reading
+from agent.errors import VersionError
+from agent.model import reading
 from agent.model.file import read, shipped_model
 from agent.model.reading import (
     LEAST,
@@ -32,7 +31,7 @@ from agent.model.reading import (
     singular,
     spelling,
 )
-from tests.model.examples import reading_model, respoken, small_model
+from tests.model.examples import reading_model, small_model
 
 SHARES = st.lists(st.floats(0, 1), max_size=6).map(
     lambda each: [share / max(sum(each), 1) for share in each]
@@ -157,15 +156,6 @@ def test_another_version_of_the_encoder_is_refused(monkeypatch: pytest.MonkeyPat
     with pytest.raises(VersionError, match=r"0\.20\.0.*0\.2"):
         reading_model().read("something")
     assert reading_model().read("python").query == 0
-
-
-def test_a_phrasing_under_the_spelling_of_another_is_not_taken_in() -> None:
-    """Nobody computes it when a model is opened, but when it is added, signed or written."""
-    edit = partial(dict.update, spellings=["elephant", "c"])
-    data = respoken(file.encode(reading_model()), lambda m: edit(m["queries"][0]))
-    assert file.decode(data).texts.find("elephant") == 0
-    with pytest.raises(DamagedModelError, match="another's spelling"):
-        file.decode(data, whole=True)
 
 
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]

@@ -20,10 +20,10 @@ from agent.tradeoff.local_search import (
     lazy_pass,
 )
 from agent.tradeoff.measures import METRICS, Measure
-from agent.tradeoff.objective import DisclosureObjective, forced
+from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import ALGORITHMS, maximise
-from agent.tradeoff.tables import Floats, members, singleton, subsets, union
+from agent.tradeoff.tables import Floats, members, singleton, subsets
 from agent.tradeoff.utility import MOST_PRICE, Estimator, Mixture, Priced, Utility
 from tests.tradeoff.worlds import (
     ESTIMATORS,
@@ -129,23 +129,14 @@ def test_a_pass_never_makes_it_worse(
 
 @PASSES
 def test_the_order_is_the_order_of_the_moves(one_pass: Pass) -> None:
-    """Best first; what is taken out leaves the order of the others alone."""
-    worth: Sequence[float] = (1.0, 3.0, 2.0)
-    walk = LocalSearch(tabulate(3, lambda mask: sum(worth[v] for v in members(mask))), 0.01)
-    assert one_pass(walk, 0b111)
-    assert list(walk.order) == [1, 2, 0]
-    walk.move(2)
-    assert list(walk.order) == [1, 0]
-    walk.move(2)
-    assert list(walk.order) == [1, 0, 2]
-
-
-def test_ties_break_by_index() -> None:
-    """Never by the order in which the gains were computed."""
-    for one_pass in (lazy_pass, eager_pass):
-        walk = LocalSearch(tabulate(4, lambda mask: mask.bit_count() ** 0.5), 0.01)
-        one_pass(walk, 0b1111)
-        assert walk.order == (0, 1, 2, 3)
+    """Best first, ties by index; what is taken out leaves the order of the others alone."""
+    worth: Sequence[float] = (1.0, 3.0, 2.0, 2.0)
+    walk = LocalSearch(tabulate(4, lambda mask: sum(worth[v] for v in members(mask))), 0.01)
+    assert one_pass(walk, 0b1111)
+    assert [*walk.order] == [1, 2, 3, 0]
+    for moved, order in ((2, [1, 3, 0]), (3, [1, 0]), (2, [1, 0, 2])):
+        walk.move(moved)
+        assert [*walk.order] == order
 
 
 def walk(utility: Utility, steps: list[Step], everything: int) -> None:
@@ -238,24 +229,16 @@ def test_what_is_remembered_never_shows(
 ROUNDING = 1e-8  # bits
 
 
-@st.composite
-def bases(draw: st.DrawFn, function: SetFunction) -> int:
+def feasible(function: SetFunction) -> st.SearchStrategy[int]:
     """Draw a feasible set."""
-    mask: int = draw(st.sampled_from([*filter(function.feasible, subsets(function.candidates))]))
-    return mask
-
-
-@st.composite
-def betweens(draw: st.DrawFn, function: SetFunction) -> tuple[int, int]:
-    """Draw a feasible set, and one that contains it."""
-    base = draw(bases(function))
-    return base, base | draw(st.sampled_from([*subsets(function.candidates)]))
+    return st.sampled_from([*filter(function.feasible, subsets(function.candidates))])
 
 
 @given(st.one_of(objectives(), arbitrary()), st.data())
 def test_what_is_between_two_sets(function: SetFunction, data: st.DataObject) -> None:
     """All that a search relies on: values, limits and bounds are those of sets with the base."""
-    base, most = data.draw(betweens(function))
+    base = data.draw(feasible(function))
+    most = base | data.draw(st.sampled_from([*subsets(function.candidates)]))
     search, level = LocalSearch(function, between=(base, most)), function.value(base)
     assert search.candidates == most & ~base
     for mask in subsets(search.candidates):
@@ -284,7 +267,7 @@ def test_a_search_beside_a_set_is_one_of_what_is_added(
     function: Tabulated, data: st.DataObject
 ) -> None:
     """Whatever is searched: the same as of a function that has the sets with the base alone."""
-    base = data.draw(bases(function))
+    base = data.draw(feasible(function))
     both = [base | mask for mask in range(len(function.utilities))]
     alone = replace(
         function,
@@ -312,19 +295,3 @@ def test_sets_between_which_nothing_can_be_searched() -> None:
     for between in ((0b100, 0b111), (0b001, 0b111)):
         with pytest.raises(ValueError, match="candidates of the function"):
             maximise(tabulate(2, float), between=between)
-
-
-@given(st.one_of(objectives(), arbitrary()), st.data())
-def test_what_is_forced_is_feasible(function: SetFunction, data: st.DataObject) -> None:
-    """All that was asked for is in or refused, and each refused for a reason."""
-    attributes = [*members(data.draw(st.sampled_from([*subsets(function.candidates)])))]
-    taken = forced(function, attributes)
-    refused = union(attributes) & ~taken
-    assert function.feasible(taken)
-    assert not taken & ~union(attributes)
-    alone = {each: (-function.value(singleton(each)), each) for each in attributes}
-    for each in members(refused):
-        earlier = union(other for other in members(taken) if alone[other] < alone[each])
-        assert not function.feasible(earlier | singleton(each))
-    shuffled = data.draw(st.permutations(attributes))
-    assert forced(function, [*shuffled, *shuffled]) == taken

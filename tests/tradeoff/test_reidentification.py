@@ -55,11 +55,11 @@ def test_rows_that_are_people_are_counted(rows: int, share: float) -> None:
     assert of(rows, rows, 5.0, share) == pytest.approx(everybody, rel=1e-9)
 
 
-@pytest.mark.parametrize("rows", [3, 30, 3_000])
-def test_many_people_expected_are_found_by_their_weight(rows: int) -> None:
+def test_many_people_expected_are_found_by_their_weight() -> None:
     """As many as their weight, less about one row: which of them is the sender is not known."""
-    found = 1 / of(rows, rows * 1_000.0, rows * 1_000.0)
-    assert (rows - 1) * 1_000 < found < (rows - 0.7) * 1_000
+    for rows in (3, 30, 3_000):
+        found = 1 / of(rows, rows * 1_000.0, rows * 1_000.0)
+        assert (rows - 1) * 1_000 < found < (rows - 0.7) * 1_000
 
 
 def test_the_prior_pulls_towards_what_is_expected() -> None:
@@ -176,12 +176,12 @@ def test_fewer_than_three_rows_keep_no_limit(
         assert crowd.identifiability(mask, "risk", 1) >= few - 1e-9
 
 
-@pytest.mark.parametrize("measure", MEASURES)
-def test_who_agrees_with_nothing_is_outside(measure: Measure) -> None:
+def test_who_agrees_with_nothing_is_outside() -> None:
     """Nobody is certainty, for a sample too."""
     people = Population(np.zeros((4, 1), np.uint8), np.full(4, 9.0))
     crowd = AnonymitySet(people, (2,), [(0, 1)], 0.5)
     assert crowd.people == 0
     assert crowd.closed
     assert crowd.people_left(0) == 0
-    assert crowd.identifiability(0, measure, 3) >= (measure != "entropy")
+    for measure in MEASURES:
+        assert crowd.identifiability(0, measure, 3) >= (measure != "entropy")

@@ -226,7 +226,6 @@ class Tabulated(SetFunction):
     candidates: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Choose from all attributes."""
         self.candidates = self.everything
 
     @property
@@ -269,14 +268,11 @@ class Tabulated(SetFunction):
 
     def relabelled(self, names: Sequence[int]) -> "Tabulated":
         """Return the function whose attribute ``names[i]`` is our attribute i."""
-        old = [0] * len(self.utilities)
-        for mask in range(len(self.utilities)):
-            old[renamed(mask, names)] = mask
-        tables = ([table[mask] for mask in old] for table in (self.utilities, self.costs))
-        utilities, costs = map(tuple, tables)
-        return replace(
-            self, utilities=utilities, costs=costs, allowed=tuple(self.allowed[m] for m in old)
-        )
+        old = sorted(range(len(self.utilities)), key=lambda mask: renamed(mask, names))
+        tables = (self.utilities, self.costs)
+        utilities, costs = (tuple(table[mask] for mask in old) for table in tables)
+        allowed = tuple(self.allowed[mask] for mask in old)
+        return replace(self, utilities=utilities, costs=costs, allowed=allowed)
 
 
 def renamed(mask: int, names: Sequence[int]) -> int:
