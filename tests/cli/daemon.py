@@ -61,11 +61,7 @@ STATUS = msgspec.structs.replace(
 )
 LOCKED = msgspec.structs.replace(STATUS, locked=True, entries=None)
 SUMMARY = Summary(
-    pool="weather.example",
-    model="village",
-    utility_bits=0.412,
-    people_left=20,
-    waiting=0,
+    pool="weather.example", model="village", utility_bits=0.412, people_left=20, waiting=0
 )
 ANSWER = Answer(
     code="answered", attributes={"region": "coast"}, header='region="coast"', id=13, summary=SUMMARY
@@ -80,12 +76,7 @@ LEAVES = Figures(
     people_left=20,
 )
 WITH = Figures(
-    names=("region", "hobby"),
-    utility=0.5,
-    objective=0.25,
-    people=60,
-    people_left=9.75,
-    breaks="k",
+    names=("region", "hobby"), utility=0.5, objective=0.25, people=60, people_left=9.75, breaks="k"
 )
 EXPLAINED = Decision(
     code="answered",

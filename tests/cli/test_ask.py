@@ -7,16 +7,7 @@ from agent.decision.values import Code, Reading
 from agent.wire.decide import Answer, Ask, Because
 from agent.words.titles import WHY_NOTHING
 from tests.cli.conftest import Run
-from tests.cli.daemon import (
-    ANSWER,
-    EXPLAINED,
-    LOCKED,
-    POLICY,
-    REVIEW,
-    STATUS,
-    SUMMARY,
-    changed,
-)
+from tests.cli.daemon import ANSWER, EXPLAINED, LOCKED, POLICY, REVIEW, STATUS, SUMMARY, changed
 from tests.wire.fake import FakeDaemon, says
 
 ASK = ("ask", "weather.example", "weather")

@@ -94,11 +94,7 @@ SHOWN: dict[tuple[str, ...], tuple[str, str | None]] = {
     ("unlock",): ("status", None),
 }
 SAID = {**ANSWERS, "allow": Allowed(rule="mine"), "attributes": [REGION]}
-PAGES = [
-    *SHOWN,
-    ("profile", "show", "--reveal"),
-    ("requests", "list", "--values"),
-]
+PAGES = [*SHOWN, ("profile", "show", "--reveal"), ("requests", "list", "--values")]
 
 
 def test_the_object_is_the_message(run: Run, fake: FakeDaemon) -> None:

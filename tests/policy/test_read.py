@@ -283,30 +283,17 @@ def test_what_is_no_file_is_refused_at_once(
     assert [each.startswith("policy.toml cannot be read: ") for each in said] == [True]
 
 
-def test_nothing_stays_open(tmp_path: Path) -> None:
-    """Whether a file was read or refused."""
-    (tmp_path / "good").write_text("k = 3\n")
+def test_a_file_is_opened_closed_and_said(tmp_path: Path) -> None:
+    """With its status, the mark of the encoding apart; no more is read than a policy may have."""
+    good, endless = tmp_path / "good", tmp_path / "endless"
+    good.write_bytes(b"\xef\xbb\xbfk = 3\n")
     (tmp_path / "bad").write_bytes(b"\xff")
+    with endless.open("wb") as file:
+        file.truncate(1 << 40)
     before = len([*Path("/proc/self/fd").iterdir()])
-    opened(tmp_path / "good")
+    assert (opened(good).text, opened(good).status.st_ino) == ("k = 3\n", good.stat().st_ino)
+    assert len(opened(endless).text) == 4 * LARGEST + 1
     for each in ("bad", "", "missing"):
         with pytest.raises(UsageError):
             opened(tmp_path / each)
     assert len([*Path("/proc/self/fd").iterdir()]) == before
-
-
-def test_what_was_opened_is_said(tmp_path: Path) -> None:
-    """The status is that of the file that was read, the mark of the encoding apart."""
-    path = tmp_path / "policy.toml"
-    path.write_bytes(b"\xef\xbb\xbfk = 3\n")
-    found = opened(path)
-    assert found.text == "k = 3\n"
-    assert found.status.st_ino == path.stat().st_ino
-
-
-def test_no_more_is_read_than_a_policy_may_have(tmp_path: Path) -> None:
-    """A file without end, or nearly so."""
-    path = tmp_path / "policy.toml"
-    with path.open("wb") as file:
-        file.truncate(1 << 40)
-    assert len(opened(path).text) == 4 * LARGEST + 1

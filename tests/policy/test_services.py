@@ -14,23 +14,13 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from agent.errors import PolicyError, UsageError
-from policy import settings
+from policy import services, settings
 from policy.amend import with_assistant
 from policy.hosts import host_of, site_of
 from policy.match import Rulebook
 from policy.read import preset, read
 from policy.rules import Pools
 from policy.sections import PRESETS
-from policy.services import (
-    LONGEST,
-    Search,
-    SearchEngine,
-    codes,
-    engine_at,
-    engines,
-    own_address,
-    usable,
-)
 from tests.decision.transcripts import Rules, policies
 from tests.policy.naive import claims, decided
 from tests.policy.strategies import ASSISTANTS, DAYS, TODAY, Asked, Assistant, rendered
@@ -47,12 +37,12 @@ FORMS = {  # of the values, by the parameter
     "search_lang": "[a-z]{2}|zh-han[st]",
 }
 TOLD = st.fixed_dictionaries(
-    {}, optional={name: st.sampled_from(["unspecified", *codes(name)]) for name in NAMES}
+    {}, optional={name: st.sampled_from(["unspecified", *services.codes(name)]) for name in NAMES}
 )
 
 
-@pytest.mark.parametrize("engine", engines().values(), ids=engines())
-def test_the_table_is_sound(engine: SearchEngine) -> None:
+@pytest.mark.parametrize("engine", services.engines().values(), ids=services.engines())
+def test_the_table_is_sound(engine: services.SearchEngine) -> None:
     """Each parameter once, of what there is, with values in their form; sources on the web."""
     assert engine.source.startswith("https://")
     assert engine.title
@@ -66,21 +56,22 @@ def test_the_table_is_sound(engine: SearchEngine) -> None:
         for key, value in each.values.items():
             assert re.fullmatch(FORMS[each.name], value)
             assert all(
-                value in codes(name) for name, value in zip(each.of, key.split("-"), strict=True)
+                value in services.codes(name)
+                for name, value in zip(each.of, key.split("-"), strict=True)
             )
 
 
 def test_rules_name_these_engines_and_no_preset_uses_one() -> None:
     """All are off until a rule lists one."""
-    assert {*get_args(settings.Engine)} == engines().keys()
+    assert {*get_args(settings.Engine)} == services.engines().keys()
     for name in PRESETS:
         used = {key for rule in preset(name) for key in rule.settings}
         assert not used & {"search", "engine"}
 
 
-@given(st.sampled_from([*engines().values()]), TOLD)
+@given(st.sampled_from([*services.engines().values()]), TOLD)
 def test_a_parameter_is_made_of_what_is_told_alone(
-    engine: SearchEngine, told: dict[str, str]
+    engine: services.SearchEngine, told: dict[str, str]
 ) -> None:
     """It is there only where all that it says is told, and then depends on nothing else."""
     sent = engine.address(told)
@@ -91,13 +82,15 @@ def test_a_parameter_is_made_of_what_is_told_alone(
     assert engine.address({n: told[n] for n in engine.needs(told)}) == sent
 
 
-@given(st.sampled_from([*engines().values()]), st.sets(st.sampled_from(NAMES)))
-def test_what_is_needed_depends_on_the_names(engine: SearchEngine, names: set[str]) -> None:
+@given(st.sampled_from([*services.engines().values()]), st.sets(st.sampled_from(NAMES)))
+def test_what_is_needed_depends_on_the_names(
+    engine: services.SearchEngine, names: set[str]
+) -> None:
     """And some value of it is documented, or there is no use in telling it."""
     needed = engine.needs(names)
     assert needed <= names
     assert needed == engine.needs(needed)
-    values = product(*(codes(name) for name in sorted(needed)))
+    values = product(*(services.codes(name) for name in sorted(needed)))
     assert not needed or any(
         engine.address(dict(zip(sorted(needed), each, strict=True))) for each in values
     )
@@ -106,12 +99,12 @@ def test_what_is_needed_depends_on_the_names(engine: SearchEngine, names: set[st
 def test_the_domains_of_an_engine_are_one_recipient() -> None:
     """Of that engine only, whoever else is called like it."""
     pools = Pools({})
-    assert {pools.of(each) for each in engines()["google"].domains} == {"google.com"}
+    assert {pools.of(each) for each in services.engines()["google"].domains} == {"google.com"}
     assert pools.of("www.google.co.uk") == "google.com"
     for other in ("google.example", "google.com.evil.example", "google.github.io", "bing.com"):
         assert pools.of(other) == site_of(other)
-    assert engine_at("google.github.io") is None
-    assert engine_at("html.duckduckgo.com") == "duckduckgo"
+    assert services.engine_at("google.github.io") is None
+    assert services.engine_at("html.duckduckgo.com") == "duckduckgo"
 
 
 def test_a_group_with_one_domain_of_an_engine_has_all() -> None:
@@ -182,10 +175,10 @@ def test_each_can_be_listed_as_it_stands() -> None:
     names = [each.name for each in ASSISTANTS]
     assert names == sorted({*names}, key=str.casefold)
     with pytest.raises(UsageError):  # somebody else's
-        own_address("https://a.github.io/", "github.io")
+        services.own_address("https://a.github.io/", "github.io")
     text = 'preset = "balanced"\n'
     for each in ASSISTANTS:
-        assert own_address(each.address, host_of(each.recipient)) == each.address
+        assert services.own_address(each.address, host_of(each.recipient)) == each.address
         text = with_assistant(text, each.recipient, each.address)
     assert listed(text) == [each.address.rstrip("/") for each in ASSISTANTS]
 
@@ -233,7 +226,7 @@ AS_BROWSERS = (
 
 
 @st.composite
-def addresses(draw: st.DrawFn) -> tuple[str, Search]:
+def addresses(draw: st.DrawFn) -> tuple[str, services.Search]:
     """Draw an address that browsers can use, and what it is to be read as."""
     scheme = draw(st.sampled_from(["http", "https"]))
     place = draw(st.sampled_from(sorted(PLACES if scheme == "https" else HERE)))
@@ -245,16 +238,16 @@ def addresses(draw: st.DrawFn) -> tuple[str, Search]:
     written = "" if port is None else f":{port}"
     kept = "" if (scheme, port) in (("http", 80), ("https", 443)) else written
     text = f"{scheme}://{PLACES[place]}{kept}{path or '/'}?{rest}"
-    found = Search(PLACES[place].strip("[]"), text)
+    found = services.Search(PLACES[place].strip("[]"), text)
     return f"{scheme}://{place}{written}{path}?{rest}", found
 
 
 @given(addresses())
-def test_an_address_is_read_in_one_way(drawn: tuple[str, Search]) -> None:
+def test_an_address_is_read_in_one_way(drawn: tuple[str, services.Search]) -> None:
     """Its host is the recipient, and reading it again changes nothing."""
     text, search = drawn
-    assert Search.parse(text) == search == usable(text)
-    assert Search.parse(search.text) == search
+    assert services.Search.parse(text) == search == services.usable(text)
+    assert services.Search.parse(search.text) == search
     assert host_of(search.text.replace("{query}", "q")) == search.host == host_of(search.host)
 
 
@@ -263,7 +256,7 @@ def test_it_is_written_as_browsers_write_it() -> None:
     starts = ["".join(each) for each in product(("https://",), PLACES, PORTS, PATHS)]
     starts += ["".join(each) for each in product(("http://",), HERE, PORTS, PATHS)]
     rests = cycle(f"{one}&{name}={{query}}" for name, one in product(SLOTS, PARAMETERS))
-    found = [Search.parse(f"{each}?{next(rests)}") for each in starts]
+    found = [services.Search.parse(f"{each}?{next(rests)}") for each in starts]
     given_ = [each.text.replace("{query}", "W0RD") for each in found]
     command = [needs("node"), "-e", AS_BROWSERS, json.dumps(given_)]
     done = subprocess.run(command, capture_output=True, check=True, timeout=60)
@@ -277,7 +270,7 @@ def test_it_is_written_as_browsers_write_it() -> None:
 def test_damaged_addresses_are_refused_or_read_whole(tail: str) -> None:
     """Nothing of what was written is dropped, but what browsers leave out."""
     for text in (f"https://shop.example/{tail}", f"https://shop.example/?q={{query}}{tail}"):
-        search = usable(text)
+        search = services.usable(text)
         if search is not None:
             assert search.text == text
             assert search.host == "shop.example"
@@ -286,15 +279,15 @@ def test_damaged_addresses_are_refused_or_read_whole(tail: str) -> None:
 def test_the_largest_addresses_are_refused_at_once() -> None:
     """By what they are, not by what is in them."""
     start = "https://shop.example/?q={query}&a="
-    fits = start + "a" * (LONGEST - len(start))
-    assert Search.parse(fits).text == fits
+    fits = start + "a" * (services.LONGEST - len(start))
+    assert services.Search.parse(fits).text == fits
     for large in (f"{fits}a", start + "a" * 10**5, "{query}" * 10**5, "https://" + "[" * 10**5):
-        with pytest.raises(UsageError, match=f"more than {LONGEST} characters") as caught:
-            Search.parse(large)
-        assert len(str(caught.value)) < LONGEST
+        with pytest.raises(UsageError, match=f"more than {services.LONGEST} characters") as caught:
+            services.Search.parse(large)
+        assert len(str(caught.value)) < services.LONGEST
     start = "https://bücher.example/?q={query}&a="
-    with pytest.raises(UsageError, match=f"more than {LONGEST} characters"):
-        Search.parse(start + "a" * (LONGEST - len(start)))
+    with pytest.raises(UsageError, match=f"more than {services.LONGEST} characters"):
+        services.Search.parse(start + "a" * (services.LONGEST - len(start)))
 
 
 OVERRULED = {
@@ -343,7 +336,7 @@ def test_what_is_listed_is_what_is_ruled(document: Mapping[str, Any], today: dat
         search
         for host in HOSTS
         for claim in _decide(document, host, today, "search")
-        for search in [usable(claim)]
+        for search in [services.usable(claim)]
         if search is not None and search.host == host
         if not any(_decide(document, host, today, "nothing"))
     }

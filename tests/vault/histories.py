@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 
 from agent.decision.knowledge import HeldValue, Knowledge, knowledge_in
 from agent.model.model import Meaning, Model
-from agent.vault.disclosure_index import (
-    Disclosure,
-    DisclosureIndex,
-    Forgetting,
-    PoolOf,
-    Record,
-)
+from agent.vault.disclosure_index import Disclosure, DisclosureIndex, Forgetting, PoolOf, Record
 from agent.vault.ledger import Ledger
 from tests.decision.transcripts import Forgotten, Told
 
@@ -49,17 +43,14 @@ def held(ledger: Ledger, pool: str, pool_of: PoolOf) -> dict[str, HeldValue[str]
     return dict(ledger.disclosures.pool(pool, pool_of).held)
 
 
-class Grouping:
-    """The pool of a host, by its site: a mapping where it says so, else the site."""
+def grouping(groups: dict[str, str]) -> PoolOf:
+    """Return the pool of a host by its site: a mapping where it says so, else the site."""
 
-    def __init__(self, groups: dict[str, str]) -> None:
-        """Take the groups."""
-        self._groups = groups
-
-    def of(self, host: str) -> str:
-        """Return who remembers what a host is told."""
+    def pool_of(host: str) -> str:
         site = ".".join(host.split(".")[-2:])
-        return self._groups.get(site, site)
+        return groups.get(site, site)
+
+    return pool_of
 
 
 def forgotten(*sites: str, at: datetime = NOW) -> Forgetting:
@@ -84,7 +75,7 @@ def disclosed(at: datetime, host: str, **values: str) -> Disclosure:
     )
 
 
-ADS = Grouping({"a.example": "@ads", "b.example": "@ads"}).of
+ADS = grouping({"a.example": "@ads", "b.example": "@ads"})
 
 
 def record_at(number: int) -> Record:
@@ -106,7 +97,7 @@ def follows(ledger: Ledger) -> list[object]:
     """Return all that can be asked of what follows from a ledger, and at the end its entries."""
     months = [NOW.replace(month=month) for month in (2, 3, 4)]
     found: list[object] = [[*ledger.disclosures.steps], ledger.disclosures.latest, ledger.count]
-    for pool_of in [Grouping(groups).of for groups in GROUPINGS]:
+    for pool_of in map(grouping, GROUPINGS):
         for name, pool in ledger.disclosures.pools(pool_of):
             found.append((name, dict(pool.held), [pool.recent(now) for now in months]))
         for name in sorted({pool_of(host) for host in HOSTS}):

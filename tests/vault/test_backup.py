@@ -31,32 +31,19 @@ from agent.vault.vault_files import (
     read_witness,
     write_witness,
 )
-from tests.vault.worlds import (
-    FAST,
-    PASSPHRASE,
-    TOLD,
-    TYPED,
-    Rows,
-    contents,
-    count,
-    made,
-    names_beside,
-    second,
-    store_of,
-    stream,
-)
+from tests.vault import worlds
 
 
 def test_a_backup_is_a_vault(tmp_path: Path, at: Location, vault: Vault) -> None:
     """In one file of its owner's, taken while the vault is in use; a copy that is used like one."""
     to = tmp_path / "backup.db"
     vault.backup(to)
-    vault.ledger.append(TOLD)
+    vault.ledger.append(worlds.TOLD)
     vault.close()
     assert stat.S_IMODE(to.stat().st_mode) == 0o600
     assert sorted(path.name for path in tmp_path.iterdir()) == ["backup.db", "data", "state"]
-    assert count(at) == 2
-    with unlock(Location(to, tmp_path / "own" / "witness.json"), TYPED) as copy:
+    assert worlds.count(at) == 2
+    with unlock(Location(to, tmp_path / "own" / "witness.json"), worlds.TYPED) as copy:
         assert copy.ledger.count == 1
 
 
@@ -64,16 +51,16 @@ def test_a_restored_backup_is_the_vault(tmp_path: Path, at: Location, vault: Vau
     """The replaced one stays beside it, each time under a new name; the backup is untouched."""
     to = tmp_path / "backup.db"
     vault.backup(to)
-    vault.ledger.append(TOLD)
+    vault.ledger.append(worlds.TOLD)
     vault.close()
     before = to.read_bytes()
-    kept = restore(at, to, TYPED)
-    assert count(at) == 1
+    kept = restore(at, to, worlds.TYPED)
+    assert worlds.count(at) == 1
     assert kept == at.vault.with_name("vault.db.replaced-1")
-    with unlock(Location(kept, tmp_path / "own" / "witness.json"), TYPED) as replaced:
+    with unlock(Location(kept, tmp_path / "own" / "witness.json"), worlds.TYPED) as replaced:
         assert replaced.ledger.count == 2
-    restore(at, to, TYPED)
-    assert names_beside(at) == ["vault.db", "vault.db.replaced-1", "vault.db.replaced-2"]
+    restore(at, to, worlds.TYPED)
+    assert worlds.names_beside(at) == ["vault.db", "vault.db.replaced-1", "vault.db.replaced-2"]
     assert to.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir() if "part" in path.name] == []
 
@@ -85,22 +72,22 @@ def test_a_backup_that_does_not_open_changes_nothing(
     to, spoiled = tmp_path / "backup.db", tmp_path / "spoiled.db"
     vault.backup(to)
     with pytest.raises(BusyVaultError):
-        restore(at, to, TYPED)
+        restore(at, to, worlds.TYPED)
     vault.close()
     spoiled.write_bytes(to.read_bytes()[:-4096])
     before = (at.vault.read_bytes(), at.witness.read_bytes())
     with pytest.raises(WrongSecretError):
         restore(at, to, Secret("passphrase", "another"))
     with pytest.raises(DamagedVaultError, match="not a vault, or one that is damaged") as caught:
-        restore(at, spoiled, TYPED)
+        restore(at, spoiled, worlds.TYPED)
     assert caught.value.where == str(spoiled)
     assert "restore" not in caught.value.hint
     with pytest.raises(VaultError, match="no such file"):
-        restore(at, tmp_path / "none", TYPED)
+        restore(at, tmp_path / "none", worlds.TYPED)
     with pytest.raises(VaultError, match="not a file"):
-        restore(at, tmp_path, TYPED)
+        restore(at, tmp_path, worlds.TYPED)
     assert (at.vault.read_bytes(), at.witness.read_bytes()) == before
-    assert names_beside(at) == ["vault.db"]
+    assert worlds.names_beside(at) == ["vault.db"]
     assert [path.name for path in at.witness.parent.iterdir()] == ["witness.json"]
 
 
@@ -110,7 +97,7 @@ def test_a_damaged_vault_is_replaced(
 ) -> None:
     """It is kept as it is, and so is its log, which SQLite would take for the restored file's."""
     vault.backup(tmp_path / "backup.db")
-    vault.ledger.append(TOLD)
+    vault.ledger.append(worlds.TOLD)
     log = at.vault.with_name("vault.db-wal")
     left = log.read_bytes()
     vault.close()
@@ -118,9 +105,9 @@ def test_a_damaged_vault_is_replaced(
     log.write_bytes(left)
     if not opens:
         monkeypatch.setattr(backups, "_opened", lambda _: None)
-    restore(at, tmp_path / "backup.db", TYPED)
-    assert count(at) == 1
-    assert names_beside(at) == ["vault.db", "vault.db.replaced-1", "vault.db.replaced-1-wal"]
+    restore(at, tmp_path / "backup.db", worlds.TYPED)
+    assert worlds.count(at) == 1
+    assert worlds.names_beside(at) == ["vault.db", "vault.db.replaced-1", "vault.db.replaced-1-wal"]
     kept = at.vault.with_name("vault.db.replaced-1")
     assert kept.read_bytes() == b"damaged"
     assert kept.with_name(f"{kept.name}-wal").read_bytes() == left
@@ -131,14 +118,14 @@ def test_an_old_copy_put_there_by_hand_can_be_vouched_for(
 ) -> None:
     """As the error says: by restoring the vault from itself."""
     vault.backup(tmp_path / "backup.db")
-    vault.ledger.append(TOLD)
+    vault.ledger.append(worlds.TOLD)
     vault.close()
     copyfile(tmp_path / "backup.db", at.vault)
     with pytest.raises(RolledBackError) as caught:
-        unlock(at, TYPED)
+        unlock(at, worlds.TYPED)
     assert "reticent vault restore" in caught.value.hint
-    restore(at, at.vault, TYPED)
-    assert count(at) == 1
+    restore(at, at.vault, worlds.TYPED)
+    assert worlds.count(at) == 1
 
 
 def test_what_a_crash_left_in_the_log_is_restored_too(
@@ -148,21 +135,21 @@ def test_what_a_crash_left_in_the_log_is_restored_too(
     copyfile(at.vault, tmp_path / "copy.db")
     copyfile(at.vault.with_name("vault.db-wal"), tmp_path / "copy.db-wal")
     vault.close()
-    restore(at, tmp_path / "copy.db", TYPED)
-    assert count(at) == 1
+    restore(at, tmp_path / "copy.db", worlds.TYPED)
+    assert worlds.count(at) == 1
 
 
-def copied(to: Path, key: Key) -> tuple[Rows, dict[str, bytes | None]]:
+def copied(to: Path, key: Key) -> tuple[worlds.Rows, dict[str, bytes | None]]:
     """Return all that a copy holds, which is verified as a vault is."""
-    with store_of(Location(to, to.with_name("own.json")), key) as store:
-        return contents(store)
+    with worlds.store_of(Location(to, to.with_name("own.json")), key) as store:
+        return worlds.contents(store)
 
 
 def test_another_thread_may_copy_while_this_one_writes(tmp_path: Path) -> None:
     """Each copy is the vault as it was after some transaction."""
-    at, key, _ = made(tmp_path)
+    at, key, _ = worlds.made(tmp_path)
     copies = [tmp_path / f"{number}.db" for number in range(4)]
-    with store_of(at, key) as store, ThreadPoolExecutor(1) as beside:
+    with worlds.store_of(at, key) as store, ThreadPoolExecutor(1) as beside:
         for copy in copies:
             copying = beside.submit(store.database.copy, copy)
             for _ in range(25):
@@ -170,7 +157,7 @@ def test_another_thread_may_copy_while_this_one_writes(tmp_path: Path) -> None:
                 store.put("n", bytes(3000))
             copying.result(60)
             assert stat.S_IMODE(copy.stat().st_mode) == 0o600
-        whole, _ = contents(store)
+        whole, _ = worlds.contents(store)
     for copy in copies:
         entries, _ = copied(copy, key)
         assert entries == whole[: len(entries)]
@@ -178,11 +165,11 @@ def test_another_thread_may_copy_while_this_one_writes(tmp_path: Path) -> None:
 
 def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor does it replace what appears under its name meanwhile."""
-    at, key, _ = made(tmp_path)
+    at, key, _ = worlds.made(tmp_path)
     folder = tmp_path / "usb"
     folder.mkdir()
     to = folder / "copy.db"
-    with store_of(at, key) as store:
+    with worlds.store_of(at, key) as store:
         before(monkeypatch, "fsync", lambda: to.write_bytes(b"theirs"), of=database)
         with pytest.raises(VaultError, match="the file already exists") as caught:
             store.database.copy(to)
@@ -197,20 +184,14 @@ def before(
     monkeypatch: pytest.MonkeyPatch,
     step: str,
     deed: Callable[[], object],
-    *,
-    after: bool = False,
     of: ModuleType = backups,
 ) -> None:
-    """Let something happen right before, or after, a step of `restore`, or of another module."""
+    """Let something happen right before a step of `restore`, or of another module."""
     real = getattr(of, step)
 
     def stepped(*given: object, **named: object) -> object:
-        if not after:
-            deed()
-        found = real(*given, **named)
-        if after:
-            deed()
-        return found
+        deed()
+        return real(*given, **named)
 
     monkeypatch.setattr(of, step, stepped)
 
@@ -224,11 +205,11 @@ def test_nobody_opens_the_vault_that_is_replaced(
     vault.close()
     said: list[str] = []
     for step in ("unlock", "install"):
-        before(monkeypatch, step, lambda: said.append(second(at)))
-    restore(at, at.vault if itself else tmp_path / "backup.db", TYPED)
+        before(monkeypatch, step, lambda: said.append(worlds.second(at)))
+    restore(at, at.vault if itself else tmp_path / "backup.db", worlds.TYPED)
     assert said == ["the vault is open in another process"] * 2
-    assert second(at) == ""
-    assert count(at) == 1
+    assert worlds.second(at) == ""
+    assert worlds.count(at) == 1
 
 
 def seen(at: Location) -> Witness:
@@ -240,7 +221,7 @@ def seen(at: Location) -> Witness:
 
 def test_an_unreadable_witness_is_as_a_missing_one(tmp_path: Path) -> None:
     """It is told, and written anew by the next sync."""
-    at, key, _ = made(tmp_path)
+    at, key, _ = worlds.made(tmp_path)
     whole = at.witness.read_bytes()
     for spoilt in (
         *(b"", whole[:-3], whole + whole, b"[" * 1000, b" " * 2000 + whole, b"\xff" + whole),
@@ -250,22 +231,22 @@ def test_an_unreadable_witness_is_as_a_missing_one(tmp_path: Path) -> None:
         whole.replace(b'"generation":1', b'"generation":1.5'),
     ):
         at.witness.write_bytes(spoilt)
-        with store_of(at, key) as store:
+        with worlds.store_of(at, key) as store:
             assert store.notes == [MISSING]
             store.sync()
-        with store_of(at, key) as store:
+        with worlds.store_of(at, key) as store:
             assert store.notes == []
 
 
 def test_the_witness_follows_what_is_synced(tmp_path: Path) -> None:
     """At once after what had to be on the disk, at the next sync after the rest."""
-    at, key, _ = made(tmp_path)
-    with store_of(at, key) as store:
+    at, key, _ = worlds.made(tmp_path)
+    with worlds.store_of(at, key) as store:
         for deed in (
             lambda: store.append_entry("a", b"1", durable=True),
             lambda: store.put("a", b"1"),
             lambda: store.delete("a"),
-            lambda: rotate(store, PASSPHRASE, stream("later")),
+            lambda: rotate(store, worlds.PASSPHRASE, worlds.stream("later")),
         ):
             before = seen(at)
             store.append_entry("a", b"2", durable=False)
@@ -279,19 +260,19 @@ def test_the_witness_follows_what_is_synced(tmp_path: Path) -> None:
 
 def test_each_count_may_only_grow(tmp_path: Path) -> None:
     """One less than was seen is a rollback."""
-    at, key, _ = made(tmp_path)
+    at, key, _ = worlds.made(tmp_path)
     own = seen(at)
     for name in ("generation", "rotations", "entries"):
         raised = msgspec.structs.replace(own, **{name: getattr(own, name) + 1})
         assert write_witness(raised, at.witness)
-        with pytest.raises(RolledBackError), store_of(at, key):
+        with pytest.raises(RolledBackError), worlds.store_of(at, key):
             pass
 
 
 def test_a_witness_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     """The vault goes on; a daemon that refused would lose what was answered."""
-    at, key, _ = made(tmp_path)
-    with store_of(at, key) as store:
+    at, key, _ = worlds.made(tmp_path)
+    with worlds.store_of(at, key) as store:
         at.witness.unlink()
         at.witness.parent.rmdir()
         store.append_entry("a", b"1", durable=True)
@@ -318,14 +299,17 @@ def test_the_log_of_a_vault_that_was_moved_stays(at: Location, vault: Vault) -> 
     at.vault.replace(old.vault)
     at.witness.replace(old.witness)
     log = at.vault.with_name("vault.db-wal")
-    for attempt in (lambda: make(at, PASSPHRASE, FAST), lambda: restore(at, old.vault, TYPED)):
+    for attempt in (
+        lambda: make(at, worlds.PASSPHRASE, worlds.FAST),
+        lambda: restore(at, old.vault, worlds.TYPED),
+    ):
         with pytest.raises(VaultError, match=r"latest entries .* in vault\.db-wal") as caught:
             attempt()
         assert caught.value.where == str(log)
         assert "where vault.db is now" in caught.value.hint
     log.replace(old.vault.with_name("old.db-wal"))
-    make(at, PASSPHRASE, FAST)
-    with unlock(old, TYPED) as found:
+    make(at, worlds.PASSPHRASE, worlds.FAST)
+    with unlock(old, worlds.TYPED) as found:
         assert found.ledger.count == 1
 
 
@@ -337,11 +321,11 @@ def test_a_vault_that_vanished_is_missed(at: Location, vault: Vault) -> None:
     at.vault.unlink()
     before = at.witness.read_bytes()
     with pytest.raises(VaultError, match=r"a vault was here \(1 entry\)") as caught:
-        make(at, PASSPHRASE, FAST)
+        make(at, worlds.PASSPHRASE, worlds.FAST)
     assert "`reticent vault restore FILE`" in caught.value.hint
     assert at.witness.read_bytes() == before
-    assert restore(at, backup, TYPED) is None
-    unlock(at, TYPED).close()
+    assert restore(at, backup, worlds.TYPED) is None
+    unlock(at, worlds.TYPED).close()
 
 
 def test_what_killed_ones_left_goes_once_the_vault_is_open(at: Location, vault: Vault) -> None:
@@ -354,7 +338,7 @@ def test_what_killed_ones_left_goes_once_the_vault_is_open(at: Location, vault: 
     with pytest.raises(WrongSecretError):
         unlock(at, Secret("passphrase", "another"))
     with staging(Location(at.vault.with_name("other.db"), at.witness)):
-        unlock(at, TYPED).close()
+        unlock(at, worlds.TYPED).close()
     assert all(path.exists() for path in left)
-    unlock(at, TYPED).close()
+    unlock(at, worlds.TYPED).close()
     assert not any(path.exists() for path in left)

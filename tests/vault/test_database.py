@@ -30,19 +30,8 @@ from agent.vault.slots import key_slots
 from agent.vault.store import Store
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location, make_private, vaults_set_aside
+from tests.vault import worlds
 from tests.vault.histories import record_at
-from tests.vault.worlds import (
-    FAST,
-    PASSPHRASE,
-    TYPED,
-    altered,
-    contents,
-    create,
-    made,
-    place,
-    second,
-    store_of,
-)
 
 
 def limited(store: Store, pages: int) -> None:
@@ -60,28 +49,28 @@ WRITES: tuple[Callable[[Store], object], ...] = (
 
 def test_a_full_disk_changes_nothing(tmp_path: Path) -> None:
     """It is told; memory and file are as before, and go on together once there is room."""
-    at, key, _ = made(tmp_path)
+    at, key, _ = worlds.made(tmp_path)
     for write in WRITES:
-        with store_of(at, key) as store:
+        with worlds.store_of(at, key) as store:
             store.append_entry("a", b"first", durable=True)
-            before, state = contents(store), store.state
+            before, state = worlds.contents(store), store.state
             limited(store, 1)
             for _ in range(2):
                 with pytest.raises(VaultError, match="the disk is full"):
                     write(store)
-                assert (contents(store), store.state) == (before, state)
+                assert (worlds.contents(store), store.state) == (before, state)
             limited(store, 1000)
             write(store)
-            after = contents(store)
+            after = worlds.contents(store)
         assert after != before
-        with store_of(at, key) as store:
-            assert contents(store) == after
+        with worlds.store_of(at, key) as store:
+            assert worlds.contents(store) == after
 
 
 def test_an_error_that_leaves_doubt_ends_all_use(tmp_path: Path) -> None:
     """Where the file is not as it was, nothing is read or written until it is opened again."""
-    at, key, _ = made(tmp_path)
-    with store_of(at, key) as store:
+    at, key, _ = worlds.made(tmp_path)
+    with worlds.store_of(at, key) as store:
         failing = ("UPDATE state SET generation = 9", ()), ("COMMIT", ()), ("SELECT no", ())
         with pytest.raises(DamagedVaultError):
             store.rewrite(failing, durable=False)
@@ -114,8 +103,8 @@ def test_after_a_failure_of_the_disk_nothing_is_written(
     """
     failing = sqlite3.OperationalError("a failure at the end of a transaction")
     failing.sqlite_errorcode = code
-    at, key, _ = made(tmp_path)
-    with store_of(at, key) as store:
+    at, key, _ = worlds.made(tmp_path)
+    with worlds.store_of(at, key) as store:
         error = sqlite_error(failing, at.vault)
         error.__cause__ = failing
         with pytest.MonkeyPatch.context() as patch:
@@ -133,20 +122,20 @@ def test_after_a_failure_of_the_disk_nothing_is_written(
 
 def test_a_second_process_is_told_at_once(tmp_path: Path) -> None:
     """As long as the vault is open, also where nothing is written; and not after it."""
-    at, key, _ = made(tmp_path)
-    with store_of(at, key) as store:
-        assert second(at) == "the vault is open in another process"
+    at, key, _ = worlds.made(tmp_path)
+    with worlds.store_of(at, key) as store:
+        assert worlds.second(at) == "the vault is open in another process"
         store.append_entry("a", b"", durable=True)
-        assert second(at) == "the vault is open in another process"
+        assert worlds.second(at) == "the vault is open in another process"
         for look in (Database.open, key_slots):
             with pytest.raises(BusyVaultError):
                 look(at.vault)
-    assert second(at) == ""
+    assert worlds.second(at) == ""
 
 
 def test_every_cut_is_refused(tmp_path: Path) -> None:
     """At each page, and within one; and what was never a database."""
-    at, _, _ = made(tmp_path)
+    at, _, _ = worlds.made(tmp_path)
     whole = at.vault.read_bytes()
     cut = [whole[:length] for length in range(0, len(whole), 256)]
     for data in (*cut, b"no database at all", b"SQLite format 3\0" + bytes(84)):
@@ -160,8 +149,8 @@ def test_every_cut_is_refused(tmp_path: Path) -> None:
 )
 def test_another_format_is_refused(tmp_path: Path, version: int, age: str) -> None:
     """It says which, and what to do."""
-    at, _, _ = made(tmp_path)
-    altered(at, f"PRAGMA user_version={version}")
+    at, _, _ = worlds.made(tmp_path)
+    worlds.altered(at, f"PRAGMA user_version={version}")
     with pytest.raises(VaultVersionError, match=f"format {version}, {age}"):
         Database.open(at.vault)
 
@@ -199,9 +188,9 @@ def test_files_are_their_owners_from_the_beginning(tmp_path: Path) -> None:
     """Vault, log and witness; a vault that others could read is closed to them."""
     before = os.umask(0)
     try:
-        at, key, _ = made(tmp_path)
+        at, key, _ = worlds.made(tmp_path)
         at.vault.chmod(0o644)
-        with store_of(at, key) as store:
+        with worlds.store_of(at, key) as store:
             store.put("a", b"1")
             files = [*at.vault.parent.iterdir(), *at.witness.parent.iterdir()]
             modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in files}
@@ -269,7 +258,7 @@ def prepared() -> dict[str, bytes]:
     """Return the files of a vault with an item and some entries, and of a backup before these."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with create(place(folder), PASSPHRASE, FAST)[0] as vault:
+        with worlds.create(worlds.place(folder), worlds.PASSPHRASE, worlds.FAST)[0] as vault:
             vault.items.put("mark", VALUE)
             vault.backup(folder / "old.db")
             for number in range(1, 40):
@@ -283,7 +272,7 @@ def begun(folder: Path) -> tuple[Location, Path]:
     for name, data in prepared().items():
         private_folder((folder / name).parent)
         create_private(data, folder / name)
-    return place(folder), folder / "old.db"
+    return worlds.place(folder), folder / "old.db"
 
 
 def appended(vault: Vault, until: float) -> int:
@@ -301,7 +290,7 @@ def appended(vault: Vault, until: float) -> int:
 def survived(folder: Path, deed: Deed, seconds: float) -> None:
     """Do something to a vault that is written to, restore what is set aside, and check that."""
     at, old = begun(folder)
-    vault = unlock(at, TYPED)
+    vault = unlock(at, worlds.TYPED)
 
     def do() -> None:
         time.sleep(seconds)
@@ -325,9 +314,9 @@ def survived(folder: Path, deed: Deed, seconds: float) -> None:
         return
     for path, before in theirs.items():  # but for our own log, which would be read into another's
         assert ours or not path.exists() or path.read_bytes() == before
-    restore(at, aside[-1], TYPED)
+    restore(at, aside[-1], worlds.TYPED)
     assert vaults_set_aside(at) == []
-    with unlock(at, TYPED) as vault:
+    with unlock(at, worlds.TYPED) as vault:
         assert vault.ledger.count in (acknowledged, acknowledged + 1)  # written, and refused
         assert vault.items.get("mark") == VALUE
         expected = [record_at(number) for number in range(1, vault.ledger.count + 1)]
@@ -346,13 +335,13 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, name: str) -> Non
 def test_a_backup_that_was_restored_meanwhile_keeps_its_witness(tmp_path: Path) -> None:
     """It could not be unlocked otherwise."""
     at, old = begun(tmp_path)
-    vault = unlock(at, TYPED)
+    vault = unlock(at, worlds.TYPED)
     at.vault.rename(at.vault.with_name("moved"))
     log_of(at).rename(at.vault.with_name("moved-wal"))
-    restore(at, old, TYPED)
+    restore(at, old, worlds.TYPED)
     vault.close()
     assert len(vaults_set_aside(at)) == 1
-    unlock(at, TYPED).close()
+    unlock(at, worlds.TYPED).close()
 
 
 @pytest.mark.soak

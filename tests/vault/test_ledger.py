@@ -15,14 +15,7 @@ from hypothesis import strategies as st
 from agent.decision.knowledge import knowledge_in
 from agent.errors import DamagedVaultError, UsageError, VaultError
 from agent.model.model import Concepts, meaning_of
-from agent.vault.disclosure_index import (
-    MOST_SITES,
-    Disclosure,
-    Forgetting,
-    Record,
-    decode,
-    encode,
-)
+from agent.vault.disclosure_index import MOST_SITES, Disclosure, Forgetting, Record, decode, encode
 from agent.vault.ledger import Ledger, Reset
 from policy.hosts import site_of
 from tests.decision.transcripts import knowledge_of
@@ -33,11 +26,11 @@ from tests.vault.histories import (
     NOW,
     SITES,
     VALUES,
-    Grouping,
     disclosed,
     events,
     follows,
     forgotten,
+    grouping,
     held,
     histories,
     holdings,
@@ -91,14 +84,14 @@ def test_whoever_learns_something_has_it_on_the_disk(
 
     How often a query was heard may then be less by one, which only a plan weighs.
     """
-    pools = Grouping(groups)
+    pools = grouping(groups)
     _, store = written(history)
     told = events(history)
     for place, durable in enumerate(store.durable):
-        pool = pools.of(history[place].host)
+        pool = pools(history[place].host)
         if not durable:
             before, after = (
-                knowledge_of(told[:end], pool, pools.of, NOW) for end in (place, place + 1)
+                knowledge_of(told[:end], pool, pools, NOW) for end in (place, place + 1)
             )
             assert before == replace(after, queries=before.queries)
 
@@ -106,16 +99,16 @@ def test_whoever_learns_something_has_it_on_the_disk(
 @given(histories(), st.lists(st.sampled_from(GROUPINGS), max_size=8))
 def test_groups_may_change_at_any_time(history: list[Record], asked: list[dict[str, str]]) -> None:
     """What is held under a grouping does not depend on what was asked before."""
-    pools = [Grouping(groups) for groups in GROUPINGS]
+    pools = [grouping(groups) for groups in GROUPINGS]
     ledger, store = written([])
     for record, groups in zip(history, asked, strict=False):
         ledger.append(record)
-        holdings(ledger.disclosures, pools[GROUPINGS.index(groups)].of)
+        holdings(ledger.disclosures, pools[GROUPINGS.index(groups)])
     for record in history[len(asked) :]:
         ledger.append(record)
     for each in pools:
         again = Ledger(store).disclosures
-        assert holdings(ledger.disclosures, each.of) == holdings(again, each.of)
+        assert holdings(ledger.disclosures, each) == holdings(again, each)
 
 
 @given(histories(), st.sampled_from(HOSTS))
@@ -158,13 +151,13 @@ def test_those_forget_of_whom_it_is_said(
     history: list[Record], named: str, groups: dict[str, str]
 ) -> None:
     """The sites that are in the pool then forget everything, and all others nothing."""
-    ledger, pools, alone = ledger_of(history), Grouping(groups), Grouping({})
-    pool, count = pools.of(named), ledger.count
-    before = {site: held(ledger, site, alone.of) for site in SITES}
-    assert ledger.forget(NOW, lambda site: pools.of(site) == pool) == (ledger.count > count)
+    ledger, pools, alone = ledger_of(history), grouping(groups), grouping({})
+    pool, count = pools(named), ledger.count
+    before = {site: held(ledger, site, alone) for site in SITES}
+    assert ledger.forget(NOW, lambda site: pools(site) == pool) == (ledger.count > count)
     for site in SITES:
-        assert held(ledger, site, alone.of) == ({} if pools.of(site) == pool else before[site])
-    assert held(ledger, pool, pools.of) == {}
+        assert held(ledger, site, alone) == ({} if pools(site) == pool else before[site])
+    assert held(ledger, pool, pools) == {}
 
 
 def test_it_says_whom_the_user_named() -> None:
@@ -182,12 +175,12 @@ def test_a_large_pool_forgets_in_parts() -> None:
     """As many entries as it takes, which together are said of each once."""
     sites = [f"{number:03}.example" for number in range(2 * MOST_SITES + 1)]
     ledger = ledger_of(disclosed(NOW, site, age="old") for site in sites)
-    pools = Grouping(dict.fromkeys(sites, "@many"))
-    assert ledger.forget(NOW, lambda site: pools.of(site) == "@many")
+    pools = grouping(dict.fromkeys(sites, "@many"))
+    assert ledger.forget(NOW, lambda site: pools(site) == "@many")
     said = [record for _, record in ledger.read(after=len(sites))]
     assert [site for each in said if isinstance(each, Forgetting) for site in each.sites] == sites
     assert len(said) == 3
-    assert held(ledger, "@many", pools.of) == {}
+    assert held(ledger, "@many", pools) == {}
 
 
 ENTRY = disclosed(NOW, "books.example", region="uk", age="old")
@@ -302,16 +295,16 @@ def test_it_is_the_fold_over_everything(
     history: list[Record], groups: dict[str, str], hours: int, data: st.DataObject
 ) -> None:
     """For every pool and at every time; also before an entry, whatever came later."""
-    ledger, pools = ledger_of(history), Grouping(groups)
+    ledger, pools = ledger_of(history), grouping(groups)
     now = NOW + timedelta(hours=hours)
     number = data.draw(st.none() | st.integers(1, len(history) + 1))
     past = history[: None if number is None else number - 1]
-    for pool in {pools.of(host) for host in HOSTS}:
-        found = ledger.disclosures.pool(pool, pools.of, number)
-        heard = ledger.disclosures.queries(pool, pools.of, number)
-        expected = knowledge_of(events(past), pool, pools.of, now)
+    for pool in {pools(host) for host in HOSTS}:
+        found = ledger.disclosures.pool(pool, pools, number)
+        heard = ledger.disclosures.queries(pool, pools, number)
+        expected = knowledge_of(events(past), pool, pools, now)
         assert knowledge_in(found, MODEL, now, heard) == expected
-        assert ledger_of(past).disclosures.pool(pool, pools.of).held == found.held
+        assert ledger_of(past).disclosures.pool(pool, pools).held == found.held
 
 
 @given(
@@ -321,10 +314,10 @@ def test_who_holds_another_value_will_learn_the_new_one(
     history: list[Record], groups: dict[str, str], values: dict[str, str]
 ) -> None:
     """Every pool that holds the attribute, unless it holds just this value."""
-    ledger, pools = ledger_of(history), Grouping(groups)
-    found = ledger.disclosures.holders(values, pools.of)
-    for pool in {pools.of(host) for host in HOSTS}:
-        theirs = {name: fact.value for name, fact in held(ledger, pool, pools.of).items()}
+    ledger, pools = ledger_of(history), grouping(groups)
+    found = ledger.disclosures.holders(values, pools)
+    for pool in {pools(host) for host in HOSTS}:
+        theirs = {name: fact.value for name, fact in held(ledger, pool, pools).items()}
         for name, value in values.items():
             assert (pool in found.get(name, ())) == (theirs.get(name, value) != value)
     assert [*found] == sorted(found)
@@ -334,7 +327,7 @@ def test_who_holds_another_value_will_learn_the_new_one(
 def test_a_fact_that_one_model_told_is_held_in_the_others() -> None:
     """By its concept, in entries that say it and in older ones; the latest value counts."""
     one, two = sexes()
-    pool_of = Grouping({}).of
+    pool_of = grouping({})
     newer = disclosed(NOW, "a.example", gender="male")
     means = (meaning_of("gender", "male", one),)
     newer = msgspec.structs.replace(newer, model="one", means=means)
@@ -371,7 +364,7 @@ def test_what_a_model_leaves_unspecified_takes_back_only_what_it_could_say() -> 
     ledger.disclosures.use(concepts)
     held_after = []
     for number in (2, 3, 4, None):
-        found = ledger.disclosures.pool("a.example", Grouping({}).of, number)
+        found = ledger.disclosures.pool("a.example", grouping({}), number)
         each = [knowledge_in(found, model, NOW, {}, concepts).codes for model in (one, two)]
         held_after.append(each)
     assert held_after[0] == held_after[1] == [(("gender", 3),), ()]

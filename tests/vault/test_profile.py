@@ -182,10 +182,7 @@ def test_what_a_newer_version_stores_is_neither_lost_nor_damage() -> None:
     profile = stored([whole])
     assert profile.facts == (whole,)
     assert planned(profile.facts, {"region": "uk"}, (), BOTH, NOW, new_id)[0] == whole
-    for more in (
-        msgspec.structs.replace(whole, value=None),
-        msgspec.structs.replace(FACT, id="2"),
-    ):
+    for more in (msgspec.structs.replace(whole, value=None), msgspec.structs.replace(FACT, id="2")):
         with pytest.raises(VaultVersionError, match="newer") as caught:
             stored([whole, more] if more.value else [more])
         assert "install a newer reticent" in caught.value.hint

@@ -20,21 +20,7 @@ from agent.vault.slots import read_slots, read_vault_id
 from agent.vault.store import MAX_ITEM_BYTES, Store, opened_item
 from agent.vault.vault import Vault, install, make, make_vault, rotate, staging, unlock
 from agent.vault.vault_files import Location
-from tests.vault.worlds import (
-    FAST,
-    FEW,
-    PASSPHRASE,
-    TOLD,
-    TYPED,
-    altered,
-    contents,
-    key_of,
-    made,
-    names_beside,
-    rows_of,
-    store_of,
-    stream,
-)
+from tests.vault import worlds
 
 SITES = st.sampled_from(["one.example", "two.example", "ü.example"])
 NAMES = st.sampled_from(["profile", "other/a", "other/b", "é"])
@@ -47,16 +33,16 @@ class Kept(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = TemporaryDirectory(prefix="r")
-        self.at, _, _ = made(Path(self.folder.name))
+        self.at, _, _ = worlds.made(Path(self.folder.name))
         self.entries: list[tuple[str, bytes]] = []
         self.items: dict[str, bytes] = {}
-        self.chance = stream("kept")
+        self.chance = worlds.stream("kept")
         self.open()
 
     def open(self) -> None:
         """Open it by the passphrase, and find the same."""
         self.database = Database.open(self.at.vault)
-        key = key_of(self.database, TYPED)
+        key = worlds.key_of(self.database, worlds.TYPED)
         seals = Seals(key, read_vault_id(self.database), self.chance)
         self.store = Store(self.database, seals, self.at.witness)
         found = [payload for _, payload in self.store.verify()]
@@ -84,7 +70,7 @@ class Kept(RuleBasedStateMachine):
     @rule()
     def rotate(self) -> None:
         """Replace the data key."""
-        rotate(self.store, PASSPHRASE, self.chance)
+        rotate(self.store, worlds.PASSPHRASE, self.chance)
 
     @rule(synced=st.booleans())
     def reopen(self, synced: bool) -> None:
@@ -106,7 +92,7 @@ class Kept(RuleBasedStateMachine):
     def same(self) -> None:
         """Counts and items are those of the model."""
         assert self.store.count == len(self.entries)
-        assert contents(self.store)[1] == self.items
+        assert worlds.contents(self.store)[1] == self.items
         assert self.store.names() == sorted(self.items)
 
     def teardown(self) -> None:
@@ -118,13 +104,15 @@ class Kept(RuleBasedStateMachine):
 TestKept = Kept.TestCase
 
 
-TestKept.settings = settings(FEW, max_examples=FEW.max_examples // 2, stateful_step_count=20)
+TestKept.settings = settings(
+    worlds.FEW, max_examples=worlds.FEW.max_examples // 2, stateful_step_count=20
+)
 
 
 def test_the_file_names_nothing(tmp_path: Path) -> None:
     """No site, no name and no payload is in it in the clear."""
-    at, key, code = made(tmp_path)
-    with store_of(at, key) as store:
+    at, key, code = worlds.made(tmp_path)
+    with worlds.store_of(at, key) as store:
         store.append_entry("recipient.example", b"disclosed value", durable=True)
         store.put("other/offers", b"offered value")
     data = at.vault.read_bytes() + at.witness.read_bytes()
@@ -135,27 +123,27 @@ def test_the_file_names_nothing(tmp_path: Path) -> None:
         b"other/",
         code.encode(),
         key.data,
-        PASSPHRASE.encode(),
+        worlds.PASSPHRASE.encode(),
     ):
         assert word not in data
 
 
 def test_what_is_deleted_leaves_no_trace(tmp_path: Path) -> None:
     """Also not the sealed bytes."""
-    at, key, _ = made(tmp_path, page_bytes=4096)
-    with store_of(at, key) as store:
+    at, key, _ = worlds.made(tmp_path, page_bytes=4096)
+    with worlds.store_of(at, key) as store:
         store.put("a", b"x" * 100)
-    [(sealed,)] = rows_of(at, "SELECT sealed FROM item")
+    [(sealed,)] = worlds.rows_of(at, "SELECT sealed FROM item")
     assert sealed[:40] in at.vault.read_bytes()
-    with store_of(at, key) as store:
+    with worlds.store_of(at, key) as store:
         store.delete("a")
     assert sealed[:40] not in at.vault.read_bytes()
 
 
 def test_sizes_have_limits(tmp_path: Path) -> None:
     """The largest is taken and read; one byte more is refused and changes nothing."""
-    at, key, _ = made(tmp_path)
-    with store_of(at, key) as store:
+    at, key, _ = worlds.made(tmp_path)
+    with worlds.store_of(at, key) as store:
         store.append_entry("s" * chain.MAX_NAME, bytes(chain.MAX_PAYLOAD), durable=False)
         store.put("n" * chain.MAX_NAME, bytes(MAX_ITEM_BYTES))
         for site, payload in (("s", bytes(chain.MAX_PAYLOAD + 1)), ("", b""), ("s" * 1025, b"")):
@@ -164,31 +152,31 @@ def test_sizes_have_limits(tmp_path: Path) -> None:
         for name, payload in (("n", bytes(MAX_ITEM_BYTES + 1)), ("", b""), ("é" * 513, b"")):
             with pytest.raises(UsageError):
                 store.put(name, payload)
-        before = contents(store)
-    with store_of(at, key) as store:
-        assert contents(store) == before
+        before = worlds.contents(store)
+    with worlds.store_of(at, key) as store:
+        assert worlds.contents(store) == before
         assert (store.count, len(store.names())) == (1, 1)
 
 
 def test_an_item_that_is_there_twice_is_damage(tmp_path: Path) -> None:
     """Its id as a text is another row to SQLite, and the same bytes to us."""
-    at, key, _ = made(tmp_path)
-    with store_of(at, key) as store:
+    at, key, _ = worlds.made(tmp_path)
+    with worlds.store_of(at, key) as store:
         ids = {name: store.seals.lookup("item", name) for name in map(str, range(10_000))}
         odd = {0, *range(0x80, 0xC0)}  # as a text they end it, or are no letter of their own
         store.put(next(name for name, each in ids.items() if odd.isdisjoint(each)), b"1")
     with closing(sqlite3.connect(at.vault)) as file:
         file.execute("INSERT INTO item SELECT CAST(id AS TEXT), generation, sealed FROM item")
         file.commit()
-    with pytest.raises(DamagedVaultError, match="missing or invalid"), store_of(at, key):
+    with pytest.raises(DamagedVaultError, match="missing or invalid"), worlds.store_of(at, key):
         pass
 
 
 def test_nothing_is_written_before_all_is_verified(tmp_path: Path) -> None:
     """A chain that was not read to the end is not continued."""
-    at, key, _ = made(tmp_path)
+    at, key, _ = worlds.made(tmp_path)
     database = Database.open(at.vault)
-    store = Store(database, Seals(key, read_vault_id(database), stream()), at.witness)
+    store = Store(database, Seals(key, read_vault_id(database), worlds.stream()), at.witness)
     with pytest.raises(DamagedVaultError, match="not read to the end"):
         store.put("a", b"")
     store.close()
@@ -212,14 +200,14 @@ def test_what_it_is_filled_with_is_in_it_from_the_beginning(at: Location) -> Non
         vault.items.put("offers", b"some")
         vault.items.put("offers/b", b"b")
         vault.items.put("offers/a", b"a")
-        vault.ledger.append(TOLD)
+        vault.ledger.append(worlds.TOLD)
         seen.append(at.vault.exists())
 
-    make(at, PASSPHRASE, FAST, stream(), fill)
+    make(at, worlds.PASSPHRASE, worlds.FAST, worlds.stream(), fill)
     assert seen == [False]
-    assert names_beside(at) == ["vault.db"]
+    assert worlds.names_beside(at) == ["vault.db"]
     assert [path.name for path in at.witness.parent.iterdir()] == ["witness.json"]
-    with unlock(at, TYPED) as vault:
+    with unlock(at, worlds.TYPED) as vault:
         assert vault.items.get("offers") == b"some"
         assert vault.items.names("offers/") == ["offers/a", "offers/b"]
         assert vault.items.names("") == ["offers", "offers/a", "offers/b"]
@@ -232,9 +220,9 @@ def test_a_file_that_lost_its_name_is_not_opened(
     at: Location, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What would be written into it would be in no vault."""
-    make(at, PASSPHRASE, FAST, stream())
+    make(at, worlds.PASSPHRASE, worlds.FAST, worlds.stream())
     with staging(at) as part:
-        make_vault(part, PASSPHRASE, FAST, stream("second"))
+        make_vault(part, worlds.PASSPHRASE, worlds.FAST, worlds.stream("second"))
 
         def exchanged(path: Path) -> object:
             found = connect(path)
@@ -246,10 +234,10 @@ def test_a_file_that_lost_its_name_is_not_opened(
         with pytest.raises(BusyVaultError, match="another vault"):
             Database.open(at.vault)
     monkeypatch.undo()
-    unlock(at, TYPED).close()
+    unlock(at, worlds.TYPED).close()
 
 
-@FEW
+@worlds.FEW
 @given(ENTRIES, ITEMS)
 def test_everything_is_kept_and_the_old_key_opens_nothing(
     tmp_path_factory: pytest.TempPathFactory,
@@ -257,15 +245,15 @@ def test_everything_is_kept_and_the_old_key_opens_nothing(
     items: dict[str, bytes],
 ) -> None:
     """Entry by entry, item by item, and the state."""
-    at, key, code = made(tmp_path_factory.mktemp("r"))
-    with store_of(at, key) as store:
+    at, key, code = worlds.made(tmp_path_factory.mktemp("r"))
+    with worlds.store_of(at, key) as store:
         for site, payload in entries:
             store.append_entry(site, payload, durable=False)
         for name, payload in items.items():
             store.put(name, payload, durable=False)
-        before, old = contents(store), store.seals
-        new_key, new_code = rotate(store, PASSPHRASE, stream("new"))
-        assert contents(store) == before
+        before, old = worlds.contents(store), store.seals
+        new_key, new_code = rotate(store, worlds.PASSPHRASE, worlds.stream("new"))
+        assert worlds.contents(store) == before
         for row in chain.entry_rows(store.database):
             with pytest.raises(DamagedVaultError):
                 chain.opened_entry(old, row)
@@ -274,28 +262,28 @@ def test_everything_is_kept_and_the_old_key_opens_nothing(
                 opened_item(old, item)
         with pytest.raises(DamagedVaultError):
             read_state(store.database, old)
-    with store_of(at, TYPED) as store:
-        assert contents(store) == before
+    with worlds.store_of(at, worlds.TYPED) as store:
+        assert worlds.contents(store) == before
         with pytest.raises(WrongSecretError):
-            key_of(store.database, Secret("recovery", code))
-        assert key_of(store.database, Secret("recovery", new_code)) == new_key != key
+            worlds.key_of(store.database, Secret("recovery", code))
+        assert worlds.key_of(store.database, Secret("recovery", new_code)) == new_key != key
 
 
 def test_a_failure_in_the_middle_changes_nothing(tmp_path: Path) -> None:
     """The old key and code go on to open it."""
-    at, key, code = made(tmp_path)
-    with store_of(at, key) as store:
+    at, key, code = worlds.made(tmp_path)
+    with worlds.store_of(at, key) as store:
         for _ in range(40):
             store.append_entry("a", bytes(300), durable=False)
         store.put("a", b"1")
-        before, state = contents(store), store.state
+        before, state = worlds.contents(store), store.state
         store.database.rows(FAILING)
         with pytest.raises(VaultError):
-            rotate(store, PASSPHRASE, stream("new"))
+            rotate(store, worlds.PASSPHRASE, worlds.stream("new"))
         assert store.state == state
-    for secret in (TYPED, Secret("recovery", code)):
-        with store_of(at, secret) as store:
-            assert (contents(store), store.state) == (before, state)
+    for secret in (worlds.TYPED, Secret("recovery", code)):
+        with worlds.store_of(at, secret) as store:
+            assert (worlds.contents(store), store.state) == (before, state)
 
 
 @pytest.mark.parametrize("step", ["read_state", "read_items"])
@@ -303,8 +291,8 @@ def test_once_it_is_written_the_code_is_returned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     """Also where nothing can be read any more; then nothing is, until it is opened again."""
-    at, key, _ = made(tmp_path)
-    with store_of(at, key) as store:
+    at, key, _ = worlds.made(tmp_path)
+    with worlds.store_of(at, key) as store:
         store.append_entry("a", b"1", durable=False)
         with monkeypatch.context() as failing:
 
@@ -312,27 +300,27 @@ def test_once_it_is_written_the_code_is_returned(
                 raise VaultError("the disk failed while the vault was in use", "check the disk")
 
             failing.setattr(f"agent.vault.store.{step}", fail)
-            _, new_code = rotate(store, PASSPHRASE, stream("new"))
+            _, new_code = rotate(store, worlds.PASSPHRASE, worlds.stream("new"))
         assert store.uncertain
         with pytest.raises(VaultError, match="must be opened again"):
             store.append_entry("a", b"2", durable=False)
     assert new_code is not None
-    for secret in (Secret("recovery", new_code), TYPED):
-        with store_of(at, secret) as store:
+    for secret in (Secret("recovery", new_code), worlds.TYPED):
+        with worlds.store_of(at, secret) as store:
             assert [payload for _, payload in store.entries()] == [b"1"]
 
 
 def test_a_damaged_entry_stops_it(tmp_path: Path) -> None:
     """Nothing is sealed anew that is not as it was."""
-    at, key, _ = made(tmp_path)
-    with store_of(at, key) as store:
+    at, key, _ = worlds.made(tmp_path)
+    with worlds.store_of(at, key) as store:
         store.append_entry("a", b"1", durable=False)
         before = store.state
         store.database.write([("UPDATE entry SET site = zeroblob(16)", ())], durable=False)
         with pytest.raises(DamagedVaultError, match="entry 1"):
-            rotate(store, PASSPHRASE, stream("new"))
+            rotate(store, worlds.PASSPHRASE, worlds.stream("new"))
         assert store.state == before
         assert len(read_slots(store.database)) == 2
-    altered(at, "DELETE FROM entry")
-    with pytest.raises(VaultError), store_of(at, key):
+    worlds.altered(at, "DELETE FROM entry")
+    with pytest.raises(VaultError), worlds.store_of(at, key):
         pass

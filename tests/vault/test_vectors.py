@@ -4,7 +4,6 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from shutil import copyfile
@@ -31,19 +30,10 @@ from agent.vault.secrets import Kind, Secret
 from agent.vault.store import Store
 from agent.vault.vault import rotate, unlock
 from agent.vault.vault_files import Location, Witness, make_private, read_witness
+from tests.vault import worlds
 from tests.vault.doubles import MemoryStore
-from tests.vault.histories import NOW, Grouping, disclosed, forgotten, held, record_at
+from tests.vault.histories import NOW, disclosed, forgotten, grouping, held, record_at
 from tests.vault.values import new_id, own_values, sexes
-from tests.vault.worlds import (
-    PASSPHRASE,
-    TYPED,
-    contents,
-    made,
-    names_beside,
-    place,
-    store_of,
-    stream,
-)
 
 FOLDER = Path(__file__).parent / "vectors"
 COLUMNS = {"meta": 2, "slot": 3, "state": 3, "item": 3, "entry": 4}
@@ -129,37 +119,33 @@ def text(vector: Vector) -> bytes:
     return msgspec.json.format(msgspec.json.encode(vector), indent=1) + b"\n"
 
 
-Tables = dict[str, list[Row]]
 Deed = Callable[[Store], object]
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """A vault as somebody finds it, closed."""
+def found_in(store: Store) -> Expected:
+    """What a vault holds."""
+    entries, items = worlds.contents(store)
+    return Expected(
+        entries=[(number, payload.decode()) for number, payload in entries],
+        items={name: (payload or b"").decode() for name, payload in items.items()},
+        notes=len(store.notes),
+    )
 
-    tables: Tables
-    witness: Witness | None
-    code: str
-    entries: list[tuple[int, str]]
-    items: dict[str, str]
 
-
-def scene(seed: str, *deeds: Deed) -> Scene:
-    """Return a new vault after some deeds, synced."""
+def vector(
+    about: str, seed: str, *deeds: Deed, secret: Callable[[str], Secret] = lambda _: worlds.TYPED
+) -> Vector:
+    """Make a vault and do something to it; ``secret``: opens it, made of the recovery code."""
     with TemporaryDirectory(prefix="r") as folder:
-        at, key, code = made(Path(folder), seed)
-        with store_of(at, key, seed) as store:
+        at, key, code = worlds.made(Path(folder), seed)
+        with worlds.store_of(at, key, seed) as store:
             for deed in deeds:
                 deed(store)
             store.sync()
-            entries, items = contents(store)
-        return Scene(
-            tables_of(at.vault),
-            read_witness(at.witness),
-            code,
-            [(number, payload.decode()) for number, payload in entries],
-            {name: (payload or b"").decode() for name, payload in items.items()},
-        )
+            found = found_in(store)
+        by = secret(code)
+        typed = by.kind, by.text or ""
+        return Vector(about, typed, found, read_witness(at.witness), tables_of(at.vault))
 
 
 def told(site: str, payload: str) -> Deed:
@@ -174,7 +160,7 @@ def kept(name: str, payload: str) -> Deed:
 
 def turned(store: Store) -> None:
     """Replace the data key."""
-    rotate(store, PASSPHRASE, stream("rotation"))
+    rotate(store, worlds.PASSPHRASE, worlds.stream("rotation"))
 
 
 EARLY = (told("one.example", "first"), told("two.example", "second"), kept("profile", "old"))
@@ -186,29 +172,26 @@ STATED: tuple[Record, ...] = (
 )
 
 
-def vector(about: str, found: Scene, secret: Secret = TYPED, notes: int = 0) -> Vector:
-    """Return the vector of a scene as it is."""
-    expect = Expected(None, found.entries, found.items, notes)
-    typed = (secret.kind, secret.text or "")
-    return Vector(about, typed, expect, found.witness, found.tables)
-
-
 def written() -> Iterator[tuple[str, Vector]]:
     """Yield the vectors of vaults that open, as this version writes them."""
-    early, late = scene("a", *EARLY), scene("a", *EARLY, *LATE)
-    new, rotated = scene("new"), scene("a", *EARLY, turned)
     gone: Deed = lambda store: store.delete("profile")  # noqa: E731  (a deed as the others)
-    cleared = scene("a", *EARLY, gone, told("one.example", "third"))
+    cleared = (*EARLY, gone, told("one.example", "third"))
     stated = [told(site_of(each.host), encode(each).decode()) for each in STATED]
-    code = Secret("recovery", early.code.lower().replace("-", " "))
-    spaced = Secret("passphrase", PASSPHRASE.replace(" ", "\u00a0"))
-    yield "empty", vector("A vault as it is made.", new)
-    yield "filled", vector("Entries of two sites, and items.", late)
-    yield "recovery", vector("The recovery code opens it, typed carelessly.", early, code)
-    yield "passphrase_spaced", vector("A no-break space in a passphrase is a space.", early, spaced)
-    yield "rotated", vector("The data key was replaced; the passphrase is the same.", rotated)
-    yield "cleared", vector("An item was removed again.", cleared)
-    yield "forgotten", vector("One of two recipients is stated to forget.", scene("a", *stated))
+    spaced = Secret("passphrase", worlds.PASSPHRASE.replace(" ", "\u00a0"))
+
+    def carelessly(code: str) -> Secret:
+        return Secret("recovery", code.lower().replace("-", " "))
+
+    yield "empty", vector("A vault as it is made.", "new")
+    yield "filled", vector("Entries of two sites, and items.", "a", *EARLY, *LATE)
+    about = "The recovery code opens it, typed carelessly."
+    yield "recovery", vector(about, "a", *EARLY, secret=carelessly)
+    about = "A no-break space in a passphrase is a space."
+    yield "passphrase_spaced", vector(about, "a", *EARLY, secret=lambda _: spaced)
+    about = "The data key was replaced; the passphrase is the same."
+    yield "rotated", vector(about, "a", *EARLY, turned)
+    yield "cleared", vector("An item was removed again.", "a", *cleared)
+    yield "forgotten", vector("One of two recipients is stated to forget.", "a", *stated)
 
 
 BOTH = ("one.example", "two.example")
@@ -219,20 +202,13 @@ FILES = sorted(FOLDER.glob("*.json"))
 def opened(at_file: Path, folder: Path) -> Expected | ReticentError:
     """Return what opening the vault of a vector brings."""
     vector = read(at_file)
-    at = place(folder)
+    at = worlds.place(folder)
     build(vector, at)
     try:
-        with store_of(at, Secret(*vector.secret)) as store:
-            entries, items = contents(store)
-            notes = len(store.notes)
+        with worlds.store_of(at, Secret(*vector.secret)) as store:
+            return found_in(store)
     except ReticentError as error:
         return error
-    return Expected(
-        None,
-        [(number, payload.decode()) for number, payload in entries],
-        {name: (payload or b"").decode() for name, payload in items.items()},
-        notes,
-    )
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
@@ -244,7 +220,7 @@ def test_a_vector_is_what_it_says(path: Path, tmp_path: Path) -> None:
         assert (found.what + found.hint).isprintable()
     else:
         assert found == expected
-    with closing(sqlite3.connect(place(tmp_path).vault, timeout=0)) as connection:
+    with closing(sqlite3.connect(worlds.place(tmp_path).vault, timeout=0)) as connection:
         assert connection.execute("SELECT count(*) FROM slot").fetchone()
 
 
@@ -253,8 +229,8 @@ def test_who_is_stated_to_forget_holds_nothing() -> None:
     entries = read(FOLDER / "forgotten.json").expect.entries
     ledger = Ledger(MemoryStore(), [(number, payload.encode()) for number, payload in entries])
     for pool, groups in (("two.example", {}), ("@both", dict.fromkeys(BOTH, "@both"))):
-        assert {*held(ledger, pool, Grouping(groups).of)} == {"age"}
-    assert held(ledger, "one.example", Grouping({}).of) == {}
+        assert {*held(ledger, pool, grouping(groups))} == {"age"}
+    assert held(ledger, "one.example", grouping({})) == {}
 
 
 def test_this_version_writes_what_the_vectors_say() -> None:
@@ -305,7 +281,7 @@ FACTS = dict.fromkeys(NO_JOB, "no_job") | {
 
 def holds_everything(at: Location) -> None:
     """Assert that a vault has all that the old one had."""
-    with unlock(at, TYPED) as vault:
+    with unlock(at, worlds.TYPED) as vault:
         assert vault.notes == ()
         assert own_values(vault.profile) == FACTS
         *entries, last = [record for _, record in vault.ledger.read()]
@@ -318,7 +294,7 @@ def holds_everything(at: Location) -> None:
         assert vault.ledger.disclosures.latest < last.at  # the clock was reset
 
 
-@pytest.mark.parametrize("secret", [TYPED, CODE], ids=lambda each: each.kind)
+@pytest.mark.parametrize("secret", [worlds.TYPED, CODE], ids=lambda each: each.kind)
 def test_an_old_backup_is_restored(at: Location, secret: Secret) -> None:
     """By each of its secrets, and is not touched."""
     before = OLD.read_bytes()
@@ -336,13 +312,13 @@ def test_an_old_vault_in_its_place_is_refused_and_brought_over(at: Location) -> 
     private_folder(at.vault.parent)
     copyfile(OLD, at.vault)
     with pytest.raises(VaultVersionError, match="format 1, older than") as caught:
-        unlock(at, TYPED)
+        unlock(at, worlds.TYPED)
     assert "`reticent vault restore`" in caught.value.hint
     with pytest.raises(WrongSecretError):
         restore(at, at.vault, Secret("passphrase", "wrong"), NEW)
-    assert names_beside(at) == ["vault.db"]
-    restore(at, at.vault, TYPED, NEW)
-    assert names_beside(at) == ["vault.db", "vault.db.replaced-1"]
+    assert worlds.names_beside(at) == ["vault.db"]
+    restore(at, at.vault, worlds.TYPED, NEW)
+    assert worlds.names_beside(at) == ["vault.db", "vault.db.replaced-1"]
     holds_everything(at)
 
 

@@ -79,10 +79,7 @@ def made(folder: Path, seed: str = "", page_bytes: int = 512) -> tuple[Location,
 
 
 def create(
-    at: Location,
-    passphrase: str,
-    derivation: Derivation | None = None,
-    chance: Chance = os.urandom,
+    at: Location, passphrase: str, derivation: Derivation | None = None, chance: Chance = os.urandom
 ) -> tuple[Vault, str]:
     """Make a vault and open it; return it with its recovery code."""
     key, code = make(at, passphrase, derivation, chance)

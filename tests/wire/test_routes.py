@@ -21,7 +21,6 @@ from agent.wire.base import Fault
 from agent.wire.routes import KINDS, ROUTES, error_of, fault_of, http_status, target_of
 from agent.wire.state import Event
 from tests.house.openapi import document, means_of, text
-from tests.house.test_imports import imported
 from tests.house.tree import ROOT
 from tests.wire.messages import messages_of
 
@@ -34,10 +33,6 @@ OPERATIONS = {
     for method, operation in methods.items()
 }
 TYPES = [Fault, Event, *(each for route in ROUTES for each in (route.gives, route.takes) if each)]
-HEAVY = {
-    *("numpy", "aiohttp", "http_sf", "cryptography", "safetensors", "publicsuffixlist"),
-    *("sqlite3", "asyncio", "textual", "ibis", "platformdirs"),
-}
 
 
 @given(st.text(min_size=1))
@@ -131,14 +126,6 @@ def test_each_message_is_as_its_schema_says(data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(TYPES))
     message = data.draw(messages_of(kind))
     validator(kind).validate(json.loads(msgspec.json.encode(message)))
-
-
-@pytest.mark.parametrize("module", ["agent.wire.client", "agent.wire.base", "agent.wire.routes"])
-def test_it_brings_no_library_but_msgspec(module: str) -> None:
-    """No mathematics, no server, no keys."""
-    _, found = imported(f"import {module}")
-    assert {module, "msgspec"} <= found
-    assert found & HEAVY == set()
 
 
 TREE = [
