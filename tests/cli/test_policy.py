@@ -1,26 +1,21 @@
 """`reticent policy`: what is wrong, what holds, what is written, and what would differ."""
 
 import tomllib
-from datetime import datetime, timedelta
 from math import log2
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 import agent
 from agent.cli.policy_edit import LARGEST
-from agent.decision.values import ReplayedRequest
 from agent.paths import paths
 from agent.wire.base import RecipientName
-from agent.wire.decide import Allowed
 from agent.wire.policy import Tried, TryPolicy
 from policy.read import load
 from tests.cli.conftest import Ran, Run
 from tests.cli.examples import RIGHT
 from tests.house.tree import ROOT
 from tests.wire.fake import FakeDaemon, says
-from tests.worlds.people import MONDAY
 
 
 def test_the_shipped_policies_are_without_notes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,53 +59,17 @@ def test_a_policy_that_others_can_write_is_as_bad_as_for_the_daemon(run: Run) ->
 
 
 TEXT = 'preset = "strict"\n'
-SAME = ReplayedRequest(
-    at=MONDAY,
-    recipient="www.weather.example",
-    query="weather",
-    disclosed=("region",),
-    would_disclose=("region",),
-    would_ask=(),
-    utility_was=0.25,
-    utility=0.25,
-    people_left_was=12.0,
-    people_left=12.0,
-)
-OTHER = replace(SAME, would_disclose=(), would_ask=("hobby",), utility=0.0, people_left=90.0)
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    """Return a policy to be tried."""
-    path = tmp_path / "other.toml"
-    path.write_text(TEXT)
-    return path
-
-
-def test_what_would_differ_is_said(run: Run, fake: FakeDaemon, file: Path) -> None:
-    """The verdict on top, then what changes."""
-    fake.handlers["try_policy"] = says(Tried(requests=[SAME, OTHER], kept=1))
-    ran = run("policy", "try", file)
-    assert fake.calls[0] == ("try_policy", {"body": TryPolicy(text=TEXT)})
-    said = ran.page
-    assert said.startswith("1 of 2 requests would have sent or asked something else;")
-    assert "you would have been served worse." in said
-    assert all(each in said for each in ("-region,", "?hobby", "12 -> 90", "0.250 -> 0.000"))
-    assert "kept as they were 1 request" in said
-    record = run("policy", "try", file, "--json").record
-    assert record["requests"][1]["would_ask"] == ["hobby"]
-
-
-def test_nothing_differs_or_is_there(run: Run, fake: FakeDaemon, file: Path) -> None:
-    """Each in one sentence; a wrong policy is refused before anything is asked."""
-    fake.handlers["try_policy"] = says(Tried(requests=[SAME], kept=0))
-    assert run("policy", "try", file).page.startswith("Nothing would change:")
+def test_a_policy_is_tried_by_the_daemon(run: Run, fake: FakeDaemon, tmp_path: Path) -> None:
+    """What is said of it is in transcripts/answers.txt; a wrong one is refused before."""
+    file = tmp_path / "other.toml"
+    file.write_text(TEXT)
     fake.handlers["try_policy"] = says(Tried(requests=[], kept=0))
-    assert run("policy", "try", file).page.startswith("The ledger is empty")
-    fake.calls.clear()
+    assert run("policy", "try", file).code == 0
     file.write_text("lamda = 1\n")
     assert run("policy", "try", file).code != 0
-    assert fake.calls == []
+    assert fake.calls == [("try_policy", {"body": TryPolicy(text=TEXT)}), ("attributes", {})]
 
 
 @pytest.mark.usefixtures("folder")
@@ -128,19 +87,6 @@ def test_an_explanation_has_these_keys(run: Run) -> None:
     because = "queries.block (line 8); a block wins over rule 3 (line 27: true)"
     assert nothing["because"] == because
     assert [*record["attributes"]["hobby"]] == ["disclose", "sensitivity"]
-
-
-def test_rules_that_are_over_count_for_nothing(run: Run, folder: Path) -> None:
-    """By the day of the machine."""
-    today = datetime.now().astimezone().date()
-    for days, value in ((1, 3), (-1, 5.12)):
-        last = today + timedelta(days=days)
-        rule = f'[[rule]]\nquery = "flu"\nlambda = 3\nexpires = {last}\n'
-        (folder / "ends.toml").write_text(rule)
-        ends = ("--policy", "ends.toml", "--json")
-        request = ("--recipient", "a.test", "--query", "flu")
-        record = run("policy", "show", *request, *ends).record
-        assert record["settings"]["lambda"]["value"] == value
 
 
 def test_a_rule_holds_at_every_door_by_what_another_model_calls_the_fact(
@@ -163,39 +109,12 @@ def test_a_rule_holds_at_every_door_by_what_another_model_calls_the_fact(
     assert {each.name: each.reason for each in decision.outcomes}["sex"] == "never"
 
 
-def test_settings_are_written_where_they_belong(run: Run, folder: Path) -> None:
-    """At the top, of an attribute, in a rule that is there, and in a new one."""
-    new = ("--recipient", "adverts", "--query", "Shoes", "--expires", "9999-12-31")
-    for arguments in (
-        ("lambda=7",),
-        ("sensitivity=0.5", "--attribute", "region"),
-        ("lambda=9", "k=4", "--recipient", "Books.example"),
-        ("disclose=never", *new),
-    ):
-        assert run("policy", "set", *arguments, "--policy", "policy.toml").code == 0
-    document = tomllib.loads((folder / "policy.toml").read_text())
-    assert document["lambda"] == 7
-    assert document["attributes"]["region"] == {"disclose": "auto", "sensitivity": 0.5}
-    assert (document["rule"][0]["lambda"], document["rule"][0]["k"]) == (9, 4)
-    assert document["rule"][-1]["name"] == "for adverts with shoes until 9999-12-31"
-    assert paths().policy.read_text() == RIGHT
-
-
 def test_the_word_reaches_the_daemon(run: Run, fake: FakeDaemon) -> None:
-    """What holds from now on is said; a rule that is not ours still holds, and is named."""
-    for command, route, said in (
-        (["block"], "refuse", "gets nothing from now"),
-        (["block", "--undo"], "allow", "is treated like"),
-    ):
+    """And nothing else; what is said is in transcripts/answers.txt."""
+    for options, route in (((), "refuse"), (("--undo",), "allow")):
         fake.calls.clear()
-        assert f"a.example {said}" in run("policy", *command, "a.example").page
+        assert run("policy", "block", *options, "a.example").code == 0
         assert fake.calls == [(route, {"body": RecipientName(recipient="a.example")})]
-    for lifted, said in (
-        (Allowed(rule="mine"), "a.example still gets nothing, by 'mine', which is not for it"),
-        (Allowed(done=False), "a.example was not blocked, so nothing was changed."),
-    ):
-        fake.handlers["allow"] = says(lifted)
-        assert run("policy", "block", "--undo", "a.example").page.startswith(said)
 
 
 ANSWERS = """

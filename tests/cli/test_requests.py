@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent.decision.values import Reading
 from agent.errors import LockedError
-from agent.wire.base import LATEST_ENTRIES, Done, RecipientName
+from agent.wire.base import LATEST_ENTRIES, RecipientName
 from agent.wire.policy import Word
 from agent.wire.state import Corrected, Event, EventKind, NotThat
 from agent.words.notices import overridden, settled
@@ -34,11 +33,6 @@ from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, says
 from tests.worlds.daemons import LOOK, living
 from tests.worlds.messages import ASSISTANT
-
-
-def page(run: Run, *arguments: str) -> str:
-    """Return what a command about requests prints, in one line."""
-    return run("requests", *arguments).page
 
 
 def test_what_is_asked_for_reaches_the_daemon(run: Run, fake: FakeDaemon) -> None:
@@ -68,41 +62,29 @@ def test_who_was_probably_meant_is_said(
         changed(HELD, pool="wether.example", values={}, recent=0),
     )
     fake.handlers["recipients"] = lambda recipient=None: [nobody] if recipient else known()
-    said = page(run, *command, "wether.example")
+    said = run("requests", *command, "wether.example").page
     assert said.endswith(". Did you mean 'weather.example'?")
-    assert "meant" not in page(run, *command, "zz")
+    assert "meant" not in run("requests", *command, "zz").page
     assert "forget" not in [name for name, _ in fake.calls]
 
 
-def test_it_says_what_it_means_and_asks(
+def test_whom_the_user_declares_forgetful_is_asked_about_first(
     run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody is made to forget, the ledger keeps everything, and there is no way back."""
+    """There is no way back; what is said is in transcripts/answers.txt."""
     forget = ("forget", {"body": RecipientName(recipient="weather.example")})
-    ran = run("requests", "forget", "weather.example")
-    assert (ran.code, ran.out) == (2, "")
-    said = " ".join(ran.err.split())
-    for each in ("can no longer link", "the ledger keeps what was sent, and you cannot undo it"):
-        assert each in said
-    assert "agree with --yes" in ran.err
+    assert run("requests", "forget", "weather.example").code == 2
     assert forget not in fake.calls
     monkeypatch.setattr("agent.cli.requests.agree", says(None))
-    done = " ".join(run("requests", "forget", "weather.example").out.split())
-    assert "weather.example counts as knowing nothing about you" in done
+    assert run("requests", "forget", "weather.example").code == 0
     assert fake.calls[-1] == forget
-    fake.handlers["forget"] = says(Done(done=False))
-    said = page(run, "forget", "weather.example", "--yes")
-    assert said == "weather.example already knows nothing about you, so there is nothing to forget."
 
 
 def test_a_text_that_was_read_wrongly_is_said_so(run: Run, fake: FakeDaemon) -> None:
     """By the number of its entry, or as it stands; and taken back."""
-    meant = Reading(query="sport", title="sport and exercise", probability=0.87, model="village")
-    found = Corrected(query="jobs", read_as=[meant], now=None)
-    fake.handlers["not_that"] = says(found)
-    said = run("requests", "not-that", "12")
-    assert said.page.startswith("It will not be read as 'sport and exercise' again. ")
-    assert run("requests", "not-that", "jobs", "--undo").page.startswith("It may be read as ")
+    fake.handlers["not_that"] = says(Corrected(query="jobs", read_as=[], now=None))
+    for arguments in ("12", "jobs --undo"):
+        assert run("requests", "not-that", *arguments.split()).code == 0
     bodies = [NotThat(entry=12), NotThat(query="jobs", undo=True)]
     assert fake.calls == [("not_that", {"body": each}) for each in bodies]
 
@@ -114,13 +96,6 @@ WORDS: list[tuple[str, dict[str, Any]]] = [
     ("--everyone", {"about": "everyone"}),
     ("hobby hobby", {"names": ["hobby"]}),
 ]
-WAITING = ("list", "--waiting")
-
-
-def page_reviews(run: Run, *arguments: str) -> str:
-    """Return what a command about requests prints, in one line."""
-    words = ("approve", "deny")
-    return run(*(() if arguments[0] in words else ("requests",)), *arguments).page
 
 
 @pytest.mark.parametrize("decided", ["approve", "deny"])
@@ -130,7 +105,7 @@ def test_every_word_reaches_the_daemon(run: Run, fake: FakeDaemon, decided: str)
     fake.handlers["verdict"] = says(ruled)
     for options, fields in WORDS:
         fake.calls.clear()
-        said = page_reviews(run, decided, "3", *options.split())
+        said = run(decided, "3", *options.split()).page
         shown = {"names": REVIEW.names, "recipient": REVIEW.pool}
         disclose = "auto" if decided == "approve" else "never"
         word = msgspec.convert({"disclose": disclose, **shown, **fields}, Word)
@@ -145,7 +120,7 @@ def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon)
     other = changed(REVIEW, id=7, recipient="a.weather.example", names=["region"])
     theirs = changed(OFFER, id=8, pool="weather.example")
     fake.handlers["reviews"] = says([REVIEW, OFFER, theirs, other])
-    said = page_reviews(run, "deny", "www.weather.example", "--days", "2")
+    said = run("deny", "www.weather.example", "--days", "2").page
     word = Word(disclose="never", lasting="days", days=2, recipient="weather.example")
     assert fake.calls == [
         ("recipients", {"recipient": "www.weather.example"}),
@@ -171,24 +146,10 @@ def test_a_host_that_is_probably_misspelt_is_noted(run: Run, fake: FakeDaemon) -
         assert run("deny", host, "region").err.count("did you mean") == noted
 
 
-def test_where_nothing_waits_for_a_recipient_that_is_said(run: Run, fake: FakeDaemon) -> None:
-    """Also where it only offers something."""
-    fake.handlers["recipients"] = says([changed(HELD, pool="books.example")])
-    for others, hint in ([], "name facts, or see"), ([OFFER], "by ID: 4"):
-        fake.handlers["reviews"] = says([REVIEW, *others])
-        said = run("approve", "books.example").refusal()
-        assert said[0] == "no fact waits for books.example"
-        assert hint in said[1]
-
-
-def test_an_assistant_is_listed_for_good_or_for_some_days(run: Run, fake: FakeDaemon) -> None:
-    """Or left as it is; no attributes are named."""
+def test_an_assistant_is_approved_without_naming_facts(run: Run, fake: FakeDaemon) -> None:
+    """For good or for some days."""
     fake.handlers["reviews"] = says([ASSISTANT])
-    waits, box = page_reviews(run, *WAITING), "the chat box at https://chat.example/"
-    assert f"5 Use Reticent in {box}?" in waits
-    assert "if you deny, nothing changes" in waits
-    said = page_reviews(run, "approve", "5", "--days", "2")
-    assert said == f"The popup works in {box} for 2 days."
+    assert run("approve", "5", "--days", "2").code == 0
     [verdict] = [given["body"] for name, given in fake.calls if name == "verdict"]
     assert verdict.names is None
 
@@ -203,9 +164,8 @@ def test_facts_that_do_not_wait_are_decided_about_in_advance(
         ("", {"lasting": "once", "about": "recipient"}),
         ("--everyone --days 2", {"lasting": "days", "days": 2, "about": "everyone"}),
     ):
-        said = page_reviews(
-            run, decided, "shop.example", "region,hobby", "region", *options.split()
-        )
+        names = ("shop.example", "region,hobby", "region")
+        said = run(decided, *names, *options.split()).page
         disclose = "auto" if decided == "approve" else "never"
         told = {"recipient": "shop.example", "names": ["region", "hobby"], "disclose": disclose}
         word = msgspec.convert({**told, **fields}, Word)
@@ -213,7 +173,7 @@ def test_facts_that_do_not_wait_are_decided_about_in_advance(
         assert said.startswith(overridden(word))
     fake.calls.clear()
     fake.handlers["recipients"] = says([HELD])
-    page_reviews(run, decided, "weather.example", "hobby")
+    run(decided, "weather.example", "hobby")
     [(_, given)] = [call for call in fake.calls if call[0] == "verdict"]
     assert (given["id"], given["body"].names) == (3, ["hobby"])
 

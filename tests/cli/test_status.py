@@ -6,43 +6,13 @@ import pytest
 from click.shell_completion import BashComplete
 
 from agent.cli.main import program
-from agent.wire.state import Status
 from tests.cli.conftest import Run
-from tests.cli.daemon import LOCKED, POLICY, STATUS, VILLAGE, changed
+from tests.cli.daemon import LOCKED, STATUS, changed
 from tests.house.test_imports import imported
 from tests.wire.fake import FakeDaemon, says
 
 HEAVY = {"numpy", "aiohttp", "asyncio", "cryptography", "safetensors", "tomlkit", "textual"}
 WORD = "correct horse"
-# What bash calls when somebody presses Tab, and what it would offer.
-
-
-def page(run: Run, fake: FakeDaemon, status: Status) -> str:
-    """Return what is said of a status, after checking that it fits the terminal."""
-    fake.handlers["status"] = lambda: status
-    return run("status").page
-
-
-def test_what_is_wrong_is_said(run: Run, fake: FakeDaemon) -> None:
-    """Of the policy, of each model, and what the vault noticed; none of it steers the terminal."""
-    broken = changed(POLICY, problems=["3: lambda: no number", "4: odd"])
-    models = [
-        changed(VILLAGE, shipped=False, name="old", problem="altered"),
-        changed(VILLAGE, shipped=False, name="town", maker="ed25519:00"),
-        changed(VILLAGE, shipped=False, name="field"),
-    ]
-    never = changed(
-        STATUS, policy=broken, models=models, notes=["no witness"], lock_after_minutes=0
-    )
-    said = page(run, fake, never)
-    assert "its last good version is in use problem 3: lambda: no number problem" in said
-    assert "model old cannot be used: altered" in said
-    assert "town: 4 attributes, 2 queries; signed with ed25519:00" in said
-    assert "field: 4 attributes, 2 queries; not signed" in said
-    assert "locks itself eight hours after the last command" in said
-    assert "note no witness" in said
-    unused = changed(never, policy=changed(broken, in_use=False))
-    assert "policy.toml: not in use problem" in page(run, fake, unused)
 
 
 @pytest.mark.usefixtures("home")

@@ -1,24 +1,32 @@
 """What commands print: transcripts, as a person would see them in a terminal.
 
 Each file in `transcripts` begins with comments (`#`) and the world it plays in (`world: village`),
-then has commands (`$ reticent …`), the lines each is given (`< …`), what it prints, on standard
+then has commands (`$ reticent …`), what the daemon says to each other than usually (`% ROUTE JSON`,
+of a message the fields that differ), the lines it is given (`< …`), what it prints, on standard
 error behind `! `, and its exit code (`? 2`) where that is not 0. A command sees what those before
 it left. `pytest tests/cli/test_transcripts.py --accept` writes what is printed now: read the
 difference before you keep it.
 """
 
 import io
+import json
 import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 
 from agent import __version__
+from agent.wire.routes import ROUTES
 from tests.cli.conftest import Run
+from tests.cli.daemon import ANSWERS
+from tests.cli.examples import RIGHT
+from tests.wire.fake import Handler, says
 
 FOLDER = Path(__file__).with_name("transcripts")
 FILES = sorted(FOLDER.glob("*.txt"))
@@ -36,7 +44,8 @@ class Said(NamedTuple):
     """One command of a transcript, with what it is given."""
 
     line: str
-    given: tuple[str, ...]
+    given: list[str]
+    answers: list[str]
 
 
 def commands(text: str) -> Iterator[Said]:
@@ -44,14 +53,25 @@ def commands(text: str) -> Iterator[Said]:
     lines = text.splitlines()
     for number, line in enumerate(lines):
         if line.startswith("$ reticent"):
-            rest = lines[number + 1 :]
-            given = [each[2:] for each in rest[: _run_of(rest, "< ")]]
-            yield Said(line, tuple(given))
+            rest = [*takewhile(lambda each: each[:2] in ("% ", "< "), lines[number + 1 :])]
+            given, answers = ([e[2:] for e in rest if e.startswith(sign)] for sign in ("< ", "% "))
+            yield Said(line, given, answers)
 
 
-def _run_of(lines: list[str], start: str) -> int:
-    """Count the lines at the beginning that start so."""
-    return next((n for n, each in enumerate(lines) if not each.startswith(start)), len(lines))
+def answered(line: str) -> tuple[str, Handler]:
+    """A route and what it answers: the usual with other fields, or all that is written."""
+    name, _, written = line.partition(" ")
+    (route,) = (each for each in ROUTES if each.name == name)
+    found = json.loads(written)
+    if isinstance(found, dict) and name in ANSWERS:
+        found = _merged(msgspec.to_builtins(ANSWERS[name]), found)
+    return name, says(msgspec.convert(found, route.gives))
+
+
+def _merged(usual: Any, other: Any) -> Any:  # noqa: ANN401  (of JSON)
+    if not (isinstance(usual, dict) and isinstance(other, dict) and other):
+        return other
+    return usual | {key: _merged(usual.get(key), value) for key, value in other.items()}
 
 
 def head(text: str) -> tuple[str, str]:
@@ -85,15 +105,20 @@ def test_commands_print_what_is_written_down(
     text = file.read_text()
     before, world = head(text)
     home = request.getfixturevalue("home")
-    request.getfixturevalue(WORLDS[world])
+    fake = request.getfixturevalue(WORLDS[world])
+    usual = dict(fake.handlers) if world == "daemon" else {}
     monkeypatch.chdir(tmp_path)
     shutil.copy(village, tmp_path)
+    (tmp_path / "policy.toml").write_text(RIGHT)
     places = {tmp_path: ".", home: "~/reticent"}
     shown = [before]
     for said in commands(text):
         monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in said.given)))
+        if usual:
+            fake.handlers = usual | dict(map(answered, said.answers))
         ran = run(*shlex.split(said.line)[2:])
-        shown += [said.line, *(f"< {each}" for each in said.given)]
+        shown += [said.line, *(f"% {each}" for each in said.answers)]
+        shown += [f"< {each}" for each in said.given]
         shown += [steady(ran.out, places)] if ran.out else []
         shown += [f"! {each}".rstrip() for each in steady(ran.err, places).splitlines()]
         shown += [f"? {ran.code}"] if ran.code else []
@@ -105,8 +130,11 @@ def test_commands_print_what_is_written_down(
 
 def test_a_command_that_prints_something_else_is_seen(tmp_path: Path) -> None:
     """The parts of a transcript are told apart, and what changes is taken out."""
-    text = "# a\nworld: fresh\n\n$ reticent x 'y z'\n< 1\n< 2\nout\n! err\n? 2\n$ reticent w\n"
-    assert [*commands(text)] == [Said("$ reticent x 'y z'", ("1", "2")), Said("$ reticent w", ())]
+    text = (
+        "# a\nworld: fresh\n\n$ reticent x 'y z'\n% a 1\n< 1\n< 2\nout\n! err\n? 2\n$ reticent w\n"
+    )
+    first = Said("$ reticent x 'y z'", ["1", "2"], ["a 1"])
+    assert [*commands(text)] == [first, Said("$ reticent w", [], [])]
     assert head(text)[1] == "fresh"
     assert steady(f"{tmp_path}/a at 2026-03-02 09:15, 3.2 ms  \n", {tmp_path: "."}) == (
         "./a at 0000-00-00 00:00, N ms"
