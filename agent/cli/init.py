@@ -12,6 +12,7 @@ from agent.cli.demo import PROFILE
 from agent.cli.interrupt import Interrupted, uninterrupted
 from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, record
 from agent.cli.printing import note, paragraph, printable, say
+from agent.cli.profile_file import LARGEST, read_profile
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, line, pick, read_passphrase
 from agent.cli.questions import KEYS, ask_values, concerned, most_useful
 from agent.daemon.profile import new_id
@@ -23,7 +24,7 @@ from agent.model.file import read, shipped_models
 from agent.model.model import Concepts, Meaning, Model
 from agent.paths import Paths, paths
 from agent.vault import secrets
-from agent.vault.profile import LARGEST, planned, read_profile
+from agent.vault.profile import planned
 from agent.vault.vault import Vault
 from agent.vault.vault import make as make_vault
 from agent.vault.vault_files import Location, check_free

@@ -10,6 +10,7 @@ import msgspec
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import PATH, Commands, Output, answers, at_terminal, yes_option
 from agent.cli.printing import Column, page, paragraph, say, table, wide
+from agent.cli.profile_file import LARGEST, profile_toml, read_profile
 from agent.cli.prompts import agree
 from agent.cli.questions import ask_values, concerned, most_useful
 from agent.decision.decide import LOCALE
@@ -19,7 +20,7 @@ from agent.files import create_private, read_bytes
 from agent.model.file import SUFFIX, read, shipped_model
 from agent.model.model import Concepts, Kind, Model, unknown_person
 from agent.paths import paths
-from agent.vault.profile import LARGEST, profile_toml, read_profile, values_of
+from agent.vault.profile import values_of
 from agent.wire.client import Client
 from agent.wire.policy import AttributeStatus
 from agent.wire.state import Changed, ModelStatus, ProfileChange

@@ -153,11 +153,7 @@ def _set_apart(path: Path, old: Database | None) -> Path:
 
 
 def bring_over(
-    at: Location,
-    secret: Secret,
-    models: Sequence[Model],
-    now: datetime,
-    new_id: Callable[[], str],
+    at: Location, secret: Secret, models: Sequence[Model], now: datetime, new_id: Callable[[], str]
 ) -> None:
     """Bring a vault of format 1 over to this one, in one transaction, once all of it is verified.
 

@@ -123,10 +123,7 @@ def entry_rows(database: Database, after: int = 0) -> Iterator[EntryRow]:
 
 
 def verified(
-    database: Database,
-    seals: seal.Seals,
-    state: VaultState,
-    witness: Witness | None,
+    database: Database, seals: seal.Seals, state: VaultState, witness: Witness | None
 ) -> Iterator[tuple[int, bytes]]:
     """Yield number and payload of every entry, checked against its neighbours and the state.
 

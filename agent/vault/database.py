@@ -16,13 +16,7 @@ from typing import Any, Self, TypeVar
 
 from msgspec.json import Decoder
 
-from agent.errors import (
-    BusyVaultError,
-    DamagedVaultError,
-    VaultError,
-    VaultVersionError,
-    reason,
-)
+from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError, reason
 from agent.files import PRIVATE, fsync, name_new, temporary_file
 from agent.vault.seal import FORMAT, OLD_FORMAT, from_json
 from agent.vault.vault_files import JOURNAL, LOG, Watch, free_names, make_private
@@ -58,14 +52,8 @@ _UNOPENED = (
     "check that the file and its folder are yours and writable",
 )
 _SENTENCES = {
-    sqlite3.SQLITE_FULL: (
-        "the disk is full",
-        "free some space and try again; nothing of this was written",
-    ),
-    sqlite3.SQLITE_READONLY: (
-        "the vault cannot be written: it is read-only",
-        "make the file, its folder and the disk writable",
-    ),
+    sqlite3.SQLITE_FULL: ("the disk is full", "free some space: nothing of this was written"),
+    sqlite3.SQLITE_READONLY: ("the vault is read-only", "make file, folder and disk writable"),
     sqlite3.SQLITE_IOERR: (
         "the disk failed while the vault was in use",
         "check the disk and the space on it, then unlock again",

@@ -211,7 +211,6 @@ class DisclosureIndex:
         self.steps: list[LedgerStep] = []
         self._learnt: dict[str, dict[str, int]] = {}  # by site and fact: the last entry with it
         self._values: dict[str, tuple[str, int]] = {}  # the latest value, and since which entry
-        self._queries: dict[str, _Latest] = {}  # by site, as they were read, since it last forgot
         self._views: Recent[PoolOf, _View] = Recent(VIEWS)
         self.concepts = Concepts()
         """The models by which facts of one are facts of another."""
@@ -249,7 +248,6 @@ class DisclosureIndex:
                 self._learnt.setdefault(step.site, {})[name] = number
                 if self._values.get(name, (None, 0))[0] != value:
                     self._values[name] = value, number
-            _enqueue(self._queries, step)
 
     def pool(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Holdings[str]:
         """The values a pool holds; ``pool_of``: the pool of a host, the same for its site.
@@ -257,12 +255,7 @@ class DisclosureIndex:
         Pass the same function again: its result is cached. ``before``: as it was before the entry
         of this number, folded anew each time.
         """
-        if before is None:
-            view = self._view(pool_of)
-        else:
-            view = _View(pool_of, self.concepts)
-            view.read(self._before(before))
-        return view.pools.get(pool) or Holdings()
+        return self._view(pool_of, before).pools.get(pool) or Holdings()
 
     def pools(self, pool_of: PoolOf) -> Iterator[tuple[str, Holdings[str]]]:
         """Yield every pool that was ever told anything, in the order of its name."""
@@ -293,28 +286,19 @@ class DisclosureIndex:
         Each time counts all that its text may have meant, by probability; a text that was read as
         none has no name. Arguments as for `pool`.
         """
-        if before is None:
-            view = self._view(pool_of)
-            for site in [*self._queries][view.sites_read :]:
-                view.sites[pool_of(site)].append(site)
-            view.sites_read = len(self._queries)
-            latest = [self._queries[site] for site in view.sites.get(pool, ())]
-        else:
-            queries: dict[str, _Latest] = {}
-            for step in self._before(before):
-                _enqueue(queries, step)
-            latest = [queries[site] for site in queries if pool_of(site) == pool]
+        latest = self._view(pool_of, before).queries[pool].values()
         times = Counter[str]()
         for name, share in chain.from_iterable(chain.from_iterable(latest)):
             times[name] += round(share * THOUSANDTHS)
         return {name: count / THOUSANDTHS for name, count in times.items()}
 
-    def _before(self, number: int) -> list[LedgerStep]:
-        return self.steps[: bisect_left(self.steps, number, key=_NUMBER)]
-
-    def _view(self, pool_of: PoolOf) -> "_View":
-        view = self._views.get(pool_of, lambda: _View(pool_of, self.concepts))
-        view.read(self.steps)
+    def _view(self, pool_of: PoolOf, before: int | None = None) -> "_View":
+        if before is not None:
+            view, end = _View(pool_of, self.concepts), bisect_left(self.steps, before, key=_NUMBER)
+            view.read(self.steps[:end])
+        else:
+            view = self._views.get(pool_of, lambda: _View(pool_of, self.concepts))
+            view.read(self.steps)
         return view
 
 
@@ -328,23 +312,23 @@ def _enqueue(queries: dict[str, _Latest], step: LedgerStep) -> None:
 
 
 class _View:
-    """The pools under one grouping, and the sites of each, as far as they were read."""
+    """The pools under one grouping, and the readings of their sites, as far as they were read."""
 
     def __init__(self, pool_of: PoolOf, concepts: Concepts) -> None:
         self.pools: dict[str, Holdings[str]] = {}
-        self.sites: defaultdict[str, list[str]] = defaultdict(list)
-        self.sites_read = 0
-        self._pool_of, self._concepts = pool_of, concepts
+        self.queries: defaultdict[str, dict[str, _Latest]] = defaultdict(dict)  # by pool and site
+        self._pool_of, self._concepts = lru_cache(pool_of), concepts
         self._read = 0
 
     def read(self, steps: list[LedgerStep]) -> None:
         """Read the steps that are new."""
         for step in steps[self._read :]:
-            pool = self._pool_of(step.site) if step.facts or step.query is None else ""
+            pool = self._pool_of(step.site)
+            _enqueue(self.queries[pool], step)
             if step.facts:
                 holdings = self.pools.setdefault(pool, Holdings(self._concepts.replaces))
                 facts = [self._concepts.current(Meaning(*fact)) for fact in step.facts]
                 holdings.add_facts(step.at, step.site, facts)
-            elif pool in self.pools:
+            elif step.query is None and pool in self.pools:
                 self.pools[pool].forget((step.site,))
         self._read = len(steps)

@@ -82,7 +82,7 @@ class Ledger:
         ``sites``: selects the registered sites; ``host``: as the user named it, None for any.
         Returns False, and records nothing, if the ledger has none of them. Raises VaultError.
         """
-        registered = self._of(sites)
+        registered = sorted(filter(sites, self.disclosures.sites))
         for begin in range(0, len(registered), MOST_SITES):
             part = tuple(registered[begin : begin + MOST_SITES])
             self.append(Forgetting(at=at, host=host or part[0], sites=part))
@@ -112,7 +112,3 @@ class Ledger:
             raise UsageError(f"the ledger has no entry {number}", "see `reticent requests list`")
         _, payload = next(iter(self._entries.entries(number - 1)))
         return decode(payload)
-
-    def _of(self, sites: Callable[[str], bool]) -> list[str]:
-        """The registered sites of the ledger that are selected, ascending."""
-        return sorted(site for site in self.disclosures.sites if sites(site))

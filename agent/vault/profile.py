@@ -1,7 +1,6 @@
-"""What the user stated: facts by kind with their TOML file, and what texts do not mean."""
+"""What the user stated: facts by kind, and what texts do not mean."""
 
-import tomllib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -9,18 +8,13 @@ import msgspec
 from agent.decision.values import Correction, Fact
 from agent.errors import UsageError, VaultVersionError
 from agent.model.attributes import UNSPECIFIED, Attribute
-from agent.model.model import Concepts, Meaning, Model, meaning_of
+from agent.model.model import Concepts, Model, meaning_of
 from agent.model.reading import spelling
 from agent.vault.database import damaged, decoded
 from agent.vault.store import MAX_ITEM_BYTES, Items, Store
 
 ITEM = "profile"
-LARGEST = 1 << 20  # bytes of a TOML file
 CORRECTIONS, MOST_CORRECTIONS = "not-that", 1_000  # the item, and how many are in it
-COMMENT = """\
-Your profile, written by `reticent profile export`. It is plain text: whoever can read this file
-knows what it says. Delete it once it has served its purpose.
-`reticent profile import` reads it."""
 Values = Mapping[str, str]  # by kind: a value's name across models, or MODEL:VALUE (`Meaning`)
 _DECODER = msgspec.json.Decoder(list[Fact])
 _CORRECTIONS = msgspec.json.Decoder(list[Correction])
@@ -195,49 +189,6 @@ def _hanging(kind: str, value: str | None, models: Sequence[Model]) -> dict[str,
                 meaning = None if follows is None else meaning_of(name, follows, model).value
                 hanging[other] = meaning or UNSPECIFIED
     return hanging
-
-
-def profile_toml(facts: Iterable[Fact], concepts: Concepts) -> str:
-    """Facts as a file that says what it is: lines of NAME = VALUE."""
-    import tomlkit
-
-    document = tomlkit.document()
-    for line in COMMENT.splitlines():
-        document.add(tomlkit.comment(line))
-    document.add(tomlkit.nl())
-    for kind, value in values_of(facts).items():
-        document.add(*concepts.label(Meaning(kind, value)))
-    return tomlkit.dumps(document)
-
-
-def read_profile(text: bytes, models: Sequence[Model]) -> dict[str, str]:
-    """The values in a file, by kind.
-
-    A line is NAME = VALUE; below a line [MODEL], the names are that model's. Raises UsageError as
-    `named_values`, and for what is not TOML.
-    """
-    try:
-        document = tomllib.loads(text.decode("utf-8-sig"))
-    except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
-        hint = 'write lines such as education = "bachelor"'
-        raise UsageError("not valid TOML", hint) from None
-    return named_values(_flat(document), models)
-
-
-def _flat(document: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    """Yield every name, dotted, with its value; UsageError for a value that is not text."""
-    tables = [("", document)]
-    while tables:
-        prefix, table = tables.pop()
-        for key, value in table.items():
-            name = prefix + key
-            if isinstance(value, dict):
-                tables.append((f"{name}.", value))
-            elif isinstance(value, str):
-                yield name, value
-            else:
-                hint = f'write it in quotes, as in {name} = "yes"'
-                raise UsageError(f"the value of {name} is not text", hint)
 
 
 class Corrections:

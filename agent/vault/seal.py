@@ -4,6 +4,7 @@ import hmac
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import sha256
 from typing import TypeVar
 
@@ -127,24 +128,20 @@ class Sealer:
 class Seals:
     """What an open vault seals its rows with, and finds them by."""
 
-    __slots__ = ("_begin", "_lookup", "_names", "_sealer", "vault_id")
+    __slots__ = ("_begin", "_sealer", "lookup", "vault_id")
 
     def __init__(self, key: Key, vault_id: bytes, chance: Chance) -> None:
         self.vault_id = vault_id
         self._begin = frame(APP, SCHEME, vault_id)  # of every context
         self._sealer = Sealer(Key(expanded(key.data, vault_id, "reticent vault 1 seal")), chance)
-        self._lookup = expanded(key.data, vault_id, "reticent vault 1 lookup")
-        self._names: dict[tuple[str, str], bytes] = {}  # an HMAC takes 40 µs
+        secret = expanded(key.data, vault_id, "reticent vault 1 lookup")
 
-    def lookup(self, table: str, name: str) -> bytes:
-        """The keyed hash that replaces a name in the file."""
-        identifier = self._names.get((table, name))
-        if identifier is None:
-            if len(self._names) >= KEPT:
-                self._names.clear()
-            digest = hmac.digest(self._lookup, frame(table, name), "sha256")
-            identifier = self._names[table, name] = digest[:LOOKUP_BYTES]
-        return identifier
+        @lru_cache(KEPT)  # an HMAC takes 40 µs
+        def lookup(table: str, name: str) -> bytes:
+            return hmac.digest(secret, frame(table, name), "sha256")[:LOOKUP_BYTES]
+
+        self.lookup = lookup
+        """The keyed hash that replaces a name of a table in the file."""
 
     def seal(self, payload: bytes, label: str, *fields: bytes | int) -> bytes:
         """A payload sealed for one place of this vault."""

@@ -11,13 +11,7 @@ from typing import Self
 
 import msgspec
 
-from agent.errors import (
-    BusyVaultError,
-    DamagedVaultError,
-    ReplacedVaultError,
-    VaultError,
-    WrongSecretError,
-)
+from agent.errors import BusyVaultError, DamagedVaultError, ReplacedVaultError, VaultError
 from agent.files import check_way, clear_unfinished, fsync, name_new, private_folder, unfinished
 from agent.vault import chain, secrets, slots, vault_files
 from agent.vault.database import Database, Statement, make_database, translated
@@ -26,19 +20,10 @@ from agent.vault.profile import Profile
 from agent.vault.seal import KEY_BYTES, Chance, Derivation, Key, Seals
 from agent.vault.secrets import Kind, Secret, normalised
 from agent.vault.slots import SlotRow
-from agent.vault.store import (
-    ItemRow,
-    Items,
-    Store,
-    opened_item,
-    put_item,
-    sealed_item,
-    set_aside,
-)
+from agent.vault.store import ItemRow, Items, Store, opened_item, put_item, sealed_item, set_aside
 from agent.vault.vault_files import Location
 
 CLOCK = "clock"  # the item with the correction of a wrong clock
-OLD_SNAPSHOT = "index"  # an item that version 0.2.0 kept to open faster
 
 
 class Vault:
@@ -54,7 +39,6 @@ class Vault:
         self.ledger = self._read()
         self.profile = Profile(store)
         self.items = Items(store)
-        store.delete(OLD_SNAPSHOT)
         store.sync()
 
     def _read(self) -> Ledger:
@@ -207,16 +191,7 @@ def unlock(at: Location, secret: Secret) -> Vault:
     def key_in(database: Database) -> Key:
         return slots.data_key(slots.read_slots(database), secret, slots.read_vault_id(database))
 
-    try:
-        return _unlocked(at, key_in)
-    except (WrongSecretError, BusyVaultError):
-        raise
-    except VaultError as error:  # the vault may have been replaced while it was open
-        notice = vault_files.set_aside_notice(at)
-        if notice is None:
-            raise
-        what, hint = notice
-        raise type(error)(f"{error.what}: {what}", hint, error.where) from error
+    return _unlocked(at, key_in)
 
 
 def accounts_of(path: Path) -> list[str]:

@@ -50,13 +50,11 @@ def manager(user: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return user / "bin/systemctl.log"
 
 
-def states(run: Run) -> dict[str, str]:
-    """Return the state of each program."""
+def _states(run: Run) -> dict[str, str]:
     return {e["name"]: e["state"] for e in run("connect", "--json").record["programs"]}
 
 
-def units(user: Path) -> list[str]:
-    """Return the names of the units that are installed."""
+def _units(user: Path) -> list[str]:
     return sorted(each.name for each in (user / ".config/systemd/user").glob("*"))
 
 
@@ -65,10 +63,10 @@ def units(user: Path) -> list[str]:
 
 def test_without_a_name_it_lists_the_state_of_each(run: Run) -> None:
     """Of the system, browsers and assistants, by the names that it takes; `disconnect` too."""
-    assert [*states(run)] == ["system", *(e.name for e in (*BROWSERS, *HOST_PROGRAMS))]
-    assert {*states(run).values()} == {"absent"}
+    assert [*_states(run)] == ["system", *(e.name for e in (*BROWSERS, *HOST_PROGRAMS))]
+    assert {*_states(run).values()} == {"absent"}
     assert run("connect", "vivaldi", "cursor", "system").code == 0
-    assert {n for n, s in states(run).items() if s == "installed"} == {
+    assert {n for n, s in _states(run).items() if s == "installed"} == {
         "vivaldi",
         "cursor",
         "system",
@@ -76,7 +74,7 @@ def test_without_a_name_it_lists_the_state_of_each(run: Run) -> None:
     assert "connected for cursor.com" in run("disconnect").out
     assert run("disconnect").out == run("connect").out
     run("disconnect", "vivaldi", "cursor", "system")
-    assert {*states(run).values()} == {"absent"}
+    assert {*_states(run).values()} == {"absent"}
 
 
 # browsers
@@ -161,14 +159,14 @@ def test_without_a_manager_commands_are_shown(run: Run, user: Path) -> None:
     """The files are there all the same."""
     assert run("disconnect", "system").out == "Nothing to remove.\n"
     ran = run("connect", "system")
-    assert (ran.code, ran.err, units(user)) == (0, "", sorted(UNITS))
+    assert (ran.code, ran.err, _units(user)) == (0, "", sorted(UNITS))
     assert ran.out.splitlines()[-2:] == [
         "  systemctl --user daemon-reload",
         "  systemctl --user enable --now reticent.service",
     ]
     gone = run("disconnect", "system")
     assert gone.out.splitlines()[-1] == "  systemctl --user daemon-reload"
-    assert units(user) == []
+    assert _units(user) == []
 
 
 def test_with_a_manager_they_are_run(run: Run, user: Path, manager: Path) -> None:
@@ -185,7 +183,7 @@ def test_with_a_manager_they_are_run(run: Run, user: Path, manager: Path) -> Non
     assert done("connect", "system") == start
     assert done("connect", "system") == [stop, *start]
     assert done("disconnect", "system") == [stop, "daemon-reload"]
-    assert units(user) == []
+    assert _units(user) == []
 
 
 def test_a_daemon_that_runs_by_itself_is_in_the_way(
@@ -198,4 +196,4 @@ def test_a_daemon_that_runs_by_itself_is_in_the_way(
         with FakeDaemon(paths().control, {}):
             error, _ = run("connect", "system").refusal(1)
     assert "a daemon is already running" in error
-    assert units(user) == []
+    assert _units(user) == []

@@ -37,8 +37,7 @@ def decide_(run: Run, model: Path, *options: str | Path) -> Ran:
     return run("model", "decide", "--model", model, "--query", "weather", *options)
 
 
-def settings(**values: object) -> list[str]:
-    """Return settings as options."""
+def _settings(**values: object) -> list[str]:
     return [text for key, value in values.items() for text in ("--set", f"{key}={value}")]
 
 
@@ -64,7 +63,7 @@ def test_each_setting_reaches_the_terms(
         return decide(context.request, Terms(), Knowledge(), context.model)
 
     monkeypatch.setattr("agent.cli.decide.decision_of", spy)
-    options = settings(
+    options = _settings(
         **{"lambda": 2, "k": 7, "violations": 0.25, "risk": 0.5, "mode": "standing"},
         **{"at_work.disclose": "never", "region.sensitivity": 0.5, "shoe_size.guard": 2},
         algorithm="exact",
@@ -125,8 +124,8 @@ def test_the_present_point_is_the_decision(run: Run, village: Path, tmp_path: Pa
     policy.write_text('lambda = 2.5\n[attributes]\nregion = "never"\n')
     by_policy = ("--policy", policy, "--recipient", "a.example")
     model, query = ("--model", village, "--json"), ("--query", "weather")
-    some = (*settings(cost="entropy", **{"lambda": 40}), "--know", "hobby=yes")
-    for options in ((), some, settings(k=21, risk=0.5, algorithm="exhaustive"), by_policy):
+    some = (*_settings(cost="entropy", **{"lambda": 40}), "--know", "hobby=yes")
+    for options in ((), some, _settings(k=21, risk=0.5, algorithm="exhaustive"), by_policy):
         decided = run("model", "decide", *model, *query, *options).record
         curve = run("model", "curve", *model, *query, *options).record
         here = curve["points"][curve["present"]]["figures"]
@@ -135,7 +134,7 @@ def test_the_present_point_is_the_decision(run: Run, village: Path, tmp_path: Pa
         assert curve["trade_off"] == decided["trade_off"]
     curve = run("model", "curve", *model).record
     here = curve["points"][curve["present"]]["figures"]
-    standing = run("model", "decide", *model, *query, *settings(mode="standing")).record
+    standing = run("model", "decide", *model, *query, *_settings(mode="standing")).record
     assert sorted(here["names"]) == sorted(standing["disclosed"])
     assert curve["read_as"] is None
 

@@ -64,19 +64,16 @@ def answering(run: Run, monkeypatch: pytest.MonkeyPatch) -> Begin:
     return asked
 
 
-def policy() -> Policy:
-    """Return the policy that was written; it must be valid."""
+def _policy() -> Policy:
     return load(paths().policy)
 
 
-def preset() -> str:
-    """Return the preset that the policy starts from."""
-    assert policy().rules
+def _preset() -> str:
+    assert _policy().rules
     return str(tomllib.loads(paths().policy.read_text())["preset"])
 
 
-def kept() -> dict[str, str]:
-    """Return the values in the vault, by kind."""
+def _kept() -> dict[str, str]:
     with opened() as vault:
         return own_values(vault.profile)
 
@@ -93,7 +90,7 @@ def test_one_line_begins(begin: Begin) -> None:
     [code] = [line.strip() for line in lines if line.count("-") == 5]
     with unlock(here(), Secret("recovery", code)) as vault:
         assert (vault.notes, vault.profile.facts) == ((), ())
-    assert preset() == "balanced"
+    assert _preset() == "balanced"
     for path in (paths().vault, paths().policy, paths().witness):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -125,8 +122,8 @@ def test_values_come_from_a_file(begin: Begin, tmp_path: Path) -> None:
     assert not paths().vault.exists()
     file.write_text('[so2017]\nregion = "west_europe"\n')
     assert begin("--profile", file, "--preset", "strict").code == 0
-    assert kept() == {"so2017.region": "west_europe"}
-    assert preset() == "strict"
+    assert _kept() == {"so2017.region": "west_europe"}
+    assert _preset() == "strict"
 
 
 def test_everything_is_asked(answering: Begin) -> None:
@@ -156,13 +153,13 @@ def test_everything_is_asked(answering: Begin) -> None:
     assert "That is not one of the answers: type a number from 0 to" in " ".join(ran.err.split())
     assert "no such'" not in ran.err
     assert "'nobody' is not one of these" in ran.err
-    assert preset() == "strict"
+    assert _preset() == "strict"
     atus = read(shipped_model())
     first = in_order(atus.attributes[atus.index("occupation")].values[1:])[0]
     values = [("age", "35_44"), ("work", "employed"), ("occupation", first)]
     life = named_values(values, [atus]) | {"student": "unspecified"}  # it hangs on age
     hanging = ("atus.hours", "atus.industry", "atus.employer")  # on work
-    assert kept() == life | dict.fromkeys(hanging, "unspecified")
+    assert _kept() == life | dict.fromkeys(hanging, "unspecified")
     assert [each.kind for each in key_slots(here().vault)] == ["passphrase", "recovery", "keyring"]
     assert "sales" not in ran.out
     assert "1 of 12: Age" in ran.err
@@ -200,9 +197,9 @@ def test_everything_can_be_skipped(answering: Begin) -> None:
     )
     assert ran.code == 0
     assert "guess it in 2 minutes" in ran.err
-    assert preset() == "generous"
+    assert _preset() == "generous"
     assert "rule" not in tomllib.loads(paths().policy.read_text())
-    assert kept() == {}
+    assert _kept() == {}
 
 
 def test_what_hangs_on_a_fact_is_set_and_said(begin: Begin, tmp_path: Path) -> None:
@@ -304,4 +301,4 @@ def test_the_demos_facts_and_the_keyring(
     unlock(here(), Secret("keyring")).close()
     models = [*map(read, shipped_models())]
     named = [(f"{model}.{name}", v) for model, own in PROFILE.items() for name, v in own.items()]
-    assert named_values(named, models).items() <= kept().items()
+    assert named_values(named, models).items() <= _kept().items()

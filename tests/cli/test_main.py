@@ -97,8 +97,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def fail_with(error: BaseException, patch: pytest.MonkeyPatch) -> None:
-    """Raise `error` where the demo opens its model."""
+def _fail_with(error: BaseException, patch: pytest.MonkeyPatch) -> None:
 
     def read(path: Path) -> None:
         del path
@@ -112,9 +111,9 @@ def test_what_went_wrong_is_one_sentence(run: Run, failing: pytest.MonkeyPatch) 
 
     DuckDB makes a RuntimeError of an interruption; another error after it is not what went wrong.
     """
-    fail_with(Interrupted(), failing)
+    _fail_with(Interrupted(), failing)
     assert run("demo").refusal(code=130)[0] == "interrupted"
-    fail_with(OSError(28, "No space left on device", "model"), failing)
+    _fail_with(OSError(28, "No space left on device", "model"), failing)
     assert run("demo").refusal(code=1)[0] == "model: no space left on device"
 
     def read(path: Path) -> None:
@@ -126,7 +125,7 @@ def test_what_went_wrong_is_one_sentence(run: Run, failing: pytest.MonkeyPatch) 
 
     failing.setattr("agent.cli.demo.read", read)
     assert run("demo").refusal(code=130)[0] == "interrupted"
-    fail_with(KeyError("her salary"), failing)
+    _fail_with(KeyError("her salary"), failing)
     error, hint = run("demo").refusal(code=1)
     assert error.startswith("unexpected KeyError in test_main.py, line ")
     assert "RETICENT_DEBUG=1" in hint

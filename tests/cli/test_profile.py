@@ -7,20 +7,24 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import given as of
 
+from agent.cli.profile_file import profile_toml, read_profile
+from agent.errors import UsageError
 from agent.model.file import write
+from agent.model.model import Concepts
 from agent.paths import paths
 from agent.wire.state import Changed, ProfileChange, ProfileFacts, ValueChange
 from tests.cli.conftest import Run
 from tests.cli.daemon import VILLAGE, changed
 from tests.cli.examples import cli_model
-from tests.vault.values import facts_of
+from tests.vault.test_profile import BOTH, GIVEN, profile_of
+from tests.vault.values import facts_of, sexes
 from tests.wire.fake import FakeDaemon, says
 
 TEXT = 'region = "coast"\nhobby = "yes"\n'
 VALUES = "agent.cli.profile"
 BACK = "`reticent requests undo` reverts this until the vault is locked."
-SET = ("region", "hobby")
 OLDER = Changed(
     changes=[
         ValueChange(name="region", was_set=True, is_set=True),
@@ -62,20 +66,18 @@ def answering(patch: pytest.MonkeyPatch, *answers: str) -> None:
     patch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
 
 
-def done(fake: FakeDaemon) -> list[ProfileChange]:
-    """Return the changes that were not only shown."""
-    return [each for each in changes(fake) if not each.dry_run]
+def _done(fake: FakeDaemon) -> list[ProfileChange]:
+    return [each for each in _changes(fake) if not each.dry_run]
 
 
-def changes(fake: FakeDaemon) -> list[ProfileChange]:
-    """Return what the daemon was told to change."""
+def _changes(fake: FakeDaemon) -> list[ProfileChange]:
     return [given["body"] for name, given in fake.calls if name == "change_profile"]
 
 
 def test_facts_are_unset(run: Run, village_only: FakeDaemon) -> None:
     """What is said of it is in transcripts/answers.txt."""
     assert run("profile", "set", "region=", "hobby=").code == 0
-    assert changes(village_only) == [ProfileChange(unset=["region", "hobby"])]
+    assert _changes(village_only) == [ProfileChange(unset=["region", "hobby"])]
 
 
 def test_an_export_is_private_and_can_be_read_again(
@@ -91,7 +93,7 @@ def test_an_export_is_private_and_can_be_read_again(
     assert tomllib.loads(file.read_text()) == {"region": "coast"}
     ran = run("profile", "import", file, "--yes")
     assert (ran.code, ran.out) == (0, f"Set: region.\n{BACK}\n")
-    assert done(village_only) == [ProfileChange(set={"region": "coast"})]
+    assert _done(village_only) == [ProfileChange(set={"region": "coast"})]
     before = file.read_bytes()
     for arguments in (["--yes"], []):
         error, _ = run("profile", "export", file, *arguments).refusal()
@@ -129,7 +131,7 @@ def test_values_come_from_a_pipe(
         ran = run("profile", "import", "-", "--json", "--yes", *more)
         assert (ran.code, ran.err) == (0, "")
         values = {"region": "coast", "hobby": "yes"}
-        assert done(village_only) == [ProfileChange(set=values, unset=unset)]
+        assert _done(village_only) == [ProfileChange(set=values, unset=unset)]
 
 
 def test_an_import_shows_what_it_changes_and_asks(
@@ -146,12 +148,12 @@ def test_an_import_shows_what_it_changes_and_asks(
     assert ["region", "***", "***", "a.example", "and", "@shops"] in lines
     assert ["hobby", "not", "set", "***", "b"] in lines
     assert "coast" not in ran.err
-    assert done(village_only) == []
+    assert _done(village_only) == []
     asked: list[str] = []
     monkeypatch.setattr(f"{VALUES}.agree", lambda question, **_: asked.append(question))
     assert "`reticent requests undo`" in run("profile", "import", file).out
     assert asked == ["Make these changes?"]
-    assert len(done(village_only)) == 1
+    assert len(_done(village_only)) == 1
     village_only.handlers["change_profile"] = says(Changed())
     ran = run("profile", "import", file)
     assert (ran.code, ran.err) == (0, "")
@@ -178,7 +180,7 @@ def test_values_are_asked_for_with_the_choices_numbered(
         ran = run("profile", *command.split())
         text = f"Set: {', '.join(values)}.\n{BACK}\n" if values else "Nothing changed.\n"
         assert (ran.out, "sesame" in ran.err) == (text, False)
-        assert done(village_only) == ([ProfileChange(set=values)] if values else [])
+        assert _done(village_only) == ([ProfileChange(set=values)] if values else [])
         assert "region" not in command or "  1  coast\n  2  hills\n" in ran.err
         assert "  0  prefer not to say\n" in ran.err
         refused = ran.err.count("That is not one of the answers: type a number from 0 to")
@@ -210,4 +212,46 @@ def test_where_anything_does_not_fit_nothing_is_set(
         assert "every user of this machine" in error  # could read it there
         assert "coast" not in error + hint
         assert "`reticent profile set NAME...`" in hint
-    assert changes(village_only) == []
+    assert _changes(village_only) == []
+
+
+@of(GIVEN)
+def test_what_is_exported_can_be_imported(values: dict[str, str]) -> None:
+    """And it says on top what it is."""
+    text = profile_toml(profile_of(**values).facts, Concepts(BOTH))
+    assert text.startswith("# Your profile")
+    assert tomllib.loads(text) == values
+    assert read_profile(text.encode(), BOTH) == values
+
+
+def test_a_table_holds_the_names_of_its_model() -> None:
+    """As older versions exported; what one model lacks is unspecified there, and gives way."""
+    one, two = sexes()
+    text = b'\xef\xbb\xbf[one]\ngender = "other"\n[two]\nsex = "unspecified"\n'
+    assert read_profile(text, (two, one)) == {"sex": "one:other"}
+    with pytest.raises(UsageError, match="has two values"):
+        read_profile(b'one.gender = "male"\ntwo.sex = "female"', (two, one))
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "hint"),
+    [
+        (b"region = ", "not valid TOML", "write lines such as"),
+        (b"\xff", "not valid TOML", "write lines such as"),
+        (b"a = " + b"[" * 50_000, "not valid TOML", "write lines such as"),
+        (b".".join([b"a"] * 5_000) + b' = "b"', "unknown attribute", "known: "),
+        (b'regoin = "uk"', "unknown attribute 'regoin'", "'region'?"),
+        (b'region = "UK"', "unknown value of region 'UK'", "'uk'?"),
+        (b'region = "italy"', "unknown value of region 'italy'", "known: "),
+        (b"region = true", "the value of region is not text", "quotes"),
+        (b'[region]\nx = "uk"', "unknown attribute 'region.x'", "'region'?"),
+        (b'hours = "yes"', "hours changes with every request", "leave it out"),
+        (b'[one]\nregoin = "uk"', "unknown attribute 'one.regoin'", "'region'?"),
+    ],
+)
+def test_a_mistake_is_named(text: bytes, what: str, hint: str) -> None:
+    """Before anything of the file counts."""
+    with pytest.raises(UsageError) as caught:
+        read_profile(text, BOTH)
+    assert what in caught.value.what
+    assert hint in caught.value.hint

@@ -85,8 +85,7 @@ def restore(piped: Run) -> Restored:
     return partial(piped, "vault", "restore")
 
 
-def number() -> bytes | None:
-    """Return what the vault holds now."""
+def _number() -> bytes | None:
     with opened() as vault:
         return vault.items.get("other/n")
 
@@ -96,15 +95,15 @@ def test_a_backup_takes_the_place_of_the_vault(restore: Restored, saved: Path) -
     ran = restore(saved)
     assert "the recipients do" in " ".join(ran.out.split())
     assert "vault.db.replaced-1" in ran.out
-    assert number() == b"1"
+    assert _number() == b"1"
     assert restore(paths().vault.with_name("vault.db.replaced-1")).code == 0
-    assert number() == b"2"
+    assert _number() == b"2"
     paths().vault.write_bytes(b"rubbish")  # that is what backups are for
     assert restore(saved).code == 0
     for path in (paths().vault, paths().witness):
         path.unlink()
     assert restore(saved, "--json").record["kept"] is None
-    assert number() == b"1"
+    assert _number() == b"1"
 
 
 def test_what_is_no_backup_replaces_nothing(restore: Restored, saved: Path) -> None:
@@ -166,8 +165,7 @@ def answering(run: Run, monkeypatch: pytest.MonkeyPatch) -> Answering:
     return typed
 
 
-def files(home: Path) -> set[str]:
-    """Return the names of all that there is."""
+def _files(home: Path) -> set[str]:
     return {each.name for each in home.rglob("*") if not each.is_dir()}
 
 
@@ -194,16 +192,16 @@ def test_everything_goes(run: Run, user: Path, memory: Memory) -> None:
 def test_it_lists_and_asks(answering: Answering, user: Path, memory: Memory) -> None:
     """Any other word than this one leaves all of it."""
     (paths().data / "notes.txt").touch()
-    before = files(user)
+    before = _files(user)
     for word in ("", "y", "yes", "PURGE"):
         refused = answering(word)
         assert refused.code == 1
         assert "so nothing was done" in refused.err
     assert str(paths().vault) in refused.err
     assert "This is not of this installation, and stays:" in refused.err
-    assert (files(user), len(memory.kept)) == (before, 1)
+    assert (_files(user), len(memory.kept)) == (before, 1)
     done = answering("purge")
-    assert (done.code, files(user)) == (0, {"notes.txt"})
+    assert (done.code, _files(user)) == (0, {"notes.txt"})
     assert "Backups that you made elsewhere stay where they are." in done.out
 
 
@@ -217,14 +215,14 @@ def test_what_has_the_vault_keeps_everything(
         assert "open in another process" in run("vault", "purge", "--yes").refusal(1)[0]
     with alone(private_folder(paths().state) / "daemon.lock"):
         assert "a daemon is already running" in run("vault", "purge", "--yes").refusal(1)[0]
-    assert files(user) > before
+    assert _files(user) > before
     assert len(memory.kept) == 1
     with FakeDaemon(paths().control, {"shutdown": Done}) as fake:
         assert run("vault", "purge", "--yes").code == 0
         assert fake.calls == [("shutdown", {})]
         paths().runtime.mkdir()
         paths().control.touch()  # the fake's own removal
-    assert files(user) == set()
+    assert _files(user) == set()
 
 
 OTHER = "another four random words"
@@ -241,14 +239,13 @@ def key(piped: Run) -> Keyed:
     return command
 
 
-def kinds(key: Keyed) -> dict[int, str]:
-    """Return what `reticent vault key list` says."""
+def _kinds(key: Keyed) -> dict[int, str]:
     return {each["id"]: each["kind"] for each in key("list", "--json", given=()).record["keys"]}
 
 
 def test_secrets_come_and_go(key: Keyed, code: str, memory: Memory) -> None:
     """Beside those before; what is removed from the vault is removed from the keyring."""
-    assert kinds(key) == {1: "passphrase", 2: "recovery"}
+    assert _kinds(key) == {1: "passphrase", 2: "recovery"}
     record = key("add", "passphrase", "--json", given=(PASSPHRASE, OTHER)).record
     assert record == {"id": 3, "kind": "passphrase", "recovery_code": None}
     opened(OTHER).close()

@@ -62,7 +62,6 @@ STANDING = {
     "agent/decision": Size(1_470, 10),
     "agent/model": Size(1_264, 8),
     "agent/tradeoff": Size(2_251, 13),
-    "agent/vault": Size(2_202, 13),
     "tests": Size(48_000, 240),
 }
 COUNTS = {

@@ -158,7 +158,7 @@ def test_a_path_stands_where_it_becomes_known(fragments: list[str], newline: str
     text, known, lines = "", dict[Key, range](), 1
     for fragment in fragments:
         longer = f"{text}{fragment}\n".replace("\r\n", "\n").replace("\n", newline)
-        if not accepted(longer):
+        if not _accepted(longer):
             continue
         after = longer.count("\n") + 1
         for path in paths(tomllib.loads(longer)):
@@ -171,8 +171,7 @@ def test_a_path_stands_where_it_becomes_known(fragments: list[str], newline: str
     assert [path for path, line in found.items() if line not in known[path]] == []
 
 
-def accepted(text: str) -> bool:
-    """Tell whether tomllib accepts a text."""
+def _accepted(text: str) -> bool:
     try:
         tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -197,7 +196,7 @@ def edits(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     """Draw a text, and what it is to say."""
     text = ""
     for fragment in draw(st.lists(st.sampled_from((*POLICY, *FRAGMENTS[:4])), max_size=10)):
-        text = longer if accepted(longer := f"{text}{fragment}\n") else text
+        text = longer if _accepted(longer := f"{text}{fragment}\n") else text
     wanted = deepcopy(tomllib.loads(text))
     rules_, attributes = wanted.get("rule", []), wanted.get("attributes", {})
     value = draw(st.sampled_from(["ask", 1, 1.0, True, TODAY, ["a", "'"], {"guard": 0.5}]))
@@ -225,15 +224,14 @@ def test_a_text_says_what_is_wanted_and_nothing_else(edit: tuple[str, dict[str, 
     result = rewritten(text, wanted)
     if "rule" in wanted:
         wanted["rule"] = [each for each in wanted["rule"] if each is not None]
-    assert same(filled(tomllib.loads(result)), filled(wanted))
+    assert same(_filled(tomllib.loads(result)), _filled(wanted))
     own = [line for line in text.splitlines() if line.startswith("#")]
     assert [line for line in result.splitlines() if line.startswith("#")] == own
     assert rewritten(result, tomllib.loads(result)) == result
     assert rewritten(text, tomllib.loads(text)) == text
 
 
-def filled(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a document without empty tables: these say nothing."""
+def _filled(document: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in document.items() if value not in ({}, [])}
 
 

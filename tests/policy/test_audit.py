@@ -18,14 +18,12 @@ REQUESTS = st.lists(requests(), min_size=4, max_size=12)
 ABOUT_NO_SETTING = ("the model has no attribute", EMPTY_POLICY.what)
 
 
-def policy_of(text: str) -> Policy:
-    """Return a text as a policy."""
+def _policy_of(text: str) -> Policy:
     return read(text, "test", preset)
 
 
-def remarks(text: str) -> list[Remark]:
-    """Return the remarks on a text."""
-    return [*audit(policy_of(text), NAMES, TODAY)]
+def _remarks(text: str) -> list[Remark]:
+    return [*audit(_policy_of(text), NAMES, TODAY)]
 
 
 def outcome(ruling: Ruling) -> Any:  # noqa: ANN401  (any setting)
@@ -62,7 +60,7 @@ def test_what_is_said_to_do_nothing_does_nothing(
     document: Document, asked: list[Asked], data: st.DataObject
 ) -> None:
     """Without it each request has the same outcome, today and later: one by one, and all."""
-    policy = policy_of(rendered(document))
+    policy = _policy_of(rendered(document))
     found = [each for each in audit(policy, NAMES, TODAY) if each.settings]
     target(len(found))
     if not found:
@@ -80,7 +78,7 @@ def test_what_is_said_to_do_nothing_does_nothing(
 def test_a_remark_has_a_place_and_a_hint(document: Document) -> None:
     """In the file, in its order, one line each."""
     text = rendered(document)
-    found = remarks(text)
+    found = _remarks(text)
     assert [each.line for each in found] == sorted(each.line for each in found)
     for each in found:
         assert 1 <= each.line <= text.count("\n") + 1
@@ -97,7 +95,7 @@ def test_what_is_found_and_what_is_not(pytestconfig: pytest.Config) -> None:
     shown, blocks = Path(__file__).with_name("remarks.txt"), []
     for block in shown.read_text(encoding="utf-8").split("----\n"):
         text = block.partition("! ")[0]
-        found = [f"! {e.line} {e.key}: {e.what} ({e.hint})\n" for e in remarks(text)]
+        found = [f"! {e.line} {e.key}: {e.what} ({e.hint})\n" for e in _remarks(text)]
         blocks.append(text + "".join(found))
     if pytestconfig.getoption("accept"):
         shown.write_text("----\n".join(blocks), encoding="utf-8")
@@ -107,10 +105,10 @@ def test_what_is_found_and_what_is_not(pytestconfig: pytest.Config) -> None:
 def test_the_nearest_attribute_is_named() -> None:
     """And none where there is no model, or where nothing is near."""
     text = '[attributes]\n"gendr" = "never"\n"devs_*" = "ask"\nxyz = "ask"\n'
-    hints = [each.hint for each in remarks(text)]
+    hints = [each.hint for each in _remarks(text)]
     assert hints[0] == "did you mean 'gender'? until you correct it, it is not sent"
     assert {*hints[1:]} == {"`reticent model info` lists its attributes"}
-    assert audit(policy_of(text), None, TODAY) == ()
+    assert audit(_policy_of(text), None, TODAY) == ()
 
 
 CLOSED = {"never", "guarded"}
@@ -118,9 +116,8 @@ MODEL = ("gender", "salary")
 ABOUT = '[[rule]]\nrecipient = "a.example"\nattribute = '
 
 
-def ruled(text: str, host: str = "a.example") -> dict[str, str]:
-    """Return what may happen to each attribute of a model under a policy."""
-    book = Rulebook(with_typo_guard(policy_of(text), MODEL), known(*MODEL))
+def _ruled(text: str, host: str = "a.example") -> dict[str, str]:
+    book = Rulebook(with_typo_guard(_policy_of(text), MODEL), known(*MODEL))
     found = book.match(host, "", TODAY).attributes
     return {name: may(found[name]) for name in MODEL}
 
@@ -128,7 +125,7 @@ def ruled(text: str, host: str = "a.example") -> dict[str, str]:
 @given(documents(), requests())
 def test_it_only_ever_closes(document: Document, asked: Asked) -> None:
     """Whatever else a policy says: of requests nothing changes, and no attribute opens."""
-    policy = policy_of(rendered(document))
+    policy = _policy_of(rendered(document))
     kept = with_typo_guard(policy, NAMES)
     before, after = (Rulebook(each, known(*NAMES)).match(*asked) for each in (policy, kept))
     assert before.settings == after.settings
@@ -144,9 +141,9 @@ def test_it_only_ever_closes(document: Document, asked: Asked) -> None:
 def test_what_is_nearly_named_does_not_leave(word: str) -> None:
     """Where the rule would have closed it, whatever the right name is ruled beside."""
     text = f"[attributes]\nslary = {word}"
-    assert ruled(text) == {"gender": "auto", "salary": "never"}
-    assert ruled(f"{text}\nsalary = 'always'")["salary"] == "never"
-    [remark] = misspelt(policy_of(text), MODEL)
+    assert _ruled(text) == {"gender": "auto", "salary": "never"}
+    assert _ruled(f"{text}\nsalary = 'always'")["salary"] == "never"
+    [remark] = misspelt(_policy_of(text), MODEL)
     assert remark.hint == "did you mean 'salary'? until you correct it, it is not sent"
 
 
@@ -163,19 +160,19 @@ def test_what_is_nearly_named_does_not_leave(word: str) -> None:
 )
 def test_what_is_no_slip_or_closes_nothing_is_as_before(text: str) -> None:
     """Nor where a name may be that of another model, or the rule is over."""
-    assert ruled(text) == {"gender": "auto", "salary": "auto"}
+    assert _ruled(text) == {"gender": "auto", "salary": "auto"}
 
 
 def test_it_holds_for_whom_the_rule_does() -> None:
     """Beside a name that is right, and whichever model decides; what is more specific wins."""
     text = f"{ABOUT}['slary', 'gender']\ndisclose = 'never'"
-    assert ruled(text)["salary"] == "never"
-    assert ruled(text, "b.example")["salary"] == "auto"
-    assert ruled("model = 'other'\n[attributes]\nslary = 'never'")["salary"] == "never"
+    assert _ruled(text)["salary"] == "never"
+    assert _ruled(text, "b.example")["salary"] == "auto"
+    assert _ruled("model = 'other'\n[attributes]\nslary = 'never'")["salary"] == "never"
     text = f"[attributes]\nslary = 'never'\n{ABOUT}'salary'\ndisclose = 'auto'"
-    assert ruled(text)["salary"] == "auto"
+    assert _ruled(text)["salary"] == "auto"
     book = Rulebook(
-        with_typo_guard(policy_of("[attributes]\nslary = 'never'"), MODEL), known(*MODEL)
+        with_typo_guard(_policy_of("[attributes]\nslary = 'never'"), MODEL), known(*MODEL)
     )
     rule = book.match("a.example", "", TODAY).attributes["salary"]["disclose"].rule
     assert (rule.name, rule.path) == ("'slary', which nearly names salary", ("attributes", "slary"))

@@ -71,16 +71,14 @@ def key(rng: Random, text: str) -> str:
     return "\n".join(lines)
 
 
-def windows(_: Random, text: str) -> str:
-    """End lines as on Windows."""
+def _windows(_: Random, text: str) -> str:
     return text.replace("\n", "\r\n")
 
 
-CHANGES: tuple[Change, ...] = (slip, slip, double, piece, value, key, windows)
+CHANGES: tuple[Change, ...] = (slip, slip, double, piece, value, key, _windows)
 
 
-def damaged(rng: Random, text: str) -> str:
-    """Return a text with one or two changes."""
+def _damaged(rng: Random, text: str) -> str:
     for _ in range(rng.randint(1, 2)):
         text = rng.choice(CHANGES)(rng, text or "a\n\n")
     return text
@@ -90,7 +88,7 @@ def damaged(rng: Random, text: str) -> str:
 @given(documents(), st.randoms(use_true_random=False))
 def test_refused_with_its_lines_or_nothing_ignored(document: Document, rng: Random) -> None:
     """No other error, and no key that is not in the policy."""
-    text = damaged(rng, rendered(document))
+    text = _damaged(rng, rendered(document))
     try:
         policy = read(text, "test", preset)
     except PolicyError as error:
@@ -132,21 +130,21 @@ def assert_counts(policy: Policy, document: Document) -> None:
             same(rule.settings[key], value)
         assert (rule.expires, type(rule.expires)) == (entry.expires, type(entry.expires))
         hosts = [each.text for each in rule.recipients]
-        written = [each.lower().encode("idna").decode() for each in listed(entry.recipient)]
+        written = [each.lower().encode("idna").decode() for each in _listed(entry.recipient)]
         assert sorted([*hosts, *rule.groups]) == sorted(written)
-        assert [each.text for each in rule.attributes] == listed(entry.attribute)
-        assert [each.text for each in rule.queries] == [*map(spoken, listed(entry.query))]
+        assert [each.text for each in rule.attributes] == _listed(entry.attribute)
+        assert [each.text for each in rule.queries] == [*map(spoken, _listed(entry.query))]
     for number, table in enumerate(document.get("rule", [])):
         assert table.get("name") in (None, rules["rule", number].name)
     started = tuple(each for each in policy.rules if each.layer is Layer.PRESET)
     assert started == (preset(document["preset"]) if "preset" in document else ())
-    assert list(policy.trusted_keys) == listed(document.get("trusted_keys"))
+    assert list(policy.trusted_keys) == _listed(document.get("trusted_keys"))
     same(1, document.get("format", 1))
     for key, value in document.get("daemon", {}).items():
         same(getattr(policy.daemon, key), value)
     assert policy.groups.keys() == document.get("groups", {}).keys()
     for name, members in document.get("groups", {}).items():
-        for member, text in zip(policy.groups[name], listed(members), strict=True):
+        for member, text in zip(policy.groups[name], _listed(members), strict=True):
             assert text.lower().encode("idna").decode().removeprefix("*.").endswith(member.key)
     assert document.get("queries", {}).keys() <= {"block"}
 
@@ -158,6 +156,5 @@ def same(found: object, given_: object) -> None:
     assert isinstance(found, str) == isinstance(given_, str)
 
 
-def listed(given_: object) -> list[str]:
-    """Return a text, or a list of them, as a list."""
+def _listed(given_: object) -> list[str]:
     return given_ if isinstance(given_, list) else [] if given_ is None else [str(given_)]

@@ -45,8 +45,7 @@ def rows(text: str) -> list[list[str]]:
     return [row for place, row in enumerate(cells) if not {place, place + 1} & ruled]
 
 
-def quoted(text: str) -> list[str]:
-    """Return what stands in code in a text."""
+def _quoted(text: str) -> list[str]:
     return re.findall(r"`([^`]+)`", text)
 
 
@@ -70,18 +69,18 @@ def test_the_errors_are_those_shown() -> None:
 
 def test_the_settings_are_those_listed() -> None:
     """In the same order, with the same names to choose from, and with an order where they have."""
-    table = {quoted(row[0])[0]: row for row in rows(section("Settings"))}
+    table = {_quoted(row[0])[0]: row for row in rows(section("Settings"))}
     assert [*table] == [*SETTINGS]
     for key, (_, values, _, strict) in table.items():
         setting = SETTINGS[key]
-        listed = {word.strip('"') for word in quoted(values)}
+        listed = {word.strip('"') for word in _quoted(values)}
         assert set(setting.choices) == {word for word in listed if setting.choices}
         assert (strict == "-") == (not setting.order)
 
 
 @pytest.mark.parametrize(
     ("key", "strict"),
-    [(quoted(row[0])[0], row[3]) for row in rows(section("Settings")) if row[3] != "-"],
+    [(_quoted(row[0])[0], row[3]) for row in rows(section("Settings")) if row[3] != "-"],
 )
 def test_the_stricter_value_is_the_one_listed(key: str, strict: str) -> None:
     """Larger, smaller, or a name."""
@@ -89,9 +88,9 @@ def test_the_stricter_value_is_the_one_listed(key: str, strict: str) -> None:
     if strict in ("larger", "smaller"):
         assert (rank(0.75) > rank(0.25)) == (strict == "larger")
     elif choices and strict.startswith("`"):
-        assert max(choices, key=rank) == quoted(strict)[0].strip('"')
+        assert max(choices, key=rank) == _quoted(strict)[0].strip('"')
     elif choices:
-        names = [word.strip('"') for word in quoted(rows(section("Settings"))[0][1])]
+        names = [word.strip('"') for word in _quoted(rows(section("Settings"))[0][1])]
         assert sorted(choices, key=rank, reverse=True) == names
     else:
         stricter = strict == "`true`"
@@ -111,15 +110,15 @@ def test_of_rules_of_which_none_is_more_specific_the_stricter_decides_or_the_lat
 
 def test_the_parts_are_those_listed() -> None:
     """Of the file, of a rule and of an attribute."""
-    parts = [quoted(row[0]) for row in rows(section("Parts"))]
+    parts = [_quoted(row[0]) for row in rows(section("Parts"))]
     assert {
         name.strip("[]") for names in parts for name in names
     } == TOP_KINDS.keys() - SETTINGS.keys()
-    keys = [quoted(row[0])[0] for row in rows(section("Rules")) if quoted(row[0])]
+    keys = [_quoted(row[0])[0] for row in rows(section("Rules")) if _quoted(row[0])]
     conditions = [key for key in RULE_KINDS if key not in SETTINGS]
     assert keys[: len(conditions)] == conditions
     (short,) = re.findall(r"the keys of its tables are ([^;]*);", " ".join(FORMAT.split()))
-    assert quoted(short) == [*ATTRIBUTE_KINDS]
+    assert _quoted(short) == [*ATTRIBUTE_KINDS]
     assert {*re.findall(r'`"([a-z]+)"`', rows(section("Parts"))[1][1])} == {*PRESETS}
 
 
@@ -133,7 +132,7 @@ def test_the_defaults_are_those_listed() -> None:
 
 def test_the_settings_of_the_daemon_are_those_listed() -> None:
     """With their defaults; the example says something else."""
-    table = {quoted(row[0])[0]: row for row in rows(section("The daemon"))}
+    table = {_quoted(row[0])[0]: row for row in rows(section("The daemon"))}
     assert [*table] == [*DAEMON]
     usual = read("", "empty", preset).daemon
     assert {key: json.loads(row[3].strip("`")) for key, row in table.items()} == asdict(usual)
@@ -186,8 +185,7 @@ def as_json(value: Any) -> Any:  # noqa: ANN401 - TOML's values
     return value.isoformat() if isinstance(value, date) else value
 
 
-def accepts(document: Document) -> bool:
-    """Say whether the schema accepts a document."""
+def _accepts(document: Document) -> bool:
     return VALIDATOR.is_valid(as_json(document))
 
 
@@ -229,35 +227,35 @@ def test_each_setting_is_described() -> None:
         assert {key} <= made["properties"].keys() & {
             *made["properties"]["rule"]["items"]["properties"]
         }
-        assert key not in DEFAULTS or accepts({key: DEFAULTS[key]})
+        assert key not in DEFAULTS or _accepts({key: DEFAULTS[key]})
         for choice in setting.choices:
-            assert accepts({key: choice})
-            assert not accepts({key: choice.upper()})
+            assert _accepts({key: choice})
+            assert not _accepts({key: choice.upper()})
 
 
 def test_examples_are_policies_that_the_schema_accepts() -> None:
     """Those of the document, which can be asked, the presets, and the examples of policies."""
     for kind, example in BLOCKS:
         if kind.startswith("toml"):
-            assert accepts(tomllib.loads(example)) == (kind == "toml")
+            assert _accepts(tomllib.loads(example)) == (kind == "toml")
     for example in VALID:
         policy = read(example, "FORMAT.md", preset)
         assert Rulebook(policy, known(*NAMES)).match("books.example", "flu", TODAY).settings
     for path in FILES:
-        assert accepts(tomllib.loads(path.read_text())), path
+        assert _accepts(tomllib.loads(path.read_text())), path
 
 
 @given(documents(), st.data())
 def test_what_the_reader_accepts_it_accepts(document: Document, data: st.DataObject) -> None:
     """Also where one value is replaced by something else."""
-    assert accepts(document)
+    assert _accepts(document)
     if data.draw(st.booleans()):
         _spoil(document, data)
     try:
         read(rendered(document), "test", preset)
     except PolicyError:
         return
-    assert accepts(document)
+    assert _accepts(document)
 
 
 def _spoil(document: Document, data: st.DataObject) -> None:
@@ -292,7 +290,7 @@ def _spoil(document: Document, data: st.DataObject) -> None:
 )
 def test_it_refuses_what_an_editor_can_know(example: str) -> None:
     """As the reader does."""
-    assert not accepts(tomllib.loads(example))
+    assert not _accepts(tomllib.loads(example))
     with pytest.raises(PolicyError):
         read(example, "test", preset)
 

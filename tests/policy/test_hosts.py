@@ -19,8 +19,7 @@ from policy.services import Search, own_address
 from tests.policy.strategies import ADDRESSES, ANY_DOMAINS, ANY_HOSTS, PIECES
 
 
-def is_address(host: str) -> bool:
-    """Say whether a host is an address, as the standard library sees it."""
+def _is_address(host: str) -> bool:
     with suppress(ValueError):
         return bool(ipaddress.ip_address(host))
     return False
@@ -42,7 +41,7 @@ def test_every_text_is_a_host_or_a_usage_error(text: str) -> None:
     assert host_of(host) == host
     assert 0 < len(host) <= 253
     assert set(host) <= {*string.ascii_lowercase, *string.digits, *"-_.:"}
-    assert is_address(host) or all(0 < len(label) <= 63 for label in host.split("."))
+    assert _is_address(host) or all(0 < len(label) <= 63 for label in host.split("."))
 
 
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.soak)])
@@ -132,7 +131,7 @@ def test_a_pattern_matches_what_its_text_says(pattern: HostPattern, host: str) -
     """By labels: FORMAT.md, Recipients."""
     wild, key = pattern.text.startswith("*."), pattern.text.removeprefix("*.")
     own, given_ = key.split("."), host.split(".")
-    alone = key == "localhost" or is_address(key)
+    alone = key == "localhost" or _is_address(key)
     below = not alone and len(given_) > len(own) and given_[-len(own) :] == own
     assert pattern.matches(host) == (below or (host == key and not wild))
     assert pattern.key in suffixes(host) or not pattern.matches(host)

@@ -31,8 +31,7 @@ REQUESTS = st.lists(requests(), min_size=1, max_size=6)
 RULE = '[[rule]]\nrecipient = "a.example"\n'
 
 
-def lost_to(verdict: Verdict) -> list[Rule]:
-    """Return the rules that lost to the one that decided."""
+def _lost_to(verdict: Verdict) -> list[Rule]:
     return [claim.rule for claim in verdict.claims if claim.rule is not verdict.rule]
 
 
@@ -41,8 +40,7 @@ def book(text: str) -> Rulebook:
     return Rulebook(read(text, "test", preset), known(*NAMES))
 
 
-def ruled(text: str, recipient: str, query: str) -> Ruling:
-    """Return what a policy's text rules for one request."""
+def _ruled(text: str, recipient: str, query: str) -> Ruling:
     return book(text).match(recipient, query, TODAY)
 
 
@@ -87,8 +85,8 @@ def _assert_is(verdict: Verdict, expected: list[naive.Claim], key: str) -> None:
     own = (int(verdict.rule.layer), verdict.rule.path)
     assert own in [(claim.entry.layer, claim.entry.path) for claim in best]
     others = {(claim.entry.layer, claim.entry.path) for claim in expected} - {own}
-    assert {(int(rule.layer), rule.path) for rule in lost_to(verdict)} == others
-    assert len(lost_to(verdict)) == len(others)
+    assert {(int(rule.layer), rule.path) for rule in _lost_to(verdict)} == others
+    assert len(_lost_to(verdict)) == len(others)
 
 
 @given(documents(), REQUESTS, st.randoms(use_true_random=False))
@@ -169,8 +167,8 @@ def test_the_most_specific_part_counts(
     text += f'[[rule]]\n{key} = "{less}"\nguard = 2\n'
     query = more if key == "query" else ""
     host = more if key == "recipient" else "www.shop.example"
-    verdict = ruled(text, host, query).attributes["age"]["guard"]
-    assert (verdict.value, len(lost_to(verdict))) == (1, 1)
+    verdict = _ruled(text, host, query).attributes["age"]["guard"]
+    assert (verdict.value, len(_lost_to(verdict))) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -195,12 +193,12 @@ def test_a_block_wins_over_everything() -> None:
     """However specific the rule is that allows."""
     allowed = '[[rule]]\nrecipient = "www.shop.example"\nquery = "my flu shot"\nnothing = false\n'
     text = f'[queries]\nblock = "flu"\n{allowed}'
-    verdict = ruled(text, "www.shop.example", "my flu shot").settings["nothing"]
+    verdict = _ruled(text, "www.shop.example", "my flu shot").settings["nothing"]
     assert (verdict.value, verdict.rule.name) == (True, "queries.block")
-    assert {rule.name for rule in lost_to(verdict)} == {"the defaults", "rule 1"}
+    assert {rule.name for rule in _lost_to(verdict)} == {"the defaults", "rule 1"}
     own = allowed.replace("false", "true").replace("my flu", "other") + allowed
     assert (
-        ruled(own, "www.shop.example", "other shot my flu shot").settings["nothing"].value is True
+        _ruled(own, "www.shop.example", "other shot my flu shot").settings["nothing"].value is True
     )
 
 
@@ -221,7 +219,7 @@ def test_every_loss_has_a_reason_that_holds(document: Document, asked: Asked) ->
         reaches = {claim.rule: claim.reach for claim in verdict.claims}
         lost = [*losses(key, verdict)]
         assert (
-            {loss.rule for loss in lost} == {*lost_to(verdict)} == reaches.keys() - {verdict.rule}
+            {loss.rule for loss in lost} == {*_lost_to(verdict)} == reaches.keys() - {verdict.rule}
         )
         for loss in lost:
             assert loss.value == loss.rule.settings[key]

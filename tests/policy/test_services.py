@@ -146,8 +146,7 @@ def test_a_rule_for_nobody_has_no_address() -> None:
     assert not [*Rulebook(read(text, "test", preset), {}).assistants(TODAY)]
 
 
-def listed(text: str, today: date = TODAY) -> list[str]:
-    """Return the origins of the assistants of a policy."""
+def _listed(text: str, today: date = TODAY) -> list[str]:
     return [each for _, each in Rulebook(read(text, "p", preset), {}).assistants(today)]
 
 
@@ -155,8 +154,8 @@ def test_an_assistant_is_listed_where_its_own_rule_decides() -> None:
     """Neither where it gets nothing, nor on a day that its rule does not cover."""
     rule = "[[rule]]\nrecipient = '{}'\naddress = '{}'\nassistant = {}\n"
     own = rule.format("chat.example", "https://chat.example:443", "true")
-    assert listed(own) == ["https://chat.example"]
-    assert listed(rule.format("localhost", "http://localhost:8710/", "true")) == [
+    assert _listed(own) == ["https://chat.example"]
+    assert _listed(rule.format("localhost", "http://localhost:8710/", "true")) == [
         "http://localhost:8710"
     ]
     below = rule.format("a.chat.example", "https://a.chat.example", "false")
@@ -167,7 +166,7 @@ def test_an_assistant_is_listed_where_its_own_rule_decides() -> None:
         own.replace("true", "false"),
         f"{above}{below}",
     ):
-        assert listed(text) == [], text
+        assert _listed(text) == [], text
 
 
 def test_each_can_be_listed_as_it_stands() -> None:
@@ -180,7 +179,7 @@ def test_each_can_be_listed_as_it_stands() -> None:
     for each in ASSISTANTS:
         assert services.own_address(each.address, host_of(each.recipient)) == each.address
         text = with_assistant(text, each.recipient, each.address)
-    assert listed(text) == [each.address.rstrip("/") for each in ASSISTANTS]
+    assert _listed(text) == [each.address.rstrip("/") for each in ASSISTANTS]
 
 
 @given(policies(["everyone", "me"]), st.sampled_from(ASSISTANTS), st.none() | st.just(TODAY))
@@ -196,8 +195,8 @@ def test_a_rule_lists_it_and_changes_nothing_else(
     assert new.get("rule", []) == old.get("rule", [])
     assert {**new, "rule": None} == {**old, "rule": None}
     assert (rule["recipient"], rule["address"], rule["assistant"]) == (recipient, address, True)
-    assert listed(after) == [address.rstrip("/")]
-    assert listed(after, TODAY + timedelta(days=1)) == (
+    assert _listed(after) == [address.rstrip("/")]
+    assert _listed(after, TODAY + timedelta(days=1)) == (
         [address.rstrip("/")] if until is None else []
     )
 

@@ -139,8 +139,7 @@ def test_what_a_crash_left_in_the_log_is_restored_too(
     assert worlds.count(at) == 1
 
 
-def copied(to: Path, key: Key) -> tuple[worlds.Rows, dict[str, bytes | None]]:
-    """Return all that a copy holds, which is verified as a vault is."""
+def _copied(to: Path, key: Key) -> tuple[worlds.Rows, dict[str, bytes | None]]:
     with worlds.store_of(Location(to, to.with_name("own.json")), key) as store:
         return worlds.contents(store)
 
@@ -159,7 +158,7 @@ def test_another_thread_may_copy_while_this_one_writes(tmp_path: Path) -> None:
             assert stat.S_IMODE(copy.stat().st_mode) == 0o600
         whole, _ = worlds.contents(store)
     for copy in copies:
-        entries, _ = copied(copy, key)
+        entries, _ = _copied(copy, key)
         assert entries == whole[: len(entries)]
 
 
@@ -212,8 +211,7 @@ def test_nobody_opens_the_vault_that_is_replaced(
     assert worlds.count(at) == 1
 
 
-def seen(at: Location) -> Witness:
-    """Return the witness of a vault, which must be there."""
+def _seen(at: Location) -> Witness:
     witness = read_witness(at.witness)
     assert witness is not None
     return witness
@@ -248,20 +246,20 @@ def test_the_witness_follows_what_is_synced(tmp_path: Path) -> None:
             lambda: store.delete("a"),
             lambda: rotate(store, worlds.PASSPHRASE, worlds.stream("later")),
         ):
-            before = seen(at)
+            before = _seen(at)
             store.append_entry("a", b"2", durable=False)
-            assert seen(at) == before
+            assert _seen(at) == before
             deed()
-            assert seen(at) == store.state.witness(store.seals.vault_id) != before
+            assert _seen(at) == store.state.witness(store.seals.vault_id) != before
         store.append_entry("a", b"3", durable=False)
         store.sync()
-        assert (seen(at).entries, seen(at).head) == (6, store.state.head.hex())
+        assert (_seen(at).entries, _seen(at).head) == (6, store.state.head.hex())
 
 
 def test_each_count_may_only_grow(tmp_path: Path) -> None:
     """One less than was seen is a rollback."""
     at, key, _ = worlds.made(tmp_path)
-    own = seen(at)
+    own = _seen(at)
     for name in ("generation", "rotations", "entries"):
         raised = msgspec.structs.replace(own, **{name: getattr(own, name) + 1})
         assert write_witness(raised, at.witness)
@@ -280,7 +278,7 @@ def test_a_witness_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         assert store.notes == [UNWRITTEN]
         at.witness.parent.mkdir()
         store.sync()
-        assert seen(at).generation == store.state.generation
+        assert _seen(at).generation == store.state.generation
 
 
 def killed(at: Location, vault: Vault) -> None:

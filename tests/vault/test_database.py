@@ -206,8 +206,7 @@ LATEST_SECONDS = 0.03
 VALUE = b"what the user set"
 
 
-def log_of(at: Location) -> Path:
-    """Return the log beside a vault."""
+def _log_of(at: Location) -> Path:
     return at.vault.with_name("vault.db-wal")
 
 
@@ -218,14 +217,12 @@ def put_over(at: Location, old: Path) -> None:
     copy.replace(at.vault)
 
 
-def moved_away(at: Location, _old: Path) -> None:
-    """Give the folder another name."""
+def _moved_away(at: Location, _old: Path) -> None:
     at.vault.parent.rename(at.vault.parent.with_name("elsewhere"))
 
 
-def all_moved(at: Location, old: Path) -> None:
-    """Give every folder of ours another name."""
-    moved_away(at, old)
+def _all_moved(at: Location, old: Path) -> None:
+    _moved_away(at, old)
     at.witness.parent.rename(at.witness.parent.with_name("elsewhere too"))
 
 
@@ -237,19 +234,19 @@ def overwritten(at: Location, old: Path) -> None:
 ELSEWHERE: dict[str, Deed] = {
     "replaced": put_over,
     "removed": lambda at, _old: at.vault.unlink(),
-    "folder moved": moved_away,
-    "all folders moved": all_moved,
+    "folder moved": _moved_away,
+    "all folders moved": _all_moved,
     "folder removed": lambda at, _old: shutil.rmtree(at.vault.parent),
-    "log removed": lambda at, _old: log_of(at).unlink(),
+    "log removed": lambda at, _old: _log_of(at).unlink(),
     "log replaced": lambda at, old: shutil.copyfile(old, at.vault.with_name("x")).replace(
-        log_of(at)
+        _log_of(at)
     ),
 }
 IN_PLACE: dict[str, Deed] = {
     "overwritten": overwritten,
     "truncated": lambda at, _old: os.truncate(at.vault, 0),
     "cut": lambda at, _old: os.truncate(at.vault, 8192),
-    "log truncated": lambda at, _old: os.truncate(log_of(at), 0),
+    "log truncated": lambda at, _old: os.truncate(_log_of(at), 0),
 }
 
 
@@ -301,7 +298,7 @@ def survived(folder: Path, deed: Deed, seconds: float) -> None:
     acknowledged = appended(vault, time.perf_counter() + 2 * seconds)
     meanwhile.join(60)
     assert not meanwhile.is_alive()
-    theirs = {path: path.read_bytes() for path in (at.vault, log_of(at)) if path.exists()}
+    theirs = {path: path.read_bytes() for path in (at.vault, _log_of(at)) if path.exists()}
     ours = vault.intact or deed in IN_PLACE.values()
     if deed in IN_PLACE.values():
         with suppress(DamagedVaultError):  # said once: then there is nothing to set aside
@@ -337,7 +334,7 @@ def test_a_backup_that_was_restored_meanwhile_keeps_its_witness(tmp_path: Path) 
     at, old = begun(tmp_path)
     vault = unlock(at, worlds.TYPED)
     at.vault.rename(at.vault.with_name("moved"))
-    log_of(at).rename(at.vault.with_name("moved-wal"))
+    _log_of(at).rename(at.vault.with_name("moved-wal"))
     restore(at, old, worlds.TYPED)
     vault.close()
     assert len(vaults_set_aside(at)) == 1

@@ -39,8 +39,7 @@ from tests.vault.histories import (
 from tests.vault.values import model_of, sexes
 
 
-def written(history: Sequence[Record]) -> tuple[Ledger, MemoryStore]:
-    """Return a ledger of these entries, and where it is kept."""
+def _written(history: Sequence[Record]) -> tuple[Ledger, MemoryStore]:
     store = MemoryStore()
     return ledger_of(history, store), store
 
@@ -48,7 +47,7 @@ def written(history: Sequence[Record]) -> tuple[Ledger, MemoryStore]:
 @given(st.lists(records(), max_size=8))
 def test_what_was_appended_is_read(history: list[Record]) -> None:
     """In the order it was, numbered from 1, also by who opens the vault later."""
-    ledger, store = written(history)
+    ledger, store = _written(history)
     assert ledger.count == len(history)
     for each in (ledger, Ledger(store), Ledger(store, store.entries())):
         assert each.read() == list(enumerate(history, 1))
@@ -65,7 +64,7 @@ def test_a_part_is_read(
     history: list[Record], after: int, limit: int | None, hosts: set[str]
 ) -> None:
     """After a number, of some sites, and of what is left the latest; opened again, the same."""
-    before, store = written(history)
+    before, store = _written(history)
     ledger, sites = Ledger(store), {site_of(host) for host in hosts}
     later = [each for each in enumerate(history, 1) if each[0] > after]
     theirs = [each for each in later if site_of(each[1].host) in sites]
@@ -85,7 +84,7 @@ def test_whoever_learns_something_has_it_on_the_disk(
     How often a query was heard may then be less by one, which only a plan weighs.
     """
     pools = grouping(groups)
-    _, store = written(history)
+    _, store = _written(history)
     told = events(history)
     for place, durable in enumerate(store.durable):
         pool = pools(history[place].host)
@@ -100,7 +99,7 @@ def test_whoever_learns_something_has_it_on_the_disk(
 def test_groups_may_change_at_any_time(history: list[Record], asked: list[dict[str, str]]) -> None:
     """What is held under a grouping does not depend on what was asked before."""
     pools = [grouping(groups) for groups in GROUPINGS]
-    ledger, store = written([])
+    ledger, store = _written([])
     for record, groups in zip(history, asked, strict=False):
         ledger.append(record)
         holdings(ledger.disclosures, pools[GROUPINGS.index(groups)])
@@ -114,7 +113,7 @@ def test_groups_may_change_at_any_time(history: list[Record], asked: list[dict[s
 @given(histories(), st.sampled_from(HOSTS))
 def test_what_was_not_written_did_not_happen(history: list[Record], host: str) -> None:
     """A full disk: the error comes through, and nobody is taken to hold more."""
-    ledger, store = written(history)
+    ledger, store = _written(history)
     before = follows(ledger)
     store.full = True
     for record in (disclosed(NOW, host, age="old"), forgotten(host)):
@@ -129,10 +128,10 @@ def test_what_was_later_than_a_reset_counts_as_of_then(
 ) -> None:
     """In all that follows from entries; these stay as they were written, and so do later ones."""
     at = NOW + timedelta(hours=hours)
-    _, store = written([*before, *after])
+    _, store = _written([*before, *after])
     found = Ledger(store, reset=Reset(entries=len(before), at=at))
     clipped = [*(msgspec.structs.replace(each, at=min(each.at, at)) for each in before), *after]
-    expected, _ = written(clipped)
+    expected, _ = _written(clipped)
     assert follows(found)[:-1] == follows(expected)[:-1]
     assert found.disclosures.latest == max((each.at for each in clipped), default=None)
     assert [record for _, record in found.read()] == [*before, *after]

@@ -1,8 +1,7 @@
-"""The profile, and the file that it is exported to."""
+"""The profile: facts, and what texts do not mean."""
 
-import tomllib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -13,21 +12,12 @@ from hypothesis import strategies as st
 
 from agent.decision.values import Correction, Fact, FactTerms
 from agent.errors import DamagedVaultError, UsageError, VaultError, VaultVersionError
-from agent.model.model import Concepts, Model
+from agent.model.model import Model
 from agent.model.reading import normalise, spelling
 from agent.vault import profile
 from agent.vault.backup import restore
-from agent.vault.profile import (
-    CORRECTIONS,
-    ITEM,
-    Corrections,
-    Profile,
-    planned,
-    profile_toml,
-    read_profile,
-)
+from agent.vault.profile import CORRECTIONS, ITEM, Corrections, Profile, planned
 from agent.vault.secrets import Secret
-from agent.vault.store import Items
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
 from tests.vault.doubles import MemoryStore
@@ -65,14 +55,12 @@ def profile_of(**values: str) -> Profile:
     return profile
 
 
-def of_model(values: dict[str, str], model: Model) -> dict[str, str]:
-    """Return the values whose attributes a model has."""
+def _of_model(values: dict[str, str], model: Model) -> dict[str, str]:
     own = {each.name for each in model.attributes}
     return {name: value for name, value in values.items() if name in own}
 
 
-def stored(facts: Iterable[Fact]) -> Profile:
-    """Return the profile that is read from these facts."""
+def _stored(facts: Iterable[Fact]) -> Profile:
     store = MemoryStore()
     store.put(ITEM, msgspec.json.encode([*facts]))
     return Profile(store)
@@ -128,7 +116,7 @@ def test_what_is_revealed_is_what_was_asked(
     """The same names in the same order for everybody, whatever is set, and a value for each."""
     found = profile_of(**mine).reveal(names, ONE)
     assert list(found) == list(profile_of(**theirs).reveal(names, ONE)) == names
-    assert found == {name: of_model(mine, ONE).get(name, "unspecified") for name in names}
+    assert found == {name: _of_model(mine, ONE).get(name, "unspecified") for name in names}
 
 
 @given(GIVEN, GIVEN)
@@ -138,8 +126,8 @@ def test_which_attributes_are_set_says_nothing_of_their_values(
     """A value "unspecified" is one, and so is one that the model lacks."""
     profile = profile_of(**mine)
     names = profile.names(ONE)
-    assert names == of_model(mine, ONE).keys()
-    assert profile.codes(ONE) == {n: VALUES[n].index(v) for n, v in of_model(mine, ONE).items()}
+    assert names == _of_model(mine, ONE).keys()
+    assert profile.codes(ONE) == {n: VALUES[n].index(v) for n, v in _of_model(mine, ONE).items()}
     other = profile_of(**{name: theirs.get(name, value) for name, value in mine.items()})
     assert other.names(ONE) == names
     later = model_of({"age": ("unspecified", "new"), "region": REGION}, name="one")
@@ -179,55 +167,13 @@ def test_what_a_newer_version_stores_is_neither_lost_nor_damage() -> None:
     """Fields are kept; facts without a value, or two of a kind, are refused with a hint."""
     terms = FactTerms(share=0.01, relevance={"dinner": 0.5}, vector=b"\x00\x01")
     whole = msgspec.structs.replace(FACT, words="for ten years", short="ten years", terms=terms)
-    profile = stored([whole])
+    profile = _stored([whole])
     assert profile.facts == (whole,)
     assert planned(profile.facts, {"region": "uk"}, (), BOTH, NOW, new_id)[0] == whole
     for more in (msgspec.structs.replace(whole, value=None), msgspec.structs.replace(FACT, id="2")):
         with pytest.raises(VaultVersionError, match="newer") as caught:
-            stored([whole, more] if more.value else [more])
+            _stored([whole, more] if more.value else [more])
         assert "install a newer reticent" in caught.value.hint
-
-
-@given(GIVEN)
-def test_what_is_exported_can_be_imported(values: dict[str, str]) -> None:
-    """And it says on top what it is."""
-    text = profile_toml(profile_of(**values).facts, Concepts(BOTH))
-    assert text.startswith("# Your profile")
-    assert tomllib.loads(text) == values
-    assert read_profile(text.encode(), BOTH) == values
-
-
-def test_a_table_holds_the_names_of_its_model() -> None:
-    """As older versions exported; what one model lacks is unspecified there, and gives way."""
-    one, two = sexes()
-    text = b'\xef\xbb\xbf[one]\ngender = "other"\n[two]\nsex = "unspecified"\n'
-    assert read_profile(text, (two, one)) == {"sex": "one:other"}
-    with pytest.raises(UsageError, match="has two values"):
-        read_profile(b'one.gender = "male"\ntwo.sex = "female"', (two, one))
-
-
-@pytest.mark.parametrize(
-    ("text", "what", "hint"),
-    [
-        (b"region = ", "not valid TOML", "write lines such as"),
-        (b"\xff", "not valid TOML", "write lines such as"),
-        (b"a = " + b"[" * 50_000, "not valid TOML", "write lines such as"),
-        (b".".join([b"a"] * 5_000) + b' = "b"', "unknown attribute", "known: "),
-        (b'regoin = "uk"', "unknown attribute 'regoin'", "'region'?"),
-        (b'region = "UK"', "unknown value of region 'UK'", "'uk'?"),
-        (b'region = "italy"', "unknown value of region 'italy'", "known: "),
-        (b"region = true", "the value of region is not text", "quotes"),
-        (b'[region]\nx = "uk"', "unknown attribute 'region.x'", "'region'?"),
-        (b'hours = "yes"', "hours changes with every request", "leave it out"),
-        (b'[one]\nregoin = "uk"', "unknown attribute 'one.regoin'", "'region'?"),
-    ],
-)
-def test_a_mistake_is_named(text: bytes, what: str, hint: str) -> None:
-    """Before anything of the file counts."""
-    with pytest.raises(UsageError) as caught:
-        read_profile(text, BOTH)
-    assert what in caught.value.what
-    assert hint in caught.value.hint
 
 
 @given(
@@ -251,7 +197,7 @@ def test_a_fact_of_a_model_that_is_gone_can_be_unset() -> None:
     """It is not in the way, and is used again once a model knows it by any name it had."""
     fact = Fact(id="1", kind="one.gender", value="one:other", set_at=NOW)
     one, _ = sexes()
-    assert stored([fact]).reveal(["gender"], one) == {"gender": "other"}
+    assert _stored([fact]).reveal(["gender"], one) == {"gender": "other"}
     assert planned([fact], {"age": "old"}, ["one.gender"], [ONE], NOW, new_id)[0].kind == "age"
 
 
@@ -278,27 +224,11 @@ NAMES_CORRECTIONS = st.sampled_from(["one", "two"])
 SECRET = "divorce lawyer zqxj"  # noqa: S105  (what was searched)
 
 
-@dataclass
-class Rows:
-    """A vault in memory."""
-
-    items: Items
-
-    def again(self) -> Corrections:
-        """Return what is kept, read afresh."""
-        return Corrections(self.items)
-
-
-def empty() -> Rows:
-    """Return one without corrections."""
-    return Rows(Memory())
-
-
 @given(st.lists(st.tuples(TEXTS, NAMES_CORRECTIONS, NAMES_CORRECTIONS, st.booleans()), max_size=12))
 def test_what_is_kept_is_what_was_said_last(said: list[tuple[str, str, str, bool]]) -> None:
     """Against a plain set of spellings; read afresh it is the same."""
-    rows = empty()
-    kept, wanted = rows.again(), set[tuple[str, str, str]]()
+    items = Memory()
+    kept, wanted = Corrections(items), set[tuple[str, str, str]]()
     for text, model, query, undo in said:
         if undo:
             kept.replace(text, ())
@@ -307,24 +237,24 @@ def test_what_is_kept_is_what_was_said_last(said: list[tuple[str, str, str, bool
             new = (spelling(text), model, query)
             assert kept.add(text, model, query) == (new not in wanted)
             wanted.add(new)
-        for one in (kept, rows.again()):
+        for one in (kept, Corrections(items)):
             for each, by in (
                 (each, by) for each in ("JOBS", "sport", "A B", "?!", "c") for by in ("one", "two")
             ):
                 found = {q for t, m, q in wanted if (t, m) == (spelling(each), by)}
                 assert one.rejected(each, by) == found
-    assert (rows.items.get(CORRECTIONS) is None) == (not wanted)
+    assert (items.get(CORRECTIONS) is None) == (not wanted)
 
 
 def test_what_an_older_vault_holds_counts() -> None:
     """It kept texts as they are normalised, and was told that one is not read so."""
-    rows = empty()
+    items = Memory()
     old = [
         Correction(text=normalise(text), model="one", query="work")
         for text in ("Photo editors", "photo editor")
     ]
-    rows.items.put(CORRECTIONS, msgspec.json.encode(old))
-    kept = rows.again()
+    items.put(CORRECTIONS, msgspec.json.encode(old))
+    kept = Corrections(items)
     assert kept.rejected("photo editors", "one") == {"work"}
     assert not kept.add("PHOTO EDITOR", "one", "work")
     kept.replace("Photo editors", ())
@@ -334,14 +264,14 @@ def test_what_an_older_vault_holds_counts() -> None:
 @pytest.mark.parametrize("limit", ["MOST_CORRECTIONS", "MAX_ITEM_BYTES"])
 def test_a_full_list_takes_no_more(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     """One sentence says so, and what was kept stays."""
-    rows = empty()
-    kept = rows.again()
+    items = Memory()
+    kept = Corrections(items)
     kept.add("jobs", "one", "work")
     monkeypatch.setattr(profile, limit, 1 if limit == "MOST_CORRECTIONS" else 70)
     with pytest.raises(UsageError, match="no room for more than 1 texts read wrongly"):
         kept.add("sport", "one", "sport")
-    assert rows.again().of("jobs") == kept.of("jobs") != []
-    assert rows.again().of("sport") == kept.of("sport") == []
+    assert Corrections(items).of("jobs") == kept.of("jobs") != []
+    assert Corrections(items).of("sport") == kept.of("sport") == []
 
 
 def test_it_is_sealed_and_part_of_a_backup(vault: Vault, at: Location, tmp_path: Path) -> None:

@@ -211,8 +211,7 @@ def test_numbers_are_taken_where_they_are_free() -> None:
         slots.free_id(rows)
 
 
-def kinds(rows: list[slots.SlotRow]) -> list[tuple[int, Kind | None, seal.Derivation | None]]:
-    """Return what can be said of slots without a key."""
+def _kinds(rows: list[slots.SlotRow]) -> list[tuple[int, Kind | None, seal.Derivation | None]]:
     return [(row.id, row.kind, row.derivation) for row in rows]
 
 
@@ -224,7 +223,7 @@ def test_keys_are_added_and_removed(at: Location) -> None:
         _, second_code = vault.add_slot("recovery")
         listed = vault.keys()
         vault.remove_slot(1)
-    assert kinds(listed) == [
+    assert _kinds(listed) == [
         (1, "passphrase", worlds.FAST),
         (2, "recovery", None),
         (number, "passphrase", worlds.FAST),
@@ -241,7 +240,7 @@ def test_keys_are_added_and_removed(at: Location) -> None:
             vault.remove_slot(each)
         with pytest.raises(VaultError, match="the last"):
             vault.remove_slot(4)
-        assert kinds(vault.keys()) == [(4, "recovery", None)]
+        assert _kinds(vault.keys()) == [(4, "recovery", None)]
 
 
 def test_a_vault_with_other_keys_has_no_notes(at: Location) -> None:
@@ -258,7 +257,7 @@ def test_a_vault_with_other_keys_has_no_notes(at: Location) -> None:
     )
     with unlock(at, worlds.TYPED) as vault:
         assert any("key list" in note for note in vault.notes)
-        assert kinds(vault.keys()) == [(1, "passphrase", worlds.FAST), (7, None, None)]
+        assert _kinds(vault.keys()) == [(1, "passphrase", worlds.FAST), (7, None, None)]
         vault.remove_slot(7)
     with unlock(at, worlds.TYPED) as vault:
         assert vault.notes == ()
@@ -284,7 +283,7 @@ def test_rotation_keeps_the_passphrase_given_only(at: Location) -> None:
         vault.remove_slot(later)
         assert vault.rotate(worlds.PASSPHRASE) is None
     with unlock(at, worlds.TYPED) as vault:
-        assert kinds(vault.keys()) == [(1, "passphrase", worlds.FAST)]
+        assert _kinds(vault.keys()) == [(1, "passphrase", worlds.FAST)]
         assert vault.ledger.count == 2
 
 

@@ -75,8 +75,7 @@ def meant(value: object) -> object:
     return value
 
 
-def tables_of(path: Path) -> dict[str, list[Row]]:
-    """Return all rows of a database that nobody has open."""
+def _tables_of(path: Path) -> dict[str, list[Row]]:
     with closing(sqlite3.connect(path)) as connection:
         return {
             table: [
@@ -87,8 +86,7 @@ def tables_of(path: Path) -> dict[str, list[Row]]:
         }
 
 
-def build(vector: Vector, at: Location) -> None:
-    """Make the file of a vector, and its witness."""
+def _build(vector: Vector, at: Location) -> None:
     at.vault.parent.mkdir(mode=0o700)
     at.witness.parent.mkdir(mode=0o700)
     make_private(at.vault)
@@ -109,13 +107,11 @@ def build(vector: Vector, at: Location) -> None:
         at.witness.write_bytes(msgspec.json.encode(vector.witness))
 
 
-def read(path: Path) -> Vector:
-    """Return the vector in a file."""
+def _read(path: Path) -> Vector:
     return msgspec.json.decode(path.read_bytes(), type=Vector)
 
 
-def text(vector: Vector) -> bytes:
-    """Return the content of the file of a vector."""
+def _text(vector: Vector) -> bytes:
     return msgspec.json.format(msgspec.json.encode(vector), indent=1) + b"\n"
 
 
@@ -145,7 +141,7 @@ def vector(
             found = found_in(store)
         by = secret(code)
         typed = by.kind, by.text or ""
-        return Vector(about, typed, found, read_witness(at.witness), tables_of(at.vault))
+        return Vector(about, typed, found, read_witness(at.witness), _tables_of(at.vault))
 
 
 def told(site: str, payload: str) -> Deed:
@@ -158,8 +154,7 @@ def kept(name: str, payload: str) -> Deed:
     return lambda store: store.put(name, payload.encode())
 
 
-def turned(store: Store) -> None:
-    """Replace the data key."""
+def _turned(store: Store) -> None:
     rotate(store, worlds.PASSPHRASE, worlds.stream("rotation"))
 
 
@@ -189,7 +184,7 @@ def written() -> Iterator[tuple[str, Vector]]:
     about = "A no-break space in a passphrase is a space."
     yield "passphrase_spaced", vector(about, "a", *EARLY, secret=lambda _: spaced)
     about = "The data key was replaced; the passphrase is the same."
-    yield "rotated", vector(about, "a", *EARLY, turned)
+    yield "rotated", vector(about, "a", *EARLY, _turned)
     yield "cleared", vector("An item was removed again.", "a", *cleared)
     yield "forgotten", vector("One of two recipients is stated to forget.", "a", *stated)
 
@@ -201,9 +196,9 @@ FILES = sorted(FOLDER.glob("*.json"))
 
 def opened(at_file: Path, folder: Path) -> Expected | ReticentError:
     """Return what opening the vault of a vector brings."""
-    vector = read(at_file)
+    vector = _read(at_file)
     at = worlds.place(folder)
-    build(vector, at)
+    _build(vector, at)
     try:
         with worlds.store_of(at, Secret(*vector.secret)) as store:
             return found_in(store)
@@ -214,7 +209,7 @@ def opened(at_file: Path, folder: Path) -> Expected | ReticentError:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_vector_is_what_it_says(path: Path, tmp_path: Path) -> None:
     """It opens to what was put in, or is refused with the error named; its file is free then."""
-    found, expected = opened(path, tmp_path), read(path).expect
+    found, expected = opened(path, tmp_path), _read(path).expect
     if isinstance(found, ReticentError):
         assert type(found).__name__ == expected.error
         assert (found.what + found.hint).isprintable()
@@ -226,7 +221,7 @@ def test_a_vector_is_what_it_says(path: Path, tmp_path: Path) -> None:
 
 def test_who_is_stated_to_forget_holds_nothing() -> None:
     """And the other, whether or not the two are a group by now."""
-    entries = read(FOLDER / "forgotten.json").expect.entries
+    entries = _read(FOLDER / "forgotten.json").expect.entries
     ledger = Ledger(MemoryStore(), [(number, payload.encode()) for number, payload in entries])
     for pool, groups in (("two.example", {}), ("@both", dict.fromkeys(BOTH, "@both"))):
         assert {*held(ledger, pool, grouping(groups))} == {"age"}
@@ -236,7 +231,7 @@ def test_who_is_stated_to_forget_holds_nothing() -> None:
 def test_this_version_writes_what_the_vectors_say() -> None:
     """Byte for byte, each vault that opens."""
     for name, each in written():
-        assert text(each) == (FOLDER / f"{name}.json").read_bytes(), name
+        assert _text(each) == (FOLDER / f"{name}.json").read_bytes(), name
 
 
 def test_the_tables_are_those_of_the_page() -> None:

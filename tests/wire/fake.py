@@ -9,6 +9,7 @@ It returns a message, an iterable of events, or `Raw`; a ReticentError that it r
 as its fault.
 """
 
+import re
 import shutil
 import socket
 import tempfile
@@ -18,7 +19,6 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import ThreadingUnixStreamServer
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -68,12 +68,7 @@ class FakeDaemon:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._server.shutdown()
         self._thread.join(60)
         assert not self._thread.is_alive()
@@ -113,13 +108,8 @@ def short_folder() -> Iterator[Path]:
 
 def _matched(route: Route, path: str) -> dict[str, str] | None:
     """Return the parameters in a path, None if it is not that of the route."""
-    wanted, given = route.path.split("/"), path.split("/")
-    if len(wanted) != len(given):
-        return None
-    pairs = [*zip(wanted, given, strict=True)]
-    if any(one != other for one, other in pairs if not one.startswith("{")):
-        return None
-    return {one[1:-1]: unquote(other) for one, other in pairs if one.startswith("{")}
+    found = re.fullmatch(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]*)", route.path), path)
+    return found and {name: unquote(text) for name, text in found.groupdict().items()}
 
 
 def _typed(parameters: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import re
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -34,8 +35,7 @@ def path() -> Iterator[Path]:
     gc.collect()
 
 
-def refused(path: Path, timeout: float = 60) -> DaemonError:
-    """Return the error of a call."""
+def _refused(path: Path, timeout: float = 60) -> DaemonError:
     with Client(path, timeout) as client, pytest.raises(DaemonError) as raised:
         client.call("shutdown")
     error = raised.value
@@ -58,36 +58,28 @@ def test_a_socket_that_nobody_listens_at(path: Path) -> None:
     """Left by a daemon that was killed; or a file of some other kind."""
     with socket.socket(socket.AF_UNIX) as stale:
         stale.bind(str(path))
-    assert refused(path).what == RUNS_NOT
+    assert _refused(path).what == RUNS_NOT
     path.unlink()
     path.write_text("no socket")
-    assert refused(path).what == RUNS_NOT
+    assert _refused(path).what == RUNS_NOT
 
 
 def test_a_socket_of_somebody_else(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is sent to it, least of all a passphrase."""
+    """Nothing is sent to it, least of all a passphrase; one may not even be opened, but by root."""
     other = os.geteuid() + 1
-    monkeypatch.setattr(os, "geteuid", lambda: other)
-    with FakeDaemon(path, {"shutdown": Done}) as fake:
-        assert refused(path).what == "the daemon's socket belongs to another user"
+    with monkeypatch.context() as patched, FakeDaemon(path, {"shutdown": Done}) as fake:
+        patched.setattr(os, "geteuid", lambda: other)
+        assert _refused(path).what == "the daemon's socket belongs to another user"
         assert fake.calls == []
-
-
-def test_a_socket_that_may_not_be_opened(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As its mode has it; root would be let in."""
-
-    def denied(_self: socket.socket, _address: str) -> None:
-        raise PermissionError
-
-    monkeypatch.setattr(socket.socket, "connect", denied)
-    assert refused(path).what == "the daemon's socket belongs to another user"
+    monkeypatch.setattr(socket.socket, "connect", Mock(side_effect=PermissionError))
+    assert _refused(path).what == "the daemon's socket belongs to another user"
 
 
 def test_silence(path: Path) -> None:
     """An answer that never comes, and one that stops within."""
     for answer in (b"", GOOD[:-3], HEAD):
         with saying(path, answer, hold=True):
-            assert refused(path, 0.01).what == "the daemon did not answer in time"
+            assert _refused(path, 0.01).what == "the daemon did not answer in time"
         path.unlink()
 
 
@@ -95,7 +87,7 @@ def test_silence(path: Path) -> None:
 def test_an_answer_that_is_cut_anywhere(path: Path, cut: int) -> None:
     """Within its head or its body: never taken for a whole one."""
     with saying(path, GOOD[:cut]):
-        assert refused(path).what in {BROKE, STRANGE}
+        assert _refused(path).what in {BROKE, STRANGE}
 
 
 @pytest.mark.parametrize(
@@ -127,7 +119,7 @@ def test_an_answer_that_is_cut_anywhere(path: Path, cut: int) -> None:
 def test_an_answer_that_is_none(path: Path, answer: bytes, what: str) -> None:
     """Not HTTP, not JSON, not the message, or not small."""
     with saying(path, answer):
-        assert refused(path).what == what
+        assert _refused(path).what == what
 
 
 def test_an_answer_without_an_end(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +131,7 @@ def test_an_answer_without_an_end(path: Path, monkeypatch: pytest.MonkeyPatch) -
         HEAD + b"Content-Length: 2000\r\n\r\n",
     ):
         with saying(path, head + b" " * 2000):
-            assert refused(path).what == LARGE
+            assert _refused(path).what == LARGE
         path.unlink()
 
 
@@ -157,7 +149,7 @@ def test_a_failed_call_leaves_the_next_one_whole(path: Path) -> None:
 def test_nothing_is_sent_twice(path: Path) -> None:
     """The call may have been recorded."""
     with saying(path, b"") as requests:
-        assert refused(path).what == BROKE
+        assert _refused(path).what == BROKE
         assert len(requests) == 1
 
 

@@ -59,8 +59,7 @@ def nodes(node: object) -> Iterator[dict[str, Any]]:
         yield from nodes(each)
 
 
-def validator(kind: Any) -> Draft202012Validator:  # noqa: ANN401 - a type
-    """Return the judge of a type's messages, as the document describes it."""
+def _validator(kind: Any) -> Draft202012Validator:  # noqa: ANN401 - a type
     template = "#/components/schemas/{name}"
     (schema,), _ = msgspec.json.schema_components([kind], ref_template=template)
     return Draft202012Validator({**schema, "components": DOCUMENT["components"]})
@@ -125,7 +124,7 @@ def test_each_message_is_as_its_schema_says(data: st.DataObject) -> None:
     """What goes over the wire is what the document describes."""
     kind = data.draw(st.sampled_from(TYPES))
     message = data.draw(messages_of(kind))
-    validator(kind).validate(json.loads(msgspec.json.encode(message)))
+    _validator(kind).validate(json.loads(msgspec.json.encode(message)))
 
 
 TREE = [
@@ -136,8 +135,7 @@ TREE = [
 TEXT = st.text(min_size=1, max_size=20)
 
 
-def again(error: ReticentError, code: str | None = None) -> ReticentError:
-    """Return what a client raises for an error of the daemon."""
+def _again(error: ReticentError, code: str | None = None) -> ReticentError:
     data = msgspec.json.encode(fault_of(error, code))
     return error_of(msgspec.json.decode(data, type=Fault))
 
@@ -151,33 +149,23 @@ def test_an_error_comes_back_as_what_it_was(
         error: ReticentError = PolicyError(where or "p", [Problem(3, "", what, hint)])
     else:
         error = kind(what, hint, where)
-    back = again(error)
+    back = _again(error)
     assert isinstance(error, type(back))
     assert type(back) is kind or kind not in {each.error for each in KINDS}
     assert (back.what, back.hint, back.where) == (error.what, error.hint, error.where)
 
 
-@pytest.mark.parametrize("where", [None, "policy.toml", "policy.toml:x", ":7", "7"])
-def test_a_fault_of_a_policy_without_a_line_is_none_the_less_one(where: str | None) -> None:
-    """Whoever sent it."""
-    back = error_of(Fault(code="policy", what="a", hint="b", where=where))
-    assert isinstance(back, PolicyError)
-    assert (back.what, back.hint) == ("a", "b")
-
-
-def test_an_error_of_no_kind_of_its_own_is_of_the_nearest() -> None:
-    """A class that is added to the tree later."""
+def test_what_the_other_side_may_not_have_is_an_error_all_the_same() -> None:
+    """A policy's fault without a line, a class or a kind that is newer."""
 
     class NewError(UsageError):
         pass
 
+    for where in (None, "policy.toml", "policy.toml:x", ":7", "7"):
+        back = error_of(Fault(code="policy", what="a", hint="b", where=where))
+        assert (type(back), back.what, back.hint) == (PolicyError, "a", "b")
     assert fault_of(NewError("a", "b")).code == "usage"
-
-
-def test_an_unknown_kind_is_an_error_of_the_daemon() -> None:
-    """As of a newer one."""
-    back = error_of(Fault(code="out of paper", what="a", hint="b"))
-    assert type(back) is DaemonError
+    assert type(error_of(Fault(code="out of paper", what="a", hint="b"))) is DaemonError
     assert http_status("out of paper") == 500
 
 
