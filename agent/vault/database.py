@@ -54,10 +54,7 @@ _UNOPENED = (
 _SENTENCES = {
     sqlite3.SQLITE_FULL: ("the disk is full", "free some space: nothing of this was written"),
     sqlite3.SQLITE_READONLY: ("the vault is read-only", "make file, folder and disk writable"),
-    sqlite3.SQLITE_IOERR: (
-        "the disk failed while the vault was in use",
-        "check the disk and the space on it, then unlock again",
-    ),
+    sqlite3.SQLITE_IOERR: ("the disk failed", "check it and the space on it, then unlock again"),
     **dict.fromkeys((sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH), _UNOPENED),
 }
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}

@@ -11,7 +11,13 @@ from typing import Self
 
 import msgspec
 
-from agent.errors import BusyVaultError, DamagedVaultError, ReplacedVaultError, VaultError
+from agent.errors import (
+    BusyVaultError,
+    DamagedVaultError,
+    ReplacedVaultError,
+    VaultError,
+    WrongSecretError,
+)
 from agent.files import check_way, clear_unfinished, fsync, name_new, private_folder, unfinished
 from agent.vault import chain, secrets, slots, vault_files
 from agent.vault.database import Database, Statement, make_database, translated
@@ -191,7 +197,13 @@ def unlock(at: Location, secret: Secret) -> Vault:
     def key_in(database: Database) -> Key:
         return slots.data_key(slots.read_slots(database), secret, slots.read_vault_id(database))
 
-    return _unlocked(at, key_in)
+    try:
+        return _unlocked(at, key_in)
+    except VaultError as error:
+        notice = vault_files.set_aside_notice(at)  # it may have been replaced while it was open
+        if notice is None or isinstance(error, WrongSecretError | BusyVaultError):
+            raise
+        raise type(error)(f"{error.what}: {notice[0]}", notice[1], error.where) from error
 
 
 def accounts_of(path: Path) -> list[str]:
