@@ -144,7 +144,7 @@ def test_a_name_is_one_that_a_policy_can_say_and_no_path(filled: Filled) -> None
     """What lies elsewhere is neither used nor removed."""
     outside = filled.made("outside")
     for name in ("Mine", "a b", "", "ä", "-a", "a" * 101):
-        with pytest.raises(UsageError):
+        with pytest.raises(UsageError, match="cannot be the name"):
             filled.registry.add(outside.with_name(f"{name}{SUFFIX}"), ANY, filled.now)
     for name in (f"../{filled.source.name}/outside", str(outside.with_suffix("")), "outside\0"):
         with pytest.raises(UsageError):
