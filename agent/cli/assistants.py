@@ -23,7 +23,7 @@ EXAMPLE = "as in https://api.openai.com/v1"
 
 
 @click.command()
-@option("--recipient", host, "HOST", "Who gets the facts, as in claude.ai.", required=True)
+@option("--recipient", host, "HOST", "Who gets the facts, such as claude.ai.", required=True)
 def mcp(recipient: str) -> None:
     """Let an assistant ask for the few facts about you that help its answer.
 
@@ -45,7 +45,7 @@ def check_extra() -> None:
 
 @click.command()
 @option("--upstream", str, "URL", f"The base URL of the service, {EXAMPLE}.", required=True)
-@option("--recipient", host, "HOST", "Who gets the facts, as in openai.com.", required=True)
+@option("--recipient", host, "HOST", "Who gets the facts, such as openai.com.", required=True)
 @option("--port", click.IntRange(0, 65535), "PORT", "Of 127.0.0.1; 0 for any.", default=PORT)
 @json_option
 def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:

@@ -47,7 +47,7 @@ which = click.argument(
 
 @click.command()
 @which
-@option("--recipient", host, "HOST", "Who gets the facts. By default who answers there.")
+@option("--recipient", host, "HOST", "Who gets the facts. By default whoever answers there.")
 @answers
 def connect(names: Sequence[str], recipient: str | None) -> Output:
     """Connect NAME to Reticent, or list what is connected.
@@ -55,9 +55,9 @@ def connect(names: Sequence[str], recipient: str | None) -> Output:
     \b
     system starts the daemon when it is first needed;
     chromium, chrome, brave, edge, vivaldi, firefox, or browsers for all that
-    are installed, ask it by Reticent's extension, which has to be loaded once;
+    are installed, ask it through Reticent's extension, to be loaded once;
     claude-desktop, claude-code, vscode, cursor ask it in their conversations.
-    Of other programs' files only the entry of Reticent changes.
+    In other programs' files, only Reticent's own entry changes.
     """  # noqa: D301  (click's mark, which stands for itself)
     machine = programs.this_machine()
     if not names:

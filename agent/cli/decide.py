@@ -57,7 +57,7 @@ DIRECT: Mapping[str, tuple[str, Callable[[str], Any]]] = {  # settings of the ma
     "cost_k": ("metric_k", int),
 }
 SOURCE = "--set"
-MODEL = "The model. By default the shipped one that is surest what is asked."
+MODEL = "The model. By default the shipped one that is surest of what is asked."
 SET = (
     "A setting, as a policy has it: lambda=20, k=100, age.disclose=never. Also algorithm, cost and "
     "cost_k. May be repeated."

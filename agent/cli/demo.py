@@ -47,7 +47,7 @@ class StoryEntry(NamedTuple):
 class Story:
     """Requests, each decided in the light of those before it, and what each recipient holds.
 
-    The model decides that is surest what is asked.
+    The model that is surest of what is asked decides.
     """
 
     def __init__(self, profile: Profile, models: Sequence[Model]) -> None:

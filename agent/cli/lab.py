@@ -54,7 +54,7 @@ out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 @click.option("--samples", is_flag=True, help="Test what models of samples predict instead.")
 @answers
 def attack(data: Path | None, out: Path, *, limits: bool, samples: bool, **options: int) -> Output:
-    """Let an adversary watch the agent of people, and guess who they are.
+    """Let an adversary watch people's agents, and guess who they are.
 
     Builds a model from one half of the people in DIR, by default the time use survey in a checkout
     of reticent; people of the other half send their requests by many strategies, reticent's among

@@ -30,7 +30,7 @@ explain_option = click.option(
     "--explain", is_flag=True, help="Show the figures behind the answer, each with its unit."
 )
 all_option = click.option(
-    "--all", "every", is_flag=True, help="With --explain: a row for each fact, not the nearest."
+    "--all", "every", is_flag=True, help="With --explain: a row for every fact."
 )
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 USAGE = UsageError.exit_code
@@ -103,7 +103,7 @@ class OneOf(click.Choice[str]):
     ) -> str:
         """Accept one of the names; UsageError for any other."""
         if value not in self.choices:
-            kind = "value" if param is None else f"value of {param.opts[0]}"
+            kind = f"value of {param.opts[0]}" if isinstance(param, click.Option) else "value"
             error = UsageError.unknown(kind, str(value), self.choices)
             known = f"known: {', '.join(self.choices)}"
             raise UsageError(error.what, known if error.hint.startswith("known") else error.hint)

@@ -1,6 +1,7 @@
 """What was asked and sent, who holds what, and the statement that one has forgotten."""
 
 import json
+from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
@@ -9,6 +10,7 @@ import click
 import msgspec
 
 from agent.cli.daemon_client import door, titles_of
+from agent.cli.interrupt import Interrupted
 from agent.cli.options import (
     QUERY,
     Commands,
@@ -97,7 +99,7 @@ def requests() -> None:
 @click.option("--values", is_flag=True, help="With the values, which only the ledger has.")
 @click.option("--waiting", is_flag=True, help="Only what waits for your approval.")
 @click.option(
-    "--follow", "stream", is_flag=True, help="A sentence for all that happens, until Ctrl-C."
+    "--follow", "stream", is_flag=True, help="A sentence for whatever happens, until Ctrl-C."
 )
 @json_option
 def list_(
@@ -112,7 +114,8 @@ def list_(
     if stream:
         if waiting:
             raise UsageError("--follow does not go with --waiting", "choose one of them")
-        follow(as_json=as_json)
+        with suppress(Interrupted):  # as announced, this is how it ends
+            follow(as_json=as_json)
         return
     answer = waiting_page() if waiting else _listed(recipient, limit, values=values)
     click.echo(record(answer.message) if as_json else answer.page)
@@ -162,7 +165,7 @@ def recipients(recipient: str | None) -> Output:
         now = of_whom(each.people_left, each.among) if mixed else now
         now = now if first == people(each.people_left) else f"{first}, now {now}"
         rows.append((name, f"{each.requests:,}", facts_, now))
-    unit = "look like you: how many people do so to the recipient, at first and now."
+    unit = "look like you: how many people do, to the recipient; two numbers: at first, and now."
     text = page(who_know(answer), table(HOLDERS, rows), paragraph(unit))
     return Output({"recipients": answer}, text if answer else "Nobody knows anything about you.")
 

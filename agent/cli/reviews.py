@@ -204,7 +204,7 @@ def _ids(numbers: Iterable[int]) -> str:
 @click.command()
 @answers
 def undo() -> Output:
-    """Undo your last approve, deny, dismissal or change of your facts, once.
+    """Undo your last approval, denial, dismissal or change of your facts, once.
 
     What waited for you waits again, and what was written into the policy is removed, unless you
     have edited the file since. Data already sent cannot be recalled. Once the vault is locked,

@@ -274,11 +274,11 @@ def guessing(decision: Decision) -> str:
 
 
 def fitting(before: float, after: float, among: CountedAmong | None = None) -> str:
-    """Say how many people match what is known now, and are expected to after the answer."""
+    """Say how many people look like the user now, and are expected to after the answer."""
     if not before:
-        return "nobody in the model matches what it knows"
+        return "nobody in the model looks like you to it"
     estimated = among is not None and among.estimated
-    now = f"matches {'about ' if estimated else ''}{of_whom(before, among)} now"
+    now = f"{'about ' if estimated else ''}{of_whom(before, among)} look like you now"
     if people(after) == people(before):
         return f"{now}, and as many after this answer"
     return f"{now}, about {people(after)} after this answer"

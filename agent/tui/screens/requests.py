@@ -139,6 +139,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         if not self.review.reachable:
             return
         self._waits, self._past, self._titles = waits, past, titles
+        self.detail.titles = titles
         self.draw()
         if self._outdated:
             self.weigh(self.detail.trial, attended=False)

@@ -19,7 +19,7 @@ from agent.wire.decide import Weighed
 from agent.wire.policy import Review
 from agent.wire.state import Entry
 from agent.words.figures import COSTS, HELPS, LEFT, MEASURED, bits, number, people
-from agent.words.titles import fact, why
+from agent.words.titles import NONE, Titles, fact, why
 
 NUMBER = 9  # columns of a figure
 MATTER = 3  # attributes that are shown before the others are unfolded
@@ -160,6 +160,7 @@ class Detail(Vertical):
         super().__init__(id="detail")
         self._clock = clock
         self.trial: Trial | None = None
+        self.titles: Titles = NONE  # of every model
         self._values: Mapping[str, str] = {}
         self._order: tuple[str, ...] = ()  # rows stay where they are while something is tried
         self._unfolded = False
@@ -250,7 +251,7 @@ class Detail(Vertical):
             for part, text in (("#what", NONE_CHOSEN), ("#change", ""), ("#over", "")):
                 put_text(part, text)
             return
-        head = headline(trial, self._clock())
+        head = headline(trial, self._clock(), self.titles)
         put_text("#what", plain_lines(f"{head}\n{today(trial)}".rstrip()))
         tried = replace(trial, weighed=None) if computing else trial
         text = changed(tried)
@@ -264,5 +265,6 @@ class Detail(Vertical):
             self.rows.show(rows_of(trial, self._order, self._values, **options))
             if fresh and isinstance(trial.subject, Review) and trial.subject.names:
                 self.rows.put(("row", trial.subject.names[0]))
-        titles = heads(self.rows.size.width, past=isinstance(trial.subject, Entry))
-        put_text("#over", titles if self._figures and self.rows.items else "")
+        width = self.rows.scrollable_content_region.width - 1  # the cursor has a column
+        over = heads(width, past=isinstance(trial.subject, Entry))
+        put_text("#over", over if self._figures and self.rows.items else "")

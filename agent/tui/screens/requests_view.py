@@ -207,9 +207,10 @@ def correction(subject: Subject) -> NotThat:
 # sentences
 
 
-def headline(trial: Trial, now: datetime) -> str:
-    """Say the verdict, then when it was and what it is about."""
-    subject, titles = trial.subject, trial.titles
+def headline(trial: Trial, now: datetime, every: Titles = NONE) -> str:
+    """Say the verdict, then when it was and what it is about; ``every``: titles of all models."""
+    subject = trial.subject
+    titles = trial.titles or titles_in(subject.model, every)
     if isinstance(subject, Review):
         question = asks(subject, titles)
         if subject.address is not None:
