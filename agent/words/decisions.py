@@ -276,7 +276,7 @@ def guessing(decision: Decision) -> str:
 def fitting(before: float, after: float, among: CountedAmong | None = None) -> str:
     """Say how many people look like the user now, and are expected to after the answer."""
     if not before:
-        return "nobody in the model looks like you to it"
+        return "nobody in the model fits what it knows"
     estimated = among is not None and among.estimated
     now = f"{'about ' if estimated else ''}{of_whom(before, among)} look like you now"
     if people(after) == people(before):

@@ -267,4 +267,5 @@ class Detail(Vertical):
                 self.rows.put(("row", trial.subject.names[0]))
         width = self.rows.scrollable_content_region.width - 1  # the cursor has a column
         over = heads(width, past=isinstance(trial.subject, Entry))
-        put_text("#over", over if self._figures and self.rows.items else "")
+        rows = any(isinstance(each, Shown) for each in self.rows.items)
+        put_text("#over", over if self._figures and rows else "")
