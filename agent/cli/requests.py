@@ -55,7 +55,10 @@ from agent.words.notices import (
 )
 from agent.words.titles import facts, titled, titles_in, value_title
 
-REQUESTS = (numeric("entry"), *(wide(each, 10) for each in ("when", "recipient", "query", "sent")))
+REQUESTS = (
+    *(numeric("entry"), wide("when", 10), wide("recipient", 20)),
+    *(wide("query", 14), wide("sent", 20)),
+)
 HOLDERS = (wide("recipient"), numeric("requests"), wide("knows"), Column("look like you"))
 KNOWN = (wide("fact"), wide("value"), Column("since"))
 MEANS = (
