@@ -38,9 +38,7 @@ class Said:
 def started(places: Paths, recipient: str = CLAUDE) -> StdioServerParameters:
     """Return how a host starts `reticent mcp`: with next to nothing of its environment."""
     return StdioServerParameters(
-        command=sys.executable,
-        args=[*COMMAND, recipient],
-        env={HOME: str(places.config.parent)},
+        command=sys.executable, args=[*COMMAND, recipient], env={HOME: str(places.config.parent)}
     )
 
 

@@ -19,12 +19,7 @@ from agent.assistants.server import AssistantTools, server_for
 from agent.wire.base import LONGEST_QUERY
 from agent.wire.routes import CONTROL
 from agent.wire.state import Entry
-from tests.assistants.asking import (
-    COMMAND,
-    CONTEXT,
-    TOLD,
-    WEEKEND,
-)
+from tests.assistants.asking import COMMAND, CONTEXT, TOLD, WEEKEND
 from tests.house.tree import ROOT, ran
 from tests.programs import MODULES, PACKAGES, needs
 from tests.waiting import living as bounded

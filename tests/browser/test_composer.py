@@ -115,10 +115,7 @@ MISSED = (
     ("<input value=secret autofocus>", "no message"),
     ("<button>secret</button>", "no message"),
     ("<textarea readonly>secret</textarea>", "closed"),
-    (
-        "<div contenteditable>secret<div class=cm-gap contenteditable=false></div></div>",
-        "in part",
-    ),
+    ("<div contenteditable>secret<div class=cm-gap contenteditable=false></div></div>", "in part"),
 )
 
 

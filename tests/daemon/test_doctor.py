@@ -193,12 +193,7 @@ WRONG: list[tuple[Spoil, str, State, str]] = [
     (by_a_stranger, "models", "bad", "not signed"),
     (lambda c: (c.home / "snap/firefox").mkdir(parents=True), NAME, "warn", "Firefox is a snap"),
     (lambda c: write(system_service(other_python(c))), "service", "warn", "differs from what"),
-    (
-        connected("firefox", edited("@local", "@other")),
-        NAME,
-        "warn",
-        "write: reticent connect",
-    ),
+    (connected("firefox", edited("@local", "@other")), NAME, "warn", "write: reticent connect"),
     (connected("firefox", edited("Reticent", "")), NAME, "warn", f"{FOREIGN} firefox"),
     (connected("firefox", lambda c, _: c.paths.relay.write_text("x")), NAME, "warn", FOREIGN),
     (connected("firefox", lambda c, _: c.paths.relay.unlink()), NAME, "bad", "connect browsers"),

@@ -12,12 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agent.daemon.policy_file
-from agent.daemon.policy_file import (
-    SETTLING,
-    PolicyFile,
-    fingerprint_of,
-    rewrite,
-)
+from agent.daemon.policy_file import SETTLING, PolicyFile, fingerprint_of, rewrite
 from agent.errors import UnsafeError, UsageError
 from policy.read import Check, load
 from policy.rules import Policy

@@ -196,10 +196,7 @@ def test_it_fills_the_size_and_no_more(spots: list[Spot], size: tuple[int, int])
 
 @given(SPOTS, SIZES, st.tuples(COSTS, FIGURES), st.tuples(COSTS, FIGURES))
 def test_more_cost_is_to_the_right_and_more_help_above(
-    spots: list[Spot],
-    size: tuple[int, int],
-    one: tuple[float, float],
-    other: tuple[float, float],
+    spots: list[Spot], size: tuple[int, int], one: tuple[float, float], other: tuple[float, float]
 ) -> None:
     """Whatever the scale."""
     xs, ys = [each.x for each in spots], [each.y for each in spots]

@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.tui.page import Environment
-from agent.tui.screens.policy import (
-    EXPIRED,
-    LEGEND,
-    REMARK,
-    PolicyItem,
-    items_of,
-)
+from agent.tui.screens.policy import EXPIRED, LEGEND, REMARK, PolicyItem, items_of
 from agent.tui.virtual_list import Listing
 from agent.wire.policy import RuleRemark, RulesStatus, RuleStatus, SettingStatus
 from tests.cli.daemon import BOOKS, BROKEN, OLD, PATH, RULES, SHADOWED, STRICT, WRONG

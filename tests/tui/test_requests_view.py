@@ -8,16 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from agent.tui.screens.requests_detail import (
-    LOOK,
-    Fold,
-    Shown,
-    heads,
-    rows_of,
-)
-from agent.tui.screens.requests_detail import (
-    lines as row_lines,
-)
+from agent.tui.screens.requests_detail import LOOK, Fold, Shown, heads, rows_of
+from agent.tui.screens.requests_detail import lines as row_lines
 from agent.tui.screens.requests_view import (
     SIGNS,
     SPANS,
@@ -131,14 +123,8 @@ def test_the_question_is_about_the_request() -> None:
             begun(handled(-3, kind="nothing", asked=["x"])),
             WhatIf(recipient=shop, query="editor", asked=["x"]),
         ),
-        (
-            begun(review(names=["b", "a"])),
-            WhatIf(recipient=shop, query="editor", add=["a", "b"]),
-        ),
-        (
-            begun(review(kind="offer", names=["b"], query="")),
-            WhatIf(recipient=shop, asked=["b"]),
-        ),
+        (begun(review(names=["b", "a"])), WhatIf(recipient=shop, query="editor", add=["a", "b"])),
+        (begun(review(kind="offer", names=["b"], query="")), WhatIf(recipient=shop, asked=["b"])),
         (begun(handled(8, kind="forgotten", query="")), None),
     ):
         assert question(trial) == wanted
@@ -205,11 +191,7 @@ def test_the_signs_say_what_is_in_out_and_tried() -> None:
     found = rows_of(trial, ("region", "b", "a"), {"a": "red"})
     assert [
         (each.row.name, each.sign, each.value) for each in found if isinstance(each, Shown)
-    ] == [
-        ("region", "[-]", ""),
-        ("b", "[ ]", ""),
-        ("a", "[+]", "red"),
-    ]
+    ] == [("region", "[-]", ""), ("b", "[ ]", ""), ("a", "[+]", "red")]
 
 
 def test_the_facts_that_matter_stand_first_and_the_others_are_folded() -> None:

@@ -11,12 +11,7 @@ from msgspec.structs import replace
 from agent.decision.values import Curve
 from agent.errors import LockedError
 from agent.tui.dialogs import Help
-from agent.tui.screens.tradeoff import (
-    TradeoffScreen,
-    facts,
-    figures_of,
-    lambda_of,
-)
+from agent.tui.screens.tradeoff import TradeoffScreen, facts, figures_of, lambda_of
 from agent.tui.unlocking import Unlocking
 from agent.wire.decide import CurveAsk
 from agent.wire.policy import Edited, Win
