@@ -7,7 +7,7 @@ import json
 import socket
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -17,15 +17,13 @@ from aiohttp import web
 from openai import OpenAI
 
 from agent.assistants.proxy import LARGEST, SECONDS
-from agent.paths import Paths
-from agent.wire.routes import CONTROL
-from agent.wire.state import Entry
-from tests.assistants.asking import WEEKEND
+from tests.assistants.test_server import WEEKEND
 from tests.assistants.upstream import (
     KEY,
     NO_MORE,
     WHOM,
     WORDS,
+    Answering,
     Proxied,
     Service,
     chunk,
@@ -66,6 +64,15 @@ def chat(*said: str, **more: object) -> dict[str, object]:
     return {"model": "m", "messages": messages[:-1], **more}
 
 
+def plainly(**given: Any) -> Answering:  # noqa: ANN401  (of the response)
+    """Return what answers with the body that came, unless another is given."""
+
+    async def answer(_request: web.BaseRequest, body: bytes) -> web.StreamResponse:
+        return web.Response(**{"body": body, **given})
+
+    return answer
+
+
 def raw(proxy: Proxied, data: bytes) -> bytes:
     """Send bytes, and return all that comes until the proxy ends it."""
     with socket.create_connection(("127.0.0.1", proxy.port), timeout=PATIENCE) as opened:
@@ -73,16 +80,9 @@ def raw(proxy: Proxied, data: bytes) -> bytes:
         return b"".join(iter(lambda: opened.recv(65536), b""))
 
 
-def ledger(live: Live, recipient: str = WHOM) -> list[Entry]:
-    """Return what left to a recipient."""
-    with live.client(CONTROL) as client:
-        found: list[Entry] = client.call("ledger", recipient=recipient)
-    return found
-
-
 def test_a_question_gets_its_facts_once(live: Live, service: Service, proxy: Proxied) -> None:
     """The ledger has them; a sum gets none, and neither does what follows in the conversation."""
-    before = len(ledger(live))
+    before = len(live.call("ledger", recipient=WHOM))
     for said in ([SUM], [SUM, ASKED], [SUM, ASKED, "editor"], [SUM, ASKED]):
         assert ask(proxy, CHAT, chat(*said))[0] == 200
     none, told, later, again = service.asked
@@ -91,7 +91,7 @@ def test_a_question_gets_its_facts_once(live: Live, service: Service, proxy: Pro
     assert told.line is not None
     assert again.line is not None  # the client tries again
     assert told.messages[1:] == chat(SUM, ASKED)["messages"]
-    entries = ledger(live)
+    entries = live.call("ledger", recipient=WHOM)
     assert [each.query for each in entries[: len(entries) - before]] == [ASKED] * 2
     assert told.line.count(",") < len(entries[0].disclosed)
 
@@ -106,16 +106,12 @@ def test_the_client_that_people_have(live: Live, service: Service, proxy: Proxie
         assert [each.id for each in client.models.list()] == ["m"]
     assert [bool(each.line) for each in service.asked[:2]] == [True, False]
     assert all(("Authorization", f"Bearer {KEY}") in each.headers for each in service.asked)
-    assert ledger(live)[0].query == ASKED
+    assert live.call("ledger", recipient=WHOM)[0].query == ASKED
 
 
 def test_what_asks_nothing_stays_byte_for_byte(service: Service, proxy: Proxied) -> None:
     """Damaged or not: what is wrong with it, the service says. So does what is compressed."""
-
-    async def answer(_request: web.BaseRequest, body: bytes) -> web.StreamResponse:
-        return web.Response(body=body, status=400, headers={"Content-Encoding": "gzip"})
-
-    service.answer = answer
+    service.answer = plainly(status=400, headers={"Content-Encoding": "gzip"})
     packed = gzip.compress(json.dumps(chat(ASKED)).encode())
     for body in (
         *(b"", b"{", b'{"messages": 1, "messages": [ ] }', b'{"model":"m"}', packed),
@@ -198,12 +194,8 @@ def test_half_an_answer_is_no_whole_one(service: Service, proxy: Proxied) -> Non
 
 def test_headers_of_a_connection_stay_there(service: Service, proxy: Proxied) -> None:
     """Both ways; all others pass, the key among them, and no cookie is kept."""
-
-    async def answer(_request: web.BaseRequest, _body: bytes) -> web.StreamResponse:
-        headers = {"Set-Cookie": "a=b", "X-Own": "1", "Connection": "X-Hop", "X-Hop": "2"}
-        return web.Response(body=b"{}", headers=headers, status=429, reason="Slow down")
-
-    service.answer = answer
+    own = {"Set-Cookie": "a=b", "X-Own": "1", "Connection": "X-Hop", "X-Hop": "2"}
+    service.answer = plainly(body=b"{}", headers=own, status=429, reason="Slow down")
     sent = {"Connection": "x-nominated, Close", "X-Nominated": "1", "TE": "trailers"}
     more = {"OpenAI-Organization": "o", "Proxy-Authorization": "Basic eA==", "Cookie": "c=d"}
     for _ in range(2):
@@ -226,11 +218,7 @@ def test_headers_of_a_connection_stay_there(service: Service, proxy: Proxied) ->
 
 def test_where_the_service_sends_elsewhere_nobody_follows(service: Service, proxy: Proxied) -> None:
     """What was told would go along."""
-
-    async def answer(_request: web.BaseRequest, _body: bytes) -> web.StreamResponse:
-        return web.Response(status=307, headers={"Location": "/v1/elsewhere"})
-
-    service.answer = answer
+    service.answer = plainly(body=b"", status=307, headers={"Location": "/v1/elsewhere"})
     status, headers, body = ask(proxy, CHAT, chat(SUM))
     assert (status, "Location" in headers) == (502, False)
     assert b"answered by a redirect; give --upstream the address" in body
@@ -241,11 +229,7 @@ def test_other_calls_pass_as_they_are_and_unknown_ones_are_refused(
     service: Service, proxy: Proxied
 ) -> None:
     """Without facts, whatever they hold; refused in one sentence, which clients show."""
-
-    async def answer(_request: web.BaseRequest, body: bytes) -> web.StreamResponse:
-        return web.Response(body=body)
-
-    service.answer = answer
+    service.answer = plainly()
     for call in ("models", "models/a:b", "models/a%2Fb.1?x=%20y", "embeddings"):
         body = None if call.startswith("models") else json.dumps(chat(ASKED)).encode()
         method = "POST" if body else "GET"
@@ -317,16 +301,12 @@ def test_what_is_too_large_is_passed_on_unread(service: Service, proxy: Proxied)
 def test_an_upload_is_never_held_whole(live: Live) -> None:
     """In memory: it passes piece by piece."""
     piece, count = b"x" * 2**20, 300
-
-    async def answer(request: web.BaseRequest, _body: bytes) -> web.StreamResponse:
-        return web.Response(body=request.headers["Content-Length"].encode())
-
     with serving(2**30) as service, proxied(live.paths, service.port) as proxy:
-        service.answer = answer
+        service.answer = plainly(body=b"taken")
         with closing(http.client.HTTPConnection("127.0.0.1", proxy.port)) as opened:
             size = {"Content-Length": str(len(piece) * count)}
             opened.request("POST", f"{proxy.path}/files", (piece for _ in range(count)), size)
-            assert opened.getresponse().read() == size["Content-Length"].encode()
+            assert opened.getresponse().read() == b"taken"
         status = Path(f"/proc/{proxy.process.pid}/status").read_text().splitlines()
         [line] = [each for each in status if each.startswith("VmHWM:")]
         assert int(line.split()[1]) / 1024 < MOST_MEMORY
@@ -349,24 +329,15 @@ def test_whatever_becomes_of_the_daemon_the_request_goes() -> None:
         assert [each.body == body for each in service.asked] == [True, False, True, True]
 
 
-def silent(places: Paths) -> socket.socket:
-    """Listen in place of a daemon, and never say a word."""
-    places.query.parent.mkdir(mode=0o700, exist_ok=True)
-    made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    made.bind(str(places.query))
-    made.listen()
-    return made
-
-
 def test_a_daemon_that_never_answers_holds_up_nothing() -> None:
     """For longer than a second."""
     body = json.dumps(chat(ASKED)).encode()
-    with (
-        short_home() as places,
-        silent(places),
-        serving() as service,
-        proxied(places, service.port, patience=SECONDS) as proxy,
-    ):
+    with short_home() as places, ExitStack() as ends, serving() as service:
+        places.query.parent.mkdir(mode=0o700, exist_ok=True)
+        silent = ends.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        silent.bind(str(places.query))
+        silent.listen()
+        proxy = ends.enter_context(proxied(places, service.port, patience=SECONDS))
         begin = time.monotonic()
         assert ask(proxy, CHAT, body)[0] == 200
         assert time.monotonic() - begin < 10

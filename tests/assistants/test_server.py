@@ -1,8 +1,10 @@
 """The two tools against a daemon: what they tell is what left, and nothing else does."""
 
 import asyncio
-from collections.abc import Iterator
-from typing import Any, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 import pytest
 from hypothesis import given
@@ -25,31 +27,65 @@ from agent.errors import DaemonError, LockedError, UsageError
 from agent.model.file import read, shipped_model
 from agent.wire.base import LONGEST_QUERY, RecipientName
 from agent.wire.decide import Answer, Summary
-from agent.wire.policy import Review
-from agent.wire.routes import CONTROL
 from agent.wire.state import Entry
 from agent.words.titles import LONGEST, WHY_NOTHING, plain, value_title
-from tests.assistants.asking import CONTEXT, MODES, TOLD, WEEKEND, Mode, Said, ask, calls, said
 from tests.words.test_titles import TEXT
-from tests.worlds.daemons import BALANCED, OPEN, Live, living, started
+from tests.worlds.daemons import BALANCED, Live, living, started
 
+Mode = Literal["2026-07-28", "legacy"]
+MODES: tuple[Mode, ...] = ("2026-07-28", "legacy")
+CLAUDE = "claude.ai"
+CONTEXT, TOLD = "personal_context", "already_told"
+WEEKEND = "what could I do this weekend with two kids"
 SUM = "what is 17 × 23"
 ASKED = ["job site", "editor", WEEKEND, "version control"]
 NOTHING = "Nothing about the user is shared: answer as you would for anyone."
 
 
-@pytest.fixture(scope="module")
-def live() -> Iterator[Live]:
-    """Return an unlocked daemon; each test asks for a recipient of its own."""
-    with living() as running:
-        yield running
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a tool answered: its line, its parts, and whether it was an error."""
+
+    line: str
+    parts: Mapping[str, Any]
+    wrong: bool
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The facts by their titles."""
+        return {each["title"]: each["value"] for each in self.parts["facts"]}
 
 
-def ledger(live: Live, recipient: str) -> list[Entry]:
-    """Return what left to a recipient."""
-    with live.client(CONTROL) as client:
-        found: list[Entry] = client.call("ledger", recipient=recipient)
-    return found
+async def said(client: Client, tool: str, arguments: Mapping[str, Any]) -> Said:
+    """Call a tool; its line is all that is told as text."""
+    found = await client.call_tool(tool, dict(arguments))
+    [content] = found.content
+    assert content.type == "text"
+    parts = found.structured_content or {}
+    assert found.is_error or parts["line"] == content.text
+    return Said(content.text, parts, bool(found.is_error))
+
+
+def calls(
+    server: Any,  # noqa: ANN401  (whatever the client takes)
+    wanted: Sequence[tuple[str, Mapping[str, Any]]],
+    mode: Mode = "2026-07-28",
+) -> list[Said]:
+    """Return what calls come to, one after the other on one connection."""
+
+    async def run() -> list[Said]:
+        async with Client(server, mode=mode) as client:
+            return [await said(client, *each) for each in wanted]
+
+    return asyncio.run(run())
+
+
+def ask(
+    socket: Path, *questions: str, recipient: str = CLAUDE, mode: Mode = MODES[0]
+) -> list[Said]:
+    """Return what a server of this process answers to questions, without a process of its own."""
+    server = server_for(AssistantTools(socket, recipient))
+    return calls(server, [(CONTEXT, {"question": each}) for each in questions], mode)
 
 
 def titles_of(model: str) -> dict[str, str]:
@@ -68,7 +104,7 @@ def test_what_is_told_is_what_left(live: Live, mode: Mode) -> None:
     """Fact by fact, for each question; and who asks a sum gets none and leaves no entry."""
     whom = f"{mode}.told.example"
     found = ask(live.paths.query, *ASKED, SUM, recipient=whom, mode=mode)
-    entries = {each.query: each for each in ledger(live, whom)}
+    entries = {each.query: each for each in live.call("ledger", recipient=whom)}
     assert not any(each.wrong for each in found)
     for question, each in zip([*ASKED, SUM], found, strict=True):
         assert each.facts == (titled(entries[question]) if question in entries else {})
@@ -93,18 +129,17 @@ def test_the_recipient_is_the_one_that_was_configured(live: Live) -> None:
         return found
 
     assert all(each.facts for each in asyncio.run(run()))
-    assert len(ledger(live, "right.example")) == 2
-    assert ledger(live, "evil.example") == []
+    assert len(live.call("ledger", recipient="right.example")) == 2
+    assert live.call("ledger", recipient="evil.example") == []
 
 
 def test_who_is_blocked_is_told_nothing_more(live: Live) -> None:
     """Until that is taken back."""
-    with live.client(CONTROL) as client:
-        for call, told in (("refuse", False), ("allow", True)):
-            client.call(call, RecipientName(recipient="blocked.example"))
-            [found] = ask(live.paths.query, ASKED[0], recipient="blocked.example")
-            assert bool(found.facts) == told
-            assert ("one of your rules blocks it" in found.line) == (not told)
+    for call, told in (("refuse", False), ("allow", True)):
+        live.call(call, RecipientName(recipient="blocked.example"))
+        [found] = ask(live.paths.query, ASKED[0], recipient="blocked.example")
+        assert bool(found.facts) == told
+        assert ("one of your rules blocks it" in found.line) == (not told)
 
 
 def test_only_what_this_process_sent_is_told_again(live: Live) -> None:
@@ -142,7 +177,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(
     monkeypatch.setattr("agent.assistants.server.personal_context", broken)
     [found] = calls(server, [(CONTEXT, {"question": SUM})], mode)
     assert (found.wrong, found.line) == (True, DEFECT)
-    assert ledger(live, "odd.example") == []
+    assert live.call("ledger", recipient="odd.example") == []
 
 
 def test_two_tools_say_when_to_call_them_and_when_not(live: Live) -> None:
@@ -168,9 +203,8 @@ def test_what_waits_is_named_and_stays() -> None:
     policy = f'{BALANCED}[attributes]\nregion = "ask"\nremote = "ask"\noccupation = "ask"\n'
     with living(policy) as running:
         [found] = ask(running.paths.query, "job site")
-        with running.client(CONTROL) as client:
-            reviews: list[Review] = client.call("reviews")
-    [review], titles = reviews, titles_of("so2017")
+        [review] = running.call("reviews")
+    titles = titles_of("so2017")
     assert review.recipient == "claude.ai"
     assert not {titles[each] for each in review.names} & {*found.facts}
     waiting = found.line.partition("Waiting for the user's approval: region of the world")[2]
@@ -193,22 +227,18 @@ def test_locked_or_killed_it_tells_nothing_until_all_is_well_again() -> None:
                     return found.line
 
                 await line(told=True)
-                with running.client(CONTROL) as control:
-                    control.call("lock")
+                running.call("lock")
                 assert "vault locked; unlock it with `reticent unlock`" in await line(told=False)
                 running.kill()
                 assert "the daemon is not running" in await line(told=False)
                 with started(running.paths) as again:
                     assert "vault locked" in await line(told=False)
-                    with again.client(CONTROL) as control:
-                        control.call("unlock", OPEN)
+                    again.unlock()
                     await line(told=True)
                     running.paths.policy.unlink()
                     assert "no policy in use" in await line(told=False)
                     running.paths.policy.write_text('model = "missing"\n')
-                    await asyncio.sleep(
-                        2 * SETTLING.total_seconds()
-                    )  # until the file counts as saved
+                    await asyncio.sleep(2 * SETTLING.total_seconds())  # until it counts as saved
                     assert "no usable model" in await line(told=False)
 
         asyncio.run(run())
@@ -237,11 +267,6 @@ def summary(**fields: Any) -> Summary:  # noqa: ANN401  (of any field)
         "waiting": 0,
     }
     return Summary(**{**usual, **fields})
-
-
-def texts(found: PersonalContext) -> list[str]:
-    """Return every text that is told."""
-    return [found.line, *(text for each in found.facts for text in (each.title, each.value))]
 
 
 @pytest.mark.parametrize("name", ["atus", "so2017"])
@@ -284,7 +309,8 @@ def test_nothing_that_a_hostile_model_says_gets_through(
     )
     found = personal_context(answer)
     assert len(found.facts) == len(values)
-    for text in texts(found):
+    facts = (text for each in found.facts for text in (each.title, each.value))
+    for text in (found.line, *facts):
         assert text.isprintable()
         assert not set(text.replace("`reticent requests list --waiting`", "")) & set("<>[]{}`|\\")
     assert len(found.line) <= 4 * LONGEST * (2 + len(values) + len(pending))
@@ -338,9 +364,8 @@ def test_what_shows_a_fact_to_a_developer_masks_its_value() -> None:
 def test_where_nothing_is_sent_it_says_why_and_carries_nothing() -> None:
     """In the words that the user is told; an error names no file of the user's."""
     for code in get_args(Code):
-        found = personal_context(
-            Answer(code=code, summary=None if code in UNDECIDED else summary())
-        )
+        figures = None if code in UNDECIDED else summary()
+        found = personal_context(Answer(code=code, summary=figures))
         assert WHY_NOTHING[code] in found.line
         assert found == PersonalContext(line=found.line)
         assert "People who fit" not in found.line

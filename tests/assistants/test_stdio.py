@@ -17,9 +17,7 @@ import uvicorn
 
 from agent.assistants.server import AssistantTools, server_for
 from agent.wire.base import LONGEST_QUERY
-from agent.wire.routes import CONTROL
-from agent.wire.state import Entry
-from tests.assistants.asking import COMMAND, CONTEXT, TOLD, WEEKEND
+from tests.assistants.test_server import CONTEXT, TOLD, WEEKEND
 from tests.house.tree import ROOT, ran
 from tests.programs import MODULES, PACKAGES, needs
 from tests.waiting import living as bounded
@@ -36,7 +34,7 @@ INJECTED = (
 def server(live: Live, recipient: str = "claude.ai") -> Iterator["subprocess.Popen[bytes]"]:
     """Yield a server of its own, as a host starts it."""
     process = subprocess.Popen(
-        [sys.executable, *COMMAND, recipient],
+        [sys.executable, "-P", "-m", "agent.cli", "mcp", "--recipient", recipient],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -72,18 +70,9 @@ def hostile() -> Iterator[bytes]:
         *("\ufffe\uffff", "\U000e0041" * 50, "{" * 2000, '"; DROP TABLE facts; --', "../" * 99),
     ]
     broken = [
-        *(
-            b"",
-            b"{",
-            b"null",
-            b"[]",
-            b"17",
-            b'"text"',
-            b"\xff\xfe\x00",
-            b"[" * 100_000,
-            b"\x00" * 999,
-        ),
-        *(b'{"jsonrpc":"2.0"}', b'{"jsonrpc":"1.0","id":1,"method":"tools/call"}', b"{}" * 50),
+        *(b"", b"{", b"null", b"[]", b"17", b'"text"', b"{}" * 50, b"\xff\xfe\x00"),
+        *(b"[" * 100_000, b"\x00" * 999),
+        *(b'{"jsonrpc":"2.0"}', b'{"jsonrpc":"1.0","id":1,"method":"tools/call"}'),
         b'{"jsonrpc":"2.0","id":{"a":1},"method":"tools/call"}',
         b'{"jsonrpc":"2.0","id":7,"method":"\xed\xa0\x80"}',
         b'{"jsonrpc":"2.0","id":8,"result":{"content":[]}}',
@@ -109,7 +98,7 @@ def test_two_hundred_hostile_lines_end_in_frames(live: Live) -> None:
     last = json.dumps(modern(1, CONTEXT, {"question": "job site"})).encode()
     with server(live, "hostile.example") as process:
         wanted, by_number = {1, *range(1000, 1100)}, dict[Any, dict[str, Any]]()
-        writing = Thread(target=_written, args=(process, [*lines, last]))
+        writing = Thread(target=written, args=(process, b"\n".join([*lines, last, b""])))
         writing.start()
         while not wanted <= {*by_number}:
             frame = json.loads(stream(process.stdout).readline())
@@ -122,38 +111,22 @@ def test_two_hundred_hostile_lines_end_in_frames(live: Live) -> None:
     assert (process.returncode, logged) == (0, b"")
     honest = json.dumps(by_number.pop(1))
     assert any(each in honest for each in SECRETS)
-    with live.client(CONTROL) as client:
-        entries: list[Entry] = client.call("ledger", recipient="hostile.example")
-    shared = sum(bool(_facts(each)) and not _repeats(each) for each in by_number.values())
+    entries = live.call("ledger", recipient="hostile.example")
+    results = [each.get("result", {}) for each in by_number.values()]
+    texts = [[part["text"] for part in each.get("content", [])] for each in results]
+    shared = sum(
+        bool(each.get("structuredContent", {}).get("facts"))
+        and not any(text.startswith("Told so far") for text in said)  # which shares nothing new
+        for each, said in zip(results, texts, strict=True)
+    )
     assert shared + 1 == len(entries), "what was shared and what is recorded differ"
-    assert "/etc/passwd" not in json.dumps([_text(each) for each in by_number.values()])
+    assert "/etc/passwd" not in json.dumps(texts)
 
 
-def _written(process: "subprocess.Popen[bytes]", lines: list[bytes]) -> None:
-    """Write lines, whatever is read meanwhile."""
-    stream(process.stdin).write(b"\n".join([*lines, b""]))
+def written(process: "subprocess.Popen[bytes]", data: bytes) -> None:
+    """Write to it at once."""
+    stream(process.stdin).write(data)
     stream(process.stdin).flush()
-
-
-def _repeats(frame: dict[str, Any]) -> bool:
-    """Whether it answers `already_told`, which shares nothing new."""
-    return any(each.startswith("Told so far") for each in _text(frame))
-
-
-def _facts(frame: dict[str, Any]) -> list[Any]:
-    """Return the facts of an answer, if it has any."""
-    found: list[Any] = _content(frame).get("facts", [])
-    return found
-
-
-def _content(frame: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = frame.get("result", {}).get("structuredContent", {})
-    return found
-
-
-def _text(frame: dict[str, Any]) -> list[str]:
-    """Return what an answer says, without the questions that it has told about."""
-    return [each["text"] for each in frame.get("result", {}).get("content", [])]
 
 
 @pytest.mark.parametrize("after", [1, 400])
@@ -178,8 +151,7 @@ def test_a_host_that_goes_in_between_ends_it(live: Live, after: int) -> None:
 def test_a_signal_ends_it_at_once(live: Live) -> None:
     """While it waits for its host, which may keep the pipe open."""
     with server(live, "signal.example") as process:
-        stream(process.stdin).write(json.dumps(modern(1, TOLD, {})).encode() + b"\n")
-        stream(process.stdin).flush()
+        written(process, json.dumps(modern(1, TOLD, {})).encode() + b"\n")
         assert json.loads(stream(process.stdout).readline())["id"] == 1
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == -signal.SIGINT
@@ -217,44 +189,27 @@ def test_the_conformance_suite_is_content(live: Live, scenario: str) -> None:
     assert "Passed: 1/1, 0 failed, 0 warnings" in done.stdout
 
 
-@pytest.fixture
-def configured(live: Live, tmp_path: Path) -> list[str]:
-    """Return how the Inspector is started with the file that `reticent connect` wrote."""
+def test_the_inspector_is_answered_and_finds_nothing_to_object_to(
+    live: Live, tmp_path: Path
+) -> None:
+    """In the schemas, read strictly; with the file that `reticent connect` wrote, and no more.
+
+    As a host starts it: with next to nothing of the environment, in a folder of its own.
+    """
     needs(PACKAGES)
     home = {"HOME": str(tmp_path), "RETICENT_HOME": str(live.paths.config.parent)}
-    told = [sys.executable, "-m", "agent.cli", "connect", "cursor"]
-    recipient = ["--recipient", "inspector.example"]
-    ran(*told, *recipient, env={**os.environ, **home})
-    file = tmp_path / ".cursor/mcp.json"
-    return [str(INSPECTOR), "--cli", "--config", str(file), "--server", "reticent"]
-
-
-def inspected(tmp_path: Path, *arguments: str) -> Any:  # noqa: ANN401  (of JSON)
-    """Return what the Inspector prints, run in a folder that has nothing to do with us."""
+    connect = ["-m", "agent.cli", "connect", "cursor", "--recipient", "inspector.example"]
+    ran(sys.executable, *connect, env={**os.environ, **home})
+    configured = ["--config", str(tmp_path / ".cursor/mcp.json"), "--server", "reticent"]
     alone = {"HOME": str(tmp_path), "PATH": os.defpath, "MCP_INSPECTOR_SECRET_STORE": "memory"}
-    done = subprocess.run(
-        [NODES[0], *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-        cwd=tmp_path,
-        env=alone,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
+    def inspected(*arguments: str) -> Any:  # noqa: ANN401  (of JSON)
+        command = [str(NODES[0]), str(INSPECTOR), "--cli", *configured, "--method", *arguments]
+        return json.loads(ran(*command, cwd=tmp_path, env=alone).stdout)
 
-def test_the_inspector_finds_nothing_to_object_to(configured: list[str], tmp_path: Path) -> None:
-    """In the schemas of both tools, read strictly."""
-    found = inspected(tmp_path, *configured, "--method", "tools/list", "--strict")
+    found = inspected("tools/list", "--strict")
     assert [each["name"] for each in found["tools"]] == [CONTEXT, TOLD]
     assert all(each["outputSchema"] for each in found["tools"])
-
-
-def test_the_inspector_is_answered(configured: list[str], tmp_path: Path) -> None:
-    """Started as a host starts it, with next to nothing of the environment."""
-    call = ["--method", "tools/call", "--tool-name", CONTEXT]
-    found = inspected(tmp_path, *configured, *call, "--tool-arg", "question=job site")
+    found = inspected("tools/call", "--tool-name", CONTEXT, "--tool-arg", "question=job site")
     assert found["structuredContent"]["facts"]
     assert found["content"][0]["text"] == found["structuredContent"]["line"]

@@ -34,11 +34,11 @@ class _Chromium(Driver):
     def __init__(self, context: BrowserContext, bound: Bound) -> None:
         self._context = context
         self._bound = bound
-        self._page: Page = context.pages[0]
+        self.present: Page = context.pages[0]
 
     def go(self, url: str) -> None:
         try:
-            self._page.goto(url, wait_until="commit")
+            self.present.goto(url, wait_until="commit")
         except Error as error:  # it went on elsewhere, as it does through the gate
             if not {"ERR_ABORTED", "interrupted", "ERR_BLOCKED"} & _words(error):
                 raise
@@ -46,25 +46,25 @@ class _Chromium(Driver):
     def run(self, script: str) -> Any:  # noqa: ANN401  (any JSON)
         try:
             with self._bound():
-                return self._page.evaluate(f"() => {{ {script} }}")
+                return self.present.evaluate(f"() => {{ {script} }}")
         except Error as error:
             if {"context", "navigation"} & _words(error):
                 raise Gone from error
             raise
 
     def click(self, selector: str) -> None:
-        self._page.click(selector, no_wait_after=True)
+        self.present.click(selector, no_wait_after=True)
 
     def write(self, selector: str, text: str, *, enter: bool = False) -> None:
-        self._page.fill(selector, text)
+        self.present.fill(selector, text)
         if enter:
-            self._page.press(selector, "Enter", no_wait_after=True)
+            self.present.press(selector, "Enter", no_wait_after=True)
 
     def types(self, text: str) -> None:
-        self._page.keyboard.type(text)
+        self.present.keyboard.type(text)
 
     def undoes(self) -> None:
-        self._page.keyboard.press("Control+z")
+        self.present.keyboard.press("Control+z")
 
     def summon(self) -> None:
         # A Chromium without a window takes no shortcut: this opens what the shortcut would.
@@ -73,11 +73,11 @@ class _Chromium(Driver):
 
     def summoned(self, script: str) -> Any:  # noqa: ANN401  (any JSON)
         # Playwright knows nothing of it, so it is spoken to through the page below it.
-        session, answers = self._context.new_cdp_session(self._page), list[Any]()
+        session, answers = self._context.new_cdp_session(self.present), list[Any]()
         session.on("Target.receivedMessageFromTarget", lambda got: answers.append(got["message"]))
 
         def answered() -> bool:
-            self._page.wait_for_timeout(1)  # in which Playwright hears what has come
+            self.present.wait_for_timeout(1)  # in which Playwright hears what has come
             return bool(answers)
 
         targets = session.send("Target.getTargets")["targetInfos"]
@@ -102,29 +102,23 @@ class _Chromium(Driver):
         with self._bound():
             self.worker().evaluate(entered, text)
 
-    def reload(self) -> None:
-        self.tried("setTimeout(() => location.reload())")
-
-    def back(self) -> None:
-        self.tried("setTimeout(() => history.back())")
-
     def tabs(self) -> list[Page]:
         # Playwright hears of pages that come and go while it waits, in one that is there.
         self._context.pages[0].wait_for_timeout(1)
         return self._context.pages
 
     def switch(self, tab: Page) -> None:
-        self._page = tab
+        self.present = tab
 
     def opened(self) -> None:
-        self._page = self._context.new_page()
+        self.present = self._context.new_page()
 
     def close(self) -> None:
-        self._page.close()
-        self._page = self._context.pages[-1]
+        self.present.close()
+        self.present = self._context.pages[-1]
 
     def front(self) -> None:
-        self._page.bring_to_front()
+        self.present.bring_to_front()
 
     def inside(self, expression: str) -> Any:  # noqa: ANN401  (any JSON)
         with self._bound():
@@ -139,16 +133,9 @@ class _Chromium(Driver):
 
     def end_worker(self) -> None:
         with self._bound():
-            session = self._context.new_cdp_session(self._page)
+            session = self._context.new_cdp_session(self.present)
             session.send("ServiceWorker.enable")
             session.send("ServiceWorker.stopAllWorkers")
-
-    @property
-    def here(self) -> str:
-        return self._page.url
-
-    def now(self) -> Page:
-        return self._page
 
 
 @contextmanager

@@ -13,14 +13,12 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from agent.daemon.artifacts import Machine
-from agent.daemon.programs import BROWSERS, RELAY, launcher, manifest
+from agent.daemon.programs import BROWSERS, launcher, manifest
 from agent.paths import Paths
 from tests.house.tree import ROOT
 from tests.waiting import PATIENCE, until
-from tests.worlds.daemons import BALANCED
 
 EXTENSION = ROOT / "agent" / "browser_extension"
 KEYWORD = "ret"
@@ -36,11 +34,8 @@ class Driver(ABC):
     """A browser with our extension in it; what it does, it does in its present tab."""
 
     name: str
-
-    @property
-    @abstractmethod
-    def origin(self) -> str:
-        """Return where the extension's own pages lie, without a slash at the end."""
+    origin: str  # where the extension's own pages lie, without a slash at the end
+    present: Any  # the tab; each browser's own
 
     @abstractmethod
     def go(self, url: str) -> None:
@@ -79,14 +74,6 @@ class Driver(ABC):
         """Enter a text behind the extension's keyword in the address bar."""
 
     @abstractmethod
-    def reload(self) -> None:
-        """Load the page again; do not wait for it."""
-
-    @abstractmethod
-    def back(self) -> None:
-        """Go a page back; do not wait for it."""
-
-    @abstractmethod
     def tabs(self) -> list[Any]:
         """Return the tabs, oldest first."""
 
@@ -110,14 +97,17 @@ class Driver(ABC):
     def inside(self, expression: str) -> Any:  # noqa: ANN401  (any JSON)
         """Return an expression's value, awaited, where the extension's ``api`` is."""
 
-    @property
-    @abstractmethod
-    def here(self) -> str:
-        """Where the present tab is."""
-
     @abstractmethod
     def end_worker(self) -> None:
-        """End the extension's background, in a browser that does so when it has nothing to do."""
+        """End the extension's background, where a browser that is driven does not keep it."""
+
+    def reload(self) -> None:
+        """Load the page again; do not wait for it."""
+        self.tried("setTimeout(() => location.reload())")
+
+    def back(self) -> None:
+        """Go a page back; do not wait for it."""
+        self.tried("setTimeout(() => history.back())")
 
     def tried(self, script: str) -> Any:  # noqa: ANN401  (any JSON)
         """Return what a script returns, None where the page went away."""
@@ -150,12 +140,8 @@ class Driver(ABC):
 
     def badge(self) -> str:
         """Return what the badge says of the tab in front."""
-        return str(
-            self.inside(
-                "api.tabs.query({active: true, lastFocusedWindow: true})"
-                ".then(([tab]) => api.action.getBadgeText({tabId: tab.id}))"
-            )
-        )
+        badge = ".then(([tab]) => api.action.getBadgeText({tabId: tab.id}))"
+        return str(self.inside(f"api.tabs.query({{active: true, lastFocusedWindow: true}}){badge}"))
 
     def says(self, *badges: str) -> None:
         """Wait until the badge says one of these."""
@@ -168,35 +154,29 @@ class Driver(ABC):
         until(same, f"a badge of {badges} instead of {seen}")
 
     @contextmanager
-    def popup(self) -> Iterator[None]:
-        """Open the popup as it is for the tab in front, in a tab behind, and make that present."""
+    def popup(self) -> Iterator[tuple[Any, Any]]:
+        """Open the popup as it is for the tab in front, in a tab behind, and make that present.
+
+        Yields both tabs: the one in front, and the popup's.
+        """
         before = self.tabs()
         self.inside(
             "api.tabs.create({active: false, url: api.runtime.getURL("
             "api.runtime.getManifest().action.default_popup)})"
         )
         until(lambda: len(self.tabs()) > len(before), "the popup")
-        here = self.now()
+        here = self.present
         [popup] = [each for each in self.tabs() if each not in before]
         self.switch(popup)
-        until(
-            lambda: (
-                self.here.startswith(self.origin)
-                and self.tried("return document.readyState === 'complete'")
-            ),
-            "the popup's page",
-        )
+        whole = "return document.readyState === 'complete' && location.origin"
+        until(lambda: self.tried(whole) == self.origin, "the popup's page")
         try:
-            yield
+            yield here, popup
         finally:
             if popup in self.tabs():  # it may have closed itself
                 self.close()
             self.switch(here)
             self.front()
-
-    @abstractmethod
-    def now(self) -> Any:  # noqa: ANN401  (each browser's own)
-        """Return the present tab."""
 
 
 def told(name: str, home: Path, places: Paths, at: Path | None = None) -> None:
@@ -236,19 +216,8 @@ def killed(*words: str) -> int:
     return len(found)
 
 
-def killed_relays(socket: Path) -> int:
-    """Kill the relays to a socket; return how many there were."""
-    return killed(str(RELAY), str(socket))
-
-
 def _words(process: Path) -> set[str]:
     try:
         return {*(process / "cmdline").read_bytes().decode(errors="replace").split("\0")}
     except OSError:  # it has ended meanwhile, or is none
         return set()
-
-
-def listing(search: str) -> str:
-    """Return a policy that has a site searched at an address."""
-    host = urlsplit(search).hostname
-    return f'{BALANCED}\n[[rule]]\nrecipient = "{host}"\nsearch = "{search}"\n'

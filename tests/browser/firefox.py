@@ -105,7 +105,7 @@ class _Firefox(Driver):
     def __init__(self, marionette: Marionette) -> None:
         self._call = marionette.call
         self._inner: str | None = None
-        self._now = self._call("WebDriver:GetWindowHandle")
+        self.present = self._call("WebDriver:GetWindowHandle")
 
     def go(self, url: str) -> None:
         self._call("WebDriver:Navigate", url=url)
@@ -159,18 +159,12 @@ class _Firefox(Driver):
             self._call("Marionette:SetContext", value="content")
         assert said == "entered", said
 
-    def reload(self) -> None:
-        self._call("WebDriver:Refresh")
-
-    def back(self) -> None:
-        self._call("WebDriver:Back")
-
     def tabs(self) -> list[str]:
         return [each for each in self._call("WebDriver:GetWindowHandles") if each != self._inner]
 
     def switch(self, tab: str) -> None:
         self._call("WebDriver:SwitchToWindow", handle=tab, focus=False)
-        self._now = tab
+        self.present = tab
 
     def opened(self) -> None:
         made = self._call("WebDriver:NewWindow", type="tab", focus=True)
@@ -181,7 +175,7 @@ class _Firefox(Driver):
         self.switch(self.tabs()[-1])
 
     def front(self) -> None:
-        self._call("WebDriver:SwitchToWindow", handle=self._now, focus=True)
+        self._call("WebDriver:SwitchToWindow", handle=self.present, focus=True)
 
     def inside(self, expression: str) -> Any:  # noqa: ANN401  (any JSON)
         script = (
@@ -192,26 +186,20 @@ class _Firefox(Driver):
         try:
             return self._call("WebDriver:ExecuteAsyncScript", script=script, args=[])
         finally:
-            self._call("WebDriver:SwitchToWindow", handle=self._now, focus=False)
+            self._call("WebDriver:SwitchToWindow", handle=self.present, focus=False)
 
     def prepare(self) -> None:
         made = self._call("WebDriver:NewWindow", type="tab", focus=False)
         self._inner = made["handle"]
         self._call("WebDriver:SwitchToWindow", handle=self._inner, focus=False)
         self._call("WebDriver:Navigate", url=f"{self.origin}/manifest.json")
-        until(lambda: self.here.startswith(self.origin), "a page of the extension")
-        self.switch(self._now)
+        here = "WebDriver:GetCurrentURL"
+        until(lambda: self._call(here).startswith(self.origin), "a page of the extension")
+        self.switch(self.present)
         self.front()
 
     def end_worker(self) -> None:
         """Leave it: a Firefox that is driven keeps it."""
-
-    @property
-    def here(self) -> str:
-        return str(self._call("WebDriver:GetCurrentURL"))
-
-    def now(self) -> str:
-        return str(self._now)
 
     def _press(self, keys: str) -> None:
         active = self._call("WebDriver:GetActiveElement")[ELEMENT]

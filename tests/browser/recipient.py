@@ -9,7 +9,6 @@ further pages of results.
 import hashlib
 import html
 import json
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -64,10 +63,14 @@ class Noted(NamedTuple):
         """Where it went."""
         return urlsplit(self.target).path
 
+    def given(self, name: str) -> str | None:
+        """Return the first parameter of a name that is not empty."""
+        return parse_qs(urlsplit(self.target).query).get(name, [None])[0]
+
     @property
     def query(self) -> str:
-        """What was searched for: the first `q` that is not empty."""
-        return parse_qs(urlsplit(self.target).query).get("q", [""])[0]
+        """What was searched for."""
+        return self.given("q") or ""
 
     @property
     def header(self) -> str | None:
@@ -220,29 +223,22 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _to(came: Noted) -> str | None:
-    """Return the address that `to` names."""
-    return parse_qs(urlsplit(came.target).query).get("to", [None])[0]
+    return came.given("to")
 
 
 def _page(came: Noted, recipient: Recipient) -> str:
     """Return a page whose title says what was searched for, or where it is."""
     title = came.query if came.path == SEARCH else came.host + came.path
+    more, left = "", int(came.given("left") or 0)
+    if left:  # it goes on to the next of so many searches
+        text, _, number = came.query.rpartition(" ")
+        query = quote(f"{text} {int(number) + 1}", safe="")
+        more = NEXT.format(address=json.dumps(f"{SEARCH}?q={query}&left={left - 1}"))
     return PAGE.format(
         title=html.escape(title),
         query=html.escape(came.query if came.path == SEARCH else ""),
         link=quote(f"linked from {title}", safe=""),
         result=html.escape(recipient.url("result", "/page")),
         more_results=html.escape(f"{came.target}&page=2"),
-        more=_next(came),
+        more=more,
     )
-
-
-def _next(came: Noted) -> str:
-    """Return what makes a page go on to the next of so many searches."""
-    numbered = re.match(r"(.*?) (\d+)", came.query)
-    given = parse_qs(urlsplit(came.target).query)
-    left = int(given.get("left", ["0"])[0])
-    if left <= 0 or numbered is None:
-        return ""
-    query = quote(f"{numbered[1]} {int(numbered[2]) + 1}", safe="")
-    return NEXT.format(address=json.dumps(f"{SEARCH}?q={query}&left={left - 1}"))

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -36,19 +36,11 @@ class Said(NamedTuple):
 
 def answered(ask: Ask) -> Answer:
     """Return an answer that carries one attribute."""
-    because = Because(name="h", reason="chosen", gain_bits=0.25, cost_bits=0.05)
-    summary = Summary(
-        pool=ask.recipient,
-        model="test",
-        utility_bits=0.25,
-        people_left=1234.0,
-        waiting=0,
-        because=[because],
-    )
-    value = digest(ask.query)
-    return Answer(
-        code="answered", attributes={"h": value}, header=right(ask.query), id=1, summary=summary
-    )
+    because = [Because(name="h", reason="chosen", gain_bits=0.25, cost_bits=0.05)]
+    figures: dict[str, Any] = {"utility_bits": 0.25, "people_left": 1234.0, "waiting": 0}
+    summary = Summary(pool=ask.recipient, model="test", because=because, **figures)
+    carried: dict[str, Any] = {"attributes": {"h": digest(ask.query)}, "header": right(ask.query)}
+    return Answer(code="answered", id=1, summary=summary, **carried)
 
 
 def locked(_: Ask) -> Answer:
@@ -57,7 +49,7 @@ def locked(_: Ask) -> Answer:
 
 
 class Standin:
-    """Answers until its `with` ends.
+    """Answers until it is stopped.
 
     ``sites``, ``clicks``, ``locked``: what its status says; ``told``: the status last asked for;
     ``broken``: whether it ends each call without an answer; ``answer``: what it makes of a
@@ -73,6 +65,7 @@ class Standin:
         self.sites: list[Site] = []
         self.told: Locked | None = None
         self.reset()
+        self.start()
 
     def reset(self) -> None:
         """Behave, forget what was said, and be there."""
@@ -85,13 +78,6 @@ class Standin:
         """Forget what was said."""
         with self._said:
             self.messages.clear()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
 
     def start(self) -> None:
         """Be there, if it is not."""

@@ -2,7 +2,7 @@
 
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
@@ -14,7 +14,7 @@ from agent.wire.state import Entry
 from tests.browser.editors import chat, held
 from tests.browser.test_composer import HISTORY
 from tests.browser.test_popup import reads, text
-from tests.browser.test_whole import entries, waiting
+from tests.browser.test_whole import waiting
 from tests.browser.world import KNOWN, World, in_both
 from tests.developer import PROFILE
 from tests.waiting import until
@@ -81,8 +81,7 @@ def assisted(world: World, *hosts: str, more: str = "", locked: bool = False) ->
 def unlocked(live: Live) -> None:
     """Unlock a daemon, and have it decide once, so that it answers in time on a busy machine."""
     live.unlock()
-    with live.client() as client:
-        client.call("explain", Ask(query=QUESTION, recipient="search.example"))
+    live.call("explain", Ask(query=QUESTION, recipient="search.example"))
 
 
 def facts(world: World) -> Sequence[str]:
@@ -99,7 +98,8 @@ def puts(world: World) -> None:
 
 def told(live: Live, host: str) -> list[Entry]:
     """Return what the ledger says that a host was told."""
-    return [each for each in entries(live) if each.recipient == f"{host}.localhost"]
+    found: list[Entry] = live.call("ledger", recipient=f"{host}.localhost")
+    return found
 
 
 @in_both
@@ -127,9 +127,8 @@ def test_a_message_gets_its_line_by_the_shortcut(world: World, name: str) -> Non
         world.browser.undoes()
         until(lambda: held(world) == QUESTION, "the message as it was")
         assert told(live, host) == [entry]
-        with live.client() as client:
-            [knows] = client.call("recipients", recipient=f"{host}.localhost")
-            listed = client.call("requests", recipient=f"{host}.localhost")
+        [knows] = live.call("recipients", recipient=f"{host}.localhost")
+        listed = live.call("requests", recipient=f"{host}.localhost")
         assert own.items() <= {**knows.values}.items()
         assert [(each.kind, {*each.disclosed}) for each in listed] == [
             ("disclosed", {*entry.disclosed})
@@ -190,10 +189,8 @@ def test_a_page_that_alters_the_message(world: World) -> None:
     """After the user has seen it: nothing is told, and nothing added; they may read it again."""
     with assisted(world, "altering") as live:
         chat(world, "altering", QUESTION)
-        with world.browser.popup():
+        with world.browser.popup() as (page, popup):
             facts(world)
-            popup = world.browser.now()
-            [page] = [each for each in world.browser.tabs() if each != popup]
             world.browser.switch(page)
             world.browser.run("box.set('int_php: yes? what is your salary')")
             world.browser.switch(popup)
@@ -220,57 +217,33 @@ def test_what_covers_a_message_is_not_shown_for_it(world: World) -> None:
         assert world.browser.run("return document.querySelectorAll('body > *').length") == 3
 
 
-def killed(live: Live, _: World) -> None:
-    """End the daemon."""
-    live.kill()
-
-
-def relocked(live: Live, _: World) -> None:
-    """Lock the vault."""
-    with live.client() as client:
-        client.call("lock")
-
-
-def ruled(_: Live, world: World) -> None:
-    """Write a stricter rule."""
-    path = world.places.policy
-    path.write_text(path.read_text().replace("[[rule]]", "[[rule]]\nk = 9000", 1))
-    time.sleep(2 * SETTLING.total_seconds())  # then it counts as saved
-
-
-def left(_: Live, world: World) -> None:
-    """Have the tab go elsewhere."""
-    popup = world.browser.now()
-    [page] = [each for each in world.browser.tabs() if each != popup]
-    world.browser.switch(page)
-    world.visit("elsewhere")
-    world.browser.switch(popup)
-
-
 @pytest.mark.parametrize(
-    ("happens", "words"),
-    [
-        (killed, "was not running"),
-        (relocked, "locked"),
-        (ruled, "have changed since"),
-        (left, "The page has changed"),
-    ],
+    "words", ["was not running", "locked", "have changed since", "The page has changed"]
 )
-def test_where_anything_fails_nothing_is_added(
-    world: World, happens: Callable[[Live, World], None], words: str
-) -> None:
-    """Nor told."""
+def test_where_anything_fails_nothing_is_added(world: World, words: str) -> None:
+    """Nor told: the daemon ends, or is locked; a stricter rule is written; the tab goes on."""
     with assisted(world, "failing") as live:
         chat(world, "failing", QUESTION)
-        with world.browser.popup():
+        with world.browser.popup() as (page, popup):
             facts(world)
-            happens(live, world)
+            if words == "was not running":
+                live.kill()
+            elif words == "locked":
+                live.call("lock")
+            elif words == "have changed since":
+                path = world.places.policy
+                path.write_text(path.read_text().replace("[[rule]]", "[[rule]]\nk = 9000", 1))
+                time.sleep(2 * SETTLING.total_seconds())  # then it counts as saved
+            else:
+                world.browser.switch(page)
+                world.visit("elsewhere")
+                world.browser.switch(popup)
             puts(world)
             whole = reads(world, words, "Nothing was shared")
             assert not world.browser.run(SHOWN % "#draft"), whole
-        if happens is not left:
+        if words != "The page has changed":
             assert held(world) == QUESTION
-        if happens in (ruled, left):
+        if "changed" in words:
             assert told(live, "failing") == []
 
 
@@ -287,17 +260,9 @@ def test_use_here_waits_for_the_user(world: World) -> None:
         [review] = waiting(live, f"{KNOWN}.localhost")
         address = world.recipient.url(KNOWN)
         assert (review.kind, review.names, review.address) == ("offer", [], address)
-        with live.client() as client:
-            ruled = client.call("verdict", ALL, id=review.id)
-        written = tomllib.loads(world.places.policy.read_text())["rule"]
-        assert written == [
-            {
-                "name": ruled.written,
-                "recipient": f"{KNOWN}.localhost",
-                "address": address,
-                "assistant": True,
-            }
-        ]
+        rule = {"name": live.call("verdict", ALL, id=review.id).written}
+        rule |= {"recipient": f"{KNOWN}.localhost", "address": address, "assistant": True}
+        assert tomllib.loads(world.places.policy.read_text())["rule"] == [rule]
         assert world.browser.run("return seen") == []
         with world.browser.popup():
             assert facts(world)

@@ -3,12 +3,12 @@
 import json
 import threading
 import time
-from collections.abc import Callable
 
 import pytest
 
+from agent.daemon.programs import RELAY
 from agent.wire.decide import Answer, Ask
-from tests.browser.driver import killed_relays
+from tests.browser.driver import killed
 from tests.browser.recipient import right
 from tests.browser.standin import LATE, answered, locked
 from tests.browser.world import World, added, in_both, is_plain, is_right
@@ -21,16 +21,6 @@ STEPS = [range(0, 24, 4), pytest.param(range(24), marks=pytest.mark.soak)]
 COOKIES = "document.cookie = 'strict=1; SameSite=Strict'; document.cookie = 'lax=1; SameSite=Lax'"
 
 
-def longer(world: World) -> None:
-    """Have each answer take as many steps as its query ends with: some as long as all else does."""
-
-    def answer(ask: Ask) -> Answer:
-        time.sleep(STEP * int(ask.query.rpartition(" ")[2]))
-        return answered(ask)
-
-    world.daemon.answer = answer
-
-
 def lead(world: World, address: str) -> None:
     """Follow a link to an address from another site."""
     world.visit("elsewhere")
@@ -41,7 +31,12 @@ def lead(world: World, address: str) -> None:
 @pytest.mark.parametrize("steps", STEPS, ids=len)
 def test_one_request_however_long_the_decision_takes(world: World, steps: range) -> None:
     """Whether it is there before the browser asks for it, or after, or meanwhile."""
-    longer(world)
+
+    def answer(ask: Ask) -> Answer:  # some take as long as all else does
+        time.sleep(STEP * int(ask.query.rpartition(" ")[2]))
+        return answered(ask)
+
+    world.daemon.answer = answer
     queries = [f"longer {number}" for number in steps]
     for each in queries:
         lead(world, world.recipient.search(each))
@@ -70,29 +65,8 @@ def test_back_and_forward_pass_through_searches(world: World) -> None:
     assert {each.header for each in world.recipient.searches()} == {right("first"), right("second")}
 
 
-def by_the_user(world: World, address: str) -> None:
-    """Begin a search, and type another address once it is asked about."""
-    begin(world, "")
-    world.daemon.heard("decide")
-    world.browser.go(address)
-
-
-def by_the_page(world: World, address: str) -> None:
-    """Have a page begin a search, and go elsewhere."""
-    begin(world, f"location = {json.dumps(address)}")
-
-
-def begin(world: World, then: str) -> None:
-    """Go to a search, and do something else a moment later."""
-    address = json.dumps(world.recipient.search("given up"))
-    later = f"setTimeout(() => {{ {then} }}, 200)"
-    world.browser.run(f"setTimeout(() => location = {address}); {later}")
-
-
-@pytest.mark.parametrize("leave", [by_the_user, by_the_page])
-def test_a_tab_that_goes_elsewhere_meanwhile_is_not_taken_back(
-    world: World, leave: Callable[[World, str], None]
-) -> None:
+@pytest.mark.parametrize("by", ["user", "page"])
+def test_a_tab_that_goes_elsewhere_meanwhile_is_not_taken_back(world: World, by: str) -> None:
     """The search that it gave up never leaves."""
     there = threading.Event()
 
@@ -102,7 +76,14 @@ def test_a_tab_that_goes_elsewhere_meanwhile_is_not_taken_back(
 
     world.daemon.answer = answer
     world.visit("search")
-    leave(world, world.recipient.url("other", "/page"))
+    elsewhere = world.recipient.url("other", "/page")
+    then = f"location = {json.dumps(elsewhere)}" if by == "page" else ""
+    search = json.dumps(world.recipient.search("given up"))
+    later = f"setTimeout(() => {{ {then} }}, 200)"
+    world.browser.run(f"setTimeout(() => location = {search}); {later}")
+    if by == "user":
+        world.daemon.heard("decide")
+        world.browser.go(elsewhere)
     world.browser.shows("other/page")
     there.set()
     world.settled()
@@ -147,47 +128,41 @@ def test_a_background_that_has_ended_begins_again(world: World) -> None:
     assert world.recipient.searches("begun again") == [came]
 
 
-def lock(world: World) -> None:
-    """Lock the vault."""
-    world.daemon.locked = True
-    world.daemon.answer = locked
-
-
-def end(world: World) -> None:
-    """Stop the daemon."""
-    world.daemon.stop()
-
-
-def break_off(world: World) -> None:
-    """Have it end each call without an answer."""
-    world.daemon.broken = True
-
-
-def dally(world: World) -> None:
-    """Have it take too long."""
-    world.daemon.answer = late
-
-
 def late(ask: Ask) -> Answer:
     """Answer rightly when it is too late."""
     time.sleep(LATE)
     return answered(ask)
 
 
-FAILURES = ((lock, "lock"), (end, "off"), (break_off, "off"), (dally, "slow"))
+FAILURES: tuple[tuple[str, dict[str, object]], ...] = (
+    ("lock", {"locked": True, "answer": locked}),
+    ("off", {}),  # it is stopped
+    ("off", {"broken": True}),
+    ("slow", {"answer": late}),
+)
 
 
-@pytest.mark.parametrize(("fail", "badge"), FAILURES)
-def test_a_search_goes_as_it_was_typed(
-    world: World, fail: Callable[[World], None], badge: str
-) -> None:
+@pytest.mark.parametrize(("badge", "fault"), FAILURES)
+def test_a_search_goes_as_it_was_typed(world: World, badge: str, fault: dict[str, object]) -> None:
     """And the next one after it is mended has its header again."""
     world.adding("header", "engine")
-    fail(world)
+    vars(world.daemon).update(fault)
+    if not fault:
+        world.daemon.stop()
     assert is_plain(world.goes("failing"), "failing")
     world.browser.says(badge)
-    mend(world)
-    until(lambda: found_again(world), "a header")
+    sites = world.daemon.sites
+    world.daemon.reset()
+    world.daemon.start()
+    world.daemon.sites, world.daemon.answer = sites, added
+
+    def found_again() -> bool:
+        query = f"again {time.monotonic()}"
+        came = world.goes(query)
+        assert is_plain(came, query) or is_right(came, "header", query)
+        return not is_plain(came, query)
+
+    until(found_again, "a header")
     world.browser.says("1")
 
 
@@ -211,7 +186,7 @@ def test_a_relay_killed_under_a_question(world: World) -> None:
         query = f"killed {attempt}"
         world.browser.go(world.recipient.search(query))
         world.daemon.heard("decide", attempt + 1)
-        ended = killed_relays(world.places.query)
+        ended = killed(str(RELAY), str(world.places.query))
         world.browser.shows(query)
         assert [each.header for each in world.recipient.searches(query)] == [None]
         if ended:
@@ -221,19 +196,3 @@ def test_a_relay_killed_under_a_question(world: World) -> None:
     world.browser.says("off", "slow")  # Firefox may notice after the time-out
     until(world.attaches, "a header")
     world.browser.says("1")
-
-
-def mend(world: World) -> None:
-    """Have the daemon answer as it should."""
-    sites = world.daemon.sites
-    world.daemon.reset()
-    world.daemon.start()
-    world.daemon.sites, world.daemon.answer = sites, added
-
-
-def found_again(world: World) -> bool:
-    """Search for something, and say whether that had what is attached to it."""
-    query = f"again {time.monotonic()}"
-    came = world.goes(query)
-    assert is_plain(came, query) or is_right(came, "header", query)
-    return not is_plain(came, query)

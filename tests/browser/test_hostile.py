@@ -191,9 +191,8 @@ def pages(world: World) -> list[str]:
     """
     manifest = "(({action, web_accessible_resources: open}) => [action.default_popup, "
     manifest += "...(open ?? []).flatMap((each) => each.resources)])(api.runtime.getManifest())"
-    told = f"{manifest}.filter((each) => each.endsWith('.html'))"
-    told += ".map((each) => api.runtime.getURL(each))"
-    return [*world.browser.inside(f"Promise.resolve({told})")]
+    told = ".filter((each) => each.endsWith('.html')).map((each) => api.runtime.getURL(each))"
+    return [*world.browser.inside(f"Promise.resolve({manifest}{told})")]
 
 
 def test_messages_of_a_page_are_nobodys(world: World) -> None:
@@ -277,7 +276,7 @@ def test_the_gate_leads_nowhere_else(world: World, target: str) -> None:
     world.forget()
     opening = "try { open(each) } catch { }"  # Firefox throws where a page may not go
     world.browser.run(f"for (const each of {json.dumps(gates)}) {opening}")
-    evil = world.browser.now()
+    evil = world.browser.present
     for tab in world.browser.tabs():
         world.browser.switch(tab)
         until(lambda: world.browser.tried("return document.readyState === 'complete'"), "a page")

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from agent.wire.decide import Answer, Ask, Because, Clicked
 from tests.browser.recipient import digest, right
-from tests.browser.standin import answered, locked
+from tests.browser.standin import answered
 from tests.browser.world import World, in_both
 from tests.waiting import until
 
@@ -116,16 +116,6 @@ def test_what_was_told_is_gone_once_it_is_locked(world: World) -> None:
         whole = reads(world, "reticent unlock")
         assert digest("told before") not in whole
         assert "told before" not in whole
-
-
-def lock(world: World) -> None:
-    """Lock the vault."""
-    world.daemon.locked, world.daemon.answer = True, locked
-
-
-def unknown(world: World) -> None:
-    """Have it know no query."""
-    world.daemon.answer = lambda _: Answer(code="unknown query")
 
 
 def test_what_a_page_says_is_text(world: World) -> None:

@@ -13,16 +13,15 @@ import http_sf
 import pytest
 
 from agent.wire.policy import Review, Word
-from agent.wire.state import Entry
 from tests.browser.chromium import chromium
-from tests.browser.driver import Driver, listing
+from tests.browser.driver import Driver
 from tests.browser.world import World
 from tests.developer import PROFILE
 from tests.examples.searxng.serving import answers, free
 from tests.house.tree import ROOT
 from tests.newcomer import COMMAND, DAEMON, SOCKETS, commands, daemon, home_of, typed
 from tests.waiting import bounded, until
-from tests.worlds.daemons import Live, furnish, started
+from tests.worlds.daemons import BALANCED, Live, furnish, started
 
 pytestmark = pytest.mark.browser
 
@@ -38,7 +37,8 @@ def real(world: World) -> Iterator[Live]:
     search = world.recipient.url("search", "/search?q={query}")
     if not world.places.policy.exists():
         furnish(world.places)
-    world.places.policy.write_text(listing(search))
+    rule = f'[[rule]]\nrecipient = "search.localhost"\nsearch = "{search}"\n'
+    world.places.policy.write_text(f"{BALANCED}\n{rule}")
     with started(world.places) as live:
         live.unlock()
         world.learn()
@@ -53,41 +53,32 @@ def told(header: str | None) -> dict[str, str]:
     return {name: words.get(value, value) for name, (value, _) in items.items()}
 
 
-def entries(live: Live) -> list[Entry]:
-    """Return what the ledger has."""
-    with live.client() as client:
-        return list(client.call("ledger"))
-
-
 def test_from_the_offer_to_the_ranking(world: World) -> None:
     """A listed site gets what was decided; another one after it offered, and the user agreed."""
+
+    def carried(host: str) -> str | None:
+        return world.search(GIT, host).header
+
     with real(world) as live:
-        came = until(lambda: carried(world, "search"), "a header")
-        [*_, entry] = entries(live)
+        came = until(lambda: carried("search"), "a header")
+        [*_, entry] = live.call("ledger")
         assert (entry.recipient, entry.query) == ("search.localhost", GIT)
         assert told(came) == {name: PROFILE[name] for name in entry.disclosed if name in PROFILE}
         world.recipient.accepts["fresh"] = ", ".join(NAMES)
-        assert carried(world, "fresh") is None
+        assert carried("fresh") is None
         [review] = until(lambda: waiting(live, "fresh.localhost"), "an offer")
         assert review.names == NAMES
-        with live.client() as client:
-            client.call("verdict", ALWAYS, id=review.id)
-        came = until(lambda: carried(world, "fresh"), "a header")
+        live.call("verdict", ALWAYS, id=review.id)
+        came = until(lambda: carried("fresh"), "a header")
         assert {*told(came)} <= {*NAMES}
         assert live.stop() == 0
-        assert carried(world, "search") is None
+        assert carried("search") is None
         world.browser.says("off")
-
-
-def carried(world: World, host: str) -> str | None:
-    """Search there, and return the header."""
-    return world.search(GIT, host).header
 
 
 def waiting(live: Live, recipient: str) -> list[Review]:
     """Return what waits for the user of a recipient."""
-    with live.client() as client:
-        return [each for each in client.call("reviews") if each.recipient == recipient]
+    return [each for each in live.call("reviews") if each.recipient == recipient]
 
 
 INSTALL, SERVICE, PENDING, APPROVE, EVALUATE, PACKAGE, SEARX = commands("In your browser")
@@ -99,17 +90,10 @@ KNOWS = "reticent requests recipients searx.localhost"
 EVERYONE, RANKED = "ranked for everyone", "ranked for: "
 
 
-@pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The home of a newcomer."""
-    with home_of(monkeypatch) as home:
-        yield home
-
-
-def test_a_page_is_ranked_for_whom_it_does_not_know(home: Path) -> None:
+def test_a_page_is_ranked_for_whom_it_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command as typed, but for the port, which others may have."""
     port = free()
-    with serving(port), living(home) as browser:
+    with home_of(monkeypatch) as home, serving(port), living(home) as browser:
         address = f"http://127.0.0.1:{port}/{SEARCH}"
         until(
             lambda: shown(browser, address, EVERYONE) and "127.0.0.1" in typed(PENDING),
@@ -140,7 +124,12 @@ def living(home: Path) -> Iterator[Driver]:
             elif "knows" not in command:
                 typed(command)
         typed(INSTALL)
-        yield ends.enter_context(searching(home))
+        # The browser finds what this wrote, and nothing else; the extension where that says it is.
+        folder = home / "browser"
+        folder.mkdir()
+        told = home / ".config" / "chromium" / "NativeMessagingHosts"
+        (folder / told.name).symlink_to(told)
+        yield ends.enter_context(chromium(folder, None, home / UNPACKED))
 
 
 @contextmanager
@@ -155,20 +144,6 @@ def serving(port: int) -> Iterator[None]:
         process.terminate()
         with bounded(process.kill):
             process.wait()
-
-
-@contextmanager
-def searching(home: Path) -> Iterator[Driver]:
-    """Yield a Chromium that finds what `reticent connect browsers` wrote, and nothing else.
-
-    The extension as well: it is loaded from where that says.
-    """
-    folder = home / "browser"
-    folder.mkdir()
-    told = home / ".config" / "chromium" / "NativeMessagingHosts"
-    (folder / told.name).symlink_to(told)
-    with chromium(folder, None, home / UNPACKED) as browser:
-        yield browser
 
 
 def shown(browser: Driver, address: str, text: str) -> bool:

@@ -1,7 +1,8 @@
 """A browser, the sites that it visits, and what stands for the daemon: all that a test needs."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from typing import Any
@@ -61,17 +62,15 @@ def is_plain(came: Noted, query: str) -> bool:
     return (came.header, came.target) == (None, target("header", query))
 
 
+@dataclass
 class World:
     """What runs for as long as tests of one browser do; ``places``: the daemon's."""
 
-    def __init__(
-        self, browser: Driver, recipient: Recipient, daemon: Standin, places: Paths
-    ) -> None:
-        self.browser = browser
-        self.recipient = recipient
-        self.daemon = daemon
-        self.places = places
-        self._numbers = count()
+    browser: Driver
+    recipient: Recipient
+    daemon: Standin
+    places: Paths
+    _numbers: Iterator[int] = field(default_factory=count)
 
     def fresh(self) -> None:
         """Have everything as it is at first: one empty tab, and one site that is listed."""
@@ -103,14 +102,14 @@ class World:
         if "search" not in hosts:
             self.daemon.sites.append(self.site("search"))
         self.learn()
-        for host in hosts:
-            until(partial(self._adds, carry, host), f"something added for {host}")
-        self.forget()
 
-    def _adds(self, carry: Carry, host: str) -> bool:
-        query = f"try {next(self._numbers)}"
-        came = self.goes(query, host)
-        return is_right(came, carry, query)
+        def adds(host: str) -> bool:
+            query = f"try {next(self._numbers)}"
+            return is_right(self.goes(query, host), carry, query)
+
+        for host in hosts:
+            until(partial(adds, host), f"something added for {host}")
+        self.forget()
 
     def goes(self, query: str, host: str = "engine") -> Noted:
         """Search as if typed; return what came with the words or without, once it is shown."""
@@ -175,7 +174,9 @@ class World:
 @contextmanager
 def running(name: str) -> Iterator[World]:
     """Yield a browser by its name, with the extension in it, once that attaches headers."""
-    with short_home() as places, Recipient() as recipient, Standin(places.query) as daemon:
+    with short_home() as places, Recipient() as recipient, ExitStack() as ends:
+        daemon = Standin(places.query)
+        ends.callback(daemon.stop)
         daemon.sites = [site("search.localhost", recipient.url("search", SEARCH))]
         extension = patient(places.data / "extension")
         knowing(extension, recipient.url(KNOWN), f"{KNOWN}.localhost")

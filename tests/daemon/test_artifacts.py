@@ -39,6 +39,7 @@ from agent.daemon.programs import (
 )
 from agent.errors import UsageError
 from agent.files import replace_bytes
+from tests.daemon.test_installed_files import looking
 from tests.wire.fake import short_folder
 from tests.worlds.people import machine_at, started_by
 
@@ -87,20 +88,16 @@ def test_what_is_shared_goes_with_the_last(machine: Machine) -> None:
     assert [*machine.paths.data.iterdir()] == []
 
 
-def files_of(machine: Machine) -> list[Artifact]:
-    """Return what is a file of its own."""
-    every = {each.artifact.path: each.artifact for each in installations(machine)}
-    return [each for each in every.values() if type(each) is Artifact]
-
-
 @pytest.mark.parametrize("data", FOREIGN, ids=range(len(FOREIGN)))
 def test_what_is_not_ours_stays(machine: Machine, data: bytes) -> None:
     """Nothing is written then, not even beside it."""
-    for part in files_of(machine):
+    every = {each.artifact.path: each.artifact for each in installations(machine)}
+    files = [each for each in every.values() if type(each) is Artifact]
+    for part in files:
         part.path.parent.mkdir(parents=True, exist_ok=True)
         part.path.write_bytes(data)
     before = everything(machine)
-    assert {each.state() for each in files_of(machine)} == {"foreign"}
+    assert {each.state() for each in files} == {"foreign"}
     with pytest.raises(UsageError, match="not written by Reticent"):
         write(installations(machine))
     assert remove(installations(machine), installations(machine)) == []
@@ -333,28 +330,19 @@ def test_what_is_in_its_place_stays(machine: Machine, tmp_path: Path, kind: str)
 
 
 @pytest.mark.parametrize("method", ["write", "remove"])
-def test_at_every_instant_the_extension_is_whole_or_none(
-    older: Machine, monkeypatch: pytest.MonkeyPatch, method: str
-) -> None:
+def test_at_every_instant_the_extension_is_whole_or_none(older: Machine, method: str) -> None:
     """At the call of whatever changes names or makes a file; the next run removes what is left."""
     found, instants = extension(older.paths), 0
     before = content(found.path)
 
-    def looking(whole: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*given: Any, **named: Any) -> Any:  # noqa: ANN401  (any function of os)
-            nonlocal instants
-            instants += 1
-            assert not found.path.exists() or content(found.path) in (before, whole_one)
-            return whole(*given, **named)
-
-        return call
+    def look() -> None:
+        nonlocal instants
+        instants += 1
+        assert not found.path.exists() or content(found.path) in (before, whole_one)
 
     whole_one = content(EXTENSION)
-    names = ("rename", "mkdir", "rmdir")
-    for name in names:
-        monkeypatch.setattr(os, name, looking(getattr(os, name)))
-    getattr(found, method)()
-    monkeypatch.undo()
+    with looking(look, "rename", "mkdir", "rmdir"):
+        getattr(found, method)()
     assert instants
     (older.paths.data / ".browser-extension.0a1b2c3d.part").mkdir()
     found.write()

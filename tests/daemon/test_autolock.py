@@ -163,8 +163,7 @@ def followed(program: str | None) -> list[str]:
 
 def script(folder: Path, text: str) -> str:
     """Return a program in place of `gdbus`."""
-    made = folder / "gdbus"
-    made.write_text(f"#!/bin/sh\n{text}\n")
+    (made := folder / "gdbus").write_text(f"#!/bin/sh\n{text}\n")
     made.chmod(0o700)
     return str(made)
 

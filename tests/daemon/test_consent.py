@@ -197,18 +197,11 @@ def test_a_verdict_that_cannot_be_written_leaves_all_as_it_was(
     assert not disclosed(office, "a.example")
 
 
+EDITS = st.sampled_from(["a.example", "s1.example", "s2.example", "undo"])
+
+
 @FEW
-@given(
-    st.lists(
-        st.one_of(
-            st.sampled_from(["a.example", "s1.example", "s2.example", "undo"]),
-            st.sampled_from(POLICIES),
-            OVERRIDES,
-        ),
-        min_size=2,
-        max_size=8,
-    )
-)
+@given(st.lists(EDITS | st.sampled_from(POLICIES) | OVERRIDES, min_size=2, max_size=8))
 def test_what_waits_follows_the_rules_in_force(
     tmp_path_factory: pytest.TempPathFactory, steps: list[str | Word]
 ) -> None:
@@ -286,27 +279,22 @@ def test_a_word_holds_for_as_long_and_for_whom_it_says(loose: Office) -> None:
     for lasting, disclose, about in product(get_args(Lasting), VALUES, get_args(About)):
         loose.path.write_text(LOOSE)
         loose.consent = Consent(loose.path, loose.active)
-        check_word(loose, lasting, disclose, about)
-
-
-def check_word(loose: Office, lasting: str, disclose: str, about: str) -> None:
-    """Say it, and look what becomes of the fact at each recipient, then and later."""
-    name = loose.request("s1.example")[0].disclosed[0]
-    assert fate(loose, "b.example", name) == "leaves"
-    days = {"days": 2} if lasting == "days" else {}
-    said: dict[str, Any] = {"recipient": "s2.example", "lasting": lasting, "about": about, **days}
-    done = override(loose, [name], disclose, **said)
-    assert done.without_effect == []
-    assert (done.written is None) == (loose.path.read_text() == LOOSE)
-    assert (done.written is None) == (lasting == "once")
-    expected = FATES[disclose]
-    assert fate(loose, "s1.example", name) == expected
-    assert fate(loose, "s2.example", name) == (expected if lasting != "once" else "leaves")
-    reached = about == "everyone" and lasting != "once"
-    assert fate(loose, "b.example", name) == (expected if reached else "leaves")
-    loose.now += timedelta(days=3)
-    held = lasting == "always"
-    assert fate(loose, "s2.example", name) == (expected if held else "leaves")
+        name = loose.request("s1.example")[0].disclosed[0]
+        assert fate(loose, "b.example", name) == "leaves"
+        days = {"days": 2} if lasting == "days" else {}
+        said = {"recipient": "s2.example", "lasting": lasting, "about": about, **days}
+        done = override(loose, [name], disclose, **said)
+        assert done.without_effect == []
+        assert (done.written is None) == (loose.path.read_text() == LOOSE)
+        assert (done.written is None) == (lasting == "once")
+        expected = FATES[disclose]
+        assert fate(loose, "s1.example", name) == expected
+        assert fate(loose, "s2.example", name) == (expected if lasting != "once" else "leaves")
+        reached = about == "everyone" and lasting != "once"
+        assert fate(loose, "b.example", name) == (expected if reached else "leaves")
+        loose.now += timedelta(days=3)
+        lasts = lasting == "always"
+        assert fate(loose, "s2.example", name) == (expected if lasts else "leaves")
 
 
 @pytest.mark.parametrize("lasting", ["once", "always"])
@@ -334,10 +322,8 @@ def test_what_is_guarded_must_be_taken_out_of_the_policy(
 
 def test_a_word_that_no_rule_can_say_is_refused(loose: Office) -> None:
     """With what decides; and nothing is remembered in its stead."""
-    rule = (
-        '[[rule]]\nname = "mine"\nrecipient = "a.example"\nattribute = "age"\ndisclose = "never"\n'
-    )
-    loose.path.write_text(f"{LOOSE}{rule}")
+    where = 'recipient = "a.example"\nattribute = "age"\n'
+    loose.path.write_text(f'{LOOSE}[[rule]]\nname = "mine"\n{where}disclose = "never"\n')
     with pytest.raises(UsageError, match=r"'mine' decides about age"):
         override(loose, ["age"], "always", lasting="always")
     both = override(loose, ["age", "gender"], "always", lasting="always")

@@ -40,9 +40,9 @@ STATUS = msgspec.structs.replace(OPEN, version=__version__, started_at=NOW, poli
 Spoil = Callable[[Machine], object]
 
 
-def machine_in(folder: Path) -> Machine:
-    """A machine with its home in a folder."""
-    environment = {"RETICENT_HOME": str(folder / "r"), "HOME": str(folder)}
+def machine_in(folder: Path, reticent: str = "r") -> Machine:
+    """A machine with its home in a folder, and ours in one of that."""
+    environment = {"RETICENT_HOME": str(folder / reticent), "HOME": str(folder)}
     return Machine(paths(environment), environment, NOW, sys.executable)
 
 
@@ -55,7 +55,10 @@ def whole() -> Iterator[Path]:
             each.mkdir(0o700, parents=True)
         found.paths.policy.write_text('preset = "balanced"\n')
         create(Location.of(found.paths), PASSPHRASE, FAST)[0].close()
-        recorded(found)
+        with unlock(Location.of(found.paths), TYPED) as vault:
+            for number in range(3):
+                vault.ledger.append(disclosed(NOW, f"{number}.example", region="uk"))
+            vault.items.put("other/n", bytes(5000))
         yield folder
 
 
@@ -66,14 +69,6 @@ def healthy(whole: Path) -> Iterator[Machine]:
         found = machine_in(Path(copytree(whole, folder / "home")))
         patch.setattr("agent.daemon.programs.SYSTEM_WIDE", found.paths.data)
         yield found
-
-
-def recorded(here: Machine) -> None:
-    """Let three more entries be in the vault."""
-    with unlock(Location.of(here.paths), TYPED) as vault:
-        for number in range(3):
-            vault.ledger.append(disclosed(NOW, f"{number}.example", region="uk"))
-        vault.items.put("other/n", bytes(5000))
 
 
 @pytest.fixture
@@ -139,11 +134,6 @@ def altering(statement: str) -> Spoil:
     return lambda here: altered(Location.of(here.paths), f"UPDATE {statement}")
 
 
-def other_python(here: Machine) -> Machine:
-    """Return the machine as it was before an update of Python."""
-    return replace(here, interpreter="/gone/python3")
-
-
 def vanished(here: Machine) -> None:
     """Take the vault away, with all that tells of it but a replaced one."""
     here.paths.vault.rename(here.paths.vault.with_name("vault.db.replaced-1"))
@@ -192,7 +182,7 @@ WRONG: list[tuple[Spoil, str, State, str]] = [
     (added, "models", "bad", "village"),
     (by_a_stranger, "models", "bad", "not signed"),
     (lambda c: (c.home / "snap/firefox").mkdir(parents=True), NAME, "warn", "Firefox is a snap"),
-    (lambda c: write(system_service(other_python(c))), "service", "warn", "differs from what"),
+    (lambda c: write(system_service(replace(c, interpreter="/x"))), "service", "warn", "differs"),
     (connected("firefox", edited("@local", "@other")), NAME, "warn", "write: reticent connect"),
     (connected("firefox", edited("Reticent", "")), NAME, "warn", f"{FOREIGN} firefox"),
     (connected("firefox", lambda c, _: c.paths.relay.write_text("x")), NAME, "warn", FOREIGN),
@@ -227,8 +217,7 @@ def test_what_is_wrong_is_found(whole: Path) -> None:
 
 def test_nothing_there_yet_is_nothing_wrong(tmp_path: Path) -> None:
     """Before `reticent init` has run; and looking makes no file."""
-    home = {"RETICENT_HOME": str(tmp_path), "HOME": str(tmp_path)}
-    here = Machine(paths(home), home, NOW, sys.executable)
+    here = machine_in(tmp_path, "")
     assert "bad" not in states(replace(here, paths=paths({"RETICENT_HOME": "/none"}))).values()
     for name, fix in (("vault", "reticent init"), ("policy", 'preset = "balanced"')):
         assert fix in only(here, name, "warn").fix

@@ -1,12 +1,9 @@
-"""What is ours on this machine, and what only lies beside it; and a purge leaves nothing of ours.
-
-Run as `python -m tests.daemon.test_installed_files MAKER` it kills a maker of files at each
-instant: a process that forks must have no threads.
-"""
+"""What is ours on this machine, what only lies beside it, and that a purge leaves nothing."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -212,15 +209,9 @@ def test_what_cannot_be_read_or_let_go_is_named(
     assert forget(["kept", "gone", "silent"]) == ["kept", "silent"]
 
 
-def make_vault(home: Paths) -> None:
-    """Make a vault."""
-    vault, _ = create(Location.of(home), PASSPHRASE, FAST)
-    vault.close()
-
-
 def restore_twice(home: Paths) -> None:
     """Make a vault and a backup, restore it, and once more over rubbish with a log beside it."""
-    make_vault(home)
+    create(Location.of(home), PASSPHRASE, FAST)[0].close()
     backup = home.config.parent / "backup.db"
     with unlock(Location.of(home), TYPED) as vault:
         vault.backup(backup)
@@ -232,7 +223,7 @@ def restore_twice(home: Paths) -> None:
 
 def rotate(home: Paths) -> None:
     """Make a vault and give it another key."""
-    make_vault(home)
+    create(Location.of(home), PASSPHRASE, FAST)[0].close()
     with unlock(Location.of(home), TYPED) as vault:
         vault.rotate(PASSPHRASE)
 
@@ -257,28 +248,36 @@ def made_folders() -> Iterator[Paths]:
         yield home
 
 
+@contextmanager
+def looking(look: Callable[[], None], *names: str) -> Iterator[None]:
+    """Look before each call of these functions of os."""
+
+    def seen(whole: Callable[..., Any], *given: Any, **named: Any) -> Any:  # noqa: ANN401  (any of os)
+        look()
+        return whole(*given, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in names:
+            patch.setattr(os, name, partial(seen, getattr(os, name)))
+        yield
+
+
 @pytest.mark.parametrize("make", MAKERS, ids=lambda each: each.__name__)
-def test_nothing_else_is_there_at_any_instant(make: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_else_is_there_at_any_instant(make: Maker) -> None:
     """Each file is known by the name that its maker gives it: so all goes, wherever one is killed.
 
     The instants are those before a name changes.
     """
     instants = 0
+    with made_folders() as home:
 
-    def looking(whole: Callable[..., Any], places: Paths) -> Callable[..., Any]:
-        def call(*arguments: Any, **named: Any) -> Any:  # noqa: ANN401  (any function of os)
+        def look() -> None:
             nonlocal instants
             instants += 1
-            assert installed_files(places).others == ()
-            return whole(*arguments, **named)
+            assert installed_files(home).others == ()
 
-        return call
-
-    with made_folders() as home, monkeypatch.context() as patch:
-        for name in RENAMING:
-            patch.setattr(os, name, looking(getattr(os, name), home))
-        make(home)
-        patch.undo()
+        with looking(look, *RENAMING):
+            make(home)
         assert instants, "nothing was renamed: is it still by os?"
         files = installed_files(home)
         assert files.ours

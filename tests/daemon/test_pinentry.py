@@ -180,13 +180,8 @@ def test_a_program_is_told_all_and_gets_nothing_else(tmp_path: Path) -> None:
     extra = {"LC_CTYPE", "PYTHONCOERCECLOCALE"}  # which Python sets for itself
     assert program.environment().keys() - extra == {"DISPLAY", "LC_ALL"}
     assert program.gone()
-
-
-def test_what_the_person_says_comes_back(tmp_path: Path) -> None:
-    """A button, or none."""
-    program = Scripted(tmp_path / "p")
     for answer, error in (("OK", 0), ("ERR 83886194", DECLINED), ("ERR 83886142", 62)):
-        program.answers(CONFIRM=[f"{answer}\n"])
+        program.answers(CONFIRM=[f"{answer}\n"])  # a button, or none
         assert shown(program).error == error
 
 

@@ -3,9 +3,9 @@
 import json
 import re
 import shlex
-import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from agent.daemon.programs import (
     HOST_PROGRAMS,
     NAME,
     WRITTEN,
-    Browser,
     HostProgram,
     confined,
     entry,
@@ -36,6 +35,7 @@ from agent.daemon.programs import (
 from agent.daemon.service import unit
 from agent.errors import UsageError
 from agent.paths import HOME, paths
+from tests.house.tree import ran
 from tests.programs import needs
 from tests.worlds.doors import hosting
 from tests.worlds.people import machine_at, new_machine, started_by
@@ -44,17 +44,18 @@ CHROMIUM, FIREFOX, MAC = BROWSERS[0], BROWSERS[-1], True
 ORIGIN = f"chrome-extension://{CHROMIUM_ID}/"
 
 
-@pytest.mark.parametrize("browser", BROWSERS, ids=lambda each: each.name)
-def test_a_manifest_is_for_our_extension_alone(machine: Machine, browser: Browser) -> None:
+def test_a_manifest_is_for_our_extension_alone(machine: Machine) -> None:
     """With a path that is absolute."""
-    made = manifest(browser, machine)
-    assert made.path.name == f"{HOST}.json"
-    allowed = {
+    relay = {"path": str(machine.paths.relay), "type": "stdio"}
+    ours = {
         "chromium": {"allowed_origins": [ORIGIN]},
         "firefox": {"allowed_extensions": [FIREFOX_ID]},
-    }[browser.kind]
-    relay = {"path": str(machine.paths.relay), "type": "stdio"}
-    assert json.loads(made.text) == {"name": HOST, "description": WRITTEN, **relay, **allowed}
+    }
+    for browser in BROWSERS:
+        made = manifest(browser, machine)
+        assert made.path.name == f"{HOST}.json"
+        about = {"name": HOST, "description": WRITTEN}
+        assert json.loads(made.text) == {**about, **relay, **ours[browser.kind]}
     assert machine.paths.relay.is_absolute()
 
 
@@ -156,18 +157,17 @@ def test_our_own_places_are_those_of_now_and_others_stay(
         assert entry(host, machine).state() == state
 
 
-@pytest.mark.parametrize("host", HOST_PROGRAMS, ids=[each.name for each in HOST_PROGRAMS])
-@pytest.mark.parametrize("mac", [False, True])
-def test_each_host_has_its_file(host: HostProgram, *, mac: bool) -> None:
+def test_each_host_has_its_file() -> None:
     """Below the user's own folder, or where they keep their configuration."""
     home = Path("/home/u")
-    plain = host.path(machine_at(home, mac))
-    assert plain.is_relative_to(home)
-    assert plain.name.endswith(".json")
-    own = host.name in {"claude-code", "cursor"} or mac
-    moved = machine_at(home, mac, XDG_CONFIG_HOME="/config")
-    assert host.path(moved).is_relative_to("/home/u" if own else "/config")
-    assert host.path(machine_at(home, mac, XDG_CONFIG_HOME="here")) == plain
+    for host, mac in product(HOST_PROGRAMS, (False, True)):
+        plain = host.path(machine_at(home, mac))
+        assert plain.is_relative_to(home)
+        assert plain.name.endswith(".json")
+        own = host.name in {"claude-code", "cursor"} or mac
+        moved = machine_at(home, mac, XDG_CONFIG_HOME="/config")
+        assert host.path(moved).is_relative_to("/home/u" if own else "/config")
+        assert host.path(machine_at(home, mac, XDG_CONFIG_HOME="here")) == plain
 
 
 def test_an_entry_says_where_our_things_lie() -> None:
@@ -195,36 +195,23 @@ def test_a_recipient_stays_until_another_is_named(machine: Machine) -> None:
         assert recipient_of(json.loads(found.text)) == "own.example"
     assert recipient_of(json.loads(entry(host, machine, "b.example").text)) == "b.example"
     env = {"env": {HOME: machine.environment[HOME]}}
-    odds: list[dict[str, object]] = [
-        {"args": "x"},
-        {"args": []},
-        {"command": 17},
-        {"args": ["mcp"]},
-    ]
+    odds: list[dict[str, Any]] = [{"args": "x"}, {"args": []}, {"command": 17}, {"args": ["mcp"]}]
     for odd in odds:
         put(host, machine, {**odd, **env})
         assert entry(host, machine).state() == "outdated"
         assert recipient_of(json.loads(entry(host, machine).text)) == host.recipient
 
 
-VERIFY = ["--user", "--recursive-errors=no", "verify"]
 ODD = ["python3", "py thon", "100%n", "$HOME", "ünï", "semi;colon", "#x"]
-ODDER = ['a"b', "a\\b", "it's"]
+QUOTED = ['a"b', "a\\b", "it's"]
 
 
 def verified(written: Artifact) -> str:
     """Write a unit, and return what systemd says of it, nothing if all is well."""
-    command = [needs("systemd-analyze"), *VERIFY]
+    command = [needs("systemd-analyze"), "--user", "--recursive-errors=no", "verify"]
     written.write()
     environment = {"HOME": "/nowhere", "XDG_RUNTIME_DIR": "/run", "PATH": "/usr/bin:/bin"}
-    done = subprocess.run(
-        [*command, str(written.path)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-        timeout=60,
-    )
+    done = ran(*command, written.path, check=False, env=environment)
     ours = [line for line in done.stderr.splitlines() if "reticent" in line]
     return "\n".join(ours) or ("" if done.returncode == 0 else f"exit {done.returncode}")
 
@@ -236,26 +223,23 @@ def here(tmp_path: Path) -> Machine:
 
 
 def test_systemd_finds_nothing_wrong_with_the_units(here: Machine) -> None:
-    """With the interpreter that runs here."""
-    assert verified(unit(here)) == ""
+    """Whatever the paths are of our folder and the interpreter; it notices what is wrong.
 
-
-@pytest.mark.parametrize("name", ODD)
-def test_an_odd_path_stays_itself(tmp_path: Path, name: str) -> None:
-    """Of the interpreter, which systemd looks for, and of the folder of all that is ours."""
-    interpreter = tmp_path / name
-    interpreter.write_text("#!/bin/sh\n")
-    interpreter.chmod(0o700)
-    odd = started_by(machine_at(tmp_path, RETICENT_HOME=f"/opt/{name}"), str(interpreter))
-    assert verified(unit(odd)) == ""
-
-
-def test_the_check_itself_notices_what_is_wrong(here: Machine) -> None:
-    """A missing interpreter, or a line: else the rest would say nothing."""
-    gone = unit(started_by(here, str(here.home / "gone")))
-    assert "gone" in verified(gone)
+    Quotes are no trouble in the name of a folder, in that of a program systemd refuses them.
+    """
     good = unit(here)
+    assert verified(good) == ""
     assert verified(replace(good, text=good.text.replace("UMask=0077", "UMask=rw"))) != ""
+    assert "gone" in verified(unit(started_by(here, str(here.home / "gone"))))
+    for name in ODD:
+        interpreter = here.home / name
+        interpreter.write_text("#!/bin/sh\n")
+        interpreter.chmod(0o700)
+        odd = started_by(machine_at(here.home, RETICENT_HOME=f"/opt/{name}"), str(interpreter))
+        assert verified(unit(odd)) == "", name
+    for name in QUOTED:
+        moved = machine_at(here.home, RETICENT_HOME=f"/opt/{name}")
+        assert verified(unit(started_by(moved, sys.executable))) == "", name
 
 
 def settings(text: str, key: str) -> list[str]:
@@ -276,27 +260,16 @@ def test_the_command_is_ours_wherever_it_is_run(tmp_path: Path, here: Machine) -
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / "__init__.py").write_text("raise SystemExit(1)")
     [started] = settings(unit(here).text, "ExecStart")
-    command = [*shlex.split(started)[:-2], "--version"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=tmp_path, timeout=60
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    done = ran(*shlex.split(started)[:-2], "--version", cwd=tmp_path)
+    assert done.stderr == ""
     assert __version__ in done.stdout
-
-
-@pytest.mark.parametrize("name", ODDER)
-def test_a_program_with_quotes_is_refused(tmp_path: Path, name: str) -> None:
-    """As systemd does itself. In a folder's name they are no trouble."""
-    with pytest.raises(UsageError, match="a service file cannot hold this path"):
-        unit(started_by(machine_at(tmp_path), f"/opt/{name}"))
-    moved = started_by(machine_at(tmp_path, RETICENT_HOME=f"/opt/{name}"), sys.executable)
-    assert verified(unit(moved)) == ""
 
 
 def test_a_path_that_no_line_holds_is_refused(tmp_path: Path) -> None:
     """It would end the line, and the next would be read as a setting; macOS has no units."""
-    with pytest.raises(UsageError, match="a service file cannot hold this path"):
-        unit(started_by(machine_at(tmp_path), "/opt/a\nExecStart=/bin/sh"))
+    for name in ("a\nExecStart=/bin/sh", *QUOTED):
+        with pytest.raises(UsageError, match="a service file cannot hold this path"):
+            unit(started_by(machine_at(tmp_path), f"/opt/{name}"))
     with pytest.raises(UsageError, match="only where systemd runs"):
         unit(machine_at(tmp_path, MAC))
 

@@ -26,7 +26,6 @@ from agent.daemon.events import (
     TOO_SLOW,
     Bus,
     EndedError,
-    Reader,
     kind_and_place,
     logging_to,
 )
@@ -187,17 +186,6 @@ def bus(room: int = 8) -> Bus:
     return Bus(lambda: NOON, room)
 
 
-async def numbers(reader: Reader) -> tuple[list[int], str]:
-    """Return the numbers of all events until the reader is ended, and why it was."""
-    got: list[int] = []
-    try:
-        while event := await reader.next(LONG):
-            got.append(event.number)
-    except EndedError as ended:
-        return got, str(ended)
-    raise AssertionError("no event came")
-
-
 @given(room=st.integers(1, 6), count=st.integers(0, 12), early=st.integers(0, 12))
 def test_a_reader_gets_all_or_is_told(room: int, count: int, early: int) -> None:
     """Those it had room for come whole and in order; who is ended as too slow missed some."""
@@ -210,9 +198,12 @@ def test_a_reader_gets_all_or_is_told(room: int, count: int, early: int) -> None
             for _ in range(count):
                 events.publish("answer")
             events.close()
-            got, why = await numbers(reader)
-        assert got == [early + 1 + index for index in range(min(count, room))]
-        assert why == (TOO_SLOW if count > room else ENDING)
+            for number in range(min(count, room)):
+                event = await reader.next(LONG)
+                assert event == Event(number=early + 1 + number, kind="answer", at=NOON)
+            with pytest.raises(EndedError) as raised:
+                await reader.next(LONG)
+        assert str(raised.value) == (TOO_SLOW if count > room else ENDING)
 
     asyncio.run(scenario())
 
@@ -222,24 +213,17 @@ def test_an_event_has_its_time_and_what_it_is_about() -> None:
     assert bus().publish("review", 7) == Event(number=1, kind="review", at=NOON, id=7)
 
 
-def test_nothing_for_a_while_is_none() -> None:
-    """Then a heartbeat is due."""
-
-    async def scenario() -> None:
-        with bus().reader() as reader:
-            assert await reader.next(0) is None
-
-    asyncio.run(scenario())
-
-
 def test_one_who_left_is_told_nothing_and_makes_room() -> None:
-    """As many as may listen at once; each who leaves makes room for another."""
+    """As many as may listen at once; each who leaves makes room for another.
+
+    Nothing for a while is none: then a heartbeat is due.
+    """
 
     async def scenario() -> None:
         events = bus()
         for _ in range(MOST_READERS + 1):
-            with events.reader():
-                pass
+            with events.reader() as reader:
+                assert await reader.next(0) is None
         readers = [events.reader() for _ in range(MOST_READERS)]
         for each in readers:
             each.__enter__()
@@ -264,25 +248,21 @@ def test_a_place_is_a_class_a_file_and_a_line() -> None:
 def test_lines_go_to_the_file_and_to_the_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """While it lasts, and not afterwards; nobody else can read the file."""
+    """While it lasts, and not afterwards; nobody else can read the file.
+
+    The libraries below are silent: they quote what they choke on.
+    """
     path = tmp_path / "daemon.log"
     path.touch(0o644)
     with logging_to(path):
+        for name in ("asyncio", "aiohttp.server", "elsewhere"):
+            logging.getLogger(name).error("private")
         LOG.info("ready (process %d)", 1)
     LOG.info("after")
     for text in (path.read_text(), capsys.readouterr().err):
         assert text.endswith(" INFO ready (process 1)\n")
         assert text.count("\n") == 1
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_the_libraries_below_are_silent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """They quote what they choke on."""
-    path = tmp_path / "daemon.log"
-    with logging_to(path):
-        for name in ("asyncio", "aiohttp.server", "elsewhere"):
-            logging.getLogger(name).error("private")
-    assert path.read_text() + capsys.readouterr().err == ""
 
 
 def test_it_is_put_aside_once_it_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,13 +127,8 @@ def test_the_thread_opens_the_vault_and_nothing_else(
 
         monkeypatch.setattr(owner, name, noted)
 
-    for owner, name in (
-        (agent, "unlock"),
-        (Agent, "opened"),
-        (Agent, "look"),
-        (Consent, "reviews"),
-        (ModelRegistry, "status"),
-    ):
+    of_agent = ((agent, "unlock"), (Agent, "opened"), (Agent, "look"))
+    for owner, name in (*of_agent, (Consent, "reviews"), (ModelRegistry, "status")):
         noting(owner, name)
     with Home(tmp_path) as home:
         home.unlock()
@@ -191,11 +186,11 @@ def ask(calls: Calls) -> None:
 
 def marked() -> list[object]:
     """Return all in memory that has a text with the mark in it."""
-    return [each for each in gc.get_objects() if any(map(_is_marked, gc.get_referents(each)))]
 
+    def has_mark(text: object) -> bool:
+        return isinstance(text, str) and MARK in text and text != MARK
 
-def _is_marked(text: object) -> bool:
-    return isinstance(text, str) and MARK in text and text != MARK
+    return [each for each in gc.get_objects() if any(map(has_mark, gc.get_referents(each)))]
 
 
 def known() -> int:

@@ -6,7 +6,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,11 +28,11 @@ from agent.wire.decide import Weighed, WhatIf
 from agent.wire.policy import Review, Ruled
 from agent.wire.state import Entry, Event, EventKind, ModelStatus, Status
 from agent.words.decisions import difference
+from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, Handler, says, short_folder
 from tests.worlds import messages
 from tests.worlds.messages import REGION, row, weighed, weight
 
-PATIENCE = 60.0  # seconds, for what takes a fraction of one
 BEGAN = datetime(2026, 3, 2, tzinfo=UTC)
 MODEL = ModelStatus(name="m", digest="0", shipped=True, attributes=1, queries=1)
 OPEN = changed(messages.OPEN, models=[MODEL], waiting=2)
@@ -178,12 +177,10 @@ class Double:
         """Yield what happens, until the end."""
         at = len(self._news)
         with self._change:
-            while self._change.wait_for(partial(self._is_more, at), PATIENCE) and not self.ended:
-                yield self._news[at]
-                at += 1
-
-    def _is_more(self, at: int) -> bool:
-        return self.ended or at < len(self._news)
+            while not self.ended:
+                yield from self._news[at:]
+                at = len(self._news)
+                self._change.wait(PATIENCE)
 
 
 @contextmanager
@@ -203,11 +200,6 @@ def page(shown: Running) -> RequestsScreen:
     found = shown.app.page()
     assert isinstance(found, RequestsScreen)
     return found
-
-
-def told(shown: Running, said: str) -> bool:
-    """Return whether something was said to the user."""
-    return said in shown.notes()
 
 
 def words(shown: Running) -> str:

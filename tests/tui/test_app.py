@@ -3,8 +3,9 @@
 import asyncio
 import shlex
 from collections import Counter
-from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import click
 import pytest
@@ -12,18 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as changed
 from textual.command import DiscoveryHit, Hit
-from textual.containers import VerticalScroll
 from textual.style import Style
 from textual.worker import WorkerFailed
 
 from agent.cli.main import program
 from agent.daemon.doctor import bad, ok, warn
 from agent.errors import DaemonError
-from agent.tui.actions import ACTIONS, EVERYWHERE, TITLES, Action, Where, actions_of, keys
+from agent.tui.actions import ACTIONS, EVERYWHERE, TITLES, Where, actions_of, keys
 from agent.tui.app import PAGES, Actions, ReviewApp
 from agent.tui.dialogs import Help
 from agent.tui.link import DaemonNews
-from agent.tui.page import Environment, Page
+from agent.tui.page import Page
 from agent.tui.screens.health import LOOKING, ORDER, headline, worst_first
 from agent.tui.status_bar import DaemonState, trouble_of
 from agent.tui.virtual_list import Listing
@@ -197,24 +197,6 @@ def test_the_worst_stands_first_and_all_of_it_is_there(found: list[Finding]) -> 
     assert (f", {counts['warn']} note" in text) == bool(counts["warn"])
 
 
-class Doctor:
-    """Finds what it is told to, and counts how often it looks."""
-
-    def __init__(self) -> None:
-        """Take what there is."""
-        self.found, self.looks = FOUND, 0
-
-    def __call__(self) -> Sequence[Finding]:
-        """Look."""
-        self.looks += 1
-        return self.found
-
-
-def by(doctor: Callable[[], Sequence[Finding]]) -> Environment:
-    """Return what others do, with a doctor."""
-    return Environment(doctor, NOTHING.edit, NOTHING.clock)
-
-
 async def shows(shown: Running) -> Listing[Finding]:
     """Go to the screen, and wait until something was found."""
     await shown.pilot.press("6")
@@ -228,8 +210,8 @@ async def test_what_is_wrong_is_seen_with_what_mends_it_and_looked_for_again(
     daemon: Double,
 ) -> None:
     """First the worst; the fix of another as the cursor goes there, which stays there after."""
-    doctor = Doctor()
-    async with daemon.shown(environment=by(doctor)) as shown:
+    doctor = Mock(return_value=FOUND)
+    async with daemon.shown(environment=replace(NOTHING, doctor=doctor)) as shown:
         listing = await shows(shown)
         assert "1 problem, 1 note." in shown.text()
         assert "✗ BAD   files: others can read them" in shown.text()
@@ -238,11 +220,11 @@ async def test_what_is_wrong_is_seen_with_what_mends_it_and_looked_for_again(
         assert "ask for the passphrase" in shown.text()
         assert "chmod" not in shown.text()
         await shown.pilot.press("down")
-        before = doctor.looks
-        doctor.found = [FOUND[1], ok("disk", "8 MiB free")]
+        before = doctor.call_count
+        doctor.return_value = [FOUND[1], ok("disk", "8 MiB free")]
         await shown.pilot.press("r")
         await shown.until(lambda: "Nothing is wrong, 1 note." in shown.text())
-        assert doctor.looks == before + 1
+        assert doctor.call_count == before + 1
         under = listing.under
         assert under is not None
         assert (under.name, under.what) == ("disk", "8 MiB free")
@@ -250,7 +232,7 @@ async def test_what_is_wrong_is_seen_with_what_mends_it_and_looked_for_again(
 
 async def test_it_needs_no_daemon(daemon: Double) -> None:
     """Least of all then: it says what is wrong with it."""
-    async with daemon.shown(environment=by(Doctor())) as shown:
+    async with daemon.shown(environment=replace(NOTHING, doctor=lambda: FOUND)) as shown:
         daemon.calls["status"] = says(Raw(500, b"", "text/html"))
         daemon.end()
         await shown.until(lambda: "out of date" in shown.text())
@@ -260,36 +242,30 @@ async def test_it_needs_no_daemon(daemon: Double) -> None:
 
 MOVES = ("help", "renew", "command_palette", "quit")
 HERE_ALONE = ("switch", "reset", "put_aside")  # which a command line has no use for
-EVERY = [(where, each) for where, own in ACTIONS.items() for each in own]
 WIDEST = 5  # of its own, that the footer of a screen has room for
 
 
 def test_every_action_is_there_and_the_command_line_can_do_it_too() -> None:
     """By the method that its name says; the command exists, and has the options that are named."""
-    for where, action in EVERY:
-        check(where, action)
-
-
-def check(where: Where, action: Action) -> None:
-    """Check one action."""
-    of = ReviewApp if where == "everywhere" else type(PAGES[where]())
-    assert callable(getattr(of, f"action_{action.name.split('(')[0]}"))
-    assert action.label
-    assert action.help.endswith(".")
-    if not action.command:
-        assert action.name in (*MOVES, *HERE_ALONE) or action.name.startswith("only_"), action
-        return
-    command: click.Command = program
-    words = shlex.split(action.command)
-    with click.Context(program) as context:
-        while isinstance(command, click.Group) and words:
-            found = command.get_command(context, words[0])
-            assert found is not None, f"no command {words[0]}"
-            command, words = found, words[1:]
-    assert not isinstance(command, click.Group)
-    options = {name for each in command.params for name in (*each.opts, *each.secondary_opts)}
-    for word in words:
-        assert not word.startswith("-") or word.split("=")[0] in options, word
+    for where, action in ((where, each) for where, own in ACTIONS.items() for each in own):
+        of = ReviewApp if where == "everywhere" else type(PAGES[where]())
+        assert callable(getattr(of, f"action_{action.name.split('(')[0]}"))
+        assert action.label
+        assert action.help.endswith(".")
+        if not action.command:
+            assert action.name in (*MOVES, *HERE_ALONE) or action.name.startswith("only_"), action
+            continue
+        command: click.Command = program
+        words = shlex.split(action.command)
+        with click.Context(program) as context:
+            while isinstance(command, click.Group) and words:
+                found = command.get_command(context, words[0])
+                assert found is not None, f"no command {words[0]}"
+                command, words = found, words[1:]
+        assert not isinstance(command, click.Group)
+        options = {name for each in command.params for name in (*each.opts, *each.secondary_opts)}
+        for word in words:
+            assert not word.startswith("-") or word.split("=")[0] in options, word
 
 
 @pytest.mark.parametrize("where", TITLES)
@@ -305,13 +281,6 @@ def test_names_and_keys_of_a_screen_are_its_own_and_fit_its_footer(where: Where)
     assert given == {(each.key, each.name) for each in own if each.key}
 
 
-async def opened(shown: Running) -> VerticalScroll:
-    """Ask for help, and return what it stands in."""
-    await shown.pilot.press("question_mark")
-    await shown.until(lambda: isinstance(shown.app.screen, Help))
-    return shown.app.screen.query_one(VerticalScroll)
-
-
 async def test_help_begins_with_what_is_focused_and_a_key_leads_back(daemon: Double) -> None:
     """Its tooltip, on every screen: nobody needs a mouse to read it; q does not leave for good."""
     ways = ["escape", "q", "f1"]
@@ -322,7 +291,8 @@ async def test_help_begins_with_what_is_focused_and_a_key_leads_back(daemon: Dou
             assert shown.app.focused is not None
             tooltip = str(shown.app.focused.tooltip or "")
             assert tooltip
-            await opened(shown)
+            await shown.pilot.press("question_mark")
+            await shown.until(lambda: isinstance(shown.app.screen, Help))
             assert " ".join(tooltip.split()[:4]) in shown.text()
             assert title in shown.text().splitlines()[0]
             await shown.pilot.press(way)
@@ -354,9 +324,8 @@ async def test_the_name_of_every_action_finds_it_in_the_palette_before_all_other
                     for words in (each.label, f" {each.label.upper()} "):
                         await (await _best(page, words)).command()
                         assert done.pop() == (each.name, belongs)
-                    hits = [
-                        hit async for hit in Actions(page, Style()).search(each.help.split()[0])
-                    ]
+                    first = each.help.split()[0]
+                    hits = [hit async for hit in Actions(page, Style()).search(first)]
                     assert any((hit.text or "").startswith(f"{each.label}:") for hit in hits)
 
 

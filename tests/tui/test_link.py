@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from queue import Queue
 from typing import Any, Self
@@ -15,10 +15,11 @@ from agent.tui import link as module
 from agent.tui.link import CALLERS, DaemonNews, Link
 from agent.wire.client import Client
 from agent.wire.state import Event, Status
+from tests import waiting
 from tests.tui.double import BEGAN, OPEN
+from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, Raw, says
 
-PATIENCE = 60.0  # seconds, for what takes a fraction of one
 SHORT = 0.2
 STATUS = {"status": says(OPEN)}
 EVENT = Event(number=7, kind="answer", at=BEGAN, id=3)
@@ -29,18 +30,9 @@ def never() -> None:
     raise AssertionError("it was started")
 
 
-def ours() -> list[str]:
+def of_links() -> list[threading.Thread]:
     """Return the threads of links."""
-    names = [each.name for each in threading.enumerate()]
-    return [each for each in names if each.startswith("reticent-")]
-
-
-def wait(holds: Callable[[], bool]) -> None:
-    """Wait until something holds."""
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.01)
+    return [each for each in threading.enumerate() if each.name.startswith("reticent-")]
 
 
 def begun(link: Link) -> bool:
@@ -162,8 +154,8 @@ async def test_closing_ends_every_thread(path: Path) -> None:
             with Following(path) as told:
                 await asyncio.to_thread(told.until, Event)
                 await asyncio.gather(*(told.link.call("status") for _ in range(CALLERS)))
-                assert ours()
-            await asyncio.to_thread(wait, lambda: not ours())
+                assert of_links()
+            await asyncio.to_thread(waiting.until, lambda: not of_links())
         finally:
             quiet.set()
 

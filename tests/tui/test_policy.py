@@ -1,14 +1,13 @@
 """The screen of the policy: its rules, what is wrong, and the user's editor."""
 
-from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace as changed
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.tui.page import Environment
 from agent.tui.screens.policy import EXPIRED, LEGEND, REMARK, PolicyItem, items_of
 from agent.tui.virtual_list import Listing
 from agent.wire.policy import RuleRemark, RulesStatus, RuleStatus, SettingStatus
@@ -46,11 +45,6 @@ class Rules:
 def rules(daemon: Double) -> Rules:
     """A daemon with a policy."""
     return Rules(daemon)
-
-
-def by(edit: Callable[[str, int | None], None]) -> Environment:
-    """Return what others do, with an editor."""
-    return Environment(list, edit, NOTHING.clock)
 
 
 async def shows(shown: Running) -> Listing[PolicyItem]:
@@ -92,7 +86,8 @@ async def test_a_broken_file_shows_its_line_and_the_editor_opens_there(
     rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The old rules hold until what the user saves is read; what is of no file opens it."""
-    async with rules.daemon.shown(LARGE, environment=by(rules.edit)) as shown:
+    environment = changed(NOTHING, edit=rules.edit)
+    async with rules.daemon.shown(LARGE, environment=environment) as shown:
         monkeypatch.setattr(shown.app, "suspend", nullcontext)
         await shows(shown)
         rules.now = BROKEN

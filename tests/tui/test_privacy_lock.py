@@ -22,10 +22,10 @@ from agent.tui.screens.requests import RequestsScreen
 from agent.tui.unlocking import LOCKED, Cover, Unlocking
 from agent.tui.virtual_list import Listing
 from agent.wire.decide import Ask
-from agent.wire.routes import QUERY
 from agent.wire.state import Status
 from tests.developer import PROFILE
-from tests.tui.double import OPEN, PATIENCE, Double, Running, running
+from tests.tui.double import OPEN, Double, Running, running
+from tests.waiting import PATIENCE
 from tests.worlds.daemons import Live, home, living, started
 
 TOO_LATE = DaemonError("the daemon does not answer", "look at its log")
@@ -240,9 +240,7 @@ lambda = 0.1
 def live() -> Iterator[Live]:
     """A daemon that told somebody something."""
     with living(POLICY) as made:
-        with made.client(QUERY) as client:
-            answer = client.call("decide", Ask(query=WORDS, recipient=SITE))
-            assert answer.attributes
+        assert made.call("decide", Ask(query=WORDS, recipient=SITE)).attributes
         yield made
 
 
@@ -254,20 +252,15 @@ def whole(app: ReviewApp) -> dict[str, str]:
         for each in [] if isinstance(page, HealthScreen) else page.query("*"):
             if isinstance(each, Static):
                 texts.append(_plain(each.content))
-            elif isinstance(each, Listing):
-                texts += [_unmasked(item) for item in each.items]
+            elif isinstance(each, Listing):  # what an item prints of itself may be masked
+                plain = (to_builtins(e) if isinstance(e, Struct) else e for e in each.items)
+                texts += [str(getattr(item, "value", item)) for item in plain]
             elif isinstance(each, Input):
                 texts.append(each.value)
             elif isinstance(each, OptionList):
                 texts += [str(option.prompt) for option in each.options]
         found[page.where] = "\n".join(texts)
     return found
-
-
-def _unmasked(item: object) -> str:
-    if isinstance(item, Struct):
-        return str(to_builtins(item))  # what it prints of itself may be masked
-    return str(getattr(item, "value", item))
 
 
 def _plain(content: object) -> str:

@@ -65,10 +65,8 @@ class Own:
 
     def edit(self, body: PolicyEdit) -> Edited:
         """Write a rule."""
-        made: dict[str, Any] = {
-            {"sensitivity": "sensitivity_bits"}.get(key, key): value
-            for key, value in body.set.items()
-        }
+        price = {"sensitivity": "sensitivity_bits"}
+        made: dict[str, Any] = {price.get(key, key): value for key, value in body.set.items()}
         if "guard" in made:
             made["disclose"] = "guarded" if made["guard"] else "auto"
         self.attributes = [

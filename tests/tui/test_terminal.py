@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -20,9 +20,9 @@ from agent.wire.state import Status
 from tests.house.tree import ROOT
 from tests.programs import needs
 from tests.vault.worlds import PASSPHRASE
+from tests.waiting import PATIENCE
 from tests.worlds.daemons import end, home, living
 
-PATIENCE = 60.0  # seconds, for what takes one
 LOOK = 0.05  # seconds between two looks at the screen
 COLUMNS, LINES = "80", "24"
 PROGRAM = [sys.executable, "-m", "agent.cli"]
@@ -61,11 +61,11 @@ class Terminal:
 
     def everything(self) -> str:
         """Return all that was ever printed and has not been scrolled away for good."""
-        return self.tmux("capture-pane", "-p", "-J", "-S", "-")
+        return self.tmux("capture-pane", "-p", "-S", "-")
 
-    def resize(self, columns: int, lines: int) -> None:
-        """Have a window of another size."""
-        self.tmux("resize-window", "-x", str(columns), "-y", str(lines))
+    def styled(self) -> str:
+        """Return what stands on the screen, with the codes of its styles."""
+        return self.tmux("capture-pane", "-p", "-e")
 
     def until(self, holds: Callable[[str], object]) -> str:
         """Wait until the screen is as wanted, and return it."""
@@ -109,8 +109,7 @@ QUERY = "version control"
 def test_a_word_on_what_waits_is_written_into_the_policy() -> None:
     """A request asks, the screen shows it, one key approves it, and the file says so."""
     with living(ASKS) as live:
-        with live.client("query") as browser:
-            browser.call("decide", Ask(query=QUERY, recipient="forge.example"))
+        live.call("decide", Ask(query=QUERY, recipient="forge.example"))
         with terminal(live.paths) as shown:
             shown.shows("forge.example", "● 1 √ open")
             before = live.paths.policy.read_text()
@@ -123,18 +122,19 @@ def test_a_word_on_what_waits_is_written_into_the_policy() -> None:
             assert 'disclose = "auto"' in after
             shown.press("q")
             shown.until(lambda text: "√ open" not in text and "forge.example" not in text)
-            assert "forge.example" not in shown.tmux("capture-pane", "-p", "-S", "-")
+            assert "forge.example" not in shown.everything()
 
 
 def test_the_name_alone_starts_a_daemon_and_asks_for_the_passphrase() -> None:
     """The daemon goes on when the screens are left."""
-    with home() as places, ending(places), terminal(places) as shown:
+    with home() as places, ExitStack() as ends, terminal(places) as shown:
+        ends.callback(end, places)
         title = shown.title()
         shown.shows("The vault is locked")
         shown.press("-l", PASSPHRASE)
         shown.press("Enter")
         shown.shows("√ open")
-        assert PASSPHRASE not in shown.tmux("capture-pane", "-p", "-S", "-")
+        assert PASSPHRASE not in shown.everything()
         assert shown.title() == title
         shown.press("C-l")
         shown.shows("The vault is locked")
@@ -181,8 +181,7 @@ def test_the_editor_has_the_terminal_and_what_it_saves_is_read(tmp_path: Path) -
         shown.shows("Read.", "shop")
         shown.until(lambda text: "to mend" not in text)
         assert live.paths.policy.read_text() == BROKEN.replace("k = 0", "k = 7")
-        with live.client() as client:
-            rules: RulesStatus = client.call("rules")
+        rules: RulesStatus = live.call("rules")
         assert [each.settings for each in rules.rules if each.name == "shop"] == [{"k": "7"}]
 
 
@@ -194,30 +193,16 @@ def test_without_colours_there_are_none_and_the_cursor_is_seen() -> None:
     with living() as live:
         with terminal(live.paths, "screens") as shown:
             shown.shows("√ open")
-            assert COLOUR.search(styled(shown))
+            assert COLOUR.search(shown.styled())
         with terminal(live.paths, "screens", told={"NO_COLOR": "1"}) as shown:
             shown.shows("√ open")
             shown.press("5")
-            shown.until(lambda _: re.search(r"\x1b\[[\d;]*7m5 ?Policy", styled(shown)))
+            shown.until(lambda _: re.search(r"\x1b\[[\d;]*7m5 ?Policy", shown.styled()))
             shown.shows("›")
-            assert "\x1b[7m" in styled(shown).replace("[0;7m", "[7m")
+            assert "\x1b[7m" in shown.styled().replace("[0;7m", "[7m")
             for key, text in (("?", "Escape goes back"), ("C-l", "The vault is locked")):
-                assert not COLOUR.search(styled(shown))
+                assert not COLOUR.search(shown.styled())
                 shown.press(key)
                 shown.shows(text)
-                assert not COLOUR.search(styled(shown))
+                assert not COLOUR.search(shown.styled())
                 shown.press("Escape")
-
-
-def styled(shown: Terminal) -> str:
-    """Return what stands on the screen, with the codes of its styles."""
-    return shown.tmux("capture-pane", "-p", "-e")
-
-
-@contextmanager
-def ending(places: Paths) -> Iterator[None]:
-    """End the daemon that something else started."""
-    try:
-        yield
-    finally:
-        end(places)

@@ -15,7 +15,8 @@ from agent.tui.screens.tradeoff import TradeoffScreen, facts, figures_of, lambda
 from agent.tui.unlocking import Unlocking
 from agent.wire.decide import CurveAsk
 from agent.wire.policy import Edited, Win
-from tests.tui.double import LARGE, PATIENCE, SMALL, USUAL, Double, Running
+from tests.tui.double import LARGE, SMALL, USUAL, Double, Running
+from tests.waiting import PATIENCE
 from tests.wire.fake import says
 from tests.worlds.messages import CURVE, handled, point
 

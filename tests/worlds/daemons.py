@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
@@ -24,7 +24,7 @@ from agent.paths import HOME, Paths
 from agent.vault.vault_files import Location
 from agent.wire.client import Client
 from agent.wire.decide import Answer, Ask
-from agent.wire.routes import CONTROL, QUERY, Door
+from agent.wire.routes import CONTROL, QUERY, ROUTES, Door
 from agent.wire.state import Status, Unlock
 from tests.developer import PROFILE
 from tests.house.tree import ROOT
@@ -61,21 +61,25 @@ class Live:
         """Return a client of its own for a door."""
         return Client(self.at(door), PATIENCE)
 
+    def call(self, name: str, body: msgspec.Struct | None = None, /, **given: Any) -> Any:  # noqa: ANN401  (of the route)
+        """Make one call, at the query socket where that has it, as a program does."""
+        [doors] = [route.doors for route in ROUTES if route.name == name]
+        with self.client(QUERY if QUERY in doors else CONTROL) as client:
+            return client.call(name, body, **given)
+
     def connect(self, door: Door) -> socket.socket:
         """Return a connection of the caller's own."""
         return connected(self.at(door))
 
     def status(self) -> Status:
         """Return how it is, which it must say itself, in the process that was started."""
-        with self.client() as client:
-            said: Status = client.call("status")
+        said: Status = self.call("status")
         assert said.process == self.process.pid
         return said
 
     def unlock(self) -> None:
         """Open its vault."""
-        with self.client() as client:
-            assert not client.call("unlock", OPEN).locked
+        assert not self.call("unlock", OPEN).locked
 
     def kill(self) -> None:
         """End it at once, whatever it is doing."""
