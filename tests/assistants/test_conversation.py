@@ -16,12 +16,9 @@ LINE = 'About the user: 35 to 44 years old, "quoted"'
 CHAT, RESPONSES = MESSAGES
 texts = st.text(st.characters(codec="utf-8"), max_size=30)
 asked = texts.filter(str.strip)
+numbers = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 anything = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | texts,
+    st.none() | st.booleans() | numbers | texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=4,
 )
@@ -58,6 +55,11 @@ def requests(draw: st.DrawFn, call: str) -> tuple[dict[str, Any], str]:
 
 
 RESERVED = {"messages", "input", "stream", "conversation", "previous_response_id"}
+
+
+def users(*contents: object) -> dict[str, object]:
+    """Return a request of a user's messages, one after the other."""
+    return {"messages": [{"role": "user", "content": each} for each in contents]}
 
 
 def turn(call: str, message: object) -> Turn:
@@ -109,6 +111,10 @@ def test_a_text_alone_is_the_users() -> None:
 
 
 USER = {"role": "user", "content": "job site"}
+WITHOUT_TEXT: tuple[object, ...] = (
+    *(" \n", "x" * (LONGEST_QUERY + 1), [{"type": "image_url"}], {"text": "job site"}),
+    [{"type": "text", "text": 1}],
+)
 
 
 @pytest.mark.parametrize(
@@ -118,11 +124,7 @@ USER = {"role": "user", "content": "job site"}
         *((RESPONSES, {"input": [USER, each]}) for each in TOOL[RESPONSES]),
         (CHAT, {"messages": [USER, {"role": "assistant", "content": "Sure: "}]}),
         (CHAT, {"messages": [{"role": "system", "content": "job site"}]}),
-        (CHAT, {"messages": [{"role": "user", "content": " \n"}]}),
-        (CHAT, {"messages": [{"role": "user", "content": "x" * (LONGEST_QUERY + 1)}]}),
-        (CHAT, {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}),
-        (CHAT, {"messages": [{"role": "user", "content": {"text": "job site"}}]}),
-        (CHAT, {"messages": [{"role": "user", "content": [{"type": "text", "text": 1}]}]}),
+        *((CHAT, users(each)) for each in WITHOUT_TEXT),
         (CHAT, {"messages": [{"role": "user"}]}),
         (CHAT, {"messages": [{"role": 1, "content": "job site"}]}),
         (CHAT, {"messages": [*[USER], "job site"]}),
@@ -191,10 +193,9 @@ def test_once_in_a_conversation(call: str, said: list[str], told: int, other: st
 def test_what_was_said_is_not_joined() -> None:
     """Two messages are no other two of the same letters."""
     conversations = Conversations()
-    conversations.close(turn(CHAT, {"messages": [{"role": "user", "content": "ab"}]}))
+    conversations.close(turn(CHAT, users("ab")))
     for said in (["a", "b"], ["a", "b", "c"], ["a", "2:b"]):
-        messages = [{"role": "user", "content": each} for each in said]
-        assert conversations.is_open(turn(CHAT, {"messages": messages}))
+        assert conversations.is_open(turn(CHAT, users(*said)))
 
 
 @pytest.mark.parametrize("named", ["c", {"id": "c"}])
@@ -217,12 +218,9 @@ def test_the_oldest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.assistants.conversation.MOST", 2)
     conversations = Conversations()
     for number in range(3):
-        conversations.close(turn(CHAT, {"messages": [{"role": "user", "content": f"{number}"}]}))
-    later = [
-        turn(CHAT, {"messages": [{"role": "user", "content": each} for each in (first, "more")]})
-        for first in "012"
-    ]
-    assert [conversations.is_open(each) for each in later] == [True, False, False]
+        conversations.close(turn(CHAT, users(f"{number}")))
+    later = [conversations.is_open(turn(CHAT, users(first, "more"))) for first in "012"]
+    assert later == [True, False, False]
 
 
 def test_a_turn_shows_nothing_of_itself() -> None:

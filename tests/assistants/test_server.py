@@ -259,14 +259,8 @@ NAMES = st.sampled_from(["age", "region", "sex"])
 
 def summary(**fields: Any) -> Summary:  # noqa: ANN401  (of any field)
     """Return the figures of an answer."""
-    usual: dict[str, Any] = {
-        "pool": "p",
-        "model": "m",
-        "utility_bits": 0.1,
-        "people_left": 303.0,
-        "waiting": 0,
-    }
-    return Summary(**{**usual, **fields})
+    fields = {"waiting": 0, **fields}
+    return Summary(pool="p", model="m", utility_bits=0.1, people_left=303.0, **fields)
 
 
 @pytest.mark.parametrize("name", ["atus", "so2017"])
@@ -279,41 +273,29 @@ def test_titles_and_values_of_shipped_models_stay(name: str) -> None:
     assert [plain(each) for each in found] == found
 
 
-@given(
-    values=st.dictionaries(NAMES, TEXT, max_size=3),
-    titles=st.dictionaries(NAMES, TEXT, max_size=3),
+NAMED = st.dictionaries(NAMES, TEXT, max_size=3)
+READINGS = st.builds(Reading, query=TEXT, title=TEXT, probability=st.floats(0, 1), model=TEXT)
+FIGURES = st.builds(
+    summary,
+    titles=NAMED,
     pending=st.lists(NAMES, max_size=3, unique=True),
-    topic=TEXT,
-    people=TEXT,
-    probability=st.floats(0, 1),
+    read_as=READINGS,
+    among=TEXT.map(lambda people: CountedAmong(people=people, count=60, estimated=True)),
 )
+
+
+@given(values=NAMED, figures=FIGURES)
 def test_nothing_that_a_hostile_model_says_gets_through(
-    *,
-    values: dict[str, str],
-    titles: dict[str, str],
-    pending: list[str],
-    topic: str,
-    people: str,
-    probability: float,
+    values: dict[str, str], figures: Summary
 ) -> None:
     """In whatever place: every text is printable, short and without markup of its own."""
-    answer = Answer(
-        code="answered",
-        attributes=values,
-        summary=summary(
-            titles=titles,
-            pending=pending,
-            read_as=Reading(query=topic, title=topic, probability=probability, model=topic),
-            among=CountedAmong(people=people, count=60, estimated=True),
-        ),
-    )
-    found = personal_context(answer)
+    found = personal_context(Answer(code="answered", attributes=values, summary=figures))
     assert len(found.facts) == len(values)
     facts = (text for each in found.facts for text in (each.title, each.value))
     for text in (found.line, *facts):
         assert text.isprintable()
         assert not set(text.replace("`reticent requests list --waiting`", "")) & set("<>[]{}`|\\")
-    assert len(found.line) <= 4 * LONGEST * (2 + len(values) + len(pending))
+    assert len(found.line) <= 4 * LONGEST * (2 + len(values) + len(figures.pending))
 
 
 def test_facts_are_told_as_people_read_them() -> None:

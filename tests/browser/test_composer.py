@@ -170,22 +170,16 @@ def test_no_line_stands_behind_another_question(world: World) -> None:
 
 
 SPOILT = {
-    "taken back": ("textarea", "box.node.addEventListener('input', () => { box.set('mine') })"),
-    "drawn anew": (
-        "contenteditable",
-        "box.node.addEventListener('input', () => { box.node.textContent = 'mine' })",
-    ),
-    "replaced": (
-        "prosemirror",
-        "box.node.addEventListener('input', () => { setTimeout(() => box.set('mine')) })",
-    ),
+    "textarea": "box.set('mine')",
+    "contenteditable": "box.node.textContent = 'mine'",
+    "prosemirror": "setTimeout(() => box.set('mine'))",
 }
 
 
-@pytest.mark.parametrize(("name", "script"), SPOILT.values(), ids=SPOILT)
+@pytest.mark.parametrize(("name", "script"), SPOILT.items(), ids=SPOILT)
 def test_a_page_that_does_not_take_it(world: World, name: str, script: str) -> None:
     """What was typed before stays, and nothing of the line."""
     chat(world, "chat", "mine", name)
-    world.browser.run(script)
+    world.browser.run(f"box.node.addEventListener('input', () => {{ {script} }})")
     assert composed(world, "mine", put=True) == {"fault": "not put in", "text": "mine"}
     assert held(world) == "mine"

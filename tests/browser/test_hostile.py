@@ -111,26 +111,24 @@ def test_a_tab_behind_another(world: World) -> None:
     assert world.settled() == []
 
 
-@pytest.mark.parametrize("target", ["/landed", "/search?q=landed"])
-def test_who_is_sent_the_search_gets_no_header(world: World, target: str) -> None:
-    """The header goes to the recipient that was asked about."""
+LANDED = "/search?q=landed"
+
+
+@pytest.mark.parametrize(
+    ("target", "listed"), [("/landed", False), (LANDED, False), (LANDED, True)]
+)
+def test_who_is_sent_the_search_gets_no_header(world: World, target: str, *, listed: bool) -> None:
+    """The header goes to the recipient that was asked about; one that is listed gets its own."""
+    world.listing(*["other"] * listed, "search")
+    world.forget()
     onward = world.recipient.url("other", target)
     world.browser.go(world.recipient.search("sent on") + "&to=" + quote(onward, safe=""))
     [landed] = world.recipient.heard(lambda each: each.host == "other")
     [came] = world.recipient.searches("sent on")
-    assert (came.header, landed.header) == (right("sent on"), None)
-    assert {recipient for _, recipient in world.decided()} == {"search.localhost"}
-
-
-def test_another_site_that_is_listed_gets_its_own_header_or_none(world: World) -> None:
-    """Never that of the first."""
-    world.listing("other", "search")
-    world.forget()
-    onward = world.recipient.search("second", "other")
-    world.browser.go(world.recipient.search("first") + "&to=" + quote(onward, safe=""))
-    [landed] = world.recipient.heard(lambda each: each.host == "other")
-    assert landed.header in {None, right("second")}
-    assert {("first", "search.localhost"), ("second", "other.localhost")} >= {*world.decided()}
+    own = {right("landed"): ("landed", "other.localhost")} if listed else {}
+    assert came.header == right("sent on")
+    assert landed.header in {None, *own}
+    assert {*world.decided()} - {*own.values()} == {("sent on", "search.localhost")}
 
 
 # Pages that want the agent to answer for another, or to know of it.

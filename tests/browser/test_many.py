@@ -135,19 +135,15 @@ def linked(world: World, host: str) -> None:
     world.browser.click("#link")
 
 
-def reloaded(world: World) -> None:
-    """Search, and load that again."""
-    world.search(ASKED)
+def searched(world: World, *more: str) -> None:
+    """Search, and load that again, or go on to more and back from there."""
+    for each in (ASKED, *more):
+        world.search(each)
     world.forget()
-    world.browser.reload()
-
-
-def gone_back(world: World) -> None:
-    """Go on from a search, and back to it."""
-    world.search(ASKED)
-    world.search("another")
-    world.forget()
-    world.browser.back()
+    if more:
+        world.browser.back()
+    else:
+        world.browser.reload()
 
 
 # Who asks: the user, where a key or a click of theirs sends a form, or the keyword; else a page.
@@ -168,20 +164,17 @@ WAYS: dict[str, tuple[str, Act]] = {
     "located": ("page", scripted("location = address")),
     "located elsewhere": ("page", scripted("location = address", "elsewhere")),
     "replaced": ("page", scripted("location.replace(address)", "elsewhere")),
-    "reloaded": ("page", reloaded),
-    "gone back": ("page", gone_back),
+    "reloaded": ("page", searched),
+    "gone back": ("page", lambda world: searched(world, "another")),
 }
 CHOSEN = ("typed", "keyword", "entered", "pushed", "linked elsewhere", "requested", "replaced")
 
 
-@pytest.mark.parametrize(
-    ("world", "carry", "way"),
-    [
-        *((browser, "header", each) for browser in BROWSERS for each in WAYS),
-        *(("chromium", "words", each) for each in CHOSEN),
-    ],
-    indirect=["world"],
-)
+CASES = [(browser, "header", each) for browser in BROWSERS for each in WAYS]
+CASES += [("chromium", "words", each) for each in CHOSEN]
+
+
+@pytest.mark.parametrize(("world", "carry", "way"), CASES, indirect=["world"])
 def test_a_search_brings_its_own(world: World, carry: Carry, way: str) -> None:
     """One request, with what is attached to its query, asked about once, for who asks."""
     by, act = WAYS[way]

@@ -81,32 +81,14 @@ class Office:
         self.request(host)
         return self.consent.reviews(self.now)[-1]
 
-    def offered(
-        self,
-        site: str,
-        names: list[str],
-        search: str | None = None,
-        pool: str = "",
-        address: str | None = None,
-    ) -> Review | None:
+    def offered(self, site: str, names: list[str], **more: Any) -> Review | None:  # noqa: ANN401  (of any field)
         """Let a site offer; return the review if it is new."""
-        review = Review(
-            id=0,
-            kind="offer",
-            at=self.now,
-            recipient=site,
-            pool=pool or site,
-            names=names,
-            search=search,
-            address=address,
-        )
-        return self.consent.offer(review)
+        fields = {"pool": site, **more, "recipient": site, "names": names}
+        return self.consent.offer(Review(id=0, kind="offer", at=self.now, **fields))
 
-    def offer(
-        self, site: str, names: list[str], search: str | None = None, pool: str = ""
-    ) -> Review:
+    def offer(self, site: str, names: list[str], **more: Any) -> Review:  # noqa: ANN401  (as above)
         """Let a site offer something new."""
-        new = self.offered(site, names, search, pool)
+        new = self.offered(site, names, **more)
         assert new is not None
         return new
 

@@ -79,16 +79,11 @@ class Machine:
 MINUTES = st.just(0.0) | st.floats(0.1, LONGEST_MINUTES)
 
 
-@given(
-    minutes=MINUTES,
-    steps=st.lists(
-        st.tuples(
-            st.one_of(st.integers(0, 1200), st.integers(0, LONGEST)),  # seconds before it
-            st.sampled_from([*CALLS, "search", "sleep", "drift", "look", "unlock"]),
-        ),
-        max_size=15,
-    ),
-)
+SECONDS = st.integers(0, 1200) | st.integers(0, LONGEST)  # before a step
+STEPS = st.sampled_from([*CALLS, "search", "sleep", "drift", "look", "unlock"])
+
+
+@given(minutes=MINUTES, steps=st.lists(st.tuples(SECONDS, STEPS), max_size=15))
 def test_it_locks_exactly_when_nobody_used_it_for_so_long(
     minutes: float, steps: list[tuple[int, str]]
 ) -> None:

@@ -221,20 +221,14 @@ def test_what_waits_follows_the_rules_in_force(
         assert {*review.names} <= office.decided(review.recipient)[1].ask
 
 
-@FEW
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["request", "say", "override", "undo"]),
-            st.sampled_from(["a.example", "s1.example"]),
-            st.sampled_from([0, 1]),
-            st.sampled_from(["approve", "deny"]),
-            st.sampled_from(["once", "always"]),
-            st.sampled_from(["recipient", "everyone"]),
-        ),
-        max_size=12,
-    )
+PARTS: tuple[tuple[Any, ...], ...] = (
+    *(("request", "say", "override", "undo"), ("a.example", "s1.example"), (0, 1)),
+    *(("approve", "deny"), ("once", "always"), ("recipient", "everyone")),
 )
+
+
+@FEW
+@given(st.lists(st.tuples(*map(st.sampled_from, PARTS)), max_size=12))
 def test_what_is_said_through_one_model_holds_in_the_other(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, str, int, str, str, str]]
 ) -> None:

@@ -48,15 +48,10 @@ def made(home: Paths) -> list[Path]:
     return [
         *(data / f"vault.db{end}" for end in ("", "-wal", "-shm", "-journal", ".replaced-12")),
         *(folder / "vault.db.set-aside-3" for folder in (data, state)),
-        *(
-            data / name
-            for name in (".vault.db.0a1b2c3d.part", "..vault.db.0a.part.witness.0b.part")
-        ),
+        *(data / f".{name}.part" for name in ("vault.db.0a1b2c3d", ".vault.db.0a.part.witness.0b")),
         *(home.models / name for name in ("village.safetensors", "village.sig")),
         *(state / name for name in ("witness.json", "daemon.log", "daemon.log.1", "daemon.lock")),
-        state / TOKEN,
-        home.relay,
-        data / ".browser-relay.0a1b2c3d.part",
+        *(state / TOKEN, home.relay, data / ".browser-relay.0a1b2c3d.part"),
     ]
 
 

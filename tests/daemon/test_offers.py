@@ -199,7 +199,7 @@ def test_listed_is_what_is_ruled_and_approved(
     office.consent.opened(Memory())
     for host, (place, days) in offers.items():
         search = f"https://{host}{place}?q={{query}}"
-        new = office.offer(host, ["age"], search)
+        new = office.offer(host, ["age"], search=search)
         more = {"days": days} if days else {}
         office.say(new, "approve", "days" if days else "always", **more)
         if not locked and (not days or later <= days):
@@ -220,9 +220,9 @@ def test_a_search_is_not_approved_that_was_not_shown(tmp_path: Path) -> None:
     office = Office(path)
     office.consent.opened(Memory())
     one, other = "https://a.example/?q={query}", "https://a.example/?p={query}"
-    shown = office.offer("a.example", ["age"], one)
-    assert office.offered("a.example", ["age"], one) is None
-    later = office.offer("a.example", ["age"], other)
+    shown = office.offer("a.example", ["age"], search=one)
+    assert office.offered("a.example", ["age"], search=one) is None
+    later = office.offer("a.example", ["age"], search=other)
     with pytest.raises(UsageError, match=f"number {shown.id}"):
         office.say(shown, "approve")
     office.say(later, "approve")

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Coroutine, Iterator
+from contextlib import suppress
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,7 @@ from tests.worlds.people import SHOP
 NOT_NOW = "ERR 83886179 Operation cancelled\n"
 OTHER = "ERR 83886194 Not confirmed\n"
 LATE = "ERR 83886142 Timeout\n"
+STEPS, BEGUN = ("lock", "unlock"), ("greeting", "asking")
 RIGHT, FALSE = typed(PASSPHRASE), typed("wrong")
 
 
@@ -48,10 +51,9 @@ class Desk:
 
     async def done(self) -> None:
         """Wait until the dialog is over, if there is one."""
-        if self.prompts._task is not None:  # noqa: SLF001
-            await asyncio.wait({self.prompts._task})  # noqa: SLF001
-            if not self.prompts._task.cancelled():  # noqa: SLF001
-                self.prompts._task.result()  # noqa: SLF001
+        if (task := self.prompts._task) is not None:  # noqa: SLF001
+            with suppress(asyncio.CancelledError):
+                await task
 
     async def shown(self, times: int = 1) -> None:
         """Wait until a dialog has asked so often."""
@@ -173,13 +175,7 @@ def test_two_requests_open_one_dialog(desk: Desk) -> None:
     assert desk.program.gone()
 
 
-@pytest.mark.parametrize(
-    ("step", "begun"),
-    [
-        *(("lock", each) for each in ("asked", "greeting", "asking")),
-        *(("unlock", each) for each in ("greeting", "asking")),
-    ],
-)
+@pytest.mark.parametrize(("step", "begun"), [("lock", "asked"), *product(STEPS, BEGUN)])
 def test_it_is_closed_once_nothing_can_come_of_it(desk: Desk, step: str, begun: str) -> None:
     """That was not the user's "not now"; and its program may only be starting."""
     desk.program.answers(GETPIN=["SLEEP"], GREETING=["SLEEP" if begun == "greeting" else "OK\n"])
@@ -227,34 +223,19 @@ def test_only_control_says_where_the_screen_is(desk: Desk) -> None:
     run(steps())
 
 
-def waits(desk: Desk) -> list[str]:
-    """Return the names that wait for the user."""
-    return [name for each in desk.home.calls.reviews() for name in each.names]
-
-
-@pytest.mark.parametrize(
-    ("answers", "waiting_on", "sent"),
-    [
-        ([OTHER], [], (True, False)),
-        (["OK\n"], [], (False, False)),
-        ([NOT_NOW], ["age"], (False, False)),
-        ([LATE], ["age"], (False, False)),
-        (["DIE"], ["age"], (False, False)),
-    ],
-)
-def test_what_waits_is_settled_as_was_said(
-    desk: Desk, answers: list[str], waiting_on: list[str], sent: tuple[bool, bool]
-) -> None:
+@pytest.mark.parametrize("answer", [OTHER, "OK\n", NOT_NOW, LATE, "DIE"])
+def test_what_waits_is_settled_as_was_said(desk: Desk, answer: str) -> None:
     """The answer of the request left without it; closing the dialog, and Enter, allow nothing."""
-    desk.program.answers(CONFIRM=answers)
+    desk.program.answers(CONFIRM=[answer])
 
     async def steps() -> None:
         await desk.home.calls.unlock(OPEN)
         desk.home.fill()
         assert "age" not in (await desk.asked()).attributes
-        assert waits(desk) == waiting_on
+        names = [name for each in desk.home.calls.reviews() for name in each.names]
+        assert names == ([] if answer in {OTHER, "OK\n"} else ["age"])
         desk.prompts.use({})
-        for has in sent:
+        for has in (answer == OTHER, False):
             desk.home.calls.forget(RecipientName(recipient=SHOP.recipient))
             assert ("age" in desk.ask("page").attributes) == has
 

@@ -86,6 +86,10 @@ class Running(NamedTuple):
         strips = self.app.screen._compositor.render_strips()  # noqa: SLF001  (what a terminal gets)
         return "\n".join(strip.text.ljust(width).rstrip() for strip in strips)
 
+    def words(self) -> str:
+        """Return what stands on the screen, whatever its lines are."""
+        return " ".join(self.text().split())
+
     def notes(self) -> str:
         """Return what was said in passing and is still shown, unwrapped."""
         return "\n".join(each.message for each in self.app._notifications)  # noqa: SLF001  (as said)
@@ -202,11 +206,6 @@ def page(shown: Running) -> RequestsScreen:
     return found
 
 
-def words(shown: Running) -> str:
-    """Return what stands on the screen, whatever its lines are."""
-    return " ".join(shown.text().split())
-
-
 MORE = ("age", "hobby")
 
 
@@ -242,16 +241,7 @@ class Many:
 
     def ledger(self, **_: Any) -> list[Entry]:  # noqa: ANN401  (of the call)
         """Return the entries from the first on."""
-        return [
-            Entry(
-                number=each.number,
-                kind="disclosed",
-                at=each.at,
-                recipient=each.recipient,
-                values={"region": f"value of {each.number}"},
-            )
-            for each in self.past
-        ]
+        return [changed(each, values={"region": f"value of {each.number}"}) for each in self.past]
 
     def verdict(self, id: int, **_: object) -> Ruled:  # noqa: A002  (the route's word)
         """Settle it, with a rule that wins over it."""

@@ -4,6 +4,7 @@ import asyncio
 import shlex
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -27,7 +28,7 @@ from agent.tui.page import Page
 from agent.tui.screens.health import LOOKING, ORDER, headline, worst_first
 from agent.tui.status_bar import DaemonState, trouble_of
 from agent.tui.virtual_list import Listing
-from agent.wire.state import Event, Finding, ModelStatus, PolicyStatus, Status
+from agent.wire.state import Event, Finding, Status
 from tests.tui.double import BEGAN, LARGE, MODEL, NOTHING, OPEN, Double, Running
 from tests.wire.fake import Raw, says
 from tests.worlds.messages import POLICY
@@ -133,19 +134,18 @@ BROKEN = changed(MODEL, problem="its signature does not fit")
 LINES = st.lists(st.text(max_size=30), max_size=9)
 
 
-@st.composite
-def statuses(draw: st.DrawFn) -> Status:
-    """A daemon in any state."""
-    policy: PolicyStatus = changed(POLICY, in_use=draw(st.booleans()), problems=draw(LINES))
-    models: list[ModelStatus] = draw(st.lists(st.sampled_from([MODEL, BROKEN]), max_size=2))
-    figures = {"vault": draw(st.booleans()), "locked": draw(st.booleans())}
-    waiting = draw(st.integers(0, 2000))
-    return changed(
-        OPEN, policy=policy, models=models, waiting=waiting, notes=draw(LINES), **figures
-    )
+STATUSES: st.SearchStrategy[Status] = st.builds(
+    partial(changed, OPEN),
+    policy=st.builds(partial(changed, POLICY), in_use=st.booleans(), problems=LINES),
+    models=st.lists(st.sampled_from([MODEL, BROKEN]), max_size=2),
+    waiting=st.integers(0, 2000),
+    notes=LINES,
+    vault=st.booleans(),
+    locked=st.booleans(),
+)
 
 
-@given(statuses())
+@given(STATUSES)
 def test_it_is_open_only_where_something_may_be_attached(status: Status) -> None:
     """And where it may not, though the vault is open, the banner says why."""
     usable = status.policy.in_use and any(each.problem is None for each in status.models)

@@ -11,19 +11,7 @@ from agent.tui.dialogs import Choice
 from agent.tui.screens.requests_detail import MATTER
 from agent.wire.policy import Review, Word
 from agent.wire.state import Entry
-from tests.tui.double import (
-    LARGE,
-    SMALL,
-    USUAL,
-    Double,
-    Many,
-    Running,
-    at,
-    names,
-    opened,
-    page,
-    words,
-)
+from tests.tui.double import LARGE, SMALL, USUAL, Double, Many, Running, at, names, opened, page
 from tests.worlds.messages import ASSISTANT, AT, handled, review, row
 
 
@@ -55,13 +43,13 @@ async def test_what_cannot_be_weighed_is_said_and_the_rest_stays(found: Many) ->
     async with found.shown() as shown:
         assert "~" in shown.text()
         await shown.pilot.press("enter")
-        await shown.until(lambda: "The ledger still lists what it was sent." in words(shown))
+        await shown.until(lambda: "The ledger still lists what it was sent." in shown.words())
         await shown.settled()
         assert not found.daemon.asked("whatif")
         await shown.pilot.press("escape", "down", "enter")
         await shown.until(lambda: "the model is gone" in shown.notes())
         assert "add it" in shown.notes()
-        assert "shop.example: region" in words(shown)
+        assert "shop.example: region" in shown.words()
         await shown.pilot.press("space")
         await shown.until(lambda: "no attribute chosen" in shown.notes())
 
@@ -73,7 +61,7 @@ async def test_another_rule_weighs_the_detail_anew_and_keeps_what_is_tried(found
         await shown.pilot.press("enter")
         await shown.until(lambda: "[x]" in shown.text())
         await shown.pilot.press("down", "space")
-        await shown.until(lambda: "breaks the limit k" in words(shown))
+        await shown.until(lambda: "breaks the limit k" in shown.words())
         count = len(found.daemon.asked("whatif"))
         found.daemon.happen("policy")
         await shown.until(lambda: found.daemon.asked("whatif")[count:])
@@ -158,10 +146,10 @@ async def test_one_in_detail_says_to_whom_what_and_at_what_cost(
         await opened(shown, Entry)
         assert len(names(shown)) == MATTER
         if size != LARGE:  # where the list stands between
-            assert "Sent 1 fact to shop.example: the region; about 310 people" in words(shown)
-        assert "[x] the region" in words(shown)
-        assert "helps more than it costs" in words(shown)
-        assert "λ" not in words(shown)
+            assert "Sent 1 fact to shop.example: the region; about 310 people" in shown.words()
+        assert "[x] the region" in shown.words()
+        assert "helps more than it costs" in shown.words()
+        assert "λ" not in shown.words()
         await shown.pilot.press("v", "end", "space")
         await shown.until(lambda: len(names(shown)) == len(found.rows))
         assert any(isinstance(each, str) for each in page(shown).detail.rows.items)
@@ -186,14 +174,14 @@ async def test_what_is_tried_holds_for_as_long_as_is_chosen(found: Many) -> None
             shown.app.clear_notifications()
             page(shown).detail.rows.put(("row", "gender"))
             await shown.pilot.press("space")
-            await shown.until(lambda: "more useful" in words(shown))
+            await shown.until(lambda: "more useful" in shown.words())
             for keys in (["enter"], ["down", "down", "enter"]) if wanted is week else ():
                 assert len(found.decided()) == count
                 await shown.pilot.press(key)
                 await shown.until(lambda: isinstance(shown.app.screen, Choice))
                 assert "For 7 days, for shop.example" in shown.text()
                 assert "From now on, for everyone" in shown.text()
-                assert "With gender, to shop.example" in words(shown)
+                assert "With gender, to shop.example" in shown.words()
                 await shown.pilot.press(*keys)
                 await shown.until(lambda: not isinstance(shown.app.screen, Choice))
             await shown.pilot.press(*([] if wanted is week else [key]))
@@ -250,7 +238,7 @@ async def test_a_part_of_what_waits_is_let_go_in_the_detail(found: Many) -> None
         page(shown).detail.unfold()
         page(shown).detail.rows.put(("row", "hobby"))
         await shown.pilot.press("space")
-        await shown.until(lambda: "With the hobby" in words(shown))
+        await shown.until(lambda: "With the hobby" in shown.words())
         await shown.pilot.press("a")
         await shown.until(lambda: "will be sent to shop.example" in shown.notes())
     [made] = found.decided()
@@ -262,9 +250,9 @@ async def test_an_assistant_is_listed_or_not(found: Many) -> None:
     """From the list and from its page; no figures are asked for."""
     found.waits = [ASSISTANT]
     async with found.shown() as shown:
-        await shown.until(lambda: "Chat box: https://chat.example/" in words(shown))
+        await shown.until(lambda: "Chat box: https://chat.example/" in shown.words())
         await shown.pilot.press("enter")
-        await shown.until(lambda: "Use Reticent in the chat box at" in words(shown))
+        await shown.until(lambda: "Use Reticent in the chat box at" in shown.words())
         await shown.pilot.press("a")
         await shown.until(lambda: "works in the chat box" in shown.notes())
     [made] = found.decided()
@@ -284,7 +272,7 @@ async def test_an_offer_is_settled_for_good_or_for_days(found: Many) -> None:
         await shown.pilot.press("escape")
         await shown.until(lambda: not isinstance(shown.app.screen, Choice))
         assert not found.decided()
-        assert "shop.example asks for the gender" in words(shown)
+        assert "shop.example asks for the gender" in shown.words()
         await shown.pilot.press("d")
         await shown.until(lambda: "shop.example gets nothing from now on." in shown.notes())
     assert [(e.disclose, e.lasting) for e in found.decided()] == [("never", "always")]

@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +16,7 @@ from agent.wire.client import Client
 from agent.wire.decide import Ask
 from agent.wire.policy import RulesStatus
 from agent.wire.state import Status
-from tests.house.tree import ROOT
+from tests.house.tree import ROOT, ran
 from tests.programs import needs
 from tests.vault.worlds import PASSPHRASE
 from tests.waiting import PATIENCE
@@ -37,15 +36,9 @@ class Terminal:
 
     def tmux(self, *words: str) -> str:
         """Return what a command of tmux prints."""
-        said = subprocess.run(
-            ["tmux", "-S", str(self._server), "-f", "/dev/null", *words],  # noqa: S607  (on PATH)
-            check=True,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            env={**os.environ},  # without the COLUMNS that readline puts below Python
-        )
-        return said.stdout
+        server = ("tmux", "-S", self._server, "-f", "/dev/null")
+        # This environment is without the COLUMNS that readline puts below Python.
+        return ran(*server, *words, env={**os.environ}).stdout
 
     def press(self, *keys: str) -> None:
         """Press keys, by the names that tmux has for them."""

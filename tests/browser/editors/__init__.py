@@ -2,12 +2,12 @@
 
 import json
 import os
-import subprocess
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tests.browser.world import World
+from tests.house.tree import ran
 from tests.programs import MODULES, PACKAGES, needs
 from tests.waiting import until
 
@@ -29,17 +29,9 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>chat/{name
 def bundle() -> str:
     """Return the script of all of them, made of what npm has installed."""
     needs(PACKAGES)
-    built = subprocess.run(
-        [
-            *(MODULES / ".bin/esbuild", SOURCE, "--bundle", "--minify", "--format=iife"),
-            '--define:process.env.NODE_ENV="production"',
-        ],
-        env={**os.environ, "NODE_PATH": str(MODULES)},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return built.stdout
+    command = (MODULES / ".bin/esbuild", SOURCE, "--bundle", "--minify", "--format=iife")
+    node = {**os.environ, "NODE_PATH": str(MODULES)}
+    return ran(*command, '--define:process.env.NODE_ENV="production"', env=node).stdout
 
 
 def pages() -> dict[str, str]:
