@@ -198,6 +198,9 @@ class _Firefox(Driver):
         self.switch(self.present)
         self.front()
 
+    def reload(self) -> None:
+        self._call("WebDriver:Refresh")
+
     def end_worker(self) -> None:
         """Leave it: a Firefox that is driven keeps it."""
 
