@@ -223,6 +223,11 @@ def test_only_control_says_where_the_screen_is(desk: Desk) -> None:
     run(steps())
 
 
+def waits(desk: Desk) -> list[str]:
+    """Return the names that wait for the user."""
+    return [name for each in desk.home.calls.reviews() for name in each.names]
+
+
 @pytest.mark.parametrize("answer", [OTHER, "OK\n", NOT_NOW, LATE, "DIE"])
 def test_what_waits_is_settled_as_was_said(desk: Desk, answer: str) -> None:
     """The answer of the request left without it; closing the dialog, and Enter, allow nothing."""
@@ -232,8 +237,7 @@ def test_what_waits_is_settled_as_was_said(desk: Desk, answer: str) -> None:
         await desk.home.calls.unlock(OPEN)
         desk.home.fill()
         assert "age" not in (await desk.asked()).attributes
-        names = [name for each in desk.home.calls.reviews() for name in each.names]
-        assert names == ([] if answer in {OTHER, "OK\n"} else ["age"])
+        assert waits(desk) == ([] if answer in {OTHER, "OK\n"} else ["age"])
         desk.prompts.use({})
         for has in (answer == OTHER, False):
             desk.home.calls.forget(RecipientName(recipient=SHOP.recipient))
