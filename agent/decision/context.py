@@ -287,9 +287,9 @@ def prepare(context: Context) -> Prepared:
     status: Code = "answered"
     if anonymity_set.closed:
         status = "recognised" if anonymity_set.people else "outside the model"
-    elif (limits.risk and anonymity_set.identifiability(0, "risk", 1) > limits.risk) or (
-        limits.k and anonymity_set.identifiability(0, "k", limits.k) > limits.violations
-    ):
+    elif (
+        limits.risk is not None and anonymity_set.identifiability(0, "risk", 1) > limits.risk
+    ) or (limits.k and anonymity_set.identifiability(0, "k", limits.k) > limits.violations):
         status = "past a limit already"
     context, free = replace(context, reading=reading), open_ & ~forced & ~asked
     return Prepared(context, reading, anonymity_set, settings, barred, status, free, forced, asked)
