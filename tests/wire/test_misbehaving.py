@@ -1,10 +1,8 @@
 """The client against listeners that do not behave: one sentence each, and no socket left open."""
 
-import gc
 import os
 import re
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -14,7 +12,7 @@ from agent.errors import DaemonError
 from agent.wire import client as client_module
 from agent.wire.base import Done
 from agent.wire.client import Client
-from tests.wire.fake import FakeDaemon, saying, short_folder
+from tests.wire.fake import FakeDaemon, saying
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 GOOD = HEAD + b'Content-Length: 13\r\n\r\n{"done":true}'
@@ -25,14 +23,6 @@ BROKE = "the daemon broke off or does not speak HTTP"
 STRANGE = "this version does not understand the daemon's answer"
 LARGE = "the daemon's answer is too large"
 RUNS_NOT = "the daemon is not running"
-
-
-@pytest.fixture
-def path() -> Iterator[Path]:
-    """Where a socket may lie; what is left open when it goes is a warning, and so an error."""
-    with short_folder() as folder:
-        yield folder / "s"
-    gc.collect()
 
 
 def _refused(path: Path, timeout: float = 60) -> DaemonError:
