@@ -117,7 +117,6 @@ def test_what_the_system_says_is_one_sentence_of_ours() -> None:
 
 
 def messages(kind: type[Message] = Message) -> Iterator[type[Message]]:
-    """Yield every type of message there is."""
     for each in kind.__subclasses__():
         yield each
         yield from messages(each)

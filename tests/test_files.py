@@ -28,7 +28,6 @@ from agent.files import (
 
 
 def mode(path: Path) -> int:
-    """Return the permissions of a file."""
     return stat.S_IMODE(path.stat().st_mode)
 
 

@@ -12,7 +12,6 @@ LOOK = 0.01  # seconds between two looks
 
 
 def until(holds: Callable[[], Any], what: str = "it", patience: float = PATIENCE) -> Any:  # noqa: ANN401
-    """Wait until something holds, and return it."""
     end = time.monotonic() + patience
     while not (found := holds()):
         assert time.monotonic() < end, f"{what} does not come to hold"

@@ -12,7 +12,6 @@ POLICY = f"page_requests_per_minute = 1000\n{BALANCED}"
 
 @pytest.fixture(scope="module")
 def live() -> Iterator[Live]:
-    """Return an unlocked daemon."""
     with living(POLICY) as running:
         yield running
 
@@ -36,5 +35,4 @@ def service(whole: tuple[Service, Proxied]) -> Service:
 
 @pytest.fixture
 def proxy(whole: tuple[Service, Proxied]) -> Proxied:
-    """Return the proxy."""
     return whole[1]

@@ -63,7 +63,6 @@ def users(*contents: object) -> dict[str, object]:
 
 
 def turn(call: str, message: object) -> Turn:
-    """Return the turn of a request, which has one."""
     found = turn_of(call, json.dumps(message).encode())
     assert found is not None
     return found

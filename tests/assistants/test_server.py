@@ -52,7 +52,6 @@ class Said:
 
     @property
     def facts(self) -> dict[str, str]:
-        """The facts by their titles."""
         return {each["title"]: each["value"] for each in self.parts["facts"]}
 
 
@@ -89,7 +88,6 @@ def ask(
 
 
 def titles_of(model: str) -> dict[str, str]:
-    """Return the titles of a shipped model's attributes by name."""
     return {each.name: each.title for each in read(shipped_model(model)).attributes}
 
 
@@ -258,7 +256,6 @@ NAMES = st.sampled_from(["age", "region", "sex"])
 
 
 def summary(**fields: Any) -> Summary:  # noqa: ANN401  (of any field)
-    """Return the figures of an answer."""
     fields = {"waiting": 0, **fields}
     return Summary(pool="p", model="m", utility_bits=0.1, people_left=303.0, **fields)
 

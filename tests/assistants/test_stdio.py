@@ -32,7 +32,6 @@ INJECTED = (
 
 @contextmanager
 def server(live: Live, recipient: str = "claude.ai") -> Iterator["subprocess.Popen[bytes]"]:
-    """Yield a server of its own, as a host starts it."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "agent.cli", "mcp", "--recipient", recipient],
         stdin=subprocess.PIPE,
@@ -124,7 +123,6 @@ def test_two_hundred_hostile_lines_end_in_frames(live: Live) -> None:
 
 
 def written(process: "subprocess.Popen[bytes]", data: bytes) -> None:
-    """Write to it at once."""
     stream(process.stdin).write(data)
     stream(process.stdin).flush()
 

@@ -42,7 +42,6 @@ class Asked(NamedTuple):
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """What it was sent to answer."""
         found = json.loads(self.body)
         messages: list[dict[str, Any]] = found["messages" if "messages" in found else "input"]
         return messages
@@ -65,7 +64,6 @@ class Service:
         self.answer: Answering = usual
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Note a request, and answer it."""
         body = await request.read()
         found = [*request.headers.items()]
         self.asked.append(Asked(request.method, request.raw_path, found, body))
@@ -80,14 +78,12 @@ def chunk(word: str) -> bytes:
 
 
 async def streamed(request: web.BaseRequest) -> web.StreamResponse:
-    """Return a stream that has begun."""
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
     return response
 
 
 async def usual(request: web.BaseRequest, _body: bytes) -> web.StreamResponse:
-    """Answer as such a service does."""
     path = request.path.removeprefix("/v1/")
     if path == "models":
         model = {"id": "m", "object": "model", "created": 0, "owned_by": "nobody"}
@@ -142,12 +138,10 @@ class Proxied(NamedTuple):
 
     @property
     def port(self) -> int:
-        """Where it listens."""
         return urlsplit(self.base).port or 0
 
     @property
     def path(self) -> str:
-        """What all paths begin with."""
         return urlsplit(self.base).path
 
 

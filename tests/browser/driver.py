@@ -139,7 +139,6 @@ class Driver(ABC):
         until(lambda: self.tried(f"return {there}"), "another page")
 
     def badge(self) -> str:
-        """Return what the badge says of the tab in front."""
         badge = ".then(([tab]) => api.action.getBadgeText({tabId: tab.id}))"
         return str(self.inside(f"api.tabs.query({{active: true, lastFocusedWindow: true}}){badge}"))
 

@@ -71,12 +71,10 @@ class Marionette:
         assert self._frame()["marionetteProtocol"] == 3
 
     def close(self) -> None:
-        """Close the connection."""
         self._reader.close()
         self._connection.close()
 
     def call(self, command: str, **given: object) -> Any:  # noqa: ANN401  (any JSON)
-        """Return what a command returns; MarionetteError where it fails."""
         self._number += 1
         data = json.dumps([COMMAND, self._number, command, given]).encode()
         self._connection.sendall(b"%d:%s" % (len(data), data))
@@ -88,7 +86,6 @@ class Marionette:
         return result["value"] if alone else result
 
     def _frame(self) -> Any:  # noqa: ANN401  (any JSON)
-        """Read a frame."""
         length = b""
         while (byte := self._reader.read(1)) != b":":
             assert byte, "Firefox is gone"
@@ -97,8 +94,6 @@ class Marionette:
 
 
 class _Firefox(Driver):
-    """A Firefox that runs."""
-
     name = "firefox"
     origin = f"moz-extension://{UUID}"
 

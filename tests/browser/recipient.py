@@ -60,7 +60,6 @@ class Noted(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where it went."""
         return urlsplit(self.target).path
 
     def given(self, name: str) -> str | None:
@@ -69,12 +68,10 @@ class Noted(NamedTuple):
 
     @property
     def query(self) -> str:
-        """What was searched for."""
         return self.given("q") or ""
 
     @property
     def header(self) -> str | None:
-        """What it told of the user."""
         return self.headers.get(HEADER)
 
 
@@ -105,7 +102,6 @@ class Recipient:
 
     @contextmanager
     def beside(self) -> Iterator[int]:
-        """Serve at a port of its own, and yield that."""
         with _Server(("127.0.0.1", 0), _Handler) as server:
             server.recipient = self
             thread = threading.Thread(target=server.serve_forever, args=(0.01,))
@@ -122,11 +118,9 @@ class Recipient:
         return f"http://{host}.localhost:{self.port}{target}"
 
     def search(self, query: str, host: str = "search") -> str:
-        """Return the address of a search."""
         return self.url(host, f"{SEARCH}?q={quote(query, safe='')}")
 
     def note(self, came: Noted) -> None:
-        """Keep what came."""
         with self._came:
             self._noted.append(came)
             self._came.notify_all()
@@ -137,18 +131,15 @@ class Recipient:
             return [each for each in self._noted if each.path != "/favicon.ico"]
 
     def reset(self) -> None:
-        """Serve as at first."""
         self.accepts.clear()
         self.pages.clear()
         self.leads, self.referrer = _to, LAX
 
     def forget(self) -> None:
-        """Forget what came."""
         with self._came:
             self._noted.clear()
 
     def searches(self, query: str | None = None) -> list[Noted]:
-        """Return the searches that came, or those of one query."""
         return [
             each
             for each in self.seen()

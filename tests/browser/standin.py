@@ -35,7 +35,6 @@ class Said(NamedTuple):
 
 
 def answered(ask: Ask) -> Answer:
-    """Return an answer that carries one attribute."""
     because = [Because(name="h", reason="chosen", gain_bits=0.25, cost_bits=0.05)]
     figures: dict[str, Any] = {"utility_bits": 0.25, "people_left": 1234.0, "waiting": 0}
     summary = Summary(pool=ask.recipient, model="test", because=because, **figures)
@@ -44,7 +43,6 @@ def answered(ask: Ask) -> Answer:
 
 
 def locked(_: Ask) -> Answer:
-    """Return the answer of a daemon that is locked."""
     return Answer(code="locked")
 
 
@@ -75,12 +73,10 @@ class Standin:
         self.forget()
 
     def forget(self) -> None:
-        """Forget what was said."""
         with self._said:
             self.messages.clear()
 
     def start(self) -> None:
-        """Be there, if it is not."""
         if self._fake is None:
             self._path.unlink(missing_ok=True)  # that of a real daemon that was killed
             self._fake = FakeDaemon(self._path, {"relay": self._relayed}, QUERY)
@@ -93,7 +89,6 @@ class Standin:
             fake.__exit__(None, None, None)
 
     def status(self) -> Locked:
-        """Return how it says that it is."""
         return Locked(version="0", locked=self.locked, clicks=self.clicks, sites=[*self.sites])
 
     def said(self, call: str = "") -> list[Said]:
@@ -115,7 +110,6 @@ class Standin:
             return calls
 
     def _relayed(self, body: Frame) -> object:
-        """Note a message, and answer it."""
         takes = TAKES[body.call]
         message: Any = msgspec.json.decode(body.body, type=takes or None)
         with self._said:
@@ -136,5 +130,4 @@ class Standin:
 
 
 def site(recipient: str, address: str) -> Site:
-    """Return what a status says of a recipient, searched at ``address``."""
     return Site(recipient=recipient, search=address + "?q={query}")

@@ -97,7 +97,6 @@ def puts(world: World) -> None:
 
 
 def told(live: Live, host: str) -> list[Entry]:
-    """Return what the ledger says that a host was told."""
     found: list[Entry] = live.call("ledger", recipient=f"{host}.localhost")
     return found
 

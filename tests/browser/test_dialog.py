@@ -41,8 +41,6 @@ def do(display: str, *command: str) -> subprocess.CompletedProcess[bytes]:
 
 
 def answered(display: str, kind: str, text: str, keys: list[str]) -> Reply:
-    """Return what the dialog answers to these keys."""
-
     def press() -> None:
         find = ("xdotool", "search", "--onlyvisible", "--name", "Reticent")
         waiting.until(lambda: do(display, *find).stdout, "the window")

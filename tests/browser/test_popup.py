@@ -20,7 +20,6 @@ FIND += "each.textContent.trim().toLowerCase() && !each.hidden && each.offsetPar
 
 
 def text(world: World) -> str:
-    """Return what stands in the popup."""
     return str(world.browser.run("return document.body.innerText"))
 
 

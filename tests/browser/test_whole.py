@@ -77,7 +77,6 @@ def test_from_the_offer_to_the_ranking(world: World) -> None:
 
 
 def waiting(live: Live, recipient: str) -> list[Review]:
-    """Return what waits for the user of a recipient."""
     return [each for each in live.call("reviews") if each.recipient == recipient]
 
 

@@ -121,7 +121,6 @@ class World:
         return came
 
     def site(self, host: str) -> Site:
-        """Return what a status says of a host."""
         return site(f"{host}.localhost", self.recipient.url(host, SEARCH))
 
     def learn(self) -> None:
@@ -162,7 +161,6 @@ class World:
         self.browser.shows(f"{host}/")
 
     def forget(self) -> None:
-        """Forget what came and what was said."""
         self.recipient.forget()
         self.daemon.forget()
 
@@ -173,7 +171,6 @@ class World:
 
 @contextmanager
 def running(name: str) -> Iterator[World]:
-    """Yield a browser by its name, with the extension in it, once that attaches headers."""
     with short_home() as places, Recipient() as recipient, ExitStack() as ends:
         daemon = Standin(places.query)
         ends.callback(daemon.stop)

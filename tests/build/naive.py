@@ -135,7 +135,6 @@ Fields = dict[str, str | None]
 
 
 def events(log: SmallLog) -> list[Fields]:
-    """Return the events, in any order."""
     pages: dict[tuple[str, datetime, str | None], list[Page]] = defaultdict(list)
     for page in log.pages:
         pages[page.user, page.asked, page.query].append(page)
@@ -143,7 +142,6 @@ def events(log: SmallLog) -> list[Fields]:
 
 
 def users(log: SmallLog) -> list[Fields]:
-    """Return the people with all that is known of each, in any order."""
     return [dict(person) | _activity(log, person["user"]) for person in log.people]
 
 

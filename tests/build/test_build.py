@@ -34,7 +34,6 @@ pytestmark = QUIET
 
 
 def built(world: World, **changes: object) -> Model:
-    """The model of small tables."""
     return model_of(source(world), options(**changes), lambda _what, _share: None)
 
 

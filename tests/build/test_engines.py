@@ -182,7 +182,6 @@ HOST, WORKERS, PATIENCE = "127.0.0.1", 2, 900.0
 
 
 def command(tables: BuildOptions) -> list[str]:
-    """Return the command that builds from tables."""
     build = [sys.executable, "-m", "agent.cli", "model", "build"]
     return [*build, "--users", f"{tables.users}", "--events", f"{tables.events}"]
 

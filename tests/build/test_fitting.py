@@ -71,7 +71,6 @@ def test_everything_is_that_of_the_half_it_is_built_from(
 
 @st.composite
 def queries(draw: st.DrawFn) -> tuple[QueryRows, tuple[Attribute, ...]]:
-    """Draw the rows of a query and their attributes."""
     attributes = draw(strategies.attribute_lists())
     return draw(strategies.query_rows(attributes)), attributes
 

@@ -49,7 +49,6 @@ def written(folder: Path, **changed: str | bytes) -> LogFiles:
 
 
 def contents(log: Log) -> dict[str, list[str]]:
-    """What the tables hold, in any order."""
     return {
         name: sorted(map(repr, table.to_pyarrow().to_pylist()))
         for name, table in log._asdict().items()

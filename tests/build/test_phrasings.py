@@ -48,7 +48,6 @@ OTHERS = {
 
 
 def table(path: Path, rows: Iterable[tuple[str, ...]]) -> Path:
-    """Write a table and return its path."""
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(rows)
     return path

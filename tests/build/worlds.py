@@ -105,7 +105,6 @@ def options(**changes: object) -> BuildOptions:
 
 
 def observed(world: World, **changes: object) -> Observations:
-    """Return what the tables hold."""
     return observe(source(world), options(**changes))
 
 
@@ -189,7 +188,6 @@ def logs(draw: st.DrawFn) -> SmallLog:
 
 @st.composite
 def _visits(draw: st.DrawFn, users: Sequence[str]) -> list[Page]:
-    """Draw the rows of one query."""
     user = draw(st.sampled_from([*users, *users, STRANGER]))
     asked = datetime(2006, 3, 2) + timedelta(days=draw(st.sampled_from(DAYS)))  # noqa: DTZ001
     asked += draw(st.sampled_from(HOURS)) - draw(st.sampled_from([_INSTANT, timedelta()]))
@@ -238,7 +236,6 @@ def write_log(log: SmallLog, folder: Path) -> LogFiles:
 
 
 def frames(log: SmallLog) -> dict[str, pa.Table]:
-    """The three tables by name."""
     rows = {
         "log": log.pages,
         "people": [tuple(person.values()) for person in log.people],

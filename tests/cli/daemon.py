@@ -40,7 +40,6 @@ def row(name: str, why: Reason, *bits: float, **fields: Any) -> Outcome:  # noqa
 
 
 def changed(message: Any, **fields: Any) -> Any:  # noqa: ANN401 - any message
-    """Return a message with some of its fields changed."""
     return msgspec.structs.replace(message, **fields)
 
 

@@ -160,10 +160,8 @@ def made(home: Path) -> str:
 
 
 def here() -> Location:
-    """Return where the vault lies."""
     return Location.of(paths())
 
 
 def opened(text: str = PASSPHRASE) -> Vault:
-    """Open the vault by a passphrase."""
     return unlock(here(), Secret("passphrase", text))

@@ -33,7 +33,6 @@ def ask(village: Path, tmp_path: Path) -> Ask:
 
 
 def decide_(run: Run, model: Path, *options: str | Path) -> Ran:
-    """Decide about the weather with a model."""
     return run("model", "decide", "--model", model, "--query", "weather", *options)
 
 

@@ -27,7 +27,6 @@ def villager(terms: Terms, profile: Any = VILLAGER) -> Story:  # noqa: ANN401  (
 
 @pytest.fixture(scope="module")
 def shipped() -> Story:
-    """The story of the demo, on the models that it is told on."""
     return Story(PROFILE, [read(each) for each in shipped_models()]).tell(REQUESTS, TERMS)
 
 

@@ -36,7 +36,6 @@ MAY = {"know", "settings"}  # an example, and settings: nothing of a profile's
 def commands(
     group: click.Group = program, above: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Yield every command and group with its name."""
     yield above, group
     context = click.Context(group)
     for name in group.list_commands(context):

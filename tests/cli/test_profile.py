@@ -40,7 +40,6 @@ class Piped(NamedTuple):
     buffer: io.BytesIO
 
     def isatty(self) -> bool:
-        """Say that nobody is there."""
         return False
 
 
@@ -55,7 +54,6 @@ def village_only(fake: FakeDaemon) -> FakeDaemon:
 
 
 def given(patch: pytest.MonkeyPatch, text: str | bytes) -> None:
-    """Pipe a text."""
     data = text.encode() if isinstance(text, str) else text
     patch.setattr("sys.stdin", Piped(io.BytesIO(data)))
 

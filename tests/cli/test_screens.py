@@ -93,7 +93,6 @@ class Editor:
         self.path.chmod(0o700)
 
     def said(self) -> list[str]:
-        """Return what it was called with."""
         return self._noted.read_text().splitlines()
 
 

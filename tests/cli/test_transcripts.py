@@ -49,7 +49,6 @@ class Said(NamedTuple):
 
 
 def commands(text: str) -> Iterator[Said]:
-    """Yield the commands of a transcript."""
     lines = text.splitlines()
     for number, line in enumerate(lines):
         if line.startswith("$ reticent"):

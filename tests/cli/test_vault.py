@@ -280,7 +280,6 @@ class Full(StringIO):
     """A stream to a full disk."""
 
     def write(self, _text: str) -> int:
-        """Fail."""
         raise OSError(errno.ENOSPC, "No space left on device")
 
 

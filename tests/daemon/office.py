@@ -52,7 +52,6 @@ class Office:
         return self._active
 
     def policy(self) -> Policy | None:
-        """Return the policy in use, None without one."""
         return self.active().policy
 
     def request(
@@ -82,18 +81,15 @@ class Office:
         return self.consent.reviews(self.now)[-1]
 
     def offered(self, site: str, names: list[str], **more: Any) -> Review | None:  # noqa: ANN401  (of any field)
-        """Let a site offer; return the review if it is new."""
         fields = {"pool": site, **more, "recipient": site, "names": names}
         return self.consent.offer(Review(id=0, kind="offer", at=self.now, **fields))
 
     def offer(self, site: str, names: list[str], **more: Any) -> Review:  # noqa: ANN401  (as above)
-        """Let a site offer something new."""
         new = self.offered(site, names, **more)
         assert new is not None
         return new
 
     def say(self, review: Review, decided: str, lasting: str = "once", **more: Any) -> Any:  # noqa: ANN401  (of any field)
-        """Give a verdict."""
         disclose = "auto" if decided == "approve" else "never"
         verdict: Any = {"disclose": disclose, "lasting": lasting, **more}
         return self.consent.answer(review.id, Word(**verdict), self.now)

@@ -53,13 +53,11 @@ FOREIGN = [b"", b"{", b"\xff", b"[" * 9000, b"x" * (LARGEST + 1), b'{"name": "re
 
 
 def everything(machine: Machine) -> dict[Path, bytes]:
-    """Return all files of a home with what is in them."""
     files = [each for each in machine.home.rglob("*") if each.is_file()]
     return {each: each.read_bytes() for each in files}
 
 
 def states(machine: Machine) -> set[str]:
-    """Return the states that programs are in."""
     return {each.state for each in installations(machine)}
 
 
@@ -192,7 +190,6 @@ def test_any_bytes_are_members_or_refused(data: bytes) -> None:
 def an_entry(
     path: Path, server: Mapping[str, object] = MappingProxyType({"command": "x"})
 ) -> ConfigurationEntry:
-    """Return an entry of a file."""
     text = as_text(dict(server))
     return ConfigurationEntry(path, text, lambda _: True, "", group="servers", name="reticent")
 
@@ -272,7 +269,6 @@ def chromium_id(key: bytes) -> str:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """Return all that there is in a folder."""
     return {str(e.relative_to(folder)): e.read_bytes() for e in folder.rglob("*") if e.is_file()}
 
 

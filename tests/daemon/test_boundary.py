@@ -72,14 +72,12 @@ NO_HTTP = [
 
 @pytest.fixture(scope="module")
 def query() -> Iterator[Running]:
-    """Serve the query door."""
     with behind(QUERY) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def control() -> Iterator[Running]:
-    """Serve the control door."""
     with behind(CONTROL) as running:
         yield running
 
@@ -175,8 +173,6 @@ def test_what_is_no_http(query: Running) -> None:
 
 
 def failing(running: Running, name: str, error: BaseException) -> None:
-    """Let a call fail."""
-
     def call(*_: object, **__: object) -> object:
         raise error
 

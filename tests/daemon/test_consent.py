@@ -56,7 +56,6 @@ def loose(tmp_path: Path) -> Office:
 
 
 def disclosed(office: Office, host: str) -> set[str]:
-    """Return what one more request of a host carries."""
     return {*office.request(host)[0].disclosed}
 
 

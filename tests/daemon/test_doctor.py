@@ -41,7 +41,6 @@ Spoil = Callable[[Machine], object]
 
 
 def machine_in(folder: Path, reticent: str = "r") -> Machine:
-    """A machine with its home in a folder, and ours in one of that."""
     environment = {"RETICENT_HOME": str(folder / reticent), "HOME": str(folder)}
     return Machine(paths(environment), environment, NOW, sys.executable)
 
@@ -91,7 +90,6 @@ def running(here: Machine) -> Iterator[FakeDaemon]:
 
 
 def found(here: Machine, name: str) -> list[Finding]:
-    """Return the findings of a name."""
     return [each for each in examine(here) if each.name == name]
 
 
@@ -103,7 +101,6 @@ def only(here: Machine, name: str, state: State) -> Finding:
 
 
 def states(here: Machine) -> dict[str, State]:
-    """Return the worst state of each name."""
     order: tuple[State, ...] = ("ok", "warn", "bad")
     worst: dict[str, State] = {}
     for each in examine(here):
@@ -112,7 +109,6 @@ def states(here: Machine) -> dict[str, State]:
 
 
 def policy(text: str) -> Spoil:
-    """Return a way to write another policy."""
     return lambda here: here.paths.policy.write_text(text)
 
 

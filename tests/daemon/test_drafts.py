@@ -53,13 +53,11 @@ class Drafts:
         self.calls = Calls(agent, lambda: self.now)
 
     def draft(self, ask: Ask, now: datetime) -> Draft:
-        """Draft a line."""
         self.now = now
         drafted: Draft = self.calls.draft(ask)
         return drafted
 
     def tell(self, body: Tell, now: datetime) -> Told:
-        """Tell of it."""
         self.now = now
         told: Told = self.calls.tell(body)
         return told

@@ -51,13 +51,11 @@ STREAMS = st.lists(STEPS, min_size=1, max_size=6)
 
 
 def members(header: str) -> dict[str, object]:
-    """Return the values in a header."""
     read: Any = http_sf.parse(header.encode(), tltype="dictionary") if header else {}
     return {name: value for name, (value, _) in read.items()}
 
 
 def timed(stream: list[tuple[int, Ask]]) -> Iterator[tuple[datetime, Ask]]:
-    """Yield requests with the time of each."""
     now = MONDAY
     for hours, ask in stream:
         now += timedelta(hours=hours)

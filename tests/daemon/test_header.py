@@ -62,7 +62,6 @@ def read(header: str) -> dict[str, Any]:
 
 
 def as_text(item: object) -> str:
-    """Return the value that an item carries."""
     if isinstance(item, bool):
         return "yes" if item else "no"
     assert isinstance(item, str | http_sf.DisplayString)
@@ -70,12 +69,10 @@ def as_text(item: object) -> str:
 
 
 def drawn(attributes: Attributes, data: st.DataObject) -> dict[str, str]:
-    """Draw a value for each attribute."""
     return {name: data.draw(st.sampled_from([*values])) for name, values in attributes.items()}
 
 
 def header_of(values: dict[str, str], attributes: Attributes) -> str:
-    """Write a header as an answer has it."""
     members = members_of(attributes)
     return SEPARATOR.join(members[pair] for pair in values.items())
 

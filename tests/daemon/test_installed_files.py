@@ -34,7 +34,6 @@ Maker = Callable[[Paths], object]
 
 @pytest.fixture
 def home() -> Iterator[Paths]:
-    """Folders of ours with one of everything that is made there."""
     with made_folders() as found:
         found.models.mkdir(0o700)
         for path in (*made(found), found.policy, found.control, found.query):
@@ -43,7 +42,6 @@ def home() -> Iterator[Paths]:
 
 
 def made(home: Paths) -> list[Path]:
-    """Return the paths of what is made, as its makers name it."""
     data, state = home.data, home.state
     return [
         *(data / f"vault.db{end}" for end in ("", "-wal", "-shm", "-journal", ".replaced-12")),
@@ -56,7 +54,6 @@ def made(home: Paths) -> list[Path]:
 
 
 def everything(home: Paths) -> set[Path]:
-    """Return all that there is."""
     return {*home.config.parent.rglob("*")}
 
 
@@ -224,7 +221,6 @@ def rotate(home: Paths) -> None:
 
 
 def run_daemon(home: Paths) -> None:
-    """Take the lock, the log and the sockets of a daemon, and its token."""
     with alone(home.daemon_lock), events.logging_to(home.log), doors(home):
         token_of(home.state / TOKEN)
         for _ in range(3):

@@ -59,7 +59,6 @@ ENTRY_BASES = (
 
 
 def policy_of(text: str) -> Policy:
-    """Return what a text says."""
     return read(text, "policy.toml", preset)
 
 
@@ -109,7 +108,6 @@ class Oracle:
     entries: dict[str, str] = field(default_factory=dict)
 
     def say(self, pool: str | None, name: str, value: str, until: date | None) -> None:
-        """Take a word."""
         for other, values in self.said.items():
             if pool in (None, other):
                 values.pop(name, None)
@@ -119,7 +117,6 @@ class Oracle:
             self.said.setdefault(pool, {})[name] = (value, until)
 
     def value(self, pool: str, name: str, base: str, today: date) -> str:
-        """Return what should be ruled."""
         for where in (pool, None):
             value, until = self.said.get(where, {}).get(name, (None, None))
             if value is not None and (until is None or today <= until):
@@ -134,7 +131,6 @@ def value_of(text: str, host: str, name: str, today: date, query: str = "") -> o
 
 
 def commented(text: str, line: int, comment: str) -> str:
-    """Return a text with a comment on a line of its own."""
     lines = text.splitlines(keepends=True)
     place = line % len(lines)
     newline = "\r\n" if "\r\n" in text else "\n"

@@ -287,7 +287,6 @@ class Two(OneModel):
     """A registry with another model that calls a fact of its own like one of the first."""
 
     def usable(self, keys: Keys, now: datetime) -> list[Model]:
-        """Return both."""
         own, *rest = MODEL.attributes
         other = replace(own, title="Age of the car", concept="two.age")
         both = replace(MODEL, id="two", stands_for="drivers", attributes=(other, *rest))

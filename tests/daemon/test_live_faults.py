@@ -108,7 +108,6 @@ def lost(places: Paths, crowd: Crowd) -> list[int]:
 
 
 def shown(record: Disclosure) -> dict[str, str]:
-    """Return what an answer has of what was disclosed."""
     return {name: value for name, value in record.disclosed if value != UNSPECIFIED}
 
 
@@ -229,7 +228,6 @@ LOOKS = (
 
 
 def answers_of(live: Live, begin: int, many: int) -> list[Answer]:
-    """Ask in the name of as many sites."""
     with live.client(QUERY) as client:
         return [
             client.call("decide", Ask(query=QUERIES[0], recipient=f"s{number}.example"))

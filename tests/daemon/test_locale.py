@@ -40,7 +40,6 @@ ENGINES = st.sampled_from([*engines()])
 
 
 def set_(agent: Agent, values: dict[str, str]) -> None:
-    """Set the user's values."""
     if values:
         change_profile(ProfileChange(set=values), MONDAY, agent)
 

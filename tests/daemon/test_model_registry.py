@@ -40,7 +40,6 @@ class Filled:
         return path
 
     def signed(self, name: str) -> tuple[Path, str]:
-        """Return a signed model, and the key that signed it."""
         path, key = self.made(name, model_id=name), self.source / f"{name}.pem"
         public = generate_key(key)
         sign(path, key)

@@ -235,7 +235,6 @@ ADDRESS = "https://chat.example/"
 
 
 def wanted(office: Office, address: str = ADDRESS) -> bool:
-    """Queue it, and say whether it waits."""
     office.offered("chat.example", [], address=address)
     return office.consent.waiting_offer("chat.example", office.now, address) is not None
 
@@ -355,7 +354,6 @@ WORDS = st.builds(
 
 
 def remembered(office: Office) -> tuple[object, object]:
-    """Return all that is remembered."""
     consent = office.consent
     return consent._preferences, consent._waiting  # noqa: SLF001  (all of it)
 

@@ -70,8 +70,6 @@ ASKED = ("GETPIN", "CONFIRM")
 
 
 class Scripted:
-    """One such program."""
-
     def __init__(self, folder: Path) -> None:
         """Write it into a folder, obedient at first."""
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -95,22 +93,18 @@ class Scripted:
         return sum(line in ASKED for line in self.told())
 
     def started(self) -> int:
-        """Return how often it was started."""
         return sum(line.startswith("PROCESS ") for line in self.told())
 
     def environment(self) -> Mapping[str, str]:
-        """Return the environment that it had."""
         [*_, line] = (each for each in self.told() if each.startswith("ENVIRONMENT "))
         found: Mapping[str, str] = json.loads(line.partition(" ")[2])
         return found
 
     def gone(self) -> bool:
-        """Return whether all that were started have ended."""
         numbers = (line.split()[1] for line in self.told() if line.startswith("PROCESS "))
         return not any(Path("/proc", each).exists() for each in numbers)
 
     def wait(self, times: int = 1) -> None:
-        """Wait until it has asked so often."""
         waiting.until(lambda: self.asked() >= times, "the dialog")
 
 
@@ -155,13 +149,11 @@ def test_an_error_is_its_code_and_a_damaged_reply_is_refused() -> None:
 
 
 async def answered(program: Scripted, kind: str = "CONFIRM", **limits: Any) -> Reply:  # noqa: ANN401
-    """Ask a program one question."""
     async with opened(program.path, SCREEN, "Reticent", **limits) as dialog:
         return await dialog.show(kind, "100 %\nsure?", *BUTTONS)
 
 
 def shown(program: Scripted, kind: str = "CONFIRM") -> Reply:
-    """Return what a program answers to one question."""
     return asyncio.run(answered(program, kind))
 
 

@@ -66,7 +66,6 @@ def test_it_says_what_a_rulebook_rules(document: dict[str, object]) -> None:
 
 
 def one(found: list[AttributeStatus], name: str) -> AttributeStatus:
-    """Return what is said of one attribute."""
     (said,) = (each for each in found if each.name == name)
     return said
 
@@ -113,7 +112,6 @@ def read(text: str) -> object:
 
 
 def rule(home: Home, name: str) -> RuleStatus:
-    """Return what is said of one rule."""
     found: RuleStatus
     (found,) = (each for each in home.calls.rules().rules if each.name == name)
     return found

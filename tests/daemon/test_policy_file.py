@@ -53,7 +53,6 @@ class Edited:
 
     @property
     def text(self) -> str | None:
-        """The text of the policy in force."""
         return None if self.rules.policy is None else self.rules.policy.text
 
 
@@ -233,7 +232,6 @@ def test_a_link_is_obeyed_where_it_leads_to_a_file_of_ours(tmp_path: Path) -> No
 
 
 def add(text: str, _: Policy) -> str:
-    """Return a policy with one more line."""
     return text + ADDED
 
 

@@ -243,7 +243,6 @@ def test_systemd_finds_nothing_wrong_with_the_units(here: Machine) -> None:
 
 
 def settings(text: str, key: str) -> list[str]:
-    """Return the values of a key in a unit."""
     return [line.partition("=")[2] for line in text.splitlines() if line.startswith(f"{key}=")]
 
 

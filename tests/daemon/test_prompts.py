@@ -45,7 +45,6 @@ class Desk:
         self.prompts.use({"DISPLAY": ":7"})
 
     def ask(self, by: Asker = "user", ask: Ask = SHOP) -> Answer:
-        """Ask for a decision, as the door does."""
         answer: Answer = self.home.calls.decide(ask, by=by)
         return answer
 
@@ -60,7 +59,6 @@ class Desk:
         await asyncio.to_thread(self.program.wait, times)
 
     async def asked(self, by: Asker = "user", ask: Ask = SHOP) -> Answer:
-        """Ask, and wait for what comes of it."""
         answer = self.ask(by, ask)
         await self.done()
         return answer
@@ -75,7 +73,6 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 def run(steps: Coroutine[None, None, None]) -> None:
-    """Take all steps of a test."""
     asyncio.run(asyncio.wait_for(steps, waiting.PATIENCE))
 
 
@@ -224,7 +221,6 @@ def test_only_control_says_where_the_screen_is(desk: Desk) -> None:
 
 
 def waits(desk: Desk) -> list[str]:
-    """Return the names that wait for the user."""
     return [name for each in desk.home.calls.reviews() for name in each.names]
 
 

@@ -38,7 +38,6 @@ class Saying:
     threshold: float = 0.5
 
     def read(self, texts: Sequence[str]) -> list[Interpretation]:
-        """Return the reading of each text."""
         return [
             Interpretation.of(self.texts.get(normalise(each), ()), self.threshold) for each in texts
         ]
@@ -52,7 +51,6 @@ def reading_model(texts: Shares, seed: int = 1, threshold: float = 0.5) -> Model
 
 
 def loaded(models: Sequence[Model]) -> TextReader:
-    """Return a reader whose encoder is there."""
     reader = TextReader(lambda: None)
     asyncio.run(reader.prepare(models))
     assert reader.loaded
@@ -130,7 +128,6 @@ class Only(OneModel):
     """A registry of one model, by whatever name."""
 
     def of(self, name: str | None, keys: Keys, now: datetime) -> Model:
-        """Return the model."""
         del name
         return super().of(None, keys, now)
 

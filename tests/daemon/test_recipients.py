@@ -17,7 +17,6 @@ APART = SOME.replace("[groups]", '[groups]\nsome = ["shop.example", "books.examp
 
 
 def lived(deeds: list[Deed], policy: str = SOME) -> Life:
-    """Return a life with these deeds."""
     life = Life(policy)
     for deed in deeds:
         life.do(deed)

@@ -89,7 +89,6 @@ def test_lengths_are_as_browsers_send_them() -> None:
 
 @contextmanager
 def listening() -> Iterator[tuple[socket.socket, str]]:
-    """Yield a socket that listens, and its path."""
     with short_folder() as folder, closing(socket.socket(socket.AF_UNIX)) as made:
         made.bind(str(folder / "s"))
         made.listen(1)

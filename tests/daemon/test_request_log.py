@@ -206,12 +206,10 @@ TEXT = f"{GOOD}[[rule]]\nrecipient = 'shop.example'\nlambda = 2.0\nexpires = 202
 
 
 def rules_of(text: str) -> Policy:
-    """Return what a text says."""
     return read(text, "test", preset)
 
 
 def active(text: str) -> ActivePolicy:
-    """Return rules in force."""
     return ActivePolicy(rules_of(text))
 
 

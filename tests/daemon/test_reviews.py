@@ -149,7 +149,6 @@ def test_a_number_that_nothing_has_is_said() -> None:
 
 
 def book_of(text: str) -> Rulebook:
-    """Return the rules of a text."""
     return Rulebook(read(text, "test", preset), {})
 
 
@@ -220,7 +219,6 @@ GUARDS = "[attributes]\ngender = { guard = 0.5 }\nhours = { guard = 1.0 }\n"
 
 
 def value_of(terms: Terms, name: str) -> Disclose:
-    """Return what terms say of an attribute."""
     parts: dict[Disclose, frozenset[str]] = {
         "never": terms.excluded,
         "ask": terms.ask,
@@ -232,14 +230,12 @@ def value_of(terms: Terms, name: str) -> Disclose:
 
 
 def ruled(text: str, host: str = "a.example") -> tuple[Ruling, Terms]:
-    """Return what a policy rules for a request, and the terms."""
     policy = read(text, "test", preset)
     ruling = Rulebook(policy, known(*FACTS)).match(host, "python today", TODAY)
     return ruling, terms_under(ruling, MODEL)
 
 
 def decided(terms: Terms, query: str = "python today", held: Knowledge | None = None) -> Decision:
-    """Return what is decided for a recipient."""
     return decide(Request(query, "a.example"), terms, held or Knowledge(), MODEL)
 
 

@@ -47,7 +47,6 @@ LISTEN = b"GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n"
 
 @pytest.fixture(scope="module")
 def doors() -> Iterator[dict[Door, Running]]:
-    """Serve both doors."""
     with behind(CONTROL) as control, behind(QUERY) as query:
         yield {CONTROL: control, QUERY: query}
 
@@ -108,7 +107,6 @@ def test_shutdown_is_said_to_be_done_before_it_is() -> None:
 
 
 def relayed(running: Running, number: object, call: str, body: object = None) -> Said:
-    """Make a call in an envelope."""
     return running.ask("POST", "/v1/relay", {"id": number, "call": call, "body": body})
 
 
@@ -210,13 +208,11 @@ def test_what_is_no_envelope_is_refused_whole(doors: dict[Door, Running], spoilt
 
 @pytest.fixture
 def control() -> Iterator[Running]:
-    """Serve the control door."""
     with behind(CONTROL) as running:
         yield running
 
 
 def rest(opened: socket.socket) -> bytes:
-    """Return all that comes yet."""
     return b"".join(iter(lambda: opened.recv(65536), b""))
 
 

@@ -127,7 +127,6 @@ class Life:
         self.words = 0
 
     def follow(self, stream: Sequence[Event]) -> Mapping[str, list[Step]]:
-        """Return what each pool sees of a stream."""
         for event in stream:
             self.now = event.at
             pool = self.agent.rules.active.pool_of(host_of(event.ask.recipient))
@@ -161,7 +160,6 @@ class Life:
         return Step(said, tuple(name for name, _ in told), tuple(codes))
 
     def _after(self, event: Event, pool: str) -> None:
-        """Do what the user does."""
         if event.offered:
             self.calls.offer(Offer(recipient=event.ask.recipient, names=[*event.offered]))
         for review in self.calls.reviews():

@@ -55,12 +55,10 @@ def home() -> Iterator[Paths]:
 
 
 def mode(path: Path) -> int:
-    """Return the permissions of a file."""
     return stat.S_IMODE(path.stat().st_mode)
 
 
 def reaches(path: Path) -> bool:
-    """Return whether somebody listens at a socket."""
     with socket.socket(socket.AF_UNIX) as opened:
         return opened.connect_ex(str(path)) == 0
 

@@ -37,7 +37,6 @@ TIMES = st.datetimes(
 
 
 def ask(query: str) -> Ask:
-    """Return a request with a query."""
     return Ask(query=query, recipient="a.example")
 
 
@@ -172,7 +171,6 @@ expires = 2027-03-03
 
 
 def asked(opened: Home, recipient: str = SHOP.recipient) -> dict[str, str]:
-    """Return what a request carries."""
     return dict(opened.calls.decide(Ask(query=SHOP.query, recipient=recipient)).attributes)
 
 

@@ -185,8 +185,6 @@ def ask(calls: Calls) -> None:
 
 
 def marked() -> list[object]:
-    """Return all in memory that has a text with the mark in it."""
-
     def has_mark(text: object) -> bool:
         return isinstance(text, str) and MARK in text and text != MARK
 

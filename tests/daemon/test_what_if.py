@@ -66,7 +66,6 @@ def lived(agent: Agent, vault: MemoryVault, stream: Stream) -> datetime:
 
 
 def disclosing(vault: MemoryVault) -> Iterator[tuple[int, Disclosure]]:
-    """Yield the entries that disclosed something, with their numbers."""
     for number, record in vault.ledger.read():
         if isinstance(record, Disclosure):
             yield number, record
@@ -222,13 +221,11 @@ ALL = CurveAsk()
 
 
 def curve(opened: Home, ask: CurveAsk = ASK) -> Curve:
-    """Wait for a curve."""
     found: Curve = asyncio.run(opened.calls.curve(ask))
     return found
 
 
 def at(found: Curve, trade_off: float) -> list[str]:
-    """Return what leaves at a trade-off."""
     figures = (e.figures for e in found.points if e.least <= trade_off <= e.most)
     return [*next(figures).names]
 

@@ -149,7 +149,6 @@ class World(NamedTuple):
     own: Mapping[str, int]
 
     def decided(self) -> Decision:
-        """Return the decision."""
         return decide(self.request, self.terms, self.known, self.model, self.own, CACHE)
 
     def under(self, **changes: Any) -> "World":  # noqa: ANN401  # of any field
@@ -162,11 +161,9 @@ class World(NamedTuple):
         return self.under(limits=limits)
 
     def context(self) -> Context:
-        """Return the context of the decision."""
         return Context(self.request, self.terms, self.known, self.model, self.own, cache=CACHE)
 
     def prepared(self) -> Prepared:
-        """Return the context as it is decided."""
         return prepare(self.context())
 
     def objective(self) -> DisclosureObjective:
@@ -182,7 +179,6 @@ class World(NamedTuple):
         return self.known.names if self.terms.memory == "remembers" else frozenset()
 
     def mask(self, names: tuple[str, ...]) -> int:
-        """Return a set of names as a mask."""
         return sum(1 << self.model.index(name) for name in names)
 
 
@@ -201,7 +197,6 @@ def rarely(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 def limits() -> st.SearchStrategy[Limits]:
-    """Draw limits, most of them none."""
     return st.builds(
         Limits,
         k=rarely(st.integers(1, 12)),

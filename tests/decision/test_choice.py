@@ -280,7 +280,6 @@ def readings(draw: st.DrawFn, queries: int = len(MANY.queries)) -> Interpretatio
 
 
 def decided(text: Interpretation, terms: Terms, model: Model = MANY, **more: object) -> Decision:
-    """Return the decision about a text that is read so."""
     given_ = {"knowledge": Knowledge(), **more}
     return decide_context(Context(Request(TEXT), terms, model=model, reading=text, **given_))  # type: ignore[arg-type]
 

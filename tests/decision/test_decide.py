@@ -182,7 +182,6 @@ ANY_NAME = st.sampled_from(NAMES)
 
 
 def open_names(decision: Decision) -> set[str]:
-    """Return the attributes that were candidates."""
     return {each.name for each in decision.outcomes if each.gain_bits is not None}
 
 

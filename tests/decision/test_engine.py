@@ -17,7 +17,6 @@ TEXT, SITE = "find work as a nurse", "search.example"
 
 @pytest.fixture(scope="module")
 def engine() -> Engine:
-    """Return an engine for the shipped models."""
     return agent.open()
 
 

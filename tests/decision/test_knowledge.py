@@ -126,7 +126,6 @@ def said(name: str, agree: Held) -> list[int]:
 
 
 def bits(codes: list[int]) -> float:
-    """Return the entropy of codes."""
     shares = [count / len(codes) for count in Counter(codes).values()]
     return -sum(share * log2(share) for share in shares)
 
@@ -336,7 +335,6 @@ def held_with(world: World, installed: Sequence[Model], facts: Sequence[Meaning]
 
 
 def feasible(world: World) -> set[int]:
-    """Return the sets that its limits allow."""
     objective = world.objective()
     return {mask for mask in SETS if objective.feasible(mask)}
 

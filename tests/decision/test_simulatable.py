@@ -65,7 +65,6 @@ Decisions = dict[tuple[int, Terms, Knowledge], Decision]
 
 @cache
 def few_people(seed: int) -> Model:
-    """Return a model of thirty people."""
     return made_model(seed, people=30)
 
 

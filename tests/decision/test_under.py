@@ -26,7 +26,6 @@ NOT_OF_A_POLICY = {"algorithm", "available", "metric", "metric_k", "ruling"}
 
 
 def ruled(text: str, query: str = "") -> Ruling:
-    """Return what a policy rules for one request."""
     return Rulebook(read(text, "test", preset), known(*NAMES)).match("shop.example", query, TODAY)
 
 

@@ -53,7 +53,6 @@ def _change(how: dict[str, str], base: frozenset[str] | None) -> Change:
 
 
 def weighed(world: World, **change: Any) -> SetComparison:  # noqa: ANN401  # names
-    """Weigh a change of what is decided in a world."""
     return weigh(world.decided(), world.context(), **change)
 
 

@@ -46,7 +46,6 @@ def policies(draw: st.DrawFn, protect: Sequence[str] = ("everyone", "me")) -> Ru
 
 
 def policy(text: str) -> Policy:
-    """Return the policy that a text describes."""
     return read(text, "policy.toml", preset)
 
 

@@ -46,8 +46,6 @@ console.log(JSON.stringify(await client[call](...given)));
 
 
 class Told(NamedTuple):
-    """What a client returns."""
-
     header: str
     attributes: Mapping[str, str]
     said: str
@@ -69,13 +67,11 @@ class Client(NamedTuple):
         asked: Sequence[str] | None = None,
         limit: float = PATIENCE,
     ) -> Told:
-        """Ask; ``limit``: seconds."""
         if self.kind == "python":
             return Told(*self.called("decide", query, recipient, asked, limit))
         return Told(**self.called("decide", query, recipient, asked, round(limit * 1000)))
 
     def offer(self, recipient: str, names: Sequence[str]) -> bool:
-        """Offer, and return whether that worked."""
         return bool(self.called("offer", recipient, names))
 
     def run(self, *command: str, given: str = "") -> tuple[int, str, str]:
@@ -92,7 +88,6 @@ class Client(NamedTuple):
         return done.returncode, done.stdout, done.stderr
 
     def called(self, name: str, *given: object) -> Any:  # noqa: ANN401  (of any of its functions)
-        """Call a function of it."""
         if self.kind == "python":
             with patch.dict(os.environ, self.environment, clear=True):
                 return MODULE[name](*given)
@@ -103,13 +98,11 @@ class Client(NamedTuple):
 
 
 def at(kind: str, places: Paths) -> Client:
-    """Return a client where these are the paths."""
     return Client(kind, {**os.environ, HOME: str(places.config.parent)})
 
 
 @contextmanager
 def faking(kind: str, **handlers: Handler) -> Iterator[tuple[FakeDaemon, Client]]:
-    """Yield a daemon that is none, and a client to it."""
     with short_home() as places, FakeDaemon(places.query, handlers, QUERY) as fake:
         yield fake, at(kind, places)
 

@@ -98,7 +98,6 @@ SMALL = ["--data", str(TABLES), "--people", "4", "--requests", "2"]
 
 
 def printed(capsys: pytest.CaptureFixture[str], *more: str) -> str:
-    """Return what the command prints."""
     assert main([*SMALL, *more]) == 0
     out, err = capsys.readouterr()
     assert err == ""

@@ -12,7 +12,6 @@ from tests.bench.reading import TABLES, labelled
 
 
 def rows(path: Path) -> Iterator[dict[str, str]]:
-    """Yield the rows of a table."""
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8", newline="") as file:
         yield from csv.DictReader(file)

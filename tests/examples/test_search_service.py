@@ -43,8 +43,6 @@ Client = TestClient[web.Request, web.Application]
 
 
 def asking(service: Service, do: Callable[[Client], Awaitable[None]]) -> None:
-    """Do something with a client."""
-
     async def inside() -> None:
         server = TestServer(application(service))
         async with asyncio.timeout(PATIENCE), TestClient(server) as client:
@@ -54,7 +52,6 @@ def asking(service: Service, do: Callable[[Client], Awaitable[None]]) -> None:
 
 
 def get(service: Service, path: str, **headers: str) -> tuple[ClientResponse, str]:
-    """Get a path."""
     found = []
 
     async def do(client: Client) -> None:
@@ -67,7 +64,6 @@ def get(service: Service, path: str, **headers: str) -> tuple[ClientResponse, st
 
 
 def titles(text: str) -> list[str]:
-    """Return the titles of the results of a page."""
     return re.findall(r'data-result="\d+">([^<]*)<', text)
 
 
@@ -79,7 +75,6 @@ def model() -> Model:
 
 @pytest.fixture(scope="session")
 def engine(model: Model) -> Iterator[Engine]:
-    """The search over it."""
     made = Engine(model)
     yield made
     made.close()
@@ -205,11 +200,9 @@ class Reading(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take down a tag with the names of its attributes."""
         self.tags.append((tag, tuple(name for name, _ in attrs)))
 
     def handle_data(self, data: str) -> None:
-        """Take down text."""
         self.text += data
 
 

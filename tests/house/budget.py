@@ -59,10 +59,9 @@ OTHERS = {
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.
 STANDING = {
-    "agent/decision": Size(1_470, 10),
-    "agent/model": Size(1_264, 8),
-    "agent/tradeoff": Size(2_251, 13),
-    "tests": Size(48_000, 240),
+    "agent/decision": Size(1_467, 10),
+    "agent/model": Size(1_262, 8),
+    "agent/tradeoff": Size(2_239, 13),
 }
 COUNTS = {
     "classes": 420,
@@ -98,7 +97,6 @@ def _rows_of(node: tree_sitter.Node) -> Iterator[int]:
 
 
 def product_sources() -> list[Path]:
-    """List the modules of the product."""
     return [path for path in sources(".py") if room_of(path) in BUDGETS]
 
 
@@ -130,7 +128,6 @@ def sizes() -> dict[str, Size]:
 
 
 def counts() -> dict[str, int]:
-    """Count what is counted of the whole product."""
     nodes = chain.from_iterable(ast.walk(ast.parse(path.read_text())) for path in product_sources())
     names = Counter(each.name for each in nodes if isinstance(each, ast.ClassDef))
     options = [*_options()]
@@ -139,7 +136,6 @@ def counts() -> dict[str, int]:
 
 
 def _options() -> Iterator[int]:
-    """Yield the number of options of each command."""
     from agent.cli.main import program
 
     rest: list[tuple[click.Command, click.Context]] = [(program, click.Context(program))]
@@ -166,7 +162,6 @@ def table(found: dict[str, Size], counted: dict[str, int]) -> Iterator[str]:
 
 
 def product(found: dict[str, Size]) -> Size:
-    """Sum up the rooms."""
     return Size(*map(sum, zip(*(found[room] for room in BUDGETS), strict=True)))
 
 

@@ -27,7 +27,6 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def text_of(node: Node | None) -> str:
-    """Return the text of a node, nothing of none."""
     return "" if node is None or node.text is None else node.text.decode()
 
 
@@ -37,7 +36,6 @@ def field(node: Node, name: str) -> str:
 
 
 def imports(root: Node) -> Iterator[tuple[str, list[str]]]:
-    """Yield where a module imports from, or passes on, and the names that it has of it here."""
     for node in root.children:
         if source := field(node, "source")[1:-1]:
             found = [*walk(node)]

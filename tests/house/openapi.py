@@ -82,7 +82,6 @@ def document() -> Node:
 
 
 def text() -> str:
-    """Return the document as the file that is shipped."""
     return json.dumps(document(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -45,7 +45,6 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Look at one element."""
         given = {name: value or "" for name, value in attrs}
         if tag == "script" and not given.get("src"):
             self.wrong.append("a script in the page")

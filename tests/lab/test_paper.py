@@ -36,7 +36,6 @@ ESTIMATORS: tuple[Estimator, ...] = ("plugin", "louo")
 
 
 def masks(subject: Subject, order: Along) -> list[int]:
-    """The sets along an order."""
     indexes = [subject.model.index(name) for name in order.names]
     return [sum(1 << each for each in indexes[:n]) for n in range(1, len(indexes) + 1)]
 
@@ -118,7 +117,6 @@ def test_fig_6_levels_off_and_its_returns_diminish() -> None:
 
 
 def point(trade_off: float, cost: float, worth: float) -> Point:
-    """A point with a set of its own."""
     parts = Parts(worth, cost, 0.0, 0.0, worth - trade_off * cost)
     return Point(trade_off, trade_off, int(trade_off * 64), parts, "none")
 

@@ -194,14 +194,12 @@ def test_what_reasoning_tells_is_on_the_page() -> None:
 
 
 def town_options(folder: Path, people: int = TOWN) -> BuildOptions:
-    """The tables of a small town."""
     users, events = write_town(folder, people)
     return BuildOptions(users=users, events=events, description=Description(weights="weight"))
 
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> WholeTable:
-    """The same town for all."""
     return world_of(town_options(tmp_path_factory.mktemp("town")))
 
 

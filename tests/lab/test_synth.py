@@ -128,7 +128,6 @@ def mean(seen: Observations, estimator: Estimator, shrinkage: float) -> Mixture:
 
 
 def mask(seen: Observations, names: list[str]) -> int:
-    """The set of some attributes."""
     places = {attribute.name: place for place, attribute in enumerate(seen.attributes)}
     return sum(singleton(places[name]) for name in names)
 

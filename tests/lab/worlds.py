@@ -44,7 +44,6 @@ def others() -> HeldOut:
 
 
 def names() -> tuple[str, ...]:
-    """The names of all attributes."""
     return tuple(attribute.name for attribute in model().attributes)
 
 

@@ -130,12 +130,10 @@ def test_a_section_of_a_later_version_is_named() -> None:
 
 
 def attribute(place: int, **changes: object) -> Edit:
-    """Return an edit of an attribute."""
     return lambda metadata: metadata["attributes"][place].update(changes)
 
 
 def query(place: int, **changes: object) -> Edit:
-    """Return an edit of a query."""
     return lambda metadata: metadata["queries"][place].update(changes)
 
 
@@ -207,8 +205,6 @@ METADATA: list[tuple[str, Edit]] = [
 
 
 def put(name: str, place: tuple[int, ...], number: float) -> Callable[[Tensors], None]:
-    """Return an edit that puts a number into a tensor."""
-
     def edit(tensors: Tensors) -> None:
         tensors[name][place] = number
 
@@ -216,7 +212,6 @@ def put(name: str, place: tuple[int, ...], number: float) -> Callable[[Tensors],
 
 
 def cast(name: str, dtype: type) -> Callable[[Tensors], None]:
-    """Return an edit that gives a tensor another type."""
     return lambda tensors: tensors.update({name: tensors[name].astype(dtype)})
 
 

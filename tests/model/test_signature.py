@@ -28,7 +28,6 @@ FLIPS = (0x01, 0x20, 0x80, 0xFF)
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    """Return the path of a small model."""
     path = tmp_path / "small.safetensors"
     file.write(small_model(), path)
     return path
@@ -36,7 +35,6 @@ def model(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def key(tmp_path: Path) -> Path:
-    """Return the path of a new private key."""
     path = tmp_path / "key.pem"
     generate_key(path)
     return path

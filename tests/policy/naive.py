@@ -61,7 +61,6 @@ def entries(document: Document) -> list[Entry]:
 
 @cache
 def defaults() -> Document:
-    """Return the defaults as FORMAT.md lists them."""
     text = (POLICIES / "FORMAT.md").read_text().split("## Defaults")[1]
     listed = tomllib.loads(text.split("```toml\n")[1].split("```")[0])
     return _settings(listed)

@@ -203,7 +203,6 @@ def _is_table(value: object) -> bool:
 def _some(
     values: Mapping[str, st.SearchStrategy[Any]], most: int, *, least: int = 0
 ) -> st.SearchStrategy[Document]:
-    """Draw a few keys, each with one of its values."""
     keys = st.lists(st.sampled_from(sorted(values)), min_size=least, max_size=most, unique=True)
     return keys.flatmap(lambda drawn: st.fixed_dictionaries({key: values[key] for key in drawn}))
 

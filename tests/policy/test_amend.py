@@ -92,7 +92,6 @@ def test_taking_it_out_again_leaves_what_was_there(
 
 
 def rules(policy: Policy) -> dict[Any, dict[str, Value]]:
-    """Return what each rule of the file sets."""
     own = (rule for rule in policy.rules if rule.layer is Layer.FILE)
     return {rule.path: {**rule.settings} for rule in own if rule.settings}
 
@@ -193,7 +192,6 @@ def paths(value: object, above: Key = ()) -> Iterator[Key]:
 
 @st.composite
 def edits(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
-    """Draw a text, and what it is to say."""
     text = ""
     for fragment in draw(st.lists(st.sampled_from((*POLICY, *FRAGMENTS[:4])), max_size=10)):
         text = longer if _accepted(longer := f"{text}{fragment}\n") else text

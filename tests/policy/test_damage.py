@@ -52,7 +52,6 @@ def piece(rng: Random, text: str) -> str:
 
 
 def value(rng: Random, text: str) -> str:
-    """Give a key another value."""
     lines = text.splitlines()
     place = rng.randrange(len(lines))
     lines[place] = f"{lines[place].partition('=')[0]}= {rng.choice(VALUES)}"

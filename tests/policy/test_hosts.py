@@ -114,7 +114,6 @@ def test_a_domain_has_as_many_suffixes_as_labels(domain: str, address: str) -> N
 
 @st.composite
 def patterns(draw: st.DrawFn) -> HostPattern:
-    """Draw a pattern for a host or, where there is one, for what is below it."""
     host = draw(ANY_HOSTS)
     below = draw(st.booleans()) and len(suffixes(f"x.{host}")) > 1 and host != "localhost"
     return HostPattern.parse(f"*.{host}" if below and ":" not in host else host)

@@ -36,7 +36,6 @@ def _lost_to(verdict: Verdict) -> list[Rule]:
 
 
 def book(text: str) -> Rulebook:
-    """Return a policy's text as a rulebook."""
     return Rulebook(read(text, "test", preset), known(*NAMES))
 
 
@@ -55,7 +54,6 @@ def verdicts(ruling: Ruling) -> Mapping[tuple[str, str | None], Verdict]:
 
 
 def values(ruling: Ruling) -> dict[tuple[str, str | None], Any]:
-    """Return what is ruled, without who rules it."""
     return {place: verdict.value for place, verdict in verdicts(ruling).items()}
 
 

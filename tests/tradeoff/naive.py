@@ -70,7 +70,6 @@ def _entropy(rows: QueryRows, some: Sequence[int], beta: float) -> float:
 
 
 def agreeing(population: Population, known: Known) -> list[int]:
-    """Return the people who agree with what is known."""
     return [
         y
         for y in range(population.rows)
@@ -212,7 +211,6 @@ def _loss(metric: Measure, peak: float, people: float, k: int) -> float:
 
 
 def _bits(probabilities: Sequence[float]) -> float:
-    """Return the entropy in bits."""
     return -sum(p * log2(p) for p in probabilities if p > 0)
 
 

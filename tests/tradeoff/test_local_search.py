@@ -230,7 +230,6 @@ ROUNDING = 1e-8  # bits
 
 
 def feasible(function: SetFunction) -> st.SearchStrategy[int]:
-    """Draw a feasible set."""
     return st.sampled_from([*filter(function.feasible, subsets(function.candidates))])
 
 

@@ -81,7 +81,6 @@ class Given(Utility):
         self.table, self.limit = table, max(table)
 
     def value(self, mask: int) -> float:
-        """Return U."""
         return self.table[mask]
 
 

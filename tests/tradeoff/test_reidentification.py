@@ -18,7 +18,6 @@ MEASURES: tuple[Measure, ...] = (*METRICS, "risk", "k")
 
 
 def of(rows: float, people: float, expected: float, share: float = 1.0) -> float:
-    """Return the estimate for one group."""
     return naive.chance(naive.Group(1.0, rows, people, expected), share)
 
 

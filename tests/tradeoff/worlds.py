@@ -44,11 +44,9 @@ class World:
 
     @property
     def everything(self) -> int:
-        """The set of all attributes."""
         return (1 << len(self.cards)) - 1
 
     def utility(self, estimator: Estimator = "louo", shrinkage: float = 5.0) -> Utility:
-        """Return the utility of the rows."""
         return query_utility(self.rows, self.cards, estimator, shrinkage)
 
     def anonymity_set(self, known: Known = ()) -> AnonymitySet:
@@ -185,7 +183,6 @@ def objectives(draw: st.DrawFn, *, limits: bool = True) -> DisclosureObjective:
 
 
 def _numbered(values: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Number the values in use 0, 1, 2 and so on."""
     return np.unique(values, return_inverse=True)[1].astype(np.intp)
 
 
@@ -234,15 +231,12 @@ class Tabulated(SetFunction):
         return len(self.utilities) - 1
 
     def value(self, mask: int) -> float:
-        """Return F."""
         return self.utilities[mask] - self.costs[mask]
 
     def utility(self, mask: int) -> float:
-        """Return the utility."""
         return self.utilities[mask]
 
     def cost(self, mask: int) -> float:
-        """Return the cost."""
         return self.costs[mask]
 
     def feasible(self, mask: int, *, larger: bool = False) -> bool:
@@ -255,7 +249,6 @@ class Tabulated(SetFunction):
         return [max(self.utilities) - self._floor(mask | singleton(each)) for each in attributes]
 
     def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
-        """Return the cost with each of these attributes."""
         return np.array([self.costs[mask | singleton(each)] for each in attributes.tolist()])
 
     def _floor(self, mask: int) -> float:

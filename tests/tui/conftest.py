@@ -22,7 +22,6 @@ def path() -> Iterator[Path]:
 
 @pytest.fixture
 def daemon() -> Iterator[Double]:
-    """A daemon that is none."""
     with double() as found:
         yield found
 

@@ -55,7 +55,6 @@ class Running(NamedTuple):
     pilot: Pilot[None]
 
     async def until(self, holds: Callable[[], Any]) -> None:
-        """Wait until something holds."""
         end = time.monotonic() + PATIENCE
         while not holds():
             assert time.monotonic() < end, "it does not come to hold"
@@ -63,7 +62,6 @@ class Running(NamedTuple):
         await self.pilot.pause()
 
     async def go(self, where: Where) -> Page:
-        """Go to a screen, and return it."""
         self.app.action_show(where)
         await self.until(lambda: getattr(self.app.screen, "where", "") == where)
         page = self.app.page()
@@ -147,7 +145,6 @@ class Double:
         size: tuple[int, int] = USUAL,
         **options: Any,  # noqa: ANN401  (of `running`)
     ) -> AbstractAsyncContextManager[Running]:
-        """Return the screens over it."""
         return running(self.path, size, **options)
 
     def asked(self, name: str) -> list[Any]:
@@ -155,12 +152,10 @@ class Double:
         return [given.get("body", given) for each, given in self.fake.calls if each == name]
 
     def set(self, *, locked: bool, vault: bool = True) -> Status:
-        """Lock it, or open it."""
         self.status = changed(OPEN, locked=locked, vault=vault)
         return self.status
 
     def happen(self, kind: EventKind) -> None:
-        """Tell of an event."""
         with self._change:
             self._news.append(Event(number=len(self._news) + 1, kind=kind, at=BEGAN))
             self._change.notify_all()
@@ -172,7 +167,6 @@ class Double:
             self._change.notify_all()
 
     def _unlock(self, body: object) -> Status:
-        """Open with one secret."""
         if getattr(body, "secret", None) != "right":
             raise UsageError("that is not the passphrase", "try again")
         return self.set(locked=False)
@@ -200,7 +194,6 @@ def double() -> Iterator[Double]:
 
 
 def page(shown: Running) -> RequestsScreen:
-    """Return the screen."""
     found = shown.app.page()
     assert isinstance(found, RequestsScreen)
     return found
@@ -213,7 +206,6 @@ class Many:
     """What a daemon answered and what waits there, of which a test says all."""
 
     def __init__(self, daemon: Double) -> None:
-        """Begin with nothing in it."""
         self.daemon = daemon
         self.past: list[Entry] = []
         self.waits: list[Review] = []
@@ -240,7 +232,6 @@ class Many:
         return weighed(headline=text, weighed=after, rows=tuple(self.rows))
 
     def ledger(self, **_: Any) -> list[Entry]:  # noqa: ANN401  (of the call)
-        """Return the entries from the first on."""
         return [changed(each, values={"region": f"value of {each.number}"}) for each in self.past]
 
     def verdict(self, id: int, **_: object) -> Ruled:  # noqa: A002  (the route's word)
@@ -249,12 +240,10 @@ class Many:
         return Ruled(written=None, without_effect=["gender"], decided_by=["strict"])
 
     def dismiss(self, id: int) -> Done:  # noqa: A002  (as above)
-        """Take it off the list."""
         self.verdict(id)
         return Done()
 
     def decided(self) -> list[Any]:
-        """Return the decisions that were sent."""
         return [*self.daemon.asked("verdict"), *self.daemon.asked("override")]
 
     @asynccontextmanager

@@ -26,12 +26,10 @@ EVENT = Event(number=7, kind="answer", at=BEGAN, id=3)
 
 
 def never() -> None:
-    """Be started by nobody."""
     raise AssertionError("it was started")
 
 
 def of_links() -> list[threading.Thread]:
-    """Return the threads of links."""
     return [each for each in threading.enumerate() if each.name.startswith("reticent-")]
 
 
@@ -98,7 +96,6 @@ class Following:
     """A link that follows, and what it tells."""
 
     def __init__(self, path: Path) -> None:
-        """Take the socket."""
         self.link = Link(path, never)
         self._told: Queue[DaemonNews] = Queue()
 
@@ -110,11 +107,9 @@ class Following:
         self.link.close()
 
     def __call__(self) -> Any:  # noqa: ANN401  (any of them)
-        """Return the next that is told."""
         return self._told.get(timeout=PATIENCE).news
 
     def until(self, kind: type) -> Any:  # noqa: ANN401  (as above)
-        """Return the next of a kind."""
         end = time.monotonic() + PATIENCE
         while not isinstance(news := self(), kind):
             assert time.monotonic() < end, news

@@ -26,21 +26,16 @@ ITEMS = st.lists(st.integers(0, 99), unique=True, max_size=40)
 
 
 class Alone(App[None]):
-    """A program of one list."""
-
     moves = 0
     chosen = 0
 
     def compose(self) -> ComposeResult:
-        """Show it."""
         yield Listing[int](LOOK, id="first", tooltip="")
 
     def on_listing_moved(self) -> None:
-        """Count."""
         self.moves += 1
 
     def on_listing_chosen(self) -> None:
-        """Count."""
         self.chosen += 1
 
 
@@ -53,7 +48,6 @@ async def alone() -> AsyncIterator[tuple[Listing[int], Pilot[None]]]:
 
 
 def lines(listing: Listing[int]) -> list[str]:
-    """Return what is seen."""
     return [listing.render_line(y).text.rstrip() for y in range(listing.size.height)]
 
 

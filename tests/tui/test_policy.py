@@ -36,14 +36,12 @@ class Rules:
         self.daemon.happen("policy")
 
     def edit(self, path: str, line: int | None) -> None:
-        """Do as an editor does."""
         self.edited.append((path, line))
         self.now = replace(self.now, problems=[])
 
 
 @pytest.fixture
 def rules(daemon: Double) -> Rules:
-    """A daemon with a policy."""
     return Rules(daemon)
 
 
@@ -57,14 +55,12 @@ async def shows(shown: Running) -> Listing[PolicyItem]:
 
 
 async def go_to(shown: Running, words: str) -> None:
-    """Put the cursor on what begins with these words."""
     listing = shown.app.screen.query_one(Listing)
     listing.put(next(each for each in listing.items if each.text.startswith(words)).key)
     await shown.pilot.pause()
 
 
 def under(shown: Running) -> PolicyItem:
-    """Return what the cursor is on."""
     item: PolicyItem | None = shown.app.screen.query_one(Listing).under
     assert item is not None
     return item

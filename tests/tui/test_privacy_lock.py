@@ -38,7 +38,6 @@ def said(shown: Running, part: str) -> str:
 
 
 async def comes(shown: Running, screen: type) -> None:
-    """Wait until a screen is in front."""
     await shown.until(lambda: isinstance(shown.app.screen, screen))
 
 
@@ -273,12 +272,10 @@ def _plain(content: object) -> str:
 
 
 def words(app: ReviewApp) -> set[str]:
-    """Return each word that is held."""
     return {word for text in whole(app).values() for word in re.findall(r"\w+", text)}
 
 
 async def visited(shown: Running) -> None:
-    """Look at each screen."""
     for number in SCREENS:
         await shown.pilot.press(number)
         await shown.settled()

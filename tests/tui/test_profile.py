@@ -57,7 +57,6 @@ class Own:
         }
 
     def change(self, body: ProfileChange) -> Changed:
-        """Change a value."""
         self.values = {name: each for name, each in self.values.items() if name not in body.unset}
         self.values |= body.set
         changes = [ValueChange(name=n, was_set=True, is_set=True) for n in body.set]
@@ -76,25 +75,21 @@ class Own:
         return Edited(changed=True, wins=[])
 
     def edits(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return what was written into the policy."""
         return [(each.attribute, each.set) for each in self.daemon.asked("edit_policy")]
 
 
 @pytest.fixture
 def own(daemon: Double) -> Own:
-    """A daemon with a profile."""
     return Own(daemon)
 
 
 def page(shown: Running) -> ProfileScreen:
-    """Return the screen."""
     found = shown.app.page()
     assert isinstance(found, ProfileScreen)
     return found
 
 
 def row(shown: Running, name: str) -> list[str]:
-    """Return what stands in a row."""
     listing = page(shown).listing
     found = next(each for each in listing.items if each.attribute.name == name)
     return [cell.strip() for cell in cells(found, listing.size.width)]

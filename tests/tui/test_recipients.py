@@ -38,7 +38,6 @@ def told(daemon: Double) -> Double:
 
 
 async def opened(shown: Running, name: str) -> RecipientsScreen:
-    """Go to the screen, and wait for a recipient."""
     await shown.pilot.press("2")
     await shown.until(lambda: isinstance(shown.app.screen, RecipientsScreen))
     await shown.until(lambda: name in shown.text())

@@ -218,7 +218,6 @@ async def test_a_decision_on_what_waits_holds_as_its_key_says(found: Many) -> No
 
 
 def reviews(shown: Running) -> list[Review]:
-    """Return what waits on the screen."""
     return [each for each in page(shown).listing.items if isinstance(each, Review)]
 
 

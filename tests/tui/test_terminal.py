@@ -31,25 +31,20 @@ class Terminal:
     """A terminal of tmux in which one command runs."""
 
     def __init__(self, server: Path) -> None:
-        """Take where the socket of the server is."""
         self._server = server
 
     def tmux(self, *words: str) -> str:
-        """Return what a command of tmux prints."""
         server = ("tmux", "-S", self._server, "-f", "/dev/null")
         # This environment is without the COLUMNS that readline puts below Python.
         return ran(*server, *words, env={**os.environ}).stdout
 
     def press(self, *keys: str) -> None:
-        """Press keys, by the names that tmux has for them."""
         self.tmux("send-keys", *keys)
 
     def title(self) -> str:
-        """Return the title of the window."""
         return self.tmux("display-message", "-p", "#{pane_title}")
 
     def text(self) -> str:
-        """Return what stands on the screen."""
         return self.tmux("capture-pane", "-p")
 
     def everything(self) -> str:
@@ -69,7 +64,6 @@ class Terminal:
         return text
 
     def shows(self, *words: str) -> str:
-        """Wait until the screen has these words, and return it."""
         return self.until(lambda text: all(each in text for each in words))
 
 

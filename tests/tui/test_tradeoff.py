@@ -36,7 +36,6 @@ class Curves:
         daemon.calls |= {"curve": self.answer, "edit_policy": says(Edited(changed=True, wins=[]))}
 
     def answer(self, body: CurveAsk) -> Curve:  # noqa: ARG002  (the route's word)
-        """Return the curve, once that is let."""
         self._at_once += 1
         self.most = max(self.most, self._at_once)
         assert self.free.wait(PATIENCE)
@@ -47,7 +46,6 @@ class Curves:
 
     @property
     def asked(self) -> list[CurveAsk]:
-        """What was asked."""
         return self.daemon.asked("curve")
 
 
@@ -66,7 +64,6 @@ async def opened(shown: Running) -> None:
 
 
 async def drawn(shown: Running) -> None:
-    """Wait for a curve."""
     await shown.until(lambda: "v shows the" in shown.text() and "computing" not in shown.text())
 
 

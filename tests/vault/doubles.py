@@ -22,7 +22,6 @@ class MemoryStore(Store):
     """
 
     def __init__(self) -> None:
-        """Hold nothing."""
         self.durable: list[bool] = []
         self.full = False
         self._entries: list[tuple[str, bytes]] = []
@@ -34,12 +33,10 @@ class MemoryStore(Store):
         return len(self._entries)
 
     def check_entry(self, site: str, payload: bytes) -> None:
-        """Refuse an entry that is too large."""
         if not site or len(payload) > MOST:
             raise UsageError("the request is too large for the ledger", "ask for less")
 
     def append_entry(self, site: str, payload: bytes, *, durable: bool) -> int:
-        """Append an entry and return its number."""
         self.check_entry(site, payload)
         self._write()
         self._entries.append((site, payload))
@@ -47,7 +44,6 @@ class MemoryStore(Store):
         return self.count
 
     def entries(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
-        """Yield number and payload of the entries after a number."""
         for number in range(after + 1, self.count + 1):
             yield number, self._entries[number - 1][1]
 
@@ -58,7 +54,6 @@ class MemoryStore(Store):
         self._items[name] = payload
 
     def get(self, name: str) -> bytes | None:
-        """Return the item of a name."""
         return self._items.get(name)
 
     def _write(self) -> None:
@@ -84,17 +79,14 @@ class Memory(KeyringBackend):
         self.asked: Callable[[], object] = lambda: None
 
     def get_password(self, service: str, username: str) -> str | None:
-        """Return what is kept."""
         self.asked()
         return self.kept.get((service, username))
 
     def set_password(self, service: str, username: str, password: str) -> None:
-        """Keep something."""
         self.asked()
         self.kept[service, username] = password
 
     def delete_password(self, service: str, username: str) -> None:
-        """Forget something."""
         self.asked()
         if self.kept.pop((service, username), None) is None:
             raise PasswordDeleteError(username)

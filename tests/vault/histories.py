@@ -89,7 +89,6 @@ def record_at(number: int) -> Record:
 
 
 def holdings(facts: DisclosureIndex, pool_of: PoolOf = ADS) -> list[tuple[str, object, int]]:
-    """Return what every pool holds."""
     return [(name, dict(each.held), each.recent(NOW)) for name, each in facts.pools(pool_of)]
 
 
@@ -131,7 +130,6 @@ def _event(draw: st.DrawFn, at: datetime) -> Record:
 
 @st.composite
 def records(draw: st.DrawFn) -> Record:
-    """Draw any entry there can be."""
     at, host = draw(TIMES), draw(NAMED)
     if draw(st.booleans()):
         sites = draw(st.sets(NAMED, min_size=1, max_size=4))

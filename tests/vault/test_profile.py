@@ -49,7 +49,6 @@ FACT = Fact(id="1", kind="age", value="old", set_at=NOW)
 
 
 def profile_of(**values: str) -> Profile:
-    """Return a profile with these values."""
     profile = Profile(MemoryStore())
     change(profile, values, (), BOTH)
     return profile

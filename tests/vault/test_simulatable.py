@@ -189,7 +189,6 @@ def after(
     unset: Sequence[str] = (),
     models: Sequence[Model] = LIVES,
 ) -> tuple[Fact, ...]:
-    """Return the facts after a change."""
     return planned(facts, given_, unset, models, NOW, new_id)
 
 

@@ -50,20 +50,17 @@ class Kept(RuleBasedStateMachine):
 
     @rule(site=SITES, payload=PAYLOADS, durable=st.booleans())
     def append(self, site: str, payload: bytes, durable: bool) -> None:
-        """Append an entry."""
         self.entries.append((site, payload))
         number = self.store.append_entry(site, payload, durable=durable)
         assert number == len(self.entries)
 
     @rule(name=NAMES, payload=PAYLOADS, durable=st.booleans())
     def put(self, name: str, payload: bytes, durable: bool) -> None:
-        """Keep an item."""
         self.items[name] = payload
         self.store.put(name, payload, durable=durable)
 
     @rule(name=NAMES)
     def delete(self, name: str) -> None:
-        """Remove an item."""
         self.items.pop(name, None)
         self.store.delete(name)
 
@@ -83,7 +80,6 @@ class Kept(RuleBasedStateMachine):
     @precondition(lambda self: self.entries)
     @rule(data=st.data())
     def read_on(self, data: st.DataObject) -> None:
-        """Read the entries after one of them."""
         after = data.draw(st.integers(0, len(self.entries)))
         found = [payload for _, payload in self.store.entries(after)]
         assert found == [payload for _, payload in self.entries[after:]]
@@ -96,7 +92,6 @@ class Kept(RuleBasedStateMachine):
         assert self.store.names() == sorted(self.items)
 
     def teardown(self) -> None:
-        """Remove the files."""
         self.store.close()
         self.folder.cleanup()
 

@@ -145,7 +145,6 @@ def vector(
 
 
 def told(site: str, payload: str) -> Deed:
-    """Append an entry, lazily."""
     return lambda store: store.append_entry(site, payload.encode(), durable=False)
 
 
@@ -275,7 +274,6 @@ FACTS = dict.fromkeys(NO_JOB, "no_job") | {
 
 
 def holds_everything(at: Location) -> None:
-    """Assert that a vault has all that the old one had."""
     with unlock(at, worlds.TYPED) as vault:
         assert vault.notes == ()
         assert own_values(vault.profile) == FACTS

@@ -49,12 +49,10 @@ def new_id() -> str:
 
 
 def facts_of(**values: str) -> list[Fact]:
-    """Return a fact of each kind with these values."""
     return [Fact(id=kind, kind=kind, value=each, set_at=NOW) for kind, each in values.items()]
 
 
 def own_values(profile: Profile) -> dict[str, str]:
-    """Return the values of a profile, by kind."""
     return dict(values_of(profile.facts))
 
 

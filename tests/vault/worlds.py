@@ -65,7 +65,6 @@ def stream(seed: str = "") -> Chance:
 
 
 def place(folder: Path) -> Location:
-    """Return a place for a vault; its folders are ours to make."""
     return Location(folder / "data" / "vault.db", folder / "state" / "witness.json")
 
 
@@ -95,7 +94,6 @@ def new_vault(folder: Path) -> Iterator[tuple[Location, Key]]:
 
 
 def key_of(database: Database, secret: Secret) -> Key:
-    """Return the data key that a secret opens."""
     return data_key(read_slots(database), secret, read_vault_id(database))
 
 
@@ -112,7 +110,6 @@ def store_of(at: Location, by: Key | Secret, seed: str = "") -> Iterator[Store]:
 
 
 def contents(store: Store) -> tuple[Rows, dict[str, bytes | None]]:
-    """Return all that a store holds."""
     return [*store.entries()], {name: store.get(name) for name in store.names()}
 
 
@@ -125,7 +122,6 @@ def altered(at: Location, *statements: str | tuple[str, tuple[Any, ...]]) -> Non
 
 
 def rows_of(at: Location, query: str) -> list[tuple[Any, ...]]:
-    """Return rows of the file of a closed vault."""
     with closing(sqlite3.connect(at.vault)) as connection:
         return connection.execute(query).fetchall()
 
@@ -143,5 +139,4 @@ def count(at: Location) -> int:
 
 
 def names_beside(at: Location) -> list[str]:
-    """Return the names in the folder of the vault."""
     return sorted(path.name for path in at.vault.parent.iterdir())

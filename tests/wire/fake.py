@@ -133,7 +133,6 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def do_GET(self) -> None:
-        """Answer any call."""
         data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         given = self.server.fake.answer(self.command, self.path, data)
         if isinstance(given, Fault):

@@ -49,7 +49,6 @@ def words() -> str:
 
 
 def names(attributes: Sequence[Attribute]) -> list[str]:
-    """Return the names of attributes, each once."""
     return [*dict.fromkeys(each.name for each in attributes)]
 
 

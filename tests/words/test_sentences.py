@@ -109,7 +109,6 @@ def weight(*names: str, left: float = 20.0, **given: Any) -> Figures:  # noqa: A
 
 
 def numbers() -> Iterator[str]:
-    """Yield numbers, lists and people as sentences have them."""
     yield from (figures.listed("abcd"[:count], "nothing") for count in range(4))
     yield from (figures.listed("abcd"[:count], most=2) for count in (2, 4))
     yield from (figures.counted(count, "entry", "entries") for count in (1, 1200))

@@ -54,11 +54,9 @@ class Live:
             self.kill()
 
     def at(self, door: Door) -> Path:
-        """Return the socket of a door."""
         return {CONTROL: self.paths.control, QUERY: self.paths.query}[door]
 
     def client(self, door: Door = CONTROL) -> Client:
-        """Return a client of its own for a door."""
         return Client(self.at(door), PATIENCE)
 
     def call(self, name: str, body: msgspec.Struct | None = None, /, **given: Any) -> Any:  # noqa: ANN401  (of the route)
@@ -78,7 +76,6 @@ class Live:
         return said
 
     def unlock(self) -> None:
-        """Open its vault."""
         assert not self.call("unlock", OPEN).locked
 
     def kill(self) -> None:
@@ -99,7 +96,6 @@ class Live:
 
 
 def environment(places: Paths) -> dict[str, str]:
-    """Return this process's environment, with these paths in it."""
     return os.environ | {HOME: str(places.config.parent), "OPENBLAS_NUM_THREADS": "1"}
 
 
@@ -236,7 +232,6 @@ class Crowd:
 
 
 def request(ask: Ask) -> bytes:
-    """Return a request as it is sent."""
     body = msgspec.json.encode(ask)
     return f"{HEAD}{len(body)}\r\n\r\n".encode() + body
 

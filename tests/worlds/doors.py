@@ -67,7 +67,6 @@ class FakeApi:
         """Do nothing."""
 
     def call(self, name: str, body: object = None, /, **named: object) -> object:
-        """Note a call."""
         bodies = () if body is None else (body,)
         self.made.append((name, bodies, named))
         return self.instead.get(name, lambda *_, **__: Done())(*bodies, **named)
@@ -110,7 +109,6 @@ class Running(NamedTuple):
 
 
 def connected(address: Path | str) -> socket.socket:
-    """Return a connection to a socket."""
     opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     opened.settimeout(PATIENCE)
     opened.connect(str(address))
@@ -198,7 +196,6 @@ def serving(door: Door, listening: socket.socket, patience: float = 10.0) -> Ite
 
 @contextmanager
 def behind(door: Door, patience: float = 10.0) -> Iterator[Running]:
-    """Serve a door at a Unix socket of its own."""
     with short_folder() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         listening.bind(str(folder / "s"))
         with serving(door, listening, patience) as running:
@@ -214,11 +211,9 @@ class Host(NamedTuple):
     process: subprocess.Popen[bytes]
 
     def send(self, frame: bytes) -> None:
-        """Send what a frame holds."""
         self.raw(relay.framed(frame))
 
     def raw(self, data: bytes) -> None:
-        """Send bytes."""
         assert self.process.stdin
         self.process.stdin.write(data)
         self.process.stdin.flush()
@@ -230,7 +225,6 @@ class Host(NamedTuple):
         return json.loads(self.process.stdout.read(length))
 
     def ask(self, number: int, call: str, body: object = None) -> Any:  # noqa: ANN401  (any JSON)
-        """Make a call, and return its answer."""
         self.send(json.dumps({"id": number, "call": call, "body": body}).encode())
         return self.said()
 
@@ -259,7 +253,6 @@ def hosting(socket: Path, *command: str) -> Iterator[Host]:
 
 
 def awaited(path: Path, text: str = "") -> None:
-    """Wait until a file is there, with a text in it."""
     wait_until(lambda: path.exists() and text in path.read_text(), f"{text!r} in {path}")
 
 
@@ -309,7 +302,6 @@ def ended(process: subprocess.Popen[str]) -> str:
 
 
 def ask(at: Path, method: str = "GET", path: str = "/v1/status", body: object = None) -> Said:
-    """Ask a daemon at a socket."""
     return asked(connected(at), method, path, body)
 
 

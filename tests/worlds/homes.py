@@ -129,7 +129,6 @@ class Life:
         return self.now
 
     def do(self, deed: Deed) -> None:
-        """Do one thing."""
         what, host, query = deed
         if what == "lock":
             self.lock()

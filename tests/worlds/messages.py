@@ -114,7 +114,6 @@ def row(name: str, **given: Any) -> Outcome:  # noqa: ANN401  (of the message)
 
 
 def weight(*names: str, **given: Any) -> Figures:  # noqa: ANN401  (of the message)
-    """Make the figures of a set."""
     return replace(WEIGHT, names=names, **given)
 
 
@@ -155,7 +154,6 @@ HELD = Recipient(
 def point(
     least: float, most: float, *names: str, helps: float = 0.1, dear: float = 0.01
 ) -> CurvePoint:
-    """Make a point of a curve."""
     return CurvePoint(
         least=least,
         most=most,

@@ -48,7 +48,6 @@ class Memory(Items):
     full: bool = False
 
     def get(self, name: str) -> bytes | None:
-        """Return a record."""
         return self.records.get(name)
 
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
@@ -60,18 +59,14 @@ class Memory(Items):
         self.writes += 1
 
     def names(self, prefix: str) -> list[str]:
-        """Return the names that begin so."""
         return sorted(name for name in self.records if name.startswith(prefix))
 
     def delete(self, name: str) -> None:
-        """Take a record out."""
         self.records.pop(name, None)
         self.writes += 1
 
 
 class MemoryVault(Vault):
-    """An open vault in memory."""
-
     def __init__(self, values: Mapping[str, str], model: Model) -> None:
         self.records = MemoryStore()
         self.ledger = Ledger(self.records)
@@ -86,7 +81,6 @@ class MemoryVault(Vault):
 
     @property
     def intact(self) -> bool:
-        """It has no file."""
         return True
 
     def close(self) -> None:
@@ -94,7 +88,6 @@ class MemoryVault(Vault):
 
     @property
     def disclosures(self) -> list[Disclosure]:
-        """All entries that disclose."""
         found: list[Record] = [record for _, record in self.ledger.read()]
         return [each for each in found if isinstance(each, Disclosure)]
 
@@ -129,11 +122,9 @@ class OneModel(ModelRegistry):
         return self.model
 
     def usable(self, keys: Keys, now: datetime) -> list[Model]:  # noqa: ARG002  (as in what it stands for)
-        """Return the model, if there is one."""
         return [] if self.model is None else [self.model]
 
     def names(self) -> list[str]:
-        """Return its name."""
         return [] if self.model is None else [self.model.id]
 
 
@@ -163,7 +154,6 @@ class Heard(Bus):
         self.ids: list[int | None] = []
 
     def publish(self, kind: EventKind, about: int | None = None) -> Event:
-        """Note it, and tell it."""
         self.kinds.append(kind)
         self.ids.append(about)
         return super().publish(kind, about)
@@ -202,7 +192,6 @@ STEPS = st.tuples(st.sampled_from([1, 1, 60, 200]), ASKS)  # hours later
 
 
 def values_of(row: int, model: Model = MODEL) -> dict[str, str]:
-    """Return the values of one of the model's people."""
     return {
         each.name: each.values[code]
         for each, code in zip(model.attributes, ROWS[row].tolist(), strict=False)

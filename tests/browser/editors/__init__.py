@@ -35,7 +35,6 @@ def bundle() -> str:
 
 
 def pages() -> dict[str, str]:
-    """Return what is served, by path."""
     chats = {f"/chat/{name}": PAGE.format(name=name) for name in NAMES}
     return {"/editors.js": bundle(), **chats}
 

@@ -17,8 +17,6 @@ HERE = Path(__file__).parent
 
 
 class Modules:
-    """A running Node."""
-
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 

@@ -30,18 +30,15 @@ def led(modules: Modules, carry: str, address: str, answer: object) -> str:
 
 
 def listed(carry: str) -> dict[str, str]:
-    """Return a site as the daemon lists it."""
     return {"recipient": "a.example", "search": SEARCH, "carry": carry}
 
 
 def typed(modules: Modules, query: str, rest: str) -> str:
-    """Return the address of a search."""
     site = modules("lib/sites.js", "siteOf", listed("words"))
     return str(modules("lib/sites.js", "addressOf", site, query)) + rest
 
 
 def pairs(address: str) -> list[tuple[str, str]]:
-    """Return the parameters of an address."""
     return parse_qsl(urlsplit(address).query, keep_blank_values=True, errors="replace")
 
 

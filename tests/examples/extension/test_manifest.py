@@ -19,7 +19,6 @@ MANIFEST: dict[str, Any] = json.loads((EXTENSION / "manifest.json").read_text())
 
 
 def files(value: object) -> Iterator[str]:
-    """Yield what in the manifest is a file."""
     if isinstance(value, dict):
         value = [*value.values()]
     if isinstance(value, list):

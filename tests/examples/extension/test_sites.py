@@ -157,7 +157,6 @@ tokens = st.lists(st.from_regex(r"[a-z][a-z0-9_]{0,20}", fullmatch=True), min_si
 
 
 def offered(modules: Modules, url: str, *lines: str, method: str = "GET") -> Any:  # noqa: ANN401  (JSON)
-    """Return what a response offers."""
     headers = [{"name": "Accept-Shared-Attributes", "value": each} for each in lines]
     response = {"url": url, "method": method, "responseHeaders": [{"name": "Date"}, *headers]}
     return modules("lib/offers.js", "offerOf", response)

@@ -32,7 +32,6 @@ class Answer(NamedTuple):
 
     @property
     def changes(self) -> list[str]:
-        """What it says that it changed."""
         prefix = "Adapted to what you shared: "
         return [each.removeprefix(prefix) for each in self._said["answers"]]
 
@@ -42,7 +41,6 @@ class Answer(NamedTuple):
 
 
 def free() -> int:
-    """Return a port that nobody has."""
     with socket.socket() as opened:
         opened.bind(("127.0.0.1", 0))
         port: int = opened.getsockname()[1]
@@ -70,14 +68,12 @@ def started(port: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def answers(port: int) -> bool:
-    """Say whether anybody does at a port."""
     with socket.socket() as opened:
         opened.settimeout(PATIENCE)
         return opened.connect_ex(("127.0.0.1", port)) == 0
 
 
 def get(port: int, target: str, headers: Sequence[tuple[str, str | bytes]] = ()) -> Answer:
-    """Get a target, with these lines of a header, in their order."""
     connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     try:
         connection.putrequest("GET", target)

@@ -27,7 +27,6 @@ TOLD = 'region="uk_ireland_anz", int_java'
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    """Where it listens."""
     found = free()
     with started(found):
         yield found
