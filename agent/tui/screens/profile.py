@@ -145,7 +145,7 @@ def price(bits: float) -> str:
     """Say how much an attribute must help, beyond the risk of being found."""
     if not bits:
         return "none but the risk of being found"
-    return f"it must help by {bits:.4g} bits more than it costs"
+    return f"it must help by {bits:.4g} {'bit' if bits == 1 else 'bits'} more than it costs"
 
 
 class ProfileScreen(SentencesPage[FactRow], where="profile"):
