@@ -143,19 +143,13 @@ RECOVERY, CODE = slots.make_slot(2, Secret("recovery"), *OWN)
 DAMAGED = slots.SlotRow(3, b"", None)
 
 
-@pytest.mark.parametrize(
-    "secret",
-    [
-        Secret("passphrase", "another"),
-        Secret("recovery", slots.make_slot(2, Secret("recovery"), *OWN)[1]),
-        Secret("keyring"),
-    ],
-)
-def test_another_secret_opens_nothing(secret: Secret) -> None:
+def test_another_secret_opens_nothing() -> None:
     """One sentence, without the secret."""
-    with pytest.raises(WrongSecretError) as caught:
-        slots.data_key([PASS, RECOVERY], secret, ID)
-    assert str(secret.text) not in caught.value.what + caught.value.hint
+    _, code = slots.make_slot(2, Secret("recovery"), *OWN)
+    for secret in (Secret("passphrase", "another"), Secret("recovery", code), Secret("keyring")):
+        with pytest.raises(WrongSecretError) as caught:
+            slots.data_key([PASS, RECOVERY], secret, ID)
+        assert str(secret.text) not in caught.value.what + caught.value.hint
 
 
 @given(st.sampled_from(["salt", "wrapped", "memory_kib", "iterations", "lanes"]), st.data())
