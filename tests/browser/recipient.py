@@ -222,7 +222,7 @@ def _page(came: Noted, recipient: Recipient) -> str:
     title = came.query if came.path == SEARCH else came.host + came.path
     more, left = "", int(came.given("left") or 0)
     if left:  # it goes on to the next of so many searches
-        text, _, number = came.query.rpartition(" ")
+        text, number = came.query.split(" ")[:2]  # words may have been added to it
         query = quote(f"{text} {int(number) + 1}", safe="")
         more = NEXT.format(address=json.dumps(f"{SEARCH}?q={query}&left={left - 1}"))
     return PAGE.format(

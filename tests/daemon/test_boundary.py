@@ -179,7 +179,7 @@ def failing(running: Running, name: str, error: BaseException) -> None:
     running.api.instead[name] = call
 
 
-LINE = failing.__code__.co_firstlineno + 4  # where it is raised
+LINE = failing.__code__.co_firstlineno + 2  # where it is raised
 
 
 def test_a_defect_attaches_nothing_and_tells_nothing(
