@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import threading
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import cast
@@ -289,13 +290,18 @@ def test_to_lock_ends_it(opened: Home) -> None:
     what = WhatIf(recipient=SHOP.recipient, query=SHOP.query)
 
     async def scenario() -> None:
-        curves = [asyncio.create_task(opened.calls.curve(ASK)) for _ in range(2)]
-        weighing = asyncio.create_task(opened.calls.whatif(what))
+        over = threading.Event()
+        works = (
+            opened.agent.in_thread(over.wait),
+            opened.calls.curve(ASK),
+            opened.calls.whatif(what),
+        )
+        tasks = [asyncio.create_task(each) for each in works]
         for _ in range(3):
             await asyncio.sleep(0)
-        assert not any(each.done() for each in (*curves, weighing))
         opened.calls.lock()
-        for each in (*curves, weighing):
+        over.set()
+        for each in tasks:
             with pytest.raises(LockedError, match="meanwhile"):
                 await each
 
