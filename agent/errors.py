@@ -56,9 +56,9 @@ class UsageError(ReticentError):
     @classmethod
     def unknown(cls, kind: str, name: str, names: Iterable[str]) -> Self:
         """Return the error for a `name` that is not among `names`, all of one `kind`."""
-        known = sorted(names)
-        near = nearest(name, known)
-        hint = f"known: {', '.join(known) or 'none'}" if near is None else f"did you mean {near!r}?"
+        valid = sorted(names)
+        near = nearest(name, valid)
+        hint = f"known: {', '.join(valid) or 'none'}" if near is None else f"did you mean {near!r}?"
         return cls(f"unknown {kind} {name!r}", hint)
 
 
@@ -167,8 +167,10 @@ class PolicyError(ReticentError):
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the one of `names` that `name` was probably meant to be, whatever its case."""
-    folded = {known.casefold(): known for known in names}
-    begun = sorted(known for known in folded if name and known.startswith(name.casefold()))
+    folded = {candidate.casefold(): candidate for candidate in names}
+    begun = sorted(
+        candidate for candidate in folded if name and candidate.startswith(name.casefold())
+    )
     matches = begun or get_close_matches(name.casefold(), folded, n=1)
     return folded[matches[0]] if matches else None
 
@@ -224,9 +226,9 @@ def misfit(error: Exception, whole: str = "it") -> str:
     elif at and at[1].endswith("]"):
         name = f"an entry of {name}"
     for form, sentence in _MISFITS:
-        if found := form.search(message):
+        if match := form.search(message):
             words = _KINDS if form is _KIND else _LENGTHS
-            parts = (words.get(each, each) for each in found.groups())
+            parts = (words.get(each, each) for each in match.groups())
             return sentence.format(name, *(f"{int(e):,}" if e.isdecimal() else e for e in parts))
     broken = message.startswith(("JSON", "Input"))
     return f"{whole} {'is not valid JSON' if broken else 'does not fit the format'}"

@@ -96,8 +96,8 @@ class Story:
     def held(self, recipient: str) -> str:
         """All that a recipient holds, in words."""
         titles = {each.name: each.title for each in self._concepts.kinds.values()}
-        held = self._holdings[recipient].held.items()
-        named = (self._concepts.label(Meaning(concept, each.value)) for concept, each in held)
+        knowledge = self._holdings[recipient].held.items()
+        named = (self._concepts.label(Meaning(concept, each.value)) for concept, each in knowledge)
         return "; ".join(facts_of(dict(named), titles)) or "nothing"
 
 

@@ -327,8 +327,8 @@ def build(
     lines = [f"Wrote {out}: {summary(built)}"]
     if sampled := sample(built):
         lines.append(f"Kept: {sampled}.")
-    if left := dropped(built):
-        lines.append(f"Dropped from the tables: {left}.")
+    if problems := dropped(built):
+        lines.append(f"Dropped from the tables: {problems}.")
     if scaled and (priced := sum(each.sensitivity > 0 for each in built.attributes)):
         what = f"{priced} attributes have a default sensitivity from two surveys"
         lines.append(f"{what}; `--sensitivities none` leaves them without.")

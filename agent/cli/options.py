@@ -105,8 +105,8 @@ class OneOf(click.Choice[str]):
         if value not in self.choices:
             kind = f"value of {param.opts[0]}" if isinstance(param, click.Option) else "value"
             error = UsageError.unknown(kind, str(value), self.choices)
-            known = f"known: {', '.join(self.choices)}"
-            raise UsageError(error.what, known if error.hint.startswith("known") else error.hint)
+            choices = f"known: {', '.join(self.choices)}"
+            raise UsageError(error.what, choices if error.hint.startswith("known") else error.hint)
         return super().convert(value, param, ctx)
 
 
@@ -152,12 +152,12 @@ def pair(text: str) -> tuple[str, str]:
 
 def once(option: str, pairs: Sequence[tuple[str, V]]) -> dict[str, V]:
     """Make a dict of pairs; UsageError where one name has two different values."""
-    found: dict[str, V] = {}
+    values: dict[str, V] = {}
     for name, value in pairs:
-        if found.setdefault(name, value) != value:
-            what = f"{option} gives {name} two values, {found[name]} and {value}"
+        if values.setdefault(name, value) != value:
+            what = f"{option} gives {name} two values, {values[name]} and {value}"
             raise UsageError(what, f"give {name} once")
-    return found
+    return values
 
 
 def today() -> date:
@@ -219,8 +219,8 @@ class Commands(click.Group):
             module = import_module(self.deferred[cmd_name].module)
         finally:
             gc.enable()
-        found: click.Command = getattr(module, variable)
-        return found
+        command: click.Command = getattr(module, variable)
+        return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Show the help where no command is given; that is a mistake all the same."""

@@ -134,10 +134,10 @@ class Holdings(Generic[Value]):
     @property
     def times(self) -> History:
         """The queries that carried something, ascending, and how often each did."""
-        asked: dict[int, list[float]] = {}
+        moments: dict[int, list[float]] = {}
         for each in chain.from_iterable(chain.from_iterable(self._asked.values())):
-            asked.setdefault(each.query, []).append(each.probability)
-        return tuple((query, fsum(each)) for query, each in sorted(asked.items()))
+            moments.setdefault(each.query, []).append(each.probability)
+        return tuple((query, fsum(each)) for query, each in sorted(moments.items()))
 
     def knowledge(self: "Holdings[int]", now: datetime) -> Knowledge:
         """Summarise the holdings, where values are codes of a model."""

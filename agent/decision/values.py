@@ -287,8 +287,8 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def again(self) -> tuple[str, ...]:
         """What is disclosed although the recipient holds it already, in the order chosen."""
-        held = {each.name for each in self.outcomes if each.reason == "known to the recipient"}
-        return tuple(name for name in self.disclosed if name in held)
+        repeated = {each.name for each in self.outcomes if each.reason == "known to the recipient"}
+        return tuple(name for name in self.disclosed if name in repeated)
 
     def explain(self, *, every: bool = False) -> str:
         """The page that explains the decision; ``every``: with a row for each fact."""

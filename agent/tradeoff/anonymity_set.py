@@ -91,16 +91,16 @@ def terms_of(
     """
     plain = risk(alike, share)
     limited = np.where(alike.few(), 1.0, plain)
-    found = list[Floats]()
+    terms = list[Floats]()
     for measure, k in measures:
         if measure == "entropy":
-            found.append(alike.mass * np.log2(plain * people))
+            terms.append(alike.mass * np.log2(plain * people))
         elif measure == "worst":
-            found.append(limited)
+            terms.append(limited)
         else:
             success = limited if measure in ("risk", "k", "k-anonymity") else plain
-            found.append(losses(METRIC_OF[measure], alike.mass, success, everybody, k))
-    return found
+            terms.append(losses(METRIC_OF[measure], alike.mass, success, everybody, k))
+    return terms
 
 
 def total(measure: Measure, terms: Floats) -> float:
@@ -293,8 +293,8 @@ class AnonymitySet:
     ) -> SetFigures:
         """The figures of sets that have this key; ``one``: computes that of a set."""
         if key not in self._figures:
-            known = self.known
-            figures = SetFigures(len(self.cards), lambda mask: one(mask & ~known), stored=stored)
+            facts = self.known
+            figures = SetFigures(len(self.cards), lambda mask: one(mask & ~facts), stored=stored)
             self._figures[key] = figures
         return self._figures[key]
 
@@ -313,10 +313,10 @@ class AnonymitySet:
             kinds, likely = self._population.requests[request], self._population.likely(request)
             shares.append(likely[:, kinds.of_row[self._rows]])
         for values in product(*(range(len(each)) for each in shares)):
-            found = np.ones(len(self._rows))
+            likelihoods = np.ones(len(self._rows))
             for share, value in zip(shares, values, strict=True):
-                found *= share[value]
-            yield found
+                likelihoods *= share[value]
+            yield likelihoods
 
     def _joint(self, mask: int) -> Iterator[Floats]:
         """P(a, y|d) of the people y, for each combination a of request values."""
@@ -360,8 +360,8 @@ class AnonymitySet:
         some = rows > 0
         ends = np.cumsum(some.sum(axis=1))[np.cumsum([*map(len, shares)]) - 1].tolist()
         expected = np.exp2((np.concatenate(shares)[:, None] + base)[some])
-        found = people[some]
-        alike = Alike(found / weights.sum(), rows[some].astype(np.float64), found, expected)
+        matching = people[some]
+        alike = Alike(matching / weights.sum(), rows[some].astype(np.float64), matching, expected)
         added = terms_of(alike, measures, self._share, self.people, self._population.people)
         losses = [
             [total(measure, part) for part in np.split(terms, ends[:-1])]
@@ -374,10 +374,10 @@ class AnonymitySet:
 
         ``sample``: one row of each group, of those that agree with d.
         """
-        found: Floats = np.full(len(sample), self._expected[0])
+        logs: Floats = np.full(len(sample), self._expected[0])
         for each in members(mask & ~self.known):
-            found += self._share_bits(each)[self._columns[each][sample]]
-        return found
+            logs += self._share_bits(each)[self._columns[each][sample]]
+        return logs
 
     def _share_bits(self, attribute: int) -> Floats:
         """Log2 of the share of each value among those whom silence did not rule out."""
@@ -415,6 +415,6 @@ class AnonymitySet:
         bits = -sum(ordered_sum(plogp(each.mass)) for each in self._alike(mask))
         for each in members(mask >> self._population.persons):
             of_kind = np.bincount(self._population.requests[each].of_row[self._rows])
-            left = plogp(self._population.likely(each)).sum(axis=0)[: len(of_kind)]
-            bits += float(of_kind @ left) / len(self._rows)
+            entropies = plogp(self._population.likely(each)).sum(axis=0)[: len(of_kind)]
+            bits += float(of_kind @ entropies) / len(self._rows)
         return bits

@@ -112,12 +112,12 @@ def tally(
         small = size * card < SMALL
         items = keys(short, size, codes) if small else keys(labels, size, codes)
         shape, axes = [*(part.card for part in parts), size], range(len(bundle))
-        for found, weight in zip(tables, weights, strict=True):
+        for table, weight in zip(tables, weights, strict=True):
             counts = np.bincount(items, weight, minlength=card * size).reshape(shape)
             for own, place in enumerate(bundle):
                 others = tuple(axis for axis in axes if axis != own)
-                found[place] = counts.sum(axis=others) if others else counts
-    return [[found[place] for place in range(len(columns))] for found in tables]
+                table[place] = counts.sum(axis=others) if others else counts
+    return [[table[place] for place in range(len(columns))] for table in tables]
 
 
 def joint(bundle: Sequence[CodeColumn]) -> CodeColumn:
@@ -138,15 +138,15 @@ def keys(labels: Labels, size: int, codes: Codes) -> Labels:
 
 def bundles(columns: Sequence[CodeColumn], most: int) -> list[list[int]]:
     """Bundle the places of attributes, smallest first, up to ``most`` combinations of values."""
-    found: list[list[int]] = []
+    bundled: list[list[int]] = []
     combinations = 0
     for place in sorted(range(len(columns)), key=lambda each: columns[each].card):
         combinations *= columns[place].card
         if not 0 < combinations <= most:
-            found.append([])
+            bundled.append([])
             combinations = columns[place].card
-        found[-1].append(place)
-    return found
+        bundled[-1].append(place)
+    return bundled
 
 
 class Presence:

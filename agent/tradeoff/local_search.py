@@ -137,15 +137,15 @@ class LocalSearch:
 
     def value(self, mask: int) -> float:
         """F(B u A) - F(B)."""
-        found = self._values.get(mask)
-        if found is None:
+        worth = self._values.get(mask)
+        if worth is None:
             row = self._rows.get(mask)
             if row is None:
-                found = self.function.value(self.base | mask) - self.ground
+                worth = self.function.value(self.base | mask) - self.ground
             else:
-                found = float(row[mask.bit_length() - 1])
-            self._values[mask] = found
-        return found
+                worth = float(row[mask.bit_length() - 1])
+            self._values[mask] = worth
+        return worth
 
     def extend(self, mask: int, attributes: Sequence[int]) -> None:
         """Evaluate A u {V} for each V in ``attributes``, none of them in A, if it is feasible."""
@@ -170,10 +170,10 @@ class LocalSearch:
 
     def feasible(self, mask: int) -> bool:
         """Whether B u A may be chosen."""
-        found = self._feasible.get(mask)
-        if found is None:
-            found = self._feasible[mask] = self.function.feasible(self.base | mask)
-        return found
+        verdict = self._feasible.get(mask)
+        if verdict is None:
+            verdict = self._feasible[mask] = self.function.feasible(self.base | mask)
+        return verdict
 
     def possible(self, mask: int = 0, among: int = -1) -> list[int]:
         """The candidates of ``among``, beside A, that a feasible set may contain with A."""

@@ -74,17 +74,17 @@ def risk(alike: Alike, share: float) -> Floats:
         return np.ones_like(alike.rows)
     rows, sampled = alike.rows, alike.sampled()
     if share < 1:
-        found: Floats = -np.expm1(rows * np.log1p(-share)) / (share * rows)
+        chances: Floats = -np.expm1(rows * np.log1p(-share)) / (share * rows)
     else:
-        found = 1 / rows
+        chances = 1 / rows
     if sampled.any():
         rows, prior = rows[sampled], SHAPE / np.maximum(alike.expected[sampled], LEAST_EXPECTED)
         rate = np.log((rows / alike.people[sampled] + prior) / (1 + prior))
         within = _looked_up(_table(1.0), rows, rate)
         if share < 1:  # the table of this share must not make it less, by its own error
             within = np.maximum(within, _looked_up(_table(share), rows, rate))
-        found[sampled] = within
-    return found
+        chances[sampled] = within
+    return chances
 
 
 def _looked_up(table: Floats, rows: Floats, rate: Floats) -> Floats:
@@ -99,8 +99,8 @@ def _looked_up(table: Floats, rows: Floats, rate: Floats) -> Floats:
     corner, entries = i * STEPS + j, table.ravel()
     near = (1 - up) * entries.take(corner) + up * entries.take(corner + 1)
     far = (1 - up) * entries.take(corner + STEPS) + up * entries.take(corner + STEPS + 1)
-    found: Floats = np.minimum(1.0, np.exp((1 - across) * near + across * far))
-    return found
+    chances: Floats = np.minimum(1.0, np.exp((1 - across) * near + across * far))
+    return chances
 
 
 @lru_cache(maxsize=64)

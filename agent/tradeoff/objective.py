@@ -239,38 +239,38 @@ class DisclosureObjective(Objective):
         Minus infinity for a V outside A that may not be chosen beside it. Only where all candidates
         are attributes of the person, and nothing is guarded.
         """
-        known = {mask: rows for mask in masks if (rows := self._rows(mask)) is not None}
-        if not known:
+        rows_of = {mask: rows for mask in masks if (rows := self._rows(mask)) is not None}
+        if not rows_of:
             return {}
         demands, people, new = self._settings, self._people, self._new
-        bits, costs, *limited = np.array([*known.values()]).swapaxes(0, 1)
+        bits, costs, *limited = np.array([*rows_of.values()]).swapaxes(0, 1)
         own = bits - demands.trade_off * (costs - self._ground)
         if self._sensitive:
-            own -= np.array([[self.sensitivity(mask)] for mask in known])
-        inside, allowed = mask_arrays(known, len(new)), self._open
+            own -= np.array([[self.sensitivity(mask)] for mask in rows_of])
+        inside, allowed = mask_arrays(rows_of, len(new)), self._open
         if limited:
-            adds = new | np.array([[bool(mask & ~people.known)] for mask in known])
+            adds = new | np.array([[bool(mask & ~people.known)] for mask in rows_of])
             for most, losses in zip(self._most_losses, limited, strict=True):
                 allowed = allowed & (~adds | (losses <= most))
         if demands.most is not None:
-            allowed = allowed & [[mask.bit_count() < demands.most] for mask in known]
+            allowed = allowed & [[mask.bit_count() < demands.most] for mask in rows_of]
         if demands.most_new is not None:
-            held = [(mask & self._countable).bit_count() for mask in known]
-            allowed = allowed & (np.add.outer(held, new) <= demands.most_new)
+            sizes = [(mask & self._countable).bit_count() for mask in rows_of]
+            allowed = allowed & (np.add.outer(sizes, new) <= demands.most_new)
         levels: Floats = np.where(inside, own, np.where(allowed, own - self._dislike, -inf))
-        return dict(zip(known, levels, strict=True))
+        return dict(zip(rows_of, levels, strict=True))
 
     def _rows(self, mask: int) -> list[Floats] | None:
         """U and each measured cost of A u {V} by V; None where one is not at hand."""
         bits = self._utility.stored.get(mask)
         if bits is None or not self._by_rows or mask & ~self._people.persons:
             return None
-        known = [bits]
+        parts = [bits]
         for each in self._measures:
             if (row := self._people.at_hand(mask, *each)) is None:
                 return None
-            known.append(row)
-        return known
+            parts.append(row)
+        return parts
 
     def pairs_at_hand(self) -> Floats | None:
         """F of every two attributes where U of pairs is stored, at a cost that is estimated.

@@ -144,10 +144,10 @@ class QueryPlanner(SetFigures, Utility):
             rest = hopeful & ~mask
             row = self.beside(mask, rest)
             better = [(-row[each], each) for each in members(rest) if row[each] > level + least]
-            found = next((each for _, each in sorted(better) if allowed(mask | 1 << each)), None)
-            if found is not None:
-                order.append(found)
-                mask, level = mask | 1 << found, float(row[found])
+            chosen = next((each for _, each in sorted(better) if allowed(mask | 1 << each)), None)
+            if chosen is not None:
+                order.append(chosen)
+                mask, level = mask | 1 << chosen, float(row[chosen])
                 hopeful = union(each for _, each in better)
             elif hopeful != options:
                 hopeful = options
@@ -216,8 +216,8 @@ def plan(
 
     new = (each & scope.free & ~given for each in starts)
     some = [0, *(each for each in new if each and prices.feasible(given | each))]
-    found = [grown(each) for each in some]
-    evaluations, best = sum(each.evaluations for each in found), max(found, key=worth)
+    sets = [grown(each) for each in some]
+    evaluations, best = sum(each.evaluations for each in sets), max(sets, key=worth)
     while best.order:
         less = [best.mask & ~(1 << each) for each in best.order]
         without = [grown(rest & ~given, scope.free) for rest in less if prices.feasible(rest)]
@@ -270,7 +270,7 @@ def _worthiest(
     -1 where there is none. And as a mask, what would be worth more and breaks a limit. ``floors``:
     what each option costs at the least, in bits.
     """
-    found, worth, refused, base = -1, least, 0, prices.cost(mask)
+    worthiest, worth, refused, base = -1, least, 0, prices.cost(mask)
     bounds = gains - floors
     for place in np.argsort(-bounds, kind="stable").tolist():
         if bounds[place] <= worth:
@@ -280,10 +280,10 @@ def _worthiest(
         if level <= worth:
             continue
         if prices.feasible(mask | 1 << each):
-            found, worth = each, level + ROUNDING
+            worthiest, worth = each, level + ROUNDING
         else:
             refused |= 1 << each
-    return found, refused
+    return worthiest, refused
 
 
 class _Growth:

@@ -89,10 +89,10 @@ def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> tup
             bound = min(bound, base + sum(max(0.0, gain) for gain in gains))
         bounds = zip(state.bounds(chosen, rest), rest, strict=True)
         hopeful = sorted((min(bound, most), -each) for most, each in bounds if most > state.level)
-        left = 0
+        remaining = 0
         for most, each in hopeful:
-            stack.append((most, chosen | singleton(-each), left))
-            left |= singleton(-each)
+            stack.append((most, chosen | singleton(-each), remaining))
+            remaining |= singleton(-each)
     return state.level, False
 
 
@@ -268,21 +268,21 @@ def exchange(state: LocalSearch, *, patient: bool) -> bool:
     outside, good = state.candidates & ~mask, list[tuple[float, int]]()
     state.look_at(mask ^ singleton(out) for out in attributes)
     rows = {mask ^ singleton(out): state.at_hand(mask ^ singleton(out)) for out in attributes}
-    known = {rest: row for rest, row in rows.items() if row is not None}
-    if known:
-        levels = np.array([*known.values()])
+    stored = {rest: row for rest, row in rows.items() if row is not None}
+    if stored:
+        levels = np.array([*stored.values()])
         gains = np.where(mask_array(outside, levels.shape[1]), levels - state.level, -inf)
         places = np.rint(gains / TIE).argmax(axis=1).tolist()
-        for line, (rest, place) in enumerate(zip(known, places, strict=True)):
+        for line, (rest, place) in enumerate(zip(stored, places, strict=True)):
             good.append((float(gains[line, place]), rest | singleton(place)))
-    for rest in rows.keys() - known.keys() if patient else ():
+    for rest in rows.keys() - stored.keys() if patient else ():
         state.extend(rest, [*members(outside)])
         masks = filter(state.feasible, (rest | singleton(each) for each in members(outside)))
         good += [(state.value(each) - state.level, each) for each in masks]
-    _, found = best(good, state.threshold)
-    if found >= 0:
-        state.start_at(found)
-    return found >= 0
+    _, swapped = best(good, state.threshold)
+    if swapped >= 0:
+        state.start_at(swapped)
+    return swapped >= 0
 
 
 def _heuristic(state: LocalSearch, bound: float = inf, *, hit: bool = False) -> Result:

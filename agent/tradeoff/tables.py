@@ -36,8 +36,8 @@ def members(mask: int) -> Iterator[int]:
 
 def mask_array(mask: int, count: int) -> NDArray[np.bool_]:
     """Which of ``count`` attributes are in a set, bool, shape (count,)."""
-    found: NDArray[np.bool_] = mask_arrays([mask], count)[0]
-    return found
+    array: NDArray[np.bool_] = mask_arrays([mask], count)[0]
+    return array
 
 
 def mask_arrays(masks: Iterable[int], count: int) -> NDArray[np.bool_]:
@@ -109,8 +109,8 @@ class Kinds(NamedTuple):
     @classmethod
     def of(cls, counts: Codes) -> "Kinds":
         """The kinds of people, in ascending order; ``counts``: shape (N, values)."""
-        found, of_row = np.unique(counts, axis=0, return_inverse=True)
-        return cls(found, of_row.ravel().astype(np.min_scalar_type(max(len(found) - 1, 0))))
+        kinds, of_row = np.unique(counts, axis=0, return_inverse=True)
+        return cls(kinds, of_row.ravel().astype(np.min_scalar_type(max(len(kinds) - 1, 0))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,13 +172,13 @@ class Population:
         Float64, shape (256,), minus infinity for codes that nobody has; rounded to LOG_BITS
         binary places, so that sums of them are exact.
         """
-        found = self._share_bits.get(attribute)
-        if found is None:
+        bits_by_code = self._share_bits.get(attribute)
+        if bits_by_code is None:
             people = np.bincount(self.columns[attribute], self.summable, 256)
             with np.errstate(divide="ignore"):
                 bits = np.log2(people / self.people)
-            found = self._share_bits[attribute] = np.round(bits * 2**LOG_BITS) / 2**LOG_BITS
-        return found
+            bits_by_code = self._share_bits[attribute] = np.round(bits * 2**LOG_BITS) / 2**LOG_BITS
+        return bits_by_code
 
     def possible_codes(self, values: Iterable[tuple[int, int]]) -> dict[int, frozenset[int]]:
         """Codes, by attribute, of the people who agree with these (attribute, code) pairs.
@@ -186,13 +186,13 @@ class Population:
         Where every row specifies an attribute that hangs on another one, "unspecified" is what it
         is set to where nothing follows for it: it tells that of the other one.
         """
-        found: dict[int, frozenset[int]] = {}
+        possible: dict[int, frozenset[int]] = {}
         for attribute, code in values:
             place, codes = attribute, frozenset([code])
             if not code and attribute in self.hanging and not self._has_unspecified(attribute):
                 place, codes = self.hanging[attribute]
-            found[place] = codes & found.get(place, codes)
-        return found
+            possible[place] = codes & possible.get(place, codes)
+        return possible
 
     def agreeing(self, possible: Mapping[int, frozenset[int]]) -> NDArray[np.bool_]:
         """Whether a row has one of the possible codes of each attribute, bool, shape (N,)."""
@@ -219,16 +219,16 @@ class Population:
 
         (n_yv + 5 P_j(v)) / (n_y + 5), float64, shape (values, kinds).
         """
-        found = self._likely.get(request)
-        if found is None:
+        chances = self._likely.get(request)
+        if chances is None:
             kinds = self.requests[request]
-            found = np.ascontiguousarray(kinds.counts.T, dtype=np.float64)
-            people = np.bincount(kinds.of_row, minlength=found.shape[1])
-            rows, overall = found.sum(axis=0), found @ people
-            found += (PRIOR_ROWS * overall / overall.sum())[:, None]
-            found /= rows + PRIOR_ROWS
-            self._likely[request] = found
-        return found
+            chances = np.ascontiguousarray(kinds.counts.T, dtype=np.float64)
+            people = np.bincount(kinds.of_row, minlength=chances.shape[1])
+            rows, overall = chances.sum(axis=0), chances @ people
+            chances += (PRIOR_ROWS * overall / overall.sum())[:, None]
+            chances /= rows + PRIOR_ROWS
+            self._likely[request] = chances
+        return chances
 
 
 def exact(prices: Floats) -> Floats:

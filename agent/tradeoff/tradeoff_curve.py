@@ -53,8 +53,8 @@ def curve(
     points = []
     for each in grid(objective.trade_off) if trade_offs is None else trade_offs:
         there = objective.at(each)
-        found = maximise(there, algorithm)
-        points.append(Point(each, each, found.mask, there.parts(found.mask), found.proof))
+        result = maximise(there, algorithm)
+        points.append(Point(each, each, result.mask, there.parts(result.mask), result.proof))
     return merged(points)
 
 

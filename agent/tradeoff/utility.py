@@ -176,19 +176,19 @@ class LeaveOneUserOut(Utility):
         """
         users = self._rows.user
         some = np.flatnonzero(users % (1 + len(users) // SCORED) == 0)
-        found = []
+        errors = []
         for each in range(len(self._columns.each)):
             scoring = self._scoring(singleton(each))
             scores = scoring.scores(scoring.layout.alone(each, some))
             of_users = np.bincount(users[some], scores - scores.mean())
-            found.append(np.sqrt((of_users**2).sum() / len(some)))
-        return np.array(found, dtype=np.float64)
+            errors.append(np.sqrt((of_users**2).sum() / len(some)))
+        return np.array(errors, dtype=np.float64)
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """For each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
         persons = [each for each in attributes if each < self._rows.persons]
-        found = dict(zip(persons, self._scoring(mask).potentials(mask, persons), strict=True))
-        return [min(self.limit, found.get(each, self.limit)) for each in attributes]
+        gains = dict(zip(persons, self._scoring(mask).potentials(mask, persons), strict=True))
+        return [min(self.limit, gains.get(each, self.limit)) for each in attributes]
 
     def _scoring(self, mask: int) -> Scoring:
         """The scores under the request attributes in ``mask``."""
@@ -234,8 +234,8 @@ class PlugIn(Utility):
         intents = self._rows.intents
         cells = np.bincount(labels * intents + self._rows.intent, minlength=groups * intents)
         counts = cells.reshape(groups, intents)
-        left = counts.sum(axis=1) * _entropies(counts + self._pull)
-        return self.limit - ordered_sum(left) / len(self._rows.intent)
+        remaining = counts.sum(axis=1) * _entropies(counts + self._pull)
+        return self.limit - ordered_sum(remaining) / len(self._rows.intent)
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """For each V in ``attributes`` a bound, in bits, on U of every set with A u {V}.
@@ -247,10 +247,10 @@ class PlugIn(Utility):
         for each in attributes:
             labels, groups = self._groups.dense[mask | singleton(each)]
             sizes = np.bincount(labels, minlength=groups)[labels]
-            left = (
+            remaining = (
                 self._prior_entropy * self._shrinkage / np.maximum(sizes + self._shrinkage, 1e-300)
             )
-            bounds.append(self.limit - float(left.mean()))
+            bounds.append(self.limit - float(remaining.mean()))
         return bounds
 
 

@@ -49,8 +49,8 @@ class Finding(Struct, frozen=True):
 
 def screen_of(environment: Mapping[str, str]) -> dict[str, str]:
     """Pick the variables of an environment that name its screen."""
-    found = {name: environment.get(name, "") for name in SCREEN}
-    return {name: each for name, each in found.items() if each and each.isprintable()}
+    variables = {name: environment.get(name, "") for name in SCREEN}
+    return {name: each for name, each in variables.items() if each and each.isprintable()}
 
 
 class PolicyStatus(Message, frozen=True, kw_only=True):

@@ -198,8 +198,8 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         """Show a recipient, or none; values are kept only while they are seen."""
         masked, zone = self.review.masked, self.review.environment.clock().tzinfo
         if both is not None and masked:
-            held = replace(both[1], values=dict.fromkeys(both[1].values, ""))
-            both = both[0], held
+            after = replace(both[1], values=dict.fromkeys(both[1].values, ""))
+            both = both[0], after
         if both and self.looked_into and both[0].pool != self.looked_into[0].pool:
             self.query_one("#detail").scroll_home(animate=False)
         self.looked_into = both
@@ -229,9 +229,9 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
 
     async def _looked_into(self, one: Recipient, *, attended: bool) -> None:
         call = self.review.link.call
-        [held] = await call("recipients", attended=attended, recipient=one.pool)
+        [knowledge] = await call("recipients", attended=attended, recipient=one.pool)
         if self.review.reachable:
-            self._show((one, held))
+            self._show((one, knowledge))
 
     def on_listing_chosen(self) -> None:
         """Open what is clicked."""

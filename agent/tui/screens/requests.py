@@ -166,10 +166,10 @@ class RequestsScreen(ListPage[Item], where="requests"):
         if not isinstance(subject, Entry) or subject.kind != "disclosed":
             return
         after = subject.number - 1
-        found: Sequence[Entry] = await self.ask(
+        entries: Sequence[Entry] = await self.ask(
             "ledger", recipient=subject.recipient, after=after, limit=MOST_ENTRIES
         )
-        entry = next((each for each in found if each.number == subject.number), None)
+        entry = next((each for each in entries if each.number == subject.number), None)
         if entry is not None and not self.review.masked and self.detail.trial is trial:
             self.detail.reveal(entry.values)
 

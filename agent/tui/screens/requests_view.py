@@ -109,8 +109,8 @@ def outcome(item: Subject, titles: Titles = NONE) -> str:
     text = outcome_of(item, titles)
     if item.kind != "disclosed":
         return text[:1].upper() + text[1:]
-    left = "" if item.people_left is None else f"; {alike(item.people_left)}"
-    return f"Sent {text}{left}"
+    people = "" if item.people_left is None else f"; {alike(item.people_left)}"
+    return f"Sent {text}{people}"
 
 
 @dataclass(frozen=True, slots=True)
