@@ -257,10 +257,17 @@ def as_text(value: object) -> str:
 
 def members_of(path: Path) -> dict[str, Any]:
     """Read what a JSON file holds, nothing where there is none; UsageError if it is no object."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(pairs)
+        if len(members) != len(pairs):
+            raise ValueError
+        return members
+
     try:
         text = content_of(path).decode("utf-8")
-        whole = json.loads(text) if text.strip() else {}
-    except (ValueError, RecursionError):
+        whole = json.loads(text, object_pairs_hook=once) if text.strip() else {}
+    except (ValueError, RecursionError):  # comments, or two members of one name
         what = "this file has comments, or is not valid JSON"
         raise UsageError(what, BY_HAND, str(path)) from None
     if not isinstance(whole, dict):

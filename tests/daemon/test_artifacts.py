@@ -196,7 +196,7 @@ def an_entry(
 
 @pytest.mark.parametrize(
     "text",
-    ["// a comment\n{}", "[]", "17", "{", "[" * 100_000, '{"a": 1,}']
+    ['{"a": 1, "a": 2}', "// a comment\n{}", "[]", "17", "{", "[" * 100_000, '{"a": 1,}']
     + [f'{{"servers": {each}}}' for each in ("null", "[]", "17", '{"reticent": "text"}')],
 )
 def test_what_cannot_be_edited_is_left_as_it_is(tmp_path: Path, text: str) -> None:
