@@ -20,7 +20,7 @@ from agent.model.model import Figure, Model
 from agent.model.reading import normalise
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.tables import pairs, singleton, union
+from agent.tradeoff.tables import pairs, union
 from agent.tradeoff.utility import Estimator
 
 Floats = NDArray[np.float64]
@@ -124,9 +124,7 @@ def _singles(
 ) -> Singles:
     """Collect the figures of single attributes, and of pairs if ``paired``."""
     everything = range(len(anonymity_set.cards))
-    pair_costs = (
-        _costs(anonymity_set, singleton(each), everything[each + 1 :]) for each in everything
-    )
+    pair_costs = (_costs(anonymity_set, 1 << each, everything[each + 1 :]) for each in everything)
     return Singles(
         utilities=np.array([each.singles for each in fitted]),
         costs=_costs(anonymity_set, 0, everything),
@@ -157,7 +155,7 @@ def _query(query: Observed, fitted: FitFigures, trial: HalfTrial | None, title: 
 def _costs(people: AnonymitySet, mask: int, others: Sequence[int]) -> Floats:
     """I of a set with each other attribute, by each of COST_METRICS: shape (3, others)."""
     people.survey(mask, union(others), [(metric, 1) for metric in COST_METRICS])
-    sets = [mask | singleton(each) for each in others]
+    sets = [mask | 1 << each for each in others]
     return np.array(
         [[people.identifiability(each, metric, 1) for each in sets] for metric in COST_METRICS]
     ).reshape(len(COST_METRICS), len(sets))

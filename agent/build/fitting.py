@@ -25,7 +25,7 @@ from agent.tradeoff.counts import heldout_bits
 from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.search import maximise
-from agent.tradeoff.tables import Floats, Kinds, Population, QueryRows, singleton
+from agent.tradeoff.tables import Floats, Kinds, Population, QueryRows
 from agent.tradeoff.utility import (
     MOST_PRICE,
     Estimator,
@@ -74,7 +74,7 @@ class Fitted(NamedTuple):
     def figures(self, count: int, *, paired: bool) -> FitFigures:
         """The numbers that a model keeps; ``count``: of attributes; ``paired``: with all pairs."""
         extended = (
-            self.utility.extensions(singleton(each), range(each + 1, count))
+            self.utility.extensions(1 << each, range(each + 1, count))
             for each in range(count if paired else 0)
         )
         singles, both = self.utility.extensions(0, range(count)), [*chain.from_iterable(extended)]

@@ -25,15 +25,7 @@ from agent.model.model import Model
 from agent.model.tables import NEAR_MEASURES, Near
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import Measure
-from agent.tradeoff.tables import (
-    Floats,
-    Rows,
-    above_diagonal,
-    mask_array,
-    matrix_of,
-    pairs,
-    singleton,
-)
+from agent.tradeoff.tables import Floats, Rows, by_pair, mask_arrays, matrix_of
 from policy.read import preset, read
 from policy.sections import PRESETS
 
@@ -131,11 +123,11 @@ def _counting(
 
 def _pairs(stored: Rows, count: int) -> list[int]:
     """The pairs that help most, which are best where others are not set, or not allowed."""
-    matrix, every = matrix_of(stored, count), pairs(count)
+    matrix = matrix_of(stored, count)
     if matrix is None:
         return []
-    both = matrix[above_diagonal(count)]
-    return [every[each] for each in np.argsort(-both, kind="stable")[:PAIRS].tolist()]
+    sets, bits = by_pair(matrix)
+    return [sets[each] for each in np.argsort(-bits, kind="stable")[:PAIRS].tolist()]
 
 
 def _in_bits(sets: Sequence[int], count: int) -> NDArray[np.uint8]:
@@ -169,10 +161,10 @@ class _Asked(dict[int, Floats]):
         return self[mask]
 
     def __missing__(self, mask: int) -> Floats:
-        inside = mask_array(mask, self._count)
+        [inside] = mask_arrays([mask], self._count)
         outside, last = np.flatnonzero(~inside).tolist(), mask.bit_length() - 1
         row = self[mask] = self.asked[mask] = np.zeros(self._count)
         row[outside] = self._extensions(mask, outside)
         if mask:
-            row[inside] = self._extensions(mask & ~singleton(last), [last])[0]
+            row[inside] = self._extensions(mask & ~(1 << last), [last])[0]
         return row

@@ -22,7 +22,7 @@ from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import Pairwise, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.search import Result, maximise
-from agent.tradeoff.tables import members, singleton, union, weighted
+from agent.tradeoff.tables import members, union, weighted
 from agent.tradeoff.utility import HELPS_NOTHING, Mixture
 from policy.settings import Mode
 
@@ -113,10 +113,10 @@ def _standing(prepared: Prepared) -> SelectedSet:
     if not objective.feasible(mask):
         mask = base
         for each in members(result.mask & disclosed & ~base):
-            mask |= singleton(each) if objective.feasible(mask | singleton(each)) else 0
+            mask |= 1 << each if objective.feasible(mask | 1 << each) else 0
     if disclosed or mask != result.mask:
         result = replace(result, proof="none", bound=None)
-    rest = (each for each in result.order if mask & ~base & singleton(each))
+    rest = (each for each in result.order if mask & ~base & 1 << each)
     result = replace(result, mask=mask, order=(*members(base), *rest))
     return SelectedSet(result, objective, "standing")
 
@@ -277,8 +277,9 @@ def _mean(model: Model, cache: Cache) -> QueryPlanner | None:
         singles = model.tables.singles.mean_of(model.tables.query_weights)
         if singles.pair_utilities is None or len(model.queries) <= FEWEST:
             return None
-        utility = Pairwise(singles.utilities[0], singles.pair_utilities[0])
-        return QueryPlanner(lambda: utility, len(model.attributes), singles.utilities_of(0))
+        stored = singles.utilities_of(0)
+        utility = Pairwise(stored)
+        return QueryPlanner(lambda: utility, len(model.attributes), stored)
 
     return cache.get(model, Pairwise, compute)
 

@@ -24,7 +24,6 @@ from agent.errors import UsageError
 from agent.tradeoff import tradeoff_curve as tradeoff
 from agent.tradeoff.anonymity_set import COMBINATIONS
 from agent.tradeoff.objective import DisclosureObjective
-from agent.tradeoff.tables import singleton
 from agent.tradeoff.utility import HELPS_NOTHING
 
 
@@ -65,7 +64,7 @@ def weigh(
     decided = {each.name: each for each in decision.outcomes}
     outcomes = []
     for index, attribute in enumerate(model.attributes):
-        own, gain, cost = singleton(index), None, None
+        own, gain, cost = 1 << index, None, None
         if anonymity_set.combinations(mask | own) <= COMBINATIONS:
             gain, cost = added_by(own, mask, objective)
         outcome = decided.get(attribute.name) or Outcome(

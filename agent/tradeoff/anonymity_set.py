@@ -16,16 +16,7 @@ from agent.tradeoff.grouping import (
     stable_order,
     tally,
 )
-from agent.tradeoff.measures import (
-    HALF,
-    METRIC_OF,
-    Alike,
-    Guard,
-    Measure,
-    Measures,
-    Metric,
-    risk,
-)
+from agent.tradeoff.measures import HALF, METRIC_OF, Alike, Guard, Measure, Measures, Metric, risk
 from agent.tradeoff.tables import (
     UNSPECIFIED,
     Floats,
@@ -310,8 +301,8 @@ class AnonymitySet:
         """
         shares = []
         for request in members(mask >> self._population.persons):
-            kinds, likely = self._population.requests[request], self._population.likely(request)
-            shares.append(likely[:, kinds.of_row[self._rows]])
+            of_row = self._population.requests[request].of_row[self._rows]
+            shares.append(self._population.likely[request][:, of_row])
         for values in product(*(range(len(each)) for each in shares)):
             likelihoods = np.ones(len(self._rows))
             for share, value in zip(shares, values, strict=True):
@@ -415,6 +406,6 @@ class AnonymitySet:
         bits = -sum(ordered_sum(plogp(each.mass)) for each in self._alike(mask))
         for each in members(mask >> self._population.persons):
             of_kind = np.bincount(self._population.requests[each].of_row[self._rows])
-            entropies = plogp(self._population.likely(each)).sum(axis=0)[: len(of_kind)]
+            entropies = plogp(self._population.likely[each]).sum(axis=0)[: len(of_kind)]
             bits += float(of_kind @ entropies) / len(self._rows)
         return bits

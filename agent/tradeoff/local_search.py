@@ -9,15 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from agent.tradeoff.tables import (
-    Floats,
-    Indexes,
-    above_diagonal,
-    mask_array,
-    members,
-    singleton,
-    union,
-)
+from agent.tradeoff.tables import Floats, Indexes, by_pair, mask_arrays, members, union
 
 FLOOR = 1e-12  # bits: what floating-point noise can feign
 TIE = 2.0**-30  # bits: gains that round to the same multiple are equal, and the index decides
@@ -54,7 +46,7 @@ class SetFunction(Protocol):
 
         Also of no attributes, it makes the neighbours of A quick to evaluate.
         """
-        sets = [mask | singleton(each) for each in attributes]
+        sets = [mask | 1 << each for each in attributes]
         return [self.value(each) if self.feasible(each) else -inf for each in sets]
 
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
@@ -77,7 +69,7 @@ class SetFunction(Protocol):
 
     def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
         """What C(A u {V}) is at the least, for each V of an array of intp, none in A."""
-        sets = (mask | singleton(each) for each in attributes.tolist())
+        sets = (mask | 1 << each for each in attributes.tolist())
         return np.array([self.cost(each) for each in sets], dtype=np.float64)
 
     def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
@@ -149,23 +141,23 @@ class LocalSearch:
 
     def extend(self, mask: int, attributes: Sequence[int]) -> None:
         """Evaluate A u {V} for each V in ``attributes``, none of them in A, if it is feasible."""
-        new = [each for each in attributes if mask | singleton(each) not in self._values]
+        new = [each for each in attributes if mask | 1 << each not in self._values]
         levels = self.function.extensions(self.base | mask, new)
         for each, level in zip(new, levels, strict=True):
-            self._feasible[mask | singleton(each)] = level > -inf
+            self._feasible[mask | 1 << each] = level > -inf
             if level > -inf:
-                self._values[mask | singleton(each)] = level - self.ground
+                self._values[mask | 1 << each] = level - self.ground
 
     def gain(self, mask: int, attribute: int) -> float:
         """What moving one attribute in or out adds: F(A ^ {V}) - F(A)."""
-        other = mask ^ singleton(attribute)
+        other = mask ^ 1 << attribute
         if other > mask and other not in self._values:
             self.extend(mask, [attribute])
         return self.value(other) - self.value(mask)
 
     def price(self, mask: int, attribute: int) -> float:
         """What moving one attribute in or out adds to the cost."""
-        other, cost = mask ^ singleton(attribute), self.function.cost
+        other, cost = mask ^ 1 << attribute, self.function.cost
         return cost(self.base | other) - cost(self.base | mask)
 
     def feasible(self, mask: int) -> bool:
@@ -181,7 +173,7 @@ class LocalSearch:
         return [
             each
             for each in members(self.candidates & among & ~mask)
-            if self.function.feasible(both | singleton(each), larger=True)
+            if self.function.feasible(both | 1 << each, larger=True)
         ]
 
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
@@ -214,7 +206,7 @@ class LocalSearch:
         row = self.at_hand(0)
         if row is not None:
             return union(np.flatnonzero(row > 0).tolist())
-        single = filter(self.feasible, map(singleton, members(self.candidates)))
+        single = filter(self.feasible, (1 << each for each in members(self.candidates)))
         return sum(each for each in single if self.value(each) > 0)
 
     def best_pairs(self, most: int) -> list[int]:
@@ -224,25 +216,21 @@ class LocalSearch:
         """
         levels = None if self.base else self.function.pairs_at_hand()
         if levels is not None:
-            ones, others = above_diagonal(len(levels))
-            upper = self._within(self._within(levels).T)[ones, others]
-            some = np.argpartition(upper, -most)[-most:] if most < len(upper) else range(len(upper))
-            worth = {
-                singleton(int(ones[place])) | singleton(int(others[place])): float(upper[place])
-                for place in some
-                if upper[place] > -inf
-            }
+            sets, bits = by_pair(self._within(self._within(levels).T))
+            some = np.argpartition(bits, -most)[-most:] if most < len(bits) else range(len(bits))
+            worth = {sets[each]: float(bits[each]) for each in some if bits[each] > -inf}
         elif self.candidates.bit_count() <= FEW:
-            both = combinations(map(singleton, members(self.candidates)), 2)
-            pairs = filter(self.feasible, (one | other for one, other in both))
-            worth = {pair: self.value(pair) for pair in pairs}
+            both = combinations(members(self.candidates), 2)
+            two = filter(self.feasible, (1 << one | 1 << other for one, other in both))
+            worth = {each: self.value(each) for each in two}
         else:
             return []
         return sorted(filter(self.feasible, worth), key=lambda e: (-rank(worth[e]), e))[:most]
 
     def _within(self, levels: Floats) -> Floats:
         """Levels by attribute, minus infinity for those that are no candidates."""
-        within: Floats = np.where(mask_array(self.candidates, levels.shape[-1]), levels, -inf)
+        [inside] = mask_arrays([self.candidates], levels.shape[-1])
+        within: Floats = np.where(inside, levels, -inf)
         return within
 
     @property
@@ -250,13 +238,8 @@ class LocalSearch:
         """F of the present set, in bits."""
         return self.value(self.mask)
 
-    @property
-    def threshold(self) -> float:
-        """What a move must improve F by at the least, in bits."""
-        return self.threshold_at(self.level)
-
-    def threshold_at(self, level: float) -> float:
-        """The same at a set of this value."""
+    def threshold(self, level: float) -> float:
+        """What a move must improve F by at the least, in bits, at a set of this value."""
         if self._epsilon is None:
             return -inf
         tolerance = self._epsilon / max(1, self.candidates.bit_count()) ** 2
@@ -275,7 +258,7 @@ class LocalSearch:
 
     def move(self, attribute: int) -> None:
         """Move one attribute in, or out where it is in."""
-        self.mask ^= singleton(attribute)
+        self.mask ^= 1 << attribute
         rest = tuple(each for each in self.order if each != attribute)
         self.order = (*rest, attribute) if len(rest) == len(self.order) else rest
 
@@ -283,12 +266,12 @@ class LocalSearch:
         """The (gain, attribute) of every feasible move of an attribute in ``mask``."""
         attributes, present = list(members(mask)), self.mask
         self.extend(present, [each for each in attributes if not present >> each & 1])
-        feasible = [each for each in attributes if self.feasible(present ^ singleton(each))]
+        feasible = [each for each in attributes if self.feasible(present ^ 1 << each)]
         base = self.value(present)
-        options = [(self.value(present ^ singleton(each)) - base, each) for each in feasible]
+        options = [(self.value(present ^ 1 << each) - base, each) for each in feasible]
         if present and not mask & present:
             for gain, each in options:
-                self.notice(gain, self.value(singleton(each)))
+                self.notice(gain, self.value(1 << each))
         return options
 
     def notice(self, gain: float, earlier: float) -> None:
@@ -300,11 +283,11 @@ def eager_pass(state: LocalSearch, options: int) -> bool:
     """Make the best move of an attribute in ``options`` until none is good; say if any was."""
     start = state.mask
     while True:
-        _, attribute = best(state.options(options), state.threshold)
+        _, attribute = best(state.options(options), state.threshold(state.level))
         if attribute < 0:
             return state.mask != start
         state.move(attribute)
-        options ^= singleton(attribute)
+        options ^= 1 << attribute
 
 
 def lazy_pass(state: LocalSearch, options: int) -> bool:
@@ -325,12 +308,12 @@ def lazy_pass(state: LocalSearch, options: int) -> bool:
     heapify(heap)
     while heap:
         _, attribute, gain, priced_at, computed_at = heappop(heap)
-        if gain <= state.threshold:
+        if gain <= state.threshold(state.level):
             continue
         if computed_at == state.mask:
             state.move(attribute)
             state.extend(state.mask, [])
-        elif state.feasible(state.mask ^ singleton(attribute)):
+        elif state.feasible(state.mask ^ 1 << attribute):
             if priced_at == state.mask:
                 gain = state.gain(state.mask, attribute)
                 state.notice(gain, state.gain(computed_at, attribute))
@@ -347,14 +330,14 @@ def follow(state: LocalSearch, options: int) -> tuple[int, list[tuple[float, int
     Returns the last set where they were, with the (gain, attribute) of every move that was open,
     none if none was good; None where nothing is at hand at all.
     """
-    latest = None
-    singles = state.at_hand(0)
-    open_ = None if options & state.mask or singles is None else mask_array(options, len(singles))
-    while open_ is not None and (row := state.at_hand(state.mask)) is not None:
+    latest, singles = None, state.at_hand(0)
+    if options & state.mask or singles is None:
+        return None
+    [open_] = mask_arrays([options], len(singles))
+    while (row := state.at_hand(state.mask)) is not None:
         gains = np.where(open_, row - state.level, -inf)
-        if state.mask and singles is not None:
-            state.violations += int(np.count_nonzero(gains > singles + ROUNDING))
-        good = np.where(gains > state.threshold, np.rint(gains / TIE), -inf)
+        state.violations += int(np.count_nonzero(gains > singles + ROUNDING))
+        good = np.where(gains > state.threshold(state.level), np.rint(gains / TIE), -inf)
         place = int(good.argmax())
         if good[place] == -inf:
             return state.mask, []
@@ -386,11 +369,11 @@ def ascend(state: LocalSearch, starts: Sequence[int]) -> list[int]:
         levels = [state.value(mask) for mask, _ in ready]
         gains = np.array([row for _, row in ready]) - np.array(levels)[:, None]
         state.violations += int(np.count_nonzero(gains > singles + ROUNDING))
-        least = np.array([state.threshold_at(level) for level in levels])[:, None]
+        least = np.array([state.threshold(level) for level in levels])[:, None]
         good = np.where(gains > least, np.rint(gains / TIE), -inf)
         places, masks = good.argmax(axis=1).tolist(), []
         for line, (place, (mask, _)) in enumerate(zip(places, ready, strict=True)):
-            larger = mask | singleton(place)
+            larger = mask | 1 << place
             if good[line, place] == -inf:
                 ends.append(mask)
             elif larger not in seen:

@@ -8,15 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.tradeoff.local_search import ROUNDING, SetFunction
-from agent.tradeoff.tables import (
-    Floats,
-    Indexes,
-    Rows,
-    SetFigures,
-    members,
-    square,
-    union,
-)
+from agent.tradeoff.tables import Floats, Indexes, Rows, SetFigures, members, union
 from agent.tradeoff.utility import Utility
 
 KEPT = 2_000  # scopes of a query; then the memory starts afresh
@@ -31,11 +23,12 @@ class Pairwise(Utility):
     attributes. Sums are rounded once: a set has the same value however it is reached.
     """
 
-    def __init__(self, singles: Floats, both: Floats) -> None:
-        """Take U of each attribute, float64, shape (n,), and of two, in the order of `pairs`."""
-        self._singles, self._rank = singles, np.argsort(np.argsort(-singles, kind="stable"))
+    def __init__(self, stored: Rows) -> None:
+        """Take U of each attribute and of every two, as `rows_of` has them."""
+        self._singles = singles = stored[0]
+        self._rank = np.argsort(np.argsort(-singles, kind="stable"))
         # What each attribute (row) adds beside each other one, infinite beside itself.
-        self._beside = square(singles, both) - singles
+        self._beside = np.array([stored[1 << each] for each in range(len(singles))]) - singles
         np.fill_diagonal(self._beside, np.inf)
         most = np.where(np.isfinite(self._beside), self._beside, 0.0).max(axis=1, initial=0.0)
         self.limit = float(np.maximum(singles, most).sum())

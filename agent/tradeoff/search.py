@@ -19,7 +19,7 @@ from agent.tradeoff.local_search import (
     lazy_pass,
     rank,
 )
-from agent.tradeoff.tables import mask_array, members, singleton, subsets, union
+from agent.tradeoff.tables import mask_arrays, members, subsets, union
 
 Pass = Callable[[LocalSearch, int], bool]
 
@@ -42,7 +42,7 @@ def additive_bound(state: LocalSearch) -> float:
     row = state.at_hand(0)
     if row is not None and np.count_nonzero(row > -inf) == state.candidates.bit_count():
         return float(np.maximum(row, 0.0).sum())
-    return sum(max(0.0, state.value(singleton(each))) for each in state.possible())
+    return sum(max(0.0, state.value(1 << each)) for each in state.possible())
 
 
 def enumerate_all(state: LocalSearch) -> int:
@@ -83,16 +83,16 @@ def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> tup
         for gain, each in zip(gains, rest, strict=True):
             if submodular:
                 state.notice(gain, state.gain(0, each))
-            if base + gain > state.level and state.feasible(chosen | singleton(each)):
-                state.start_at(chosen | singleton(each))
+            if base + gain > state.level and state.feasible(chosen | 1 << each):
+                state.start_at(chosen | 1 << each)
         if submodular:
             bound = min(bound, base + sum(max(0.0, gain) for gain in gains))
         bounds = zip(state.bounds(chosen, rest), rest, strict=True)
         hopeful = sorted((min(bound, most), -each) for most, each in bounds if most > state.level)
         remaining = 0
         for most, each in hopeful:
-            stack.append((most, chosen | singleton(-each), remaining))
-            remaining |= singleton(-each)
+            stack.append((most, chosen | 1 << -each, remaining))
+            remaining |= 1 << -each
     return state.level, False
 
 
@@ -227,7 +227,7 @@ def local_search(state: LocalSearch, one_pass: Pass) -> None:
     while True:
         climb(state, one_pass)
         complement = state.gainful() & ~state.mask
-        level = state.level + state.threshold
+        level = state.level + state.threshold(state.level)
         if not state.may_exceed(complement, level) or not state.feasible(complement):
             return
         if state.value(complement) <= level:
@@ -266,20 +266,20 @@ def exchange(state: LocalSearch, *, patient: bool) -> bool:
     """
     mask, attributes = state.mask, [*members(state.mask)]
     outside, good = state.candidates & ~mask, list[tuple[float, int]]()
-    state.look_at(mask ^ singleton(out) for out in attributes)
-    rows = {mask ^ singleton(out): state.at_hand(mask ^ singleton(out)) for out in attributes}
+    state.look_at(mask ^ 1 << out for out in attributes)
+    rows = {mask ^ 1 << out: state.at_hand(mask ^ 1 << out) for out in attributes}
     stored = {rest: row for rest, row in rows.items() if row is not None}
     if stored:
         levels = np.array([*stored.values()])
-        gains = np.where(mask_array(outside, levels.shape[1]), levels - state.level, -inf)
+        gains = np.where(mask_arrays([outside], levels.shape[1]), levels - state.level, -inf)
         places = np.rint(gains / TIE).argmax(axis=1).tolist()
         for line, (rest, place) in enumerate(zip(stored, places, strict=True)):
-            good.append((float(gains[line, place]), rest | singleton(place)))
+            good.append((float(gains[line, place]), rest | 1 << place))
     for rest in rows.keys() - stored.keys() if patient else ():
         state.extend(rest, [*members(outside)])
-        masks = filter(state.feasible, (rest | singleton(each) for each in members(outside)))
+        masks = filter(state.feasible, (rest | 1 << each for each in members(outside)))
         good += [(state.value(each) - state.level, each) for each in masks]
-    _, swapped = best(good, state.threshold)
+    _, swapped = best(good, state.threshold(state.level))
     if swapped >= 0:
         state.start_at(swapped)
     return swapped >= 0

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.tradeoff.local_search import SetFunction
-from agent.tradeoff.tables import Floats, Indexes, members, singleton
+from agent.tradeoff.tables import Floats, Indexes, members
 
 TOLERANCE = 1e-9  # in the function's unit: rounding can feign less than this
 SHORTEST = 3  # sets on a chain that has places for A, B and V
@@ -55,7 +55,7 @@ def submodularity(function: Callable[[int], float], pairs: Sequence[Pair]) -> Vi
     excesses = []
     for smaller, larger, attribute in pairs:
         to_smaller, to_larger = (
-            function(each | singleton(attribute)) - function(each) for each in (smaller, larger)
+            function(each | 1 << attribute) - function(each) for each in (smaller, larger)
         )
         excesses.append(to_larger - to_smaller)
     beyond = [excess for excess in excesses if excess > TOLERANCE]
@@ -81,7 +81,7 @@ def random_pairs(
     for _ in range(chains):
         chain = [0]
         for attribute in generator.permutation(candidates).tolist():
-            mask = chain[-1] | singleton(attribute)
+            mask = chain[-1] | 1 << attribute
             if len(chain) <= largest and function.feasible(mask):
                 chain.append(mask)
         if len(chain) >= SHORTEST:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
+from itertools import combinations
 from math import log2
 from typing import NamedTuple
 
@@ -11,11 +12,6 @@ from numpy.typing import NDArray
 
 PRICE_STEP = 2.0**-36  # bits; a thousand prices sum up exactly
 ROWS_KEPT, VALUES_KEPT = 2_000, 50_000  # of a figure; 8 bytes for each attribute of a row
-
-
-def singleton(attribute: int) -> int:
-    """The set of this attribute alone."""
-    return 1 << attribute
 
 
 def union(attributes: Iterable[int]) -> int:
@@ -34,12 +30,6 @@ def members(mask: int) -> Iterator[int]:
         mask ^= lowest
 
 
-def mask_array(mask: int, count: int) -> NDArray[np.bool_]:
-    """Which of ``count`` attributes are in a set, bool, shape (count,)."""
-    array: NDArray[np.bool_] = mask_arrays([mask], count)[0]
-    return array
-
-
 def mask_arrays(masks: Iterable[int], count: int) -> NDArray[np.bool_]:
     """Which of ``count`` attributes are in each of these sets, bool, shape (sets, count)."""
     size, every = (count + 7) // 8, (1 << count) - 1
@@ -48,9 +38,10 @@ def mask_arrays(masks: Iterable[int], count: int) -> NDArray[np.bool_]:
     return np.unpackbits(bits, axis=1, count=count, bitorder="little").view(bool)
 
 
-def pairs(count: int) -> list[int]:
+@cache
+def pairs(count: int) -> tuple[int, ...]:
     """The sets of two of ``count`` attributes: {0, 1}, {0, 2}, ..., {1, 2} and so on."""
-    return [1 << one | 1 << other for one in range(count) for other in range(one + 1, count)]
+    return tuple(1 << one | 1 << other for one, other in combinations(range(count), 2))
 
 
 def subsets(mask: int) -> Iterator[int]:
@@ -129,7 +120,6 @@ class Population:
     weights: Floats | None = None
     requests: tuple[Kinds, ...] = field(default=())
     hanging: Mapping[int, tuple[int, frozenset[int]]] = field(default_factory=dict)
-    _likely: dict[int, Floats] = field(default_factory=dict, init=False, repr=False)
     _share_bits: dict[int, Floats] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -189,7 +179,8 @@ class Population:
         possible: dict[int, frozenset[int]] = {}
         for attribute, code in values:
             place, codes = attribute, frozenset([code])
-            if not code and attribute in self.hanging and not self._has_unspecified(attribute):
+            unspecified = code == UNSPECIFIED and attribute in self.hanging
+            if unspecified and self.share_bits(attribute)[UNSPECIFIED] == -np.inf:
                 place, codes = self.hanging[attribute]
             possible[place] = codes & possible.get(place, codes)
         return possible
@@ -210,25 +201,21 @@ class Population:
         with np.errstate(divide="ignore"):
             return float(np.round(np.log2(np.exp2(bits).sum()) * 2**LOG_BITS) / 2**LOG_BITS)
 
-    def _has_unspecified(self, attribute: int) -> bool:
-        """Whether somebody in the data has not said it."""
-        return bool(self.share_bits(attribute)[UNSPECIFIED] > -np.inf)
+    @cached_property
+    def likely(self) -> list[Floats]:
+        """P_j(v|y) of each request attribute j, by value and by kind of people.
 
-    def likely(self, request: int) -> Floats:
-        """P_j(v|y) for each value of request attribute j, and for each kind of people.
-
-        (n_yv + 5 P_j(v)) / (n_y + 5), float64, shape (values, kinds).
+        (n_yv + 5 P_j(v)) / (n_y + 5), float64, each of shape (values, kinds).
         """
-        chances = self._likely.get(request)
-        if chances is None:
-            kinds = self.requests[request]
-            chances = np.ascontiguousarray(kinds.counts.T, dtype=np.float64)
-            people = np.bincount(kinds.of_row, minlength=chances.shape[1])
+        tables = []
+        for counts, of_row in self.requests:
+            chances = np.ascontiguousarray(counts.T, dtype=np.float64)
+            people = np.bincount(of_row, minlength=len(counts))
             rows, overall = chances.sum(axis=0), chances @ people
             chances += (PRIOR_ROWS * overall / overall.sum())[:, None]
             chances /= rows + PRIOR_ROWS
-            self._likely[request] = chances
-        return chances
+            tables.append(chances)
+        return tables
 
 
 def exact(prices: Floats) -> Floats:
@@ -244,9 +231,9 @@ def above_diagonal(count: int) -> tuple[Indexes, Indexes]:
     return rows, columns
 
 
-def square(singles: Floats, both: Floats) -> Floats:
-    """Figures of one and two attributes as a symmetric matrix, shape (n, n)."""
-    return np.concatenate([singles, both]).take(_places(len(singles)))
+def by_pair(matrix: Floats) -> tuple[tuple[int, ...], Floats]:
+    """The sets of two attributes in order, and the figure of each in a symmetric matrix."""
+    return pairs(len(matrix)), matrix[above_diagonal(len(matrix))]
 
 
 @cache
@@ -265,7 +252,7 @@ def rows_of(singles: Floats, both: Floats | None) -> dict[int, Floats]:
 
     ``both``: float64, shape (n(n-1)/2,), in the order of `pairs`.
     """
-    matrix = () if both is None else square(singles, both)
+    matrix = () if both is None else np.concatenate([singles, both]).take(_places(len(singles)))
     return {0: singles, **{1 << at: row for at, row in enumerate(matrix)}}
 
 

@@ -9,13 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.tradeoff.counts import Counts, Layout
-from agent.tradeoff.grouping import (
-    Columns,
-    ordered_sum,
-    plogp,
-    row_columns,
-)
-from agent.tradeoff.tables import Floats, QueryRows, exact, members, singleton
+from agent.tradeoff.grouping import Columns, ordered_sum, plogp, row_columns
+from agent.tradeoff.tables import Floats, QueryRows, exact, members
 
 NUDGE_BITS = 50  # rows times 2**-50: more than rounding takes from a count, less than shows
 SCORE_BITS = 6  # a row's score is below 2**6 bits
@@ -43,7 +38,7 @@ class Utility(Protocol):
 
         Also of no attributes, it makes the neighbours of A quick to evaluate.
         """
-        return [self.value(mask | singleton(each)) for each in attributes]
+        return [self.value(mask | 1 << each) for each in attributes]
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """For each V in ``attributes`` a bound, in bits, on U of every set with A u {V}.
@@ -164,8 +159,7 @@ class LeaveOneUserOut(Utility):
         means = chain.from_iterable(map(scoring.means, scoring.layout.beside(mask, persons)))
         values = dict(zip(persons, means, strict=True))
         return [
-            values[each] if each in values else self.value(mask | singleton(each))
-            for each in attributes
+            values[each] if each in values else self.value(mask | 1 << each) for each in attributes
         ]
 
     def deviations(self) -> Floats:
@@ -178,7 +172,7 @@ class LeaveOneUserOut(Utility):
         some = np.flatnonzero(users % (1 + len(users) // SCORED) == 0)
         errors = []
         for each in range(len(self._columns.each)):
-            scoring = self._scoring(singleton(each))
+            scoring = self._scoring(1 << each)
             scores = scoring.scores(scoring.layout.alone(each, some))
             of_users = np.bincount(users[some], scores - scores.mean())
             errors.append(np.sqrt((of_users**2).sum() / len(some)))
@@ -245,7 +239,7 @@ class PlugIn(Utility):
         """
         bounds = []
         for each in attributes:
-            labels, groups = self._groups.dense[mask | singleton(each)]
+            labels, groups = self._groups.dense[mask | 1 << each]
             sizes = np.bincount(labels, minlength=groups)[labels]
             remaining = (
                 self._prior_entropy * self._shrinkage / np.maximum(sizes + self._shrinkage, 1e-300)

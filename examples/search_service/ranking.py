@@ -10,7 +10,7 @@ import numpy as np
 
 from agent.errors import UsageError
 from agent.tradeoff import members
-from agent.tradeoff.tables import singleton, union
+from agent.tradeoff.tables import union
 from agent.tradeoff.utility import query_utility
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Ranker:
             if values[best] <= reached:
                 break
             reached = values[best]
-            chosen |= singleton(left.pop(best))
+            chosen |= 1 << left.pop(best)
         return given if utility.value(given) > utility.value(chosen) else chosen
 
     def _of(self, query: int) -> _Counts:

@@ -30,7 +30,6 @@ from agent.tradeoff.tables import (
     members,
     pairs,
     rows_of,
-    singleton,
     subsets,
     union,
 )
@@ -146,11 +145,11 @@ def _climbed(objective: DisclosureObjective, start: int) -> int:
         outside = [*members(objective.candidates & ~state.mask)]
         others = [state.mask]
         for out in members(state.mask):
-            rest = state.mask & ~singleton(out)
+            rest = state.mask & ~(1 << out)
             objective.extensions(rest, outside)
-            others += [rest | singleton(each) for each in outside]
+            others += [rest | 1 << each for each in outside]
         best = max(others, key=lambda mask: (objective.value(mask), -mask))
-        if objective.value(best) <= state.level + state.threshold:
+        if objective.value(best) <= state.level + state.threshold(state.level):
             return state.mask
         state.start_at(best)
 

@@ -24,7 +24,7 @@ from agent.model.file import SHIPPED, decode, encode, read, shipped_model
 from agent.model.model import Model
 from agent.model.tables import COST_METRICS, NEAR_MEASURES
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.tables import Rows, members, pairs, singleton
+from agent.tradeoff.tables import Rows, members, pairs
 from agent.tradeoff.utility import Estimator, query_utility
 from tests.build.worlds import QUIET, World, few, options, source, worlds
 from tests.decision.made import decide
@@ -274,13 +274,13 @@ def test_what_is_stored_near_decisions_is_what_is_computed(name: str) -> None:
     for query in np.unique(near.queries)[::12].tolist():
         utility = uses_of(query, model, cache).utility()
         for mask, row in [*near.utilities_of(query).items()][::SOME]:
-            computed = [utility.value(mask | singleton(each)) for each in range(count)]
+            computed = [utility.value(mask | 1 << each) for each in range(count)]
             assert row == pytest.approx(computed, abs=1e-12)
     people = AnonymitySet(model.population, model.cards)
     some = [*near.by_measure()[NEAR_MEASURES[0]]][:: len(near.priced) // SOME]
     for measure, rows in near.by_measure().items():
         for mask in some:
-            sets = [mask | singleton(each) for each in range(count)]
+            sets = [mask | 1 << each for each in range(count)]
             computed = [people.identifiability(each, measure, 1) for each in sets]
             assert rows[mask] == pytest.approx(computed, abs=1e-12)
     plain = replace(model, tables=replace(model.tables, near=None))

@@ -11,7 +11,7 @@ from agent.model.model import Model
 from agent.model.tables import COST_METRICS, Singles, gather
 from agent.paths import paths
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.tables import Kinds, Population, QueryRows, singleton
+from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import query_utility
 from agent.vault.seal import Derivation
 from agent.vault.secrets import Secret
@@ -71,7 +71,7 @@ def _rows(person: NDArray[np.uint8], wanted: NDArray[np.intp], intents: int) -> 
 
 
 def _singles(population: Population, queries: list[QueryRows]) -> Singles:
-    sets = [singleton(each) for each in range(len(CARDS))]
+    sets = [1 << each for each in range(len(CARDS))]
     utilities = [query_utility(each, CARDS, "louo", SHRINKAGE) for each in queries]
     crowd = AnonymitySet(population, CARDS)
     return Singles(

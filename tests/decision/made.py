@@ -114,7 +114,7 @@ def _singles(population: Population, rows: list[QueryRows]) -> Singles:
             [[everyone.identifiability(mask, m, 1) for mask in sets] for m in COST_METRICS]
         )
 
-    kinds = [[1 << attribute for attribute in range(len(CARDS))], pairs(len(CARDS))]
+    kinds = [[1 << attribute for attribute in range(len(CARDS))], [*pairs(len(CARDS))]]
     kinds = kinds[: 1 if len(rows) <= FEWEST else 2]
     return Singles(*(figure(sets) for sets in kinds for figure in (gained, priced)))
 

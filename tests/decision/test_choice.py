@@ -22,7 +22,7 @@ from agent.model.model import Model
 from agent.model.reading import LEAST, MOST, NOTHING, Candidate, Interpretation
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import Pairwise
-from agent.tradeoff.tables import pairs, singleton
+from agent.tradeoff.tables import pairs, rows_of
 from agent.tradeoff.utility import Function
 from agent.words.decisions import lines
 from tests.cli.examples import PEOPLE, cli_model
@@ -196,7 +196,7 @@ def believing(region: list[float]) -> Model:
 def test_each_query_goes_part_of_the_way_to_the_mean() -> None:
     """The fewer rows it has the farther: of singles and pairs to the true mean."""
     weights = MANY.tables.query_weights / MANY.tables.query_weights.sum()
-    estimate = Pairwise(*(weights @ each for each in (SINGLES.utilities, PAIRED)))
+    estimate = Pairwise(rows_of(*(weights @ each for each in (SINGLES.utilities, PAIRED))))
     for query, each in enumerate(MANY.queries):
         share = (5 - 3) / (5 - 1) * OWN_ROWS / (each.rows + OWN_ROWS)
         for mask in SETS:
@@ -226,7 +226,7 @@ def test_what_was_not_asked_counts_a_little() -> None:
     mean = model.tables.singles.mean_of(model.tables.query_weights).utilities[0, REGION]
     terms = replace(POOLING, trade_off=0.0)
     plan = planned_for(prepare(Context(Request(FIRST), terms, Knowledge(), model)), 0)
-    assert plan.portfolio.mask == plan.portfolio.uses[-1] == singleton(REGION)
+    assert plan.portfolio.mask == plan.portfolio.uses[-1] == 1 << REGION
     assert plan.portfolio.uses[:-1] == (0,)
     assert plan.portfolio.value == pytest.approx(REST * (1 - plan.shares[0]) * mean)
     decision = decide(Request(FIRST), terms, Knowledge(), model)  # which says what it is for

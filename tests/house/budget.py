@@ -61,7 +61,6 @@ OTHERS = {
 STANDING = {
     "agent/decision": Size(1_467, 10),
     "agent/model": Size(1_262, 8),
-    "agent/tradeoff": Size(2_239, 13),
 }
 COUNTS = {
     "classes": 420,

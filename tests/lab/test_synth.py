@@ -20,7 +20,6 @@ from agent.lab import synth
 from agent.lab import synth_world as invented
 from agent.lab.synth_world import PUBLISHED, top_share
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.tables import singleton
 from agent.tradeoff.utility import Estimator, Mixture, query_utility
 from tests.build.worlds import QUIET
 from tests.lab.worlds import quiet
@@ -129,7 +128,7 @@ def mean(seen: Observations, estimator: Estimator, shrinkage: float) -> Mixture:
 
 def mask(seen: Observations, names: list[str]) -> int:
     places = {attribute.name: place for place, attribute in enumerate(seen.attributes)}
-    return sum(singleton(places[name]) for name in names)
+    return sum(1 << places[name] for name in names)
 
 
 def test_attributes_help_and_some_of_it_is_true(seen: Observations) -> None:

@@ -20,7 +20,6 @@ from agent.tradeoff.tables import (
     Population,
     SetFigures,
     members,
-    singleton,
     subsets,
     union,
 )
@@ -36,7 +35,7 @@ def test_it_is_the_sum_over_answers(world: World, data: st.DataObject, k: int) -
     """Weights, request attributes, knowledge; all metrics and people left, for every set."""
     what = data.draw(known(world))
     crowd = world.anonymity_set(what)
-    already = sum(singleton(attribute) for attribute, _ in what)
+    already = sum(1 << attribute for attribute, _ in what)
     for mask in subsets(world.everything):
         for metric in METRICS:
             expected = naive.identifiability(world.population, mask | already, what, metric, k)
@@ -65,14 +64,14 @@ def test_silence_about_what_hangs_on_another_tells_of_that(
     found, wanted = mine.anonymity_set(what), plain.anonymity_set(what)
     assert found.known == wanted.known
     # With weights, a class that has both is expected to be as large as that with one of them.
-    apart = 0 if world.population.weights is None else singleton(by)
+    apart = 0 if world.population.weights is None else 1 << by
     for mask in subsets(world.everything & ~apart):
         level = found.identifiability(mask, metric, k)
         assert level == pytest.approx(wanted.identifiability(mask, metric, k))
         assert found.people_left(mask) == pytest.approx(wanted.people_left(mask))
     told = (*what, (by, max(nothing)))  # what it hangs on is told too: then it adds nothing
     both, one = mine.anonymity_set(told), mine.anonymity_set(told[1:])
-    for mask in subsets(world.everything & ~singleton(silent)):
+    for mask in subsets(world.everything & ~(1 << silent)):
         assert both.identifiability(mask, metric, k) == one.identifiability(mask, metric, k)
 
 
@@ -85,7 +84,7 @@ def test_it_never_falls_where_that_is_promised(
     for mask in subsets(world.everything):
         for each in members(mask):
             if crowd.monotone(metric, mask):
-                before = crowd.identifiability(mask & ~singleton(each), metric, k)
+                before = crowd.identifiability(mask & ~(1 << each), metric, k)
                 assert crowd.identifiability(mask, metric, k) >= before - 1e-9
 
 
@@ -185,8 +184,8 @@ def test_a_row_has_what_each_attribute_adds(
         for mask in data.draw(st.lists(st.integers(0, crowd.persons), min_size=1)):
             row, plain = crowd.row(mask, measure, k), world.anonymity_set(what)
             for each in range(world.persons):
-                expected = plain.identifiability(mask | singleton(each), measure, k)
-                found = crowd.identifiability(mask | singleton(each), measure, k)
+                expected = plain.identifiability(mask | 1 << each, measure, k)
+                found = crowd.identifiability(mask | 1 << each, measure, k)
                 assert row[each] == expected == found
             assert np.isnan(row[world.persons :]).all()
 
@@ -197,7 +196,7 @@ def test_it_is_the_information_about_the_guarded_fact(world: World, data: st.Dat
     what, guarded = data.draw(known(world)), data.draw(st.integers(0, world.persons - 1))
     what = tuple(pair for pair in what if pair[0] != guarded)
     crowd = world.anonymity_set(what)
-    for mask in subsets(world.everything & ~singleton(guarded)):
+    for mask in subsets(world.everything & ~(1 << guarded)):
         reached = mask | crowd.known
         bits = naive.guard_bits(world.population, reached, what, guarded)
         guess = naive.best_guess(world.population, reached, what, guarded)
@@ -211,7 +210,7 @@ def test_it_is_never_negative_and_never_falls(world: World) -> None:
     crowd = world.anonymity_set()
     for mask in subsets(world.everything & ~1):
         for each in members(mask):
-            less = crowd.guard_bits(0, mask & ~singleton(each))
+            less = crowd.guard_bits(0, mask & ~(1 << each))
             assert crowd.guard_bits(0, mask) >= less - 1e-9
             assert crowd.guard_bits(0, mask) >= -1e-9
 
@@ -284,4 +283,4 @@ def test_a_set_is_its_members(attributes: set[int]) -> None:
     """In ascending order, however it was put together; more than 64 are no trouble."""
     mask = union(attributes)
     assert list(members(mask)) == sorted(attributes)
-    assert mask == sum(map(singleton, attributes)) == union(sorted(attributes, reverse=True))
+    assert mask == sum(1 << each for each in attributes) == union(sorted(attributes, reverse=True))

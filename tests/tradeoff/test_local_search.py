@@ -23,7 +23,7 @@ from agent.tradeoff.measures import METRICS, Measure
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import ALGORITHMS, maximise
-from agent.tradeoff.tables import Floats, members, singleton, subsets
+from agent.tradeoff.tables import Floats, members, subsets
 from agent.tradeoff.utility import MOST_PRICE, Estimator, Mixture, Priced, Utility
 from tests.tradeoff.worlds import (
     ESTIMATORS,
@@ -59,7 +59,7 @@ class AtHand(Tabulated):
         return {mask: self._row(mask) for mask in masks if mask in self.some}
 
     def _row(self, mask: int) -> Floats:
-        sets = [mask | singleton(each) for each in members(self.everything)]
+        sets = [mask | 1 << each for each in members(self.everything)]
         return np.array(
             [self.value(each) if each == mask or self.feasible(each) else -inf for each in sets]
         )
@@ -165,7 +165,7 @@ def test_a_utility_is_the_same_by_every_path(
     for mask in subsets(world.everything):
         assert used.value(mask) == fresh().value(mask)
         new = [*members(world.everything & ~mask)][::-1]
-        values = [fresh().value(mask | singleton(each)) for each in new]
+        values = [fresh().value(mask | 1 << each) for each in new]
         assert prices is None or used.extensions(mask, new) == values
 
 
@@ -249,7 +249,7 @@ def test_what_is_between_two_sets(function: SetFunction, data: st.DataObject) ->
         assert search.feasible(mask) == function.feasible(base | mask)
         assert search.may_exceed(mask, worth - 1e-6)
         for each in new:
-            larger = mask | singleton(each)
+            larger = mask | 1 << each
             assert extended.feasible(larger) == search.feasible(larger)
             assert extended.value(larger) == pytest.approx(search.value(larger), abs=ROUNDING)
             assert search.price(mask, each) == (

@@ -14,7 +14,7 @@ from agent.tradeoff.measures import Measure
 from agent.tradeoff.objective import DisclosureObjective, Limit, Settings
 from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import ALGORITHMS, maximise
-from agent.tradeoff.tables import Kinds, Population, QueryRows, members, singleton, subsets
+from agent.tradeoff.tables import Kinds, Population, QueryRows, members, subsets
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import (
     Known,
@@ -66,12 +66,12 @@ def test_what_is_at_hand_is_the_objective(world: World, data: st.DataObject) -> 
     uses = QueryPlanner(lambda: utility, len(world.cards), stored)
     objective = DisclosureObjective(uses, world.anonymity_set(what), settings)
     plain = DisclosureObjective(world.utility(), world.anonymity_set(what), settings)
-    for mask in {0, *near, *map(singleton, members(world.everything))}:
+    for mask in {0, *near, *(1 << each for each in members(world.everything))}:
         row = objective.at_hand([mask]).get(mask)
         if row is None:
             continue
         for each in members(world.everything):
-            with_it = mask | singleton(each)
+            with_it = mask | 1 << each
             if mask == with_it:
                 assert row[each] == pytest.approx(plain.value(mask), abs=1e-12)
             elif settings.candidates >> each & 1 and plain.feasible(with_it):
@@ -89,7 +89,7 @@ def test_costs_beside_are_costs_but_for_guards(world: World, data: st.DataObject
     mask = data.draw(st.integers(0, world.everything)) & persons
     options = np.array([*members(persons & ~mask)], dtype=np.intp)
     for each, least in zip(options, objective.costs_beside(mask, options), strict=True):
-        with_it = mask | singleton(int(each))
+        with_it = mask | 1 << int(each)
         told = objective.guard(with_it) - objective.guard(mask)
         assert told >= -ROUNDING
         assert least + told == pytest.approx(objective.cost(with_it), abs=ROUNDING)

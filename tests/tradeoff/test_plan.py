@@ -13,14 +13,9 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from agent.tradeoff.plan import Pairwise, Portfolio, QueryPlanner, Scope, plan
-from agent.tradeoff.tables import members, pairs, singleton, subsets, union
+from agent.tradeoff.tables import members, pairs, rows_of, subsets, union
 from agent.tradeoff.utility import Utility
-from tests.tradeoff.worlds import (
-    Table,
-    Tabulated,
-    submodular,
-    tabulate,
-)
+from tests.tradeoff.worlds import Table, Tabulated, submodular, tabulate
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-9
@@ -40,17 +35,18 @@ def figures(draw: st.DrawFn) -> tuple[Floats, Floats]:
 def told(function: Tabulated) -> Pairwise:
     """Return what the singles and pairs of a table tell."""
     count = function.everything.bit_count()
-    singles = np.array([function.value(singleton(each)) for each in range(count)])
-    return Pairwise(singles, np.array([function.value(pair) for pair in pairs(count)]))
+    singles = np.array([function.value(1 << each) for each in range(count)])
+    both = np.array([function.value(pair) for pair in pairs(count)])
+    return Pairwise(rows_of(singles, both))
 
 
 @given(figures())
 def test_singles_and_pairs_are_what_they_were(given_: tuple[Floats, Floats]) -> None:
     """And nothing is 0."""
     singles, both = given_
-    count, utility = len(singles), Pairwise(singles, both)
+    count, utility = len(singles), Pairwise(rows_of(singles, both))
     assert utility.value(0) == 0.0
-    assert [utility.value(singleton(each)) for each in range(count)] == singles.tolist()
+    assert [utility.value(1 << each) for each in range(count)] == singles.tolist()
     found = [utility.value(pair) for pair in pairs(count)]
     assert found == pytest.approx(both.tolist(), abs=ROUNDING)
 
@@ -58,10 +54,10 @@ def test_singles_and_pairs_are_what_they_were(given_: tuple[Floats, Floats]) -> 
 @given(figures())
 def test_a_set_is_worth_the_same_however_it_is_reached(given_: tuple[Floats, Floats]) -> None:
     """All at once or by one more; and the limit is above every set."""
-    utility, count = Pairwise(*given_), len(given_[0])
+    utility, count = Pairwise(rows_of(*given_)), len(given_[0])
     for mask in range(1 << count):
         rest = [*members(((1 << count) - 1) & ~mask)]
-        one_more = [utility.value(mask | singleton(each)) for each in rest]
+        one_more = [utility.value(mask | 1 << each) for each in rest]
         assert utility.extensions(mask, rest) == one_more  # to the last bit
         assert utility.value(mask) <= utility.limit + ROUNDING
 
@@ -183,7 +179,7 @@ def test_limits_hold_and_it_is_never_worse_than_nothing(case: tuple[Drawn, Scope
     assert nothing.mask == scope.held
     assert found.value >= nothing.value - SUM_ROUNDING
     for each in members(found.refused):
-        assert not world.prices.feasible(found.mask | singleton(each))
+        assert not world.prices.feasible(found.mask | 1 << each)
 
 
 @given(drawn(), st.lists(st.integers(0, 15), max_size=3))
@@ -200,7 +196,7 @@ def test_it_is_no_worse_than_where_it_starts(case: tuple[Drawn, Scope], starts: 
             alone = planned(world, scope._replace(held=held, free=held))
             assert found.value >= alone.value - SUM_ROUNDING
     for each in members(found.mask & ~scope.held):
-        held = found.mask & ~singleton(each)
+        held = found.mask & ~(1 << each)
         if world.prices.feasible(held):
             less = planned(world, scope._replace(held=held, free=held))
             assert found.value >= less.value - SUM_ROUNDING

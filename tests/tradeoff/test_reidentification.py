@@ -8,7 +8,7 @@ from scipy.integrate import IntegrationWarning
 
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import METRICS, Measure
-from agent.tradeoff.tables import Population, singleton, subsets
+from agent.tradeoff.tables import Population, subsets
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import World, known, rich_worlds
 
@@ -125,7 +125,7 @@ def test_a_set_is_the_mean_over_its_answers(
     """Every measure and people left, surveyed or not, at every share."""
     what = data.draw(known(world))
     crowd = AnonymitySet(world.population, world.cards, what, share)
-    already = sum(singleton(attribute) for attribute, _ in what)
+    already = sum(1 << attribute for attribute, _ in what)
     if data.draw(st.booleans()):
         base = data.draw(st.integers(0, (1 << world.persons) - 1)) & ~already
         crowd.survey(base, crowd.persons, [(each, 3) for each in MEASURES])

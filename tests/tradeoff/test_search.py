@@ -23,7 +23,7 @@ from agent.tradeoff.search import (
     maximise,
 )
 from agent.tradeoff.study import sample_size, submodularity, supermodularity
-from agent.tradeoff.tables import Population, QueryRows, members, singleton, subsets, union
+from agent.tradeoff.tables import Population, QueryRows, members, subsets, union
 from tests.tradeoff.worlds import (
     Tabulated,
     World,
@@ -61,7 +61,7 @@ def check_result(function: SetFunction, result: Result, algorithm: Algorithm) ->
     pairs = max(1, function.candidates.bit_count()) ** 2
     least = max(EPSILON / pairs * abs(result.value), FLOOR)
     options = function.candidates & ~(result.mask if algorithm == "greedy" else 0)
-    moves = filter(function.feasible, (result.mask ^ singleton(v) for v in members(options)))
+    moves = filter(function.feasible, (result.mask ^ 1 << v for v in members(options)))
     assert max(map(function.value, moves), default=-inf) - result.value <= least
 
 
@@ -118,7 +118,7 @@ def test_lazy_and_eager_are_alike(function: Tabulated) -> None:
 def test_local_search_finds_a_third(function: Tabulated, epsilon: float) -> None:
     """Where F of all that has a gain of its own is not negative (Thm 4.1, DESIGN.md 2.5)."""
     everything = function.everything
-    promising = union(a for a in members(everything) if function.value(singleton(a)) > 0)
+    promising = union(a for a in members(everything) if function.value(1 << a) > 0)
     if function.value(promising) >= 0:
         share = 1 / 3 - epsilon / max(1, everything.bit_count())
         assert maximise(function, "lls", epsilon).value >= share * function.optimum
@@ -197,16 +197,16 @@ def nemhauser_wolsey(function: Tabulated) -> tuple[float, int]:
         terms = [(eta, 1.0)]
         for j in attributes:
             if mask >> j & 1:
-                loss = function.value(whole) - function.value(whole ^ singleton(j))
+                loss = function.value(whole) - function.value(whole ^ 1 << j)
                 limit -= loss
                 terms.append((chosen[j], -loss))
             else:
-                gain = function.value(mask | singleton(j)) - function.value(mask)
+                gain = function.value(mask | 1 << j) - function.value(mask)
                 terms.append((chosen[j], -gain))
         model.addConstr(sum(weight * variable for variable, weight in terms) <= limit)
     model.maximize(eta)
     solution = np.rint(model.vals(chosen))
-    mask = sum(singleton(j) for j in attributes if solution[j])
+    mask = sum(1 << j for j in attributes if solution[j])
     return model.getObjectiveValue(), mask
 
 
@@ -273,7 +273,7 @@ def test_attributes_that_no_feasible_set_contains_are_left_out(function: Tabulat
     for mask in subsets(function.candidates):
         reachable |= mask if function.feasible(mask) else 0
     assert LocalSearch(function).possible() == list(members(reachable))
-    values = (function.value(singleton(each)) for each in members(reachable))
+    values = (function.value(1 << each) for each in members(reachable))
     assert additive_bound(LocalSearch(function)) == sum(max(0.0, value) for value in values)
 
 

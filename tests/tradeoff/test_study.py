@@ -21,7 +21,7 @@ from agent.tradeoff.study import (
     supermodularity,
     wanted_bits,
 )
-from agent.tradeoff.tables import singleton, subsets
+from agent.tradeoff.tables import subsets
 from agent.tradeoff.tradeoff_curve import Point, beaten, curve, grid, knee, merged
 from tests.tradeoff.worlds import Tabulated, all_pairs, objectives, submodular
 
@@ -54,7 +54,7 @@ def test_random_pairs_are_pairs_of_feasible_sets(
     pairs = random_pairs(objective, 30, largest, np.random.default_rng(seed))
     assert len(pairs) <= 30
     for smaller, larger, attribute in pairs:
-        reached = larger | singleton(attribute)
+        reached = larger | 1 << attribute
         assert smaller & ~larger == 0
         assert smaller != larger
         assert not larger >> attribute & 1

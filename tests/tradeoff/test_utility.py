@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from agent.tradeoff.tables import Kinds, Population, QueryRows, members, singleton, subsets
+from agent.tradeoff.tables import Kinds, Population, QueryRows, members, subsets
 from agent.tradeoff.utility import MOST_PRICE, Estimator, Mixture, Priced, query_utility
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import ESTIMATORS, SHRINKAGES, World, rich_worlds, worlds
@@ -52,7 +52,7 @@ def test_counts_apart_are_those_of_divided_rows(world: World, shrinkage: float, 
         patch.setattr("agent.tradeoff.counts.KEYS", keys)
         for mask in subsets(world.everything):
             for each in members(mask):
-                expected = divided.extensions(mask & ~singleton(each), [each])
+                expected = divided.extensions(mask & ~(1 << each), [each])
                 assert [apart.value(mask), divided.value(mask)] == 2 * expected
 
 
@@ -62,7 +62,7 @@ def test_without_smoothing_it_never_falls(world: World) -> None:
     utility = world.utility("plugin", 0.0)
     for mask in subsets(world.everything):
         for each in members(world.everything & ~mask):
-            assert utility.value(mask | singleton(each)) >= utility.value(mask) - 1e-9
+            assert utility.value(mask | 1 << each) >= utility.value(mask) - 1e-9
 
 
 @pytest.mark.parametrize("shrinkage", [-1.0, float("nan"), 0.0])
@@ -136,7 +136,7 @@ def test_the_mean_over_queries_is_a_weighted_mean(
         rest = [*members(world.everything & ~mask)]
         bounds = np.array([each.potentials(mask, rest) for each in parts])
         assert mean.potentials(mask, rest) == pytest.approx([*(shares @ bounds)], abs=ROUNDING)
-        one_more = [mean.value(mask | singleton(each)) for each in rest]
+        one_more = [mean.value(mask | 1 << each) for each in rest]
         assert mean.extensions(mask, rest) == pytest.approx(one_more, abs=ROUNDING)
     assert mean.limit == pytest.approx(sum(w * p.limit for w, p in zip(shares, parts, strict=True)))
 
@@ -173,7 +173,7 @@ def test_no_superset_is_above_the_potential(
     for mask in subsets(everything):
         rest = [*members(everything & ~mask)]
         for each, bound in zip(rest, utility.potentials(mask, rest), strict=True):
-            with_it = mask | singleton(each)
+            with_it = mask | 1 << each
             assert bound <= utility.limit + ROUNDING
             for more in subsets(everything & ~with_it):
                 assert utility.value(with_it | more) <= bound + ROUNDING
@@ -263,6 +263,6 @@ def test_a_price_is_paid_for_each_attribute_of_the_set(world: World, data: st.Da
         paid = sum(prices[each] for each in members(mask))
         assert abs(utility.value(mask) - (plain.value(mask) - paid)) < 1e-9
         for each in members(mask):
-            [bound] = utility.potentials(mask & ~singleton(each), [each])
+            [bound] = utility.potentials(mask & ~(1 << each), [each])
             assert utility.value(mask) <= min(utility.limit, bound) + 1e-9
             assert utility.value(world.everything) <= bound + 1e-9

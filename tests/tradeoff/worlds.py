@@ -13,16 +13,7 @@ from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.study import Pair
-from agent.tradeoff.tables import (
-    Floats,
-    Indexes,
-    Kinds,
-    Population,
-    QueryRows,
-    members,
-    singleton,
-    subsets,
-)
+from agent.tradeoff.tables import Floats, Indexes, Kinds, Population, QueryRows, members, subsets
 from agent.tradeoff.utility import Estimator, Utility, query_utility
 from tests.strategies import codes
 
@@ -58,7 +49,7 @@ def stored_of(
     figure: Callable[[int], float], count: int, near: Iterable[int] = ()
 ) -> dict[int, Floats]:
     """Return a figure of all sets of one and two attributes, and of these with each one added."""
-    sets = [singleton(each) for each in range(count)]
+    sets = [1 << each for each in range(count)]
     return {mask: np.array([figure(mask | each) for each in sets]) for mask in (0, *sets, *near)}
 
 
@@ -246,10 +237,10 @@ class Tabulated(SetFunction):
 
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return the largest utility of all less the smallest cost of a superset."""
-        return [max(self.utilities) - self._floor(mask | singleton(each)) for each in attributes]
+        return [max(self.utilities) - self._floor(mask | 1 << each) for each in attributes]
 
     def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
-        return np.array([self.costs[mask | singleton(each)] for each in attributes.tolist()])
+        return np.array([self.costs[mask | 1 << each] for each in attributes.tolist()])
 
     def _floor(self, mask: int) -> float:
         return min(self.costs[mask | each] for each in subsets(self.everything & ~mask))
@@ -270,7 +261,7 @@ class Tabulated(SetFunction):
 
 def renamed(mask: int, names: Sequence[int]) -> int:
     """Return the set of the new names of a set's attributes."""
-    return sum(singleton(names[each]) for each in members(mask))
+    return sum(1 << names[each] for each in members(mask))
 
 
 def tabulate(

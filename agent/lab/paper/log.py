@@ -17,7 +17,6 @@ from agent.lab.paper.survey import with_default_sensitivities
 from agent.model.file import SUFFIX, write
 from agent.tradeoff import Population
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.tables import singleton
 
 COLUMNS: Mapping[str, str] = {  # precision, as the survey asked of it, and the log's column
     "region": "region",
@@ -92,7 +91,7 @@ def place_costs(log: Log) -> dict[str, float]:
     crowd = AnonymitySet(Population(np.stack(columns, axis=1)), cards)
     nothing = crowd.identifiability(0, "maxprob", 1)
     return {
-        name: crowd.identifiability(singleton(place), "maxprob", 1) - nothing
+        name: crowd.identifiability(1 << place, "maxprob", 1) - nothing
         for place, name in enumerate(COLUMNS)
     }
 
