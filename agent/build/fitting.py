@@ -192,7 +192,7 @@ def _trial(
     objective = fitted.objective
     mask = maximise(objective, "lls").mask
     rows = query.rows
-    groups = row_columns(rows, people.cards).groups(np.arange(len(rows.user)), mask)
+    groups = row_columns(rows, people.cards).dense[mask].labels
     trained = side[query.people][rows.user]
     score = heldout_bits(rows.intent, trained, fitted.shrinkage, groups)
     if score is None:

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.tradeoff import grouping
-from agent.tradeoff.tables import Floats, Indexes, QueryRows, members
+from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows, members
 
-KEYS = 1 << 40
 BATCH = 1 << 13  # cells, times attributes, counted in one go: what a cache holds
 CELLS_KEPT = 8  # divisions remembered, 8 bytes a row each
 
@@ -40,26 +39,21 @@ def kinds_of(rows: QueryRows, request: int) -> RowKinds:
     total = _own_rows(rows, rows.user, len(rows.person))
     own = total
     if request:
-        unit, units = rows.user, len(rows.person)
-        for attribute in members(request):
-            column = rows.request[:, attribute - rows.persons].astype(np.intp)
-            values = int(column.max(initial=0)) + 1
-            unit, used = grouping.number(unit * values + column, units * values)
-            units = len(used)
-        own = _own_rows(rows, unit, units)
-    facts = (rows.intent, *own, *(total if request else ()))
-    key, size = np.zeros_like(rows.intent), 1
-    for fact in facts:
-        span = int(fact.max(initial=0)) + 1
-        key, size = key * span + fact, size * span
-        if size > KEYS:  # before the next fact makes it overflow
-            key, used = grouping.number(key, size)
-            size = len(used)
-    of_row, used = grouping.number(key, size)
+        users = grouping.Grouping(rows.user, len(rows.person))
+        columns = (rows.request[:, each - rows.persons] for each in members(request))
+        unit, used = grouping.number(*grouping.refine(users, map(_column, columns)))
+        own = _own_rows(rows, unit, len(used))
+    facts = map(_column, (rows.intent, *own, *(total if request else ())))
+    everything = grouping.undivided(len(rows.intent))
+    of_row, used = grouping.number(*grouping.refine(everything, facts))
     example = np.empty(len(used), dtype=np.intp)
     example[of_row] = np.arange(len(of_row))
     same, rows_own, same_total, own_total = (fact[example] for fact in (*own, *total))
     return RowKinds(of_row, rows.intent[example], same, rows_own, same_total, own_total)
+
+
+def _column(codes: Codes | Indexes) -> grouping.CodeColumn:
+    return grouping.CodeColumn(codes, int(codes.max(initial=0)) + 1)
 
 
 def _own_rows(rows: QueryRows, unit: Indexes, units: int) -> tuple[Indexes, Indexes]:
@@ -186,11 +180,10 @@ class Layout:
         cells, rest = self.divisions.nearest(mask)
         if rest and not rest & (rest - 1):
             return count(cells, [self._columns.each[rest.bit_length() - 1]])
-        kinds, undivided = self.kinds, grouping.Grouping(np.zeros_like(self.kinds.of_row), 1)
-        group, size = self._columns.refined(undivided, mask)
-        if size > KEYS:
-            group, _ = grouping.number(group, size)
-        keys, rows = np.unique(group * len(kinds.intent) + kinds.of_row, return_counts=True)
+        kinds, everything = self.kinds, grouping.undivided(len(self.kinds.of_row))
+        of_kind = grouping.CodeColumn(kinds.of_row, len(kinds.intent))
+        finest = grouping.refine(everything, [*self._columns.of(mask), of_kind])
+        keys, rows = np.unique(finest.labels, return_counts=True)
         group, kind = np.divmod(keys, len(kinds.intent))
         cells = _sorted_cells(keys, kind, kinds.intent[kind], group)
         pairs = np.add.reduceat(rows.astype(np.float64), cells.pairs)
@@ -202,7 +195,7 @@ class Layout:
 
     def _divide(self, parent: Cells, attributes: int) -> Cells:
         """Divide by more attributes, as many in one go as there are rows for."""
-        cells, rest = parent, [self._columns.each[each] for each in members(attributes)]
+        cells, rest = parent, self._columns.of(attributes)
         while rest:
             most = grouping.SPARSE * len(cells.row) // len(cells.kind)
             first = grouping.bundles(rest, min(most, grouping.BYTE))[0]

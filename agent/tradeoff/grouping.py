@@ -1,7 +1,7 @@
 """Dividing items into groups by their attribute codes, and counting the groups."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from math import prod
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -15,7 +15,6 @@ Labels = TypeVar("Labels", Indexes, NDArray[np.uint16])
 
 
 SPARSE = 12  # beyond this many times their number, keys are quicker to sort
-EVERY = slice(None)
 KEYS = 1 << 48  # combined codes stay below this
 SMALL = 1 << 16  # keys below this are made in 16 bits, four times as many at once
 BYTE = 255  # a bundle's codes are bytes, and so is every number of values they are made with
@@ -77,9 +76,9 @@ def first_of_each(labels: Indexes, groups: int) -> Indexes:
 
 
 class CodeColumn(NamedTuple):
-    """One attribute: its codes, unsigned, shape (items,), all below ``card``."""
+    """One attribute: its codes, shape (items,), whole numbers from 0 to below ``card``."""
 
-    codes: Codes
+    codes: Codes | Indexes
     card: int
 
 
@@ -88,6 +87,24 @@ class Grouping(NamedTuple):
 
     labels: Indexes
     size: int
+
+
+def undivided(items: int) -> Grouping:
+    """All items in one group."""
+    return Grouping(np.zeros(items, dtype=np.intp), 1)
+
+
+def refine(groups: Grouping, columns: Iterable[CodeColumn]) -> Grouping:
+    """Divide groups by attributes, in ascending order; many labels may be out of use."""
+    labels, size = groups
+    for codes, card in columns:
+        if size * card > KEYS:
+            labels, used = number(labels, size)
+            size = len(used)
+        labels = labels * card
+        labels += codes
+        size *= card
+    return Grouping(labels, size)
 
 
 def tally(
@@ -129,7 +146,7 @@ def joint(bundle: Sequence[CodeColumn]) -> CodeColumn:
     return CodeColumn(codes, card)
 
 
-def keys(labels: Labels, size: int, codes: Codes) -> Labels:
+def keys(labels: Labels, size: int, codes: Codes | Indexes) -> Labels:
     """Code * size + label for each item, in the type of the labels."""
     combined = np.multiply(codes, size, dtype=labels.dtype)
     combined += labels
@@ -232,8 +249,7 @@ class Columns:
         self.each = [CodeColumn(*pair) for pair in zip(codes, cards, strict=False)]
         """Every attribute."""
         self.items = codes.shape[1]
-        start = Grouping(np.zeros(self.items, dtype=np.intp), 1)
-        self.dense = Divisions(start, self._split, KEPT)
+        self.dense = Divisions(undivided(self.items), self._split, KEPT)
         """The partition by each set, every label in use."""
 
     @cached_property
@@ -241,33 +257,20 @@ class Columns:
         """The values of every item, to count classes by."""
         return Presence(self.each)
 
-    def groups(self, items: Indexes, mask: int) -> Indexes:
-        """Number the groups by ``mask`` that these items are in, 0, 1, 2 and so on."""
-        undivided = Grouping(np.zeros(len(items), dtype=np.intp), 1)
-        return number(*self.refined(undivided, mask, items))[0]
-
-    def refined(self, groups: Grouping, mask: int, items: Indexes | slice = EVERY) -> Grouping:
-        """Divide groups of these items by more attributes; many labels may be out of use."""
-        labels, size = groups
-        for attribute in members(mask):
-            codes, card = self.each[attribute]
-            if size * card > KEYS:
-                labels, used = number(labels, size)
-                size = len(used)
-            labels = labels * card
-            labels += codes[items]
-            size *= card
-        return Grouping(labels, size)
+    def of(self, mask: int) -> list[CodeColumn]:
+        """The attributes of a set."""
+        return [self.each[each] for each in members(mask)]
 
     def classes(self, mask: int) -> tuple[NDArray[Any], int]:
         """The class of each item, unsigned or intp, and how many classes there may be.
 
         A few attributes of few values tell apart in 16 bits, a quarter of the memory to go through.
         """
-        columns = [self.each[each] for each in members(mask)]
+        columns = self.of(mask)
         size = prod(each.card for each in columns)
         if not columns or size >= min(SMALL, SPARSE * self.items):
-            finer = self.refined(*self.dense.nearest(mask))
+            coarser, rest = self.dense.nearest(mask)
+            finer = refine(coarser, self.of(rest))
             return finer if finer.size <= SPARSE * len(finer.labels) else self.dense[mask]
         keys = columns[0].codes.astype(np.uint16)
         for codes, card in columns[1:]:
@@ -277,7 +280,7 @@ class Columns:
 
     def _split(self, parent: Grouping, attributes: int) -> Grouping:
         """Refine by more attributes and renumber the labels in use 0, 1, 2 and so on."""
-        numbers, used = number(*self.refined(parent, attributes))
+        numbers, used = number(*refine(parent, self.of(attributes)))
         return Grouping(numbers, len(used))
 
 

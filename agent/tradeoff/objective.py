@@ -138,17 +138,6 @@ class Objective(SetFunction):
         bits = dict(zip(allowed, self._utility.extensions(mask, allowed), strict=True))
         return [bits[e] - self.cost(sets[e]) if e in bits else -inf for e in attributes]
 
-    def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """For each V in ``attributes`` a bound, in bits, on F of every set with A u {V}."""
-        bounds = self._utility.potentials(mask, attributes)
-        costs = (self.cost_floor(mask | 1 << each) for each in attributes)
-        return [bits - cost for bits, cost in zip(bounds, costs, strict=True)]
-
-    def cost_floor(self, mask: int) -> float:
-        """A bound, in bits, that lambda C of no superset of A goes below."""
-        del mask
-        return -inf
-
     def cost(self, mask: int) -> float:
         """What F takes off U(A), in bits: lambda C(A), and what a disclosure adds to it."""
         lost = self.trade_off * self.identifiability_cost(mask)
@@ -198,24 +187,19 @@ class DisclosureObjective(Objective):
         self._people, self._settings = people, settings
         self.candidates = settings.candidates
         self._countable = people.persons & ~people.known
-        self._k_lasts = people.monotone("k", settings.candidates)
-        self._risk_lasts = people.monotone("risk", settings.candidates)
         steady = settings.metric in ("maxprob", "log-maxprob")
         self.claims_submodularity = steady and not settings.guards
-        self._measures: list[tuple[Measure, int]] = [(settings.metric, settings.metric_k)]
-        # What the measures but the first are for, and the most that each may be.
-        self._limits, self._most_losses = list[Limit](), list[float]()
+        # Of each limit on a loss: the measure, its k, and the most that it may be.
+        self._limits = list[tuple[Limit, Measure, int, float]]()
         if settings.max_risk is not None:
-            self._limits.append("risk")
-            self._measures.append(("risk", 1))
-            self._most_losses.append(settings.max_risk)
-        if settings.k is not None:
-            self._limits.append("k")
+            self._limits.append(("risk", "risk", 1, settings.max_risk))
+        if settings.k is not None and people.sampled and not settings.max_violations:
             # That nobody's class is too small, the worst one tells for every k at once.
-            strict = people.sampled and not settings.max_violations
-            self._measures.append(("worst", 1) if strict else ("k", settings.k))
-            least = (1 + 1e-12) / settings.k
-            self._most_losses.append(least if strict else settings.max_violations)
+            self._limits.append(("k", "worst", 1, (1 + 1e-12) / settings.k))
+        elif settings.k is not None:
+            self._limits.append(("k", "k", settings.k, settings.max_violations))
+        self._measures: list[tuple[Measure, int]] = [(settings.metric, settings.metric_k)]
+        self._measures += [(measure, k) for _, measure, k, _ in self._limits]
         special = people.closed or settings.guards or (settings.own is not None and self._limits)
         self._by_rows = not special and not settings.candidates & ~people.persons
         self._sensitive = union(np.flatnonzero(settings.sensitivity).tolist()) & ~people.known
@@ -250,7 +234,7 @@ class DisclosureObjective(Objective):
         inside, allowed = mask_arrays(rows_of, len(new)), self._open
         if limited:
             adds = new | np.array([[bool(mask & ~people.known)] for mask in rows_of])
-            for most, losses in zip(self._most_losses, limited, strict=True):
+            for (*_, most), losses in zip(self._limits, limited, strict=True):
                 allowed = allowed & (~adds | (losses <= most))
         if demands.most is not None:
             allowed = allowed & [[mask.bit_count() < demands.most] for mask in rows_of]
@@ -279,11 +263,11 @@ class DisclosureObjective(Objective):
         other, they divide the people as often as one times as often as the other.
         """
         bits = matrix_of(self._utility.stored, len(self._new))
-        singles = self._people.row(0, *self._measures[0]) if bits is not None else None
-        if bits is None or singles is None:
+        if bits is None:
             return None
         losses = self._people.pairs_at_hand(self._measures[0][0])
         if losses is None:
+            singles = self._people.row(0, *self._measures[0])
             ground = max(self._ground, np.finfo(np.float64).tiny)
             with np.errstate(over="ignore"):
                 losses = np.minimum(np.outer(singles, singles) / ground, max(1.0, singles.max()))
@@ -314,6 +298,12 @@ class DisclosureObjective(Objective):
             losses[place] = self._loss(mask | 1 << int(attributes[place]))
         costs: Floats = self.trade_off * (losses - self._ground) + self._dislike[attributes]
         return costs + self.sensitivity(mask) + self.guard(mask)
+
+    def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """For each V in ``attributes`` a bound, in bits, on F of every set with A u {V}."""
+        bounds = self._utility.potentials(mask, attributes)
+        costs = (self.cost_floor(mask | 1 << each) for each in attributes)
+        return [bits - cost for bits, cost in zip(bounds, costs, strict=True)]
 
     def cost_floor(self, mask: int) -> float:
         """A bound, in bits, that lambda C of no candidate superset of A goes below."""
@@ -354,12 +344,11 @@ class DisclosureObjective(Objective):
         most_new = demands.most_new
         if most_new is not None and (mask & self._countable).bit_count() > most_new:
             return "new_facts_per_week"
-        if not self._limits or not mask & ~self._people.known:
+        if not self._limits or not mask & ~people.known:
             return None
-        limits = zip(self._limits, self._measures[1:], self._most_losses, strict=True)
-        for limit, measure, most in limits:
-            lasts = self._k_lasts if limit == "k" else self._risk_lasts
-            if (lasts or not for_good) and people.identifiability(mask, *measure) > most:
+        for limit, measure, k, most in self._limits:
+            lasts = not for_good or people.monotone(measure, self.candidates)
+            if lasts and people.identifiability(mask, measure, k) > most:
                 return limit
         mine = demands.own is None or self._keeps_own(mask, dict(demands.own), for_good=for_good)
         return None if mine else "protect"
@@ -372,10 +361,9 @@ class DisclosureObjective(Objective):
         attributes = sorted(members(mask), key=lambda a: (-self._people.cards[a], a))
         few = [union(attributes[:some]) for some in FIRST_FEW]
         # The rows of a query are counted sooner than those that people are a sample of.
-        limit, at_first = self._utility.limit, few[:1] if self._people.sampled else few
-        return all(limit - self.cost_floor(each) > level for each in at_first) and all(
-            self.utility(mask) - self.cost_floor(each) > level for each in few
-        )
+        bits = self.utility(mask) if self._people.sampled else self._utility.limit
+        hopeful = all(bits - self.cost_floor(each) > level for each in few)
+        return hopeful and self.utility(mask) - self.cost_floor(few[-1]) > level
 
     def _keeps_own(self, mask: int, own: Mapping[int, int], *, for_good: bool) -> bool:
         """Whether k and the risk hold for the people like the user; nobody is certainty.

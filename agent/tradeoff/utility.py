@@ -1,6 +1,7 @@
 """Utility: bits of click entropy that a set of attributes removes for a query (paper 2.1)."""
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from itertools import chain
 from math import inf
 from typing import Literal, Protocol
@@ -17,7 +18,7 @@ SCORE_BITS = 6  # a row's score is below 2**6 bits
 SCORED = 1 << 12  # rows that tell how much scores vary
 MOST_PRICE = 2.0**SCORE_BITS  # bits, for one attribute
 Estimator = Literal["louo", "plugin"]
-Layouts = dict[int, Layout]  # by request attributes
+LayoutBy = Callable[[int], Layout]
 
 
 class Utility(Protocol):
@@ -52,13 +53,16 @@ class Utility(Protocol):
 class Function(Utility):
     """A plain function of a set as a utility that promises nothing more."""
 
-    def __init__(self, function: Callable[[int], float]) -> None:
-        """Take U, in bits, 0 for the empty set."""
-        self._function = function
+    def __init__(self, function: Callable[[int], float], limit: float = inf) -> None:
+        """Take U, in bits, 0 for the empty set; no set has more than ``limit``."""
+        self._function, self.limit = function, limit
 
     def value(self, mask: int) -> float:
         """U(A) in bits."""
         return self._function(mask)
+
+
+HELPS_NOTHING = Function(lambda _: 0.0, limit=0.0)  # of what is only priced
 
 
 class Scoring:
@@ -130,22 +134,22 @@ class LeaveOneUserOut(Utility):
     """
 
     def __init__(
-        self, rows: QueryRows, columns: Columns, shrinkage: float, shared: Layouts | None = None
+        self, rows: QueryRows, columns: Columns, shrinkage: float, layout: LayoutBy | None = None
     ) -> None:
         """Score a query's rows; ``shrinkage`` is beta > 0, in rows; ValueError otherwise.
 
-        ``shared``: layouts by request attributes, where several shrinkages share them.
+        ``layout``: by request attributes, remembered, where several shrinkages share it.
         """
         if not shrinkage > 0:
             raise ValueError(f"leave-one-user-out needs a shrinkage above 0, not {shrinkage}")
         self._rows, self._columns, self._shrinkage = rows, columns, shrinkage
-        self._layouts: Layouts = {} if shared is None else shared
+        self._layout = layout or cache(partial(Layout, rows, columns))
         self._scorings: dict[int, Scoring] = {}
         self.limit = self._scoring(0).limit
 
     def at(self, shrinkage: float) -> "LeaveOneUserOut":
         """The same rows' utility at another shrinkage; what is divided is shared."""
-        return LeaveOneUserOut(self._rows, self._columns, shrinkage, self._layouts)
+        return LeaveOneUserOut(self._rows, self._columns, shrinkage, self._layout)
 
     def value(self, mask: int) -> float:
         """U(A) in bits."""
@@ -188,9 +192,7 @@ class LeaveOneUserOut(Utility):
         """The scores under the request attributes in ``mask``."""
         request = mask >> self._rows.persons << self._rows.persons
         if request not in self._scorings:
-            if request not in self._layouts:
-                self._layouts[request] = Layout(self._rows, self._columns, request)
-            self._scorings[request] = Scoring(self._layouts[request], self._shrinkage)
+            self._scorings[request] = Scoring(self._layout(request), self._shrinkage)
         return self._scorings[request]
 
 
@@ -319,15 +321,12 @@ class Mixture(Utility):
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """The sum of U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
         each_query = [each.extensions(mask, attributes) for each in self._utilities]
-        return [*map(self._sum, zip(*each_query, strict=True))] or [0.0] * len(attributes)
+        return [*map(self._sum, zip(*each_query, strict=True))]
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """For each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
         each_query = [each.potentials(mask, attributes) for each in self._utilities]
-        return [*map(self._sum, zip(*each_query, strict=True))] or [0.0] * len(attributes)
+        return [*map(self._sum, zip(*each_query, strict=True))]
 
     def _sum(self, values: Sequence[float]) -> float:
         return float(sum(w * v for w, v in zip(self._weights, values, strict=True)))
-
-
-HELPS_NOTHING = Mixture((), ())  # 0 for every set: of what is only priced

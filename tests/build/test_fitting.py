@@ -91,7 +91,7 @@ def test_the_score_is_the_definition(
     chosen = np.array(data.draw(st.lists(st.booleans(), min_size=users, max_size=users)))
     trained = chosen[rows.user]
     columns = row_columns(rows, [len(each.values) for each in attributes])
-    groups = columns.groups(np.arange(len(rows.user)), mask)
+    groups = columns.dense[mask].labels
     expected = naive.heldout(rows, trained.tolist(), shrinkage, mask)
     found = heldout_bits(rows.intent, trained, shrinkage, groups)
     assert found == (None if expected is None else pytest.approx(expected, abs=1e-9))

@@ -49,7 +49,7 @@ def test_counts_apart_are_those_of_divided_rows(world: World, shrinkage: float, 
     """The value of every set, to the last bit, whether its keys have to be renumbered."""
     divided, apart = (world.utility("louo", shrinkage) for _ in range(2))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("agent.tradeoff.counts.KEYS", keys)
+        patch.setattr("agent.tradeoff.grouping.KEYS", keys)
         for mask in subsets(world.everything):
             for each in members(mask):
                 expected = divided.extensions(mask & ~(1 << each), [each])
