@@ -45,7 +45,7 @@ def with_phrasings(model: Model, phrasings: Path, background: Path) -> Model:
     pairs = zip(queries, texts.phrasings, strict=True)
     return replace(
         model,
-        queries=tuple(query.phrased(each) for query, each in pairs),
+        queries=tuple(replace(query, phrasings=each, spellings=()) for query, each in pairs),
         tables=replace(model.tables, classifier=classifier),
         validation={**model.validation, **figures},
     )

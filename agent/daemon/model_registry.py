@@ -218,4 +218,5 @@ class TextReader:
             reading = NOTHING if query is None else Interpretation.exact(query)
         if self.corrections is None or not self.corrections.kept:
             return reading
-        return model.corrected(reading, self.corrections.rejected(text, model.id))
+        names = self.corrections.rejected(text, model.id)
+        return reading.without([at for at, each in enumerate(model.queries) if each.text in names])

@@ -58,8 +58,8 @@ class Cache:
         return self.get(model, (TextIndex.find, text), lambda: model.texts.find(text))
 
     def read(self, model: Model, text: str) -> Interpretation:
-        """Read which queries a text means to a model; raises as `Model.read_all`."""
-        return self.get(model, (Model.read, text), lambda: model.read_all([text])[0])
+        """Read which queries a text means to a model; raises as `Model.read`."""
+        return self.get(model, (Model.read, text), lambda: model.read(text))
 
     def utility(self, model: Model, query: int) -> Utility:
         """The utility of sets of attributes for a query, less prices, in bits."""

@@ -3,20 +3,17 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 from unicodedata import normalize
 
 from msgspec import Meta
 
 from agent.errors import DamagedModelError, UsageError
 from agent.model.reading import normalise, spelling
-
-if TYPE_CHECKING:
-    pass
 
 Scope = Literal["person", "request"]
 Text = Annotated[str, Meta(min_length=1)]
@@ -113,10 +110,10 @@ def check_attributes(attributes: Sequence[Attribute]) -> None:
     names = [attribute.name for attribute in attributes]
     concepts = [attribute.concept for attribute in attributes]
     scopes = [attribute.scope for attribute in attributes]
-    if len(set(names)) < len(names):
-        raise damaged(f"the model has two attributes named {repeated(names)!r}")
-    if len(set(concepts)) < len(concepts):
-        raise damaged(f"the model has two attributes of the concept {repeated(concepts)!r}")
+    if name := repeated(names):
+        raise damaged(f"the model has two attributes named {name!r}")
+    if concept := repeated(concepts):
+        raise damaged(f"the model has two attributes of the concept {concept!r}")
     if scopes[0] != "person" or scopes != sorted(scopes):
         raise damaged("the model does not list its person attributes first")
     if problem := wrong_implication(attributes):
@@ -152,10 +149,9 @@ def wrong_implication(attributes: Sequence[Attribute]) -> str | None:
     return None
 
 
-def repeated(texts: Sequence[str]) -> str:
+def repeated(texts: Iterable[str]) -> str | None:
     """The first text that occurs more than once."""
-    counts = Counter(texts)
-    return next(text for text in texts if counts[text] > 1)
+    return next((text for text, count in Counter(texts).items() if count > 1), None)
 
 
 def damaged(what: str) -> DamagedModelError:
@@ -193,14 +189,9 @@ class Query:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.text.replace("_", " "))
-        spellings = self.spellings or tuple(map(spelling, self.phrasings))
-        object.__setattr__(self, "spellings", spellings)
+        object.__setattr__(self, "spellings", self.spellings or (*map(spelling, self.phrasings),))
         if len(self.spellings) != len(self.phrasings):
             raise ValueError(f"query {self.text!r} does not have a spelling per phrasing")
-
-    def phrased(self, phrasings: tuple[str, ...]) -> "Query":
-        """The query with these phrasings."""
-        return replace(self, phrasings=phrasings, spellings=())
 
 
 def check_queries(queries: Sequence[Query], estimator: str, *, whole: bool) -> None:
@@ -211,11 +202,11 @@ def check_queries(queries: Sequence[Query], estimator: str, *, whole: bool) -> N
     texts = [normalise(query.text) for query in queries]
     if not all(texts):
         raise damaged("the model has a query without text")
-    if len(set(texts)) < len(texts):
-        raise damaged(f"the model has the query {repeated(texts)!r} twice")
+    if text := repeated(texts):
+        raise damaged(f"the model has the query {text!r} twice")
     for query in queries:
-        if len(set(query.intents)) < len(query.intents):
-            raise damaged(f"query {query.text!r} has the intent {repeated(query.intents)!r} twice")
+        if intent := repeated(query.intents):
+            raise damaged(f"query {query.text!r} has the intent {intent!r} twice")
         plain = estimator == "plugin" and query.shrinkage == 0
         if not (plain or MIN_SHRINKAGE <= query.shrinkage <= MAX_SHRINKAGE):
             raise damaged(f"query {query.text!r} has a shrinkage of {query.shrinkage:g}")

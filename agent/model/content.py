@@ -2,14 +2,14 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
-from math import prod
+from collections.abc import Collection, Mapping
 from mmap import mmap
 from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 from msgspec import Meta, Raw, Struct
+from numpy.lib.array_utils import byte_bounds
 from numpy.typing import NDArray
 from safetensors.numpy import save
 
@@ -79,14 +79,15 @@ class _TensorEntry(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Content:
-    """A model file whose header fits its digest; the tensors are verified part by part.
+    """A model file whose header fits its digest.
 
+    ``tensors``: by name, read-only, of a type in TYPES; their numbers are not verified yet.
     ``sections``: those that this version reads. Raises DamagedModelError if the header does not
     fit, or if this is not a model file or cut short; VersionError if the format or a section is
     one that this version does not read.
     """
 
-    def __init__(self, data: bytes | mmap, sections: frozenset[str]) -> None:
+    def __init__(self, data: bytes | mmap, sections: Collection[str]) -> None:
         opening = _OPENING.match(data, _LENGTH)
         if opening is None and len(data) < _END:
             raise damaged(f"the file is cut short: it has {len(data)} bytes, too few for a model")
@@ -105,33 +106,18 @@ class Content:
             raise damaged(_ALTERED)
         self._bytes = memoryview(data)[start:]
         self.metadata, entries = _decoded(data[_LENGTH:start], sections)
-        self._entries = _checked(entries, len(self._bytes))
-        self._hashes = self.metadata.blocks
-        if len(self._hashes) != len(BLANK) * -(-len(self._bytes) // BLOCK):
+        self.tensors = _tensors(entries, self._bytes)
+        if len(self.metadata.blocks) != len(BLANK) * -(-len(self._bytes) // BLOCK):
             raise damaged(_ALTERED)
-        self._verified = bytearray(len(self._hashes) // len(BLANK))
+        self._verified = bytearray(len(self.metadata.blocks) // len(BLANK))
 
-    @property
-    def shapes(self) -> Mapping[str, tuple[str, tuple[int, ...]]]:
-        """The type and the shape of each tensor, by its name."""
-        return {name: (each.dtype, each.shape) for name, each in self._entries.items()}
-
-    def tensor(self, name: str) -> NDArray[Any]:
-        """A tensor, read-only, of a type in TYPES; its numbers are not verified yet."""
-        entry = self._entries[name]
-        part = np.frombuffer(self._bytes, dtype=np.uint8)[slice(*entry.data_offsets)]
-        return part.view(TYPES[entry.dtype]).reshape(entry.shape)
-
-    def verify(self, name: str, first: int = 0, count: int | None = None) -> None:
-        """Verify a tensor, or ``count`` of its numbers; DamagedModelError if they were altered."""
-        entry = self._entries[name]
-        each = np.dtype(TYPES[entry.dtype]).itemsize
-        begin, end = entry.data_offsets
-        begin += first * each
-        end = end if count is None else begin + count * each
+    def verify(self, part: NDArray[Any]) -> None:
+        """Verify a tensor, or numbers of it side by side; DamagedModelError if one was altered."""
+        start = byte_bounds(np.frombuffer(self._bytes, np.uint8))[0]
+        begin, end = (each - start for each in byte_bounds(part))
         for block in range(begin // BLOCK, -(-end // BLOCK)):
             if not self._verified[block]:
-                if _hash(self._bytes, block) != self._hashes[64 * block : 64 * (block + 1)]:
+                if _hash(self._bytes, block) != self.metadata.blocks[64 * block : 64 * (block + 1)]:
                     raise damaged(_ALTERED)
                 self._verified[block] = 1
 
@@ -144,8 +130,8 @@ def written(tensors: Tensors, metadata: Mapping[str, object]) -> bytes:
     is not finite.
     """
     blocks = BLANK * -(-sum(each.nbytes for each in tensors.values()) // BLOCK)
-    fixed: dict[str, object] = {"digest": BLANK, "format": FORMAT, "blocks": blocks}
-    plain = Metadata(**fixed, **metadata)  # type: ignore[arg-type]  # checked by the next lines
+    plain = Metadata(digest=BLANK, format=FORMAT, blocks=blocks, **metadata)  # type: ignore[arg-type]
+    # The types are checked now.
     checked = msgspec.json.decode(msgspec.json.encode(plain), type=Metadata)
     if checked != plain:
         raise ValueError("a number in the metadata is not finite")
@@ -153,7 +139,7 @@ def written(tensors: Tensors, metadata: Mapping[str, object]) -> bytes:
     return stamped(save(dict(tensors), {"reticent": text}))
 
 
-def _decoded(header: bytes, sections: frozenset[str]) -> tuple[Metadata, dict[str, _TensorEntry]]:
+def _decoded(header: bytes, sections: Collection[str]) -> tuple[Metadata, dict[str, _TensorEntry]]:
     try:
         parts = msgspec.json.decode(header, type=dict[str, Raw])
         texts = msgspec.json.decode(parts.pop("__metadata__", b"{}"), type=dict[str, str])
@@ -179,24 +165,25 @@ def _decoded(header: bytes, sections: frozenset[str]) -> tuple[Metadata, dict[st
     return metadata, entries
 
 
-def _checked(entries: dict[str, _TensorEntry], size: int) -> dict[str, _TensorEntry]:
-    """The entries; DamagedModelError unless each byte of the data belongs to one tensor."""
-    end = 0
-    for entry in sorted(entries.values(), key=lambda each: each.data_offsets):
-        each = np.dtype(TYPES[entry.dtype]).itemsize if entry.dtype in TYPES else 0
-        begins, ends = entry.data_offsets
-        whole = prod(entry.shape) * each if each else ends - begins
-        if begins != end or ends - begins != whole or begins > ends:
-            raise damaged("the tensors of the model do not fit their shapes or their places")
-        end = ends
-    if end != size:
-        raise damaged(f"the model has {size} bytes of tensors, and its header counts {end}")
-    return entries
-
-
-def header(data: bytes) -> bytes:
-    """The JSON header of a model file."""
-    return data[_LENGTH : _LENGTH + _header_length(data)]
+def _tensors(entries: dict[str, _TensorEntry], data: memoryview) -> dict[str, NDArray[Any]]:
+    """The tensors; DamagedModelError unless each byte of the data belongs to one of them."""
+    tensors, end = dict[str, NDArray[Any]](), 0
+    wrong_place = damaged("the tensors of the model do not fit their shapes or their places")
+    for name, entry in sorted(entries.items(), key=lambda pair: pair[1].data_offsets):
+        if entry.dtype not in TYPES:
+            raise damaged(f"tensor {name!r} is {entry.dtype}, and not one of {', '.join(TYPES)}")
+        begin, after = entry.data_offsets
+        if begin != end or after < begin:
+            raise wrong_place
+        try:
+            numbers = np.frombuffer(data[begin:after], TYPES[entry.dtype])
+            tensors[name] = numbers.reshape(entry.shape)
+        except ValueError as error:
+            raise wrong_place from error
+        end = after
+    if end != len(data):
+        raise damaged(f"the model has {len(data)} bytes of tensors, and its header counts {end}")
+    return tensors
 
 
 def stamped(data: bytes) -> bytes:

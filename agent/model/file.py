@@ -1,15 +1,12 @@
 """A model as a file: reading and writing it, and the checks of its content (FORMAT.md)."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields, replace
-from functools import partial
-from importlib.resources import files
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from mmap import mmap
 from pathlib import Path
-from typing import Any
+from types import EllipsisType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agent.errors import BuildError, ModelError, VersionError
 from agent.files import PRIVATE, mapped_bytes, replace_bytes
@@ -17,7 +14,7 @@ from agent.model.attributes import Attribute, check_attributes, check_queries, d
 from agent.model.content import Content, Encoder, Metadata, written
 from agent.model.model import Model
 from agent.model.reading import DIMENSIONS, ENCODER, ENCODER_VERSION, LEAST
-from agent.model.tables import COST_METRICS, NEAR_MEASURES, OF_ROWS, Tables, Tensors, smallest
+from agent.model.tables import COST_METRICS, NEAR_MEASURES, Tables, Tensors, check_below, smallest
 from agent.tradeoff.tables import Population
 from agent.tradeoff.utility import MOST_PRICE
 
@@ -60,13 +57,18 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
     },
     "weights": {"population.weights": (("F64",), "N")},
 }
-_SECTIONS = frozenset(_FORMS) - {""}
 _IN_METADATA = [each.name for each in fields(Model) if each.name not in ("tables", "digest")]
-_OF_ROWS = {f"rows.{each}" for each in OF_ROWS}
-_TOPICS = "topics"  # the use of the encoder whose vectors the classifier takes
-ENCODERS = {_TOPICS: Encoder(ENCODER, ENCODER_VERSION)}
+ENCODERS = {"topics": Encoder(ENCODER, ENCODER_VERSION)}  # whose vectors the classifier takes
 MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9  # beyond, a sum of them loses the small ones or overflows
 MIN_PEOPLE = 1  # that a row of the population stands for
+# The least and the most of a tensor's numbers, of all or of one.
+_RANGES: Sequence[tuple[str, int | EllipsisType, float, float]] = (
+    ("attributes.prices", ..., 0, MOST_PRICE),
+    ("population.weights", ..., MIN_PEOPLE, MAX_WEIGHT),
+    ("queries.weights", ..., MIN_WEIGHT, MAX_WEIGHT),
+    ("reading.calibration", 0, MIN_WEIGHT, MAX_WEIGHT),  # the temperature
+    ("reading.calibration", 1, LEAST, 1),  # the threshold
+)
 SHIPPED = ("atus", "so2017")  # the first is the default
 MAX_BYTES = 2**30
 WHOLE = 2**24  # bytes; of a larger file the rows of a query are verified when they are needed
@@ -98,32 +100,21 @@ def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
     the spellings of phrasings. Raises DamagedModelError or VersionError, in the order of "Opening"
     in FORMAT.md.
     """
-    content = Content(data, _SECTIONS)
+    content = Content(data, _FORMS.keys() - {""})
     metadata = content.metadata
     _check_encoders(metadata)
     check_attributes(metadata.attributes)
     check_queries(metadata.queries, metadata.estimator, whole=whole)
-    lazy = len(data) > WHOLE and not whole
-    tensors = _tensors(content, _OF_ROWS if lazy else set())
-    tables = Tables.of_tensors(tensors, [len(each.values) for each in metadata.attributes])
+    _check_forms(content)
+    _check_ranges(content.tensors)
+    cards = [len(each.values) for each in metadata.attributes]
+    tables = Tables.of_tensors(content.tensors, cards, content.verify)
     _check_people(tables.population, metadata.attributes)
-    _check_ranges(tensors)
-    if lazy:
-        rows = replace(tables.rows, verify=partial(_verify_rows, content))
-        tables = replace(tables, rows=rows)
     plain = {name: getattr(metadata, name) for name in _IN_METADATA}
     model = Model(**plain, tables=tables, digest=content.digest)
-    for query in () if lazy else range(len(model.queries)):
+    for query in range(len(model.queries)) if whole or len(data) <= WHOLE else ():
         model.check_rows(query)
     return model
-
-
-def _verify_rows(content: Content, rows: slice, users: slice) -> None:
-    lines, total = content.shapes["rows.request"][1]
-    for line in range(lines):
-        content.verify("rows.request", line * total + rows.start, rows.stop - rows.start)
-    for name, part in (("intent", rows), ("users", users), ("step", users)):
-        content.verify(f"rows.{name}", part.start, part.stop - part.start)
 
 
 def _check_encoders(metadata: Metadata) -> None:
@@ -138,31 +129,29 @@ def _check_encoders(metadata: Metadata) -> None:
             raise VersionError(f"{what}, and {have}", "build it again")
 
 
-def _tensors(content: Content, unverified: Collection[str]) -> dict[str, NDArray[Any]]:
-    """The tensors of a model file by name, read-only, of the right types and shapes.
+def _check_forms(content: Content) -> None:
+    """Refuse tensors that are missing, unknown, of another type or shape, or altered.
 
-    Raises DamagedModelError if one is missing, unknown, not of its type or shape, or altered.
+    Those of the rows may be altered: `Model.check_rows` verifies them.
     """
-    metadata, shapes, tensors = content.metadata, content.shapes, dict[str, NDArray[Any]]()
+    metadata, tensors, sizes = content.metadata, content.tensors, _sizes(content.metadata)
     forms = {
         name: form for section in ("", *metadata.sections) for name, form in _FORMS[section].items()
     }
-    for name in sorted(forms.keys() ^ shapes.keys()):
+    for name in sorted(forms.keys() ^ tensors.keys()):
         raise damaged(f"tensor {name!r} is {'missing' if name in forms else 'unknown'}")
-    sizes = _sizes(metadata)
     for name, (types, letters) in forms.items():
-        dtype, shape = shapes[name]
-        if len(shape) == len(letters):
-            for letter, size in zip(letters, shape, strict=True):
-                sizes.setdefault(letter, size)
-        expected = [sizes.get(letter, 0) for letter in letters]
-        if dtype not in types or [*shape] != expected:
-            wanted = f"{' or '.join(types)} of shape {expected}"
-            raise damaged(f"tensor {name!r} is {dtype} of shape {[*shape]} instead of {wanted}")
-        if name not in unverified:
-            content.verify(name)
-        tensors[name] = content.tensor(name)
-    return tensors
+        tensor = tensors[name]
+        for letter, size in zip(letters, tensor.shape, strict=False):
+            sizes.setdefault(letter, size)
+        expected = tuple(sizes.get(letter, 0) for letter in letters)
+        dtype = f"{tensor.dtype.kind.upper()}{8 * tensor.itemsize}"
+        if dtype not in types or tensor.shape != expected:
+            wanted = f"{' or '.join(types)} of shape {[*expected]}"
+            what = f"is {dtype} of shape {[*tensor.shape]} instead of {wanted}"
+            raise damaged(f"tensor {name!r} {what}")
+        if not name.startswith("rows."):
+            content.verify(tensor)
 
 
 def _sizes(metadata: Metadata) -> dict[str, int]:
@@ -189,16 +178,13 @@ def _sizes(metadata: Metadata) -> dict[str, int]:
 
 def _check_people(people: Population, attributes: Sequence[Attribute]) -> None:
     """Refuse people with a code or a kind that does not exist, or a kind without any rows."""
-    for attribute, column in zip(attributes, people.columns, strict=False):
-        if (highest := int(column.max())) >= len(attribute.values):
-            what = f"code {highest} of attribute {attribute.name!r}"
-            raise damaged(f"tensor 'population.codes' has {what}")
-    for attribute, kinds in zip(attributes[people.persons :], people.requests, strict=True):
-        if (highest := int(kinds.of_row.max())) >= len(kinds.counts):
-            what = f"{highest} for {attribute.name!r}, of {len(kinds.counts)}"
-            raise damaged(f"tensor 'population.requests' has {what}")
+    for each, codes in zip(attributes, people.columns, strict=False):
+        check_below("population.codes", codes, len(each.values), f"attribute {each.name!r}")
+    for each, kinds in zip(attributes[people.persons :], people.requests, strict=True):
+        where = f"attribute {each.name!r}"
+        check_below("population.requests", kinds.of_row, len(kinds.counts), where)
         if not kinds.counts[kinds.of_row].any():  # it would have no distribution
-            raise damaged(f"tensor 'requests.counts' has no row for {attribute.name!r}")
+            raise damaged(f"tensor 'requests.counts' has no row for {each.name!r}")
 
 
 def _check_ranges(tensors: Tensors) -> None:
@@ -206,30 +192,19 @@ def _check_ranges(tensors: Tensors) -> None:
     for name, tensor in tensors.items():
         if tensor.dtype.kind == "f" and not np.isfinite(tensor).all():
             raise damaged(f"tensor {name!r} has a number that is not finite")
-    queries = len(tensors["queries.weights"])
-    near = tensors.get("near.queries", np.zeros(0, np.uint8))
-    if (near >= queries).any():
-        raise damaged(f"tensor 'near.queries' has a query beyond the {queries} of the model")
-    if (np.diff(near.astype(np.intp)) < 0).any():
-        raise damaged("tensor 'near.queries' is not in ascending order")
-    if "reading.calibration" in tensors:
-        temperature, threshold = tensors["reading.calibration"].tolist()
-        if not (MIN_WEIGHT <= temperature <= MAX_WEIGHT and LEAST <= threshold <= 1):
-            raise damaged("tensor 'reading.calibration' has a number out of range")
-    for name, least, most in (
-        ("attributes.prices", 0, MOST_PRICE),
-        ("queries.weights", MIN_WEIGHT, MAX_WEIGHT),
-        ("population.weights", MIN_PEOPLE, MAX_WEIGHT),
-    ):
-        numbers = tensors.get(name, np.ones(1))
+    for name, place, least, most in _RANGES:
+        numbers = tensors[name][place] if name in tensors else np.full(1, least)
         if not ((numbers >= least) & (numbers <= most)).all():
-            what = name.rpartition(".")[2].removesuffix("s")
-            raise damaged(f"tensor {name!r} has a {what} outside {least:g} to {most:g}")
+            raise damaged(f"tensor {name!r} has a number outside {least:g} to {most:g}")
+    queries = len(tensors["queries.weights"])
+    near = tensors.get("near.queries", np.zeros(0, np.uint8)).astype(np.intp)
+    if (np.diff(near, append=queries - 1) < 0).any():
+        raise damaged(f"tensor 'near.queries' is not in ascending order below {queries}")
 
 
 def shipped_model(name: str = SHIPPED[0]) -> Path:
     """The path of a shipped model (shipped/NOTICE.md)."""
-    return Path(str(files("agent.model") / "shipped")) / f"{name}{SUFFIX}"
+    return Path(__file__).with_name("shipped") / f"{name}{SUFFIX}"
 
 
 def shipped_models() -> tuple[Path, ...]:

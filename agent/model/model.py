@@ -1,9 +1,9 @@
 """The model as a value, and what its facts mean across models, which share concepts, not names."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import compress, count, pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED, Attribute, Query, damaged
 from agent.model.reading import NOTHING, Interpretation, TextIndex
-from agent.model.tables import Tables, read_only
+from agent.model.tables import Tables, check_below, read_only
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator
 
@@ -122,27 +122,15 @@ class Model:
         return TextIndex(texts, [each.spellings for each in self.queries])
 
     def read(self, text: str) -> Interpretation:
-        """Which known queries a text means, and how probably; raises as `read_all`."""
-        return self.read_all([text])[0]
-
-    def read_all(self, texts: Sequence[str]) -> list[Interpretation]:
-        """The reading of each text, half a millisecond each.
+        """Which known queries a text means, and how probably.
 
         The encoder is loaded for a text that is neither a name nor a phrasing; VersionError if
         another version than the model's is installed.
         """
-        exact = [self.texts.find(text) for text in texts]
-        readings = [NOTHING if query is None else Interpretation.exact(query) for query in exact]
-        others = [at for at, query in enumerate(exact) if query is None and texts[at].strip()]
-        if self.tables.classifier is not None and others:
-            read = self.tables.classifier.read([texts[at] for at in others])
-            for at, reading in zip(others, read, strict=True):
-                readings[at] = reading
-        return readings
-
-    def corrected(self, reading: Interpretation, names: Collection[str]) -> Interpretation:
-        """A reading less the queries of these names, which the text does not mean."""
-        return reading.without([at for at, each in enumerate(self.queries) if each.text in names])
+        query, classifier = self.texts.find(text), self.tables.classifier
+        if query is not None:
+            return Interpretation.exact(query)
+        return classifier.read(text) if classifier is not None and text.strip() else NOTHING
 
     def rows(self, query: int) -> QueryRows:
         """The rows of a query, made anew; DamagedModelError as `check_rows`."""
@@ -162,19 +150,16 @@ class Model:
         """Refuse rows of a query that cannot be; DamagedModelError."""
         about, tables = self.queries[query], self.tables.rows
         rows, users = self._places[query]
-        tables.verify(rows, users)
-        sizes, where = tables.users[users], f"query {about.text!r} has"
+        sizes, where = tables.users[users], f"query {about.text!r}"
+        for part in (sizes, tables.step[users], tables.intent[rows], *tables.request[:, rows]):
+            tables.verify(part)
         if not sizes.all():
             raise damaged("tensor 'rows.users' has a user without rows")
         if (total := int(sizes.sum(dtype=np.uint64))) != about.rows:
-            raise damaged(f"tensor 'rows.users' has {total} rows where {where} {about.rows}")
-        if (highest := int(tables.intent[rows].max())) >= len(about.intents):
-            what = f"has {highest} where {where} {len(about.intents)}"
-            raise damaged(f"tensor 'rows.intent' {what}")
+            raise damaged(f"tensor 'rows.users' has {total} rows where {where} has {about.rows}")
+        check_below("rows.intent", tables.intent[rows], len(about.intents), where)
         for codes, card in zip(tables.request[:, rows], self.cards[self.persons :], strict=True):
-            if (highest := int(codes.max())) >= card:
-                what = f"has code {highest} where {card} values are"
-                raise damaged(f"tensor 'rows.request' {what}: query {about.text!r}")
+            check_below("rows.request", codes, card, where)
 
     @cached_property
     def _places(self) -> list[tuple[slice, slice]]:
@@ -187,18 +172,12 @@ class Model:
 def _hanging(attributes: Sequence[Attribute]) -> dict[int, tuple[int, frozenset[int]]]:
     """For each attribute that hangs on another one what a population says of both."""
     place = {each.name: at for at, each in enumerate(attributes)}
-    return {
-        place[name]: (
-            at,
-            frozenset(
-                code
-                for code, value in enumerate(each.values)
-                if name not in each.implies.get(value, {})
-            ),
-        )
-        for at, each in enumerate(attributes)
-        for name in each.decides
-    }
+    hanging = dict[int, tuple[int, frozenset[int]]]()
+    for at, each in enumerate(attributes):
+        for name in each.decides:
+            silent = (name not in each.implies.get(value, {}) for value in each.values)
+            hanging[place[name]] = at, frozenset(compress(count(), silent))
+    return hanging
 
 
 def unknown_person(name: str, models: Sequence[Model]) -> UsageError:
@@ -221,12 +200,11 @@ def surest(
     """
     owners = [model for model in models if model.texts.named(text) is not None]
     owners = owners or [model for model in models if model.texts.find(text) is not None]
-    for some in (owners, models):
-        readings = [(model, read(model, text)) for model in some]
-        best = max(readings, key=lambda pair: pair[1].probability, default=None)
-        if best is not None and (some is models or best[1].certain is not None):
-            return best
-    raise ValueError("there is no model to read it")
+    for model in owners:
+        if (reading := read(model, text)).certain is not None:
+            return model, reading
+    readings = [(model, read(model, text)) for model in models]
+    return max(readings, key=lambda pair: [each.probability for each in pair[1].meant[:1]])
 
 
 class Meaning(NamedTuple):
@@ -267,9 +245,8 @@ class Kind(NamedTuple):
     def choices(self) -> tuple[str, ...]:
         """The values of the model that distinguishes most, so that no two of them overlap."""
         attributes = [each for _, each in self.attributes]
-        return max(
-            attributes, key=lambda a: (len({*a.value_concepts} - {None}), len(a.values))
-        ).values
+        finest = max(attributes, key=lambda a: (len({*a.value_concepts} - {None}), len(a.values)))
+        return finest.values
 
     def called(self, name: str) -> bool:
         """Whether a name means this kind: its own, that in a model, or MODEL.NAME."""

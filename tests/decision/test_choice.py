@@ -71,7 +71,7 @@ def test_the_request_at_hand_counts_more_than_one_before_it(
 ) -> None:
     """By what it is probably read as; the shares of all queries are those that are expected."""
     query = len(world.model.queries) - 1
-    reading = Interpretation(query, (Candidate(query, sure),))
+    reading = Interpretation((Candidate(query, sure),), sure)
     terms = replace(world.terms, memory="remembers", limits=Limits())
     known = replace(world.known, queries=((0, times),))
     context = Context(world.request, terms, known, world.model)
@@ -264,9 +264,7 @@ CHEAP = Terms(mode="planned", trade_off=0.05)
 def reading(shares: dict[int, float], threshold: float = 0.0) -> Interpretation:
     """Return the reading with these probabilities by query, the surest first."""
     pairs = sorted(shares.items(), key=lambda pair: (-pair[1], pair[0]))
-    candidates = tuple(Candidate(*pair) for pair in pairs)
-    sure = bool(candidates) and candidates[0].probability >= threshold
-    return Interpretation(candidates[0].query if sure else None, candidates, threshold)
+    return Interpretation(tuple(Candidate(*pair) for pair in pairs), threshold)
 
 
 @st.composite
@@ -344,7 +342,7 @@ def test_the_order_of_the_candidates_does_not_matter(mode: str, text: Interpreta
 @given(readings(2))
 def test_an_unsure_reading_discloses_nothing(text: Interpretation) -> None:
     """Whatever its candidates are, it is as if there were none."""
-    unsure = replace(text, query=None)
+    unsure = replace(text, threshold=1.1)
     found, none = decided(unsure, Terms(), FEW), decided(NOTHING, Terms(), FEW)
     assert (found.code, found.disclosed, found.read_as) == ("unknown query", (), None)
     assert structs.replace(found, readings=()) == none
@@ -374,7 +372,7 @@ def test_what_was_asked_counts_by_probability_in_any_order(
         holdings: Holdings[int] = Holdings()
         for text in each:
             holdings.add_query("example.org", text)
-        holdings.add_query("example.org", Interpretation(None, (Candidate(1, 0.4),)))
+        holdings.add_query("example.org", Interpretation((Candidate(1, 0.4),)))
         found.append(holdings.knowledge(EPOCH).queries)
     assert found[0] == found[1]
     wanted = Counter[int]()

@@ -22,11 +22,11 @@ TEXT = Request("what might that be")
 # How each text is read: one that is known, which the model matches, means its query for sure.
 STREAM: Sequence[tuple[Request, Interpretation | None]] = [
     (Request("python today"), None),
-    (TEXT, Interpretation(0, (Candidate(0, 0.7), Candidate(1, 0.2)))),
+    (TEXT, Interpretation((Candidate(0, 0.7), Candidate(1, 0.2)), 0.4)),
     (Request("restaurants today", asked=("age", "hours", "region")), None),
-    (TEXT, Interpretation(None, (Candidate(1, 0.4),))),
+    (TEXT, Interpretation((Candidate(1, 0.4),))),
     (Request("something else"), None),
-    (TEXT, Interpretation(1, (Candidate(1, 0.45), Candidate(0, 0.35)))),
+    (TEXT, Interpretation((Candidate(1, 0.45), Candidate(0, 0.35)), 0.4)),
     (Request("python today"), None),
     (Request("restaurants today"), None),
 ]

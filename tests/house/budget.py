@@ -60,7 +60,6 @@ OTHERS = {
 # A room above its budget may not grow. A line here goes once the room is within its budget.
 STANDING = {
     "agent/decision": Size(1_467, 10),
-    "agent/model": Size(1_262, 8),
 }
 COUNTS = {
     "classes": 420,

@@ -15,7 +15,7 @@ from safetensors.numpy import load, save
 from agent.decision.cache import Cache
 from agent.errors import DamagedModelError, ModelError, VersionError
 from agent.model import content, file
-from agent.model.content import header, stamped
+from agent.model.content import stamped
 from agent.model.file import decode, encode
 from agent.model.model import Model
 from tests.model.examples import reading_model, small_model
@@ -27,6 +27,10 @@ FLIPS = (0x01, 0x20, 0x80, 0xFF)  # the lowest bit, the case of a letter, the hi
 
 Edit = Callable[[dict[str, Any]], object]
 Tensors = dict[str, NDArray[Any]]
+
+
+def header(data: bytes) -> bytes:
+    return data[8 : 8 + int.from_bytes(data[:8], "little")]
 
 
 def respoken(data: bytes, edit: Edit) -> bytes:
@@ -104,6 +108,10 @@ def test_a_header_cannot_claim_any_length() -> None:
     deep = header(DATA).replace(b'"format\\":4,', b'"format\\":4,\\"x\\":' + b"[" * 100_000)
     data = stamped(len(deep).to_bytes(8, "little") + deep)
     assert "metadata" in str(refusal(data))
+    for shape in (b"0" + b",1099511627776" * 2, b"2" + b",1" * 99, b"3"):
+        wrong = header(DATA).replace(b'"shape":[2]', b'"shape":[' + shape + b"]")
+        data = stamped(len(wrong).to_bytes(8, "little") + wrong + DATA[8 + len(header(DATA)) :])
+        assert "do not fit their shapes" in str(refusal(data))
 
 
 def test_another_version_and_another_kind_of_file() -> None:
@@ -189,8 +197,8 @@ METADATA: list[tuple[str, Edit]] = [
     ("of shape [6] instead of U8 or U16 or U32 of shape [7]", query(1, rows=3)),
     ("of shape [5] instead of", query(1, users=3)),
     ("'requests.counts' has 12 numbers, not 16", values(2, lambda each: each.append("x"))),
-    ("'rows.intent' has 2 where query 'c' has 2", query(1, intents=["a", "b"])),
-    ("code 3 of attribute 'town'", values(1, list.pop)),
+    ("'rows.intent' has 2 for query 'c', where the highest is 1", query(1, intents=["a", "b"])),
+    ("3 for attribute 'town', where the highest is 2", values(1, list.pop)),
     ("spelling per phrasing", query(0, spellings=["a"])),
     ("the encoders of the model", lambda m: m["encoders"].update(more=m["encoders"]["topics"])),
     ("'attributes.prices' is unknown", lambda m: m["sections"].remove("prices")),
@@ -226,37 +234,37 @@ TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
     ("'attributes.pair_costs' is missing", lambda t: t.pop("attributes.pair_costs")),
     ("'more' is unknown", lambda t: t.update(more=np.zeros(1))),
     ("is unknown", lambda t: t.update({"\x1b[2J\n": np.zeros(1)})),
-    ("is I64 of shape", cast("rows.users", np.int64)),
+    ("'rows.users' is I64, and not one of U8,", cast("rows.users", np.int64)),
     ("is U16 of shape", cast("population.codes", np.uint16)),
     ("is F32 of shape", cast("attributes.costs", np.float32)),
     ("'population.codes' is U8 of shape []", shaped("population.codes")),
     ("'population.codes' is U8 of shape [0]", shaped("population.codes", 0)),
     ("'population.weights' is F64 of shape [3]", shaped("population.weights", 3)),
-    ("code 3 of attribute 'region'", put("population.codes", (0, 1), 3)),
-    ("'rows.request' has code 3 where 3 values are", put("rows.request", (0, 1), 3)),
-    ("requests' has 4 for 'working_hours', of 4", put("population.requests", (0, 1), 4)),
+    ("'population.codes' has 3 for attribute 'region'", put("population.codes", (0, 1), 3)),
+    ("'rows.request' has 3 for query 'python', where", put("rows.request", (0, 1), 3)),
+    ("requests' has 4 for attribute 'working_hours'", put("population.requests", (0, 1), 4)),
     ("'requests.counts' has 12 numbers, not 6", put("requests.kinds", (0,), 2)),
     ("no row for 'working_hours'", lambda t: t["requests.counts"].fill(0)),
     ("'rows.users' has a user without rows", put("rows.users", (0,), 0)),
     ("'rows.users' has 5 rows where query 'python' has 4", put("rows.users", (1,), 2)),
     ("'rows.users' has 3 rows where query 'c' has 2", put("rows.users", (4,), 2)),
-    ("'rows.intent' has 3 where query 'c' has 3", put("rows.intent", (5,), 3)),
+    ("'rows.intent' has 3 for query 'c', where the", put("rows.intent", (5,), 3)),
     ("utilities' has a number that is not", put("attributes.utilities", (0, 0), np.nan)),
     ("'attributes.costs' has a number that is not finite", put("attributes.costs", (2, 2), np.inf)),
-    ("'attributes.prices' has a price outside 0 to 64", put("attributes.prices", (1, 0), -0.1)),
-    ("'attributes.prices' has a price outside", put("attributes.prices", (1, 0), 64.1)),
-    ("'queries.weights' has a weight outside", put("queries.weights", (1,), 0)),
-    ("'population.weights' has a weight outside 1 to", put("population.weights", (1,), 0.99)),
+    ("'attributes.prices' has a number outside 0 to 64", put("attributes.prices", (1, 0), -0.1)),
+    ("'attributes.prices' has a number outside", put("attributes.prices", (1, 0), 64.1)),
+    ("'queries.weights' has a number outside 1e-09 to", put("queries.weights", (1,), 0)),
+    ("'population.weights' has a number outside 1 to", put("population.weights", (1,), 0.99)),
     ("weights' has a number that is not finite", put("population.weights", (1,), np.inf)),
     ("'reading.weights' is missing", lambda t: t.pop("reading.weights")),
     ("'reading.weights' is F64 of", cast("reading.weights", np.float64)),
     ("'reading.weights' is F32 of shape [2, 512]", shaped("reading.weights", 2, 512)),
     ("'reading.weights' has a number that is not", put("reading.weights", (1, 7), np.nan)),
     ("'reading.biases' has a number that is not", put("reading.biases", (2,), np.inf)),
-    ("'reading.calibration' has a number", put("reading.calibration", (0,), 0)),
-    ("'reading.calibration' has a number", put("reading.calibration", (1,), 0.09)),
-    ("'reading.calibration' has a number", put("reading.calibration", (1,), 1.01)),
-    ("'near.queries' has a query beyond the 2", put("near.queries", (1,), 2)),
+    ("'reading.calibration' has a number outside 1e-09", put("reading.calibration", (0,), 0)),
+    ("'reading.calibration' has a number outside 0.1", put("reading.calibration", (1,), 0.09)),
+    ("'reading.calibration' has a number outside 0.1", put("reading.calibration", (1,), 1.01)),
+    ("'near.queries' is not in ascending order below 2", put("near.queries", (1,), 2)),
     (
         "'near.queries' is not in ascending",
         lambda t: t.update({"near.queries": np.array([1, 0], np.uint8)}),
