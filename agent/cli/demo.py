@@ -61,7 +61,7 @@ class Story:
             model, _ = surest(query, self.models, self._cache.read)
             own = self._profile[model.id]
             knowledge = knowledge_in(
-                self._holdings[recipient], model, NOW, concepts=self._concepts, cache=self._cache
+                self._holdings[recipient], model, NOW, self._concepts, self._cache
             )
             available = replace(terms, available=frozenset(own))
             request = Request(query, recipient)
@@ -88,9 +88,7 @@ class Story:
 
     def people_left(self, recipient: str, model: Model) -> int:
         """Count the people of a model who agree with all that a recipient holds."""
-        knowledge = knowledge_in(
-            self._holdings[recipient], model, NOW, concepts=self._concepts, cache=self._cache
-        )
+        knowledge = knowledge_in(self._holdings[recipient], model, NOW, self._concepts, self._cache)
         return people_left(knowledge, model, self._cache)
 
     def held(self, recipient: str) -> str:

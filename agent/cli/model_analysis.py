@@ -10,7 +10,7 @@ from agent.cli.policy import model_path
 from agent.cli.printing import facts, numeric, page, paragraph, table, wide
 from agent.decision.choice import LEAST
 from agent.decision.context import Terms
-from agent.decision.studies import Comparison, QueryChange, compare_models
+from agent.decision.what_if import Comparison, QueryChange, compare_models
 from agent.model.file import read
 from agent.words.figures import UNKNOWN, bits, counted, listed
 from agent.words.titles import Titles, titled

@@ -4,10 +4,13 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from math import isfinite, log2
 from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
+from msgspec import Struct, field
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import (
@@ -48,13 +51,13 @@ from agent.cli.printing import (
 from agent.cli.prompts import agree
 from agent.daemon.policy_file import Change, Edit, rewrite
 from agent.decision.context import attributes_of
-from agent.decision.studies import Calibration, calibrated
-from agent.decision.values import ReplayedRequest
 from agent.errors import PolicyError, UsageError
 from agent.files import read_bytes
+from agent.model.model import Model
+from agent.tradeoff.study import IMPROVEMENTS, fit
 from agent.wire.base import Done, RecipientName
 from agent.wire.decide import Allowed
-from agent.wire.policy import Edited, Tried, TryPolicy, Win
+from agent.wire.policy import Edited, ReplayedRequest, Tried, TryPolicy, Win
 from agent.words.figures import bits, counted, people
 from agent.words.titles import Titles, titled
 from policy import amend
@@ -76,6 +79,8 @@ NOT_BLOCKED = "{} was not blocked, so nothing was changed."
 STILL = "{} still gets nothing, by {}, which is not for it alone: change it by hand."
 
 LARGEST = 1 << 20  # bytes
+QUESTIONS = ("sensitivity", "one_of")
+MOST_DIGITS = 10  # of a number of people
 DIGITS = 4  # of a number that is written: answers by five words are no more exact
 UNFITTED = (
     "λ: not fitted, for no answer about being recognised has a price. Answer [one_of] for more "
@@ -201,6 +206,52 @@ def block(recipient: str, *, undo: bool) -> Output:
     if lifted.rule is not None:
         text = STILL.format(recipient, repr(lifted.rule))
     return Output(lifted, paragraph(text))
+
+
+class Calibration(Struct, frozen=True, kw_only=True):
+    """The prices that answers imply.
+
+    ``trade_off``: λ by the metric maxprob, None where no answer has a price; ``error_bits``: the
+    root mean square of what the answers are off the line. ``one_of``, ``sensitivity``: bits wanted,
+    by number of people and by attribute, None for what is never shared.
+    """
+
+    trade_off: float | None = field(name="lambda")
+    error_bits: float | None
+    one_of: dict[str, float | None]
+    sensitivity: dict[str, float | None]
+
+
+def calibrated(answers: Mapping[str, Any], model: Model) -> Calibration:
+    """Fit λ to what a person wants for being one of k people, whose identifiability is 1/k.
+
+    ``answers``: to the QUESTIONS, each one of IMPROVEMENTS, of which a factor x is log2 x bits
+    (paper 7.2). UsageError, with the nearest name, for an unknown question or an invalid answer,
+    and where there is no answer at all.
+    """
+    wanted: dict[str, dict[str, float | None]] = {each: {} for each in QUESTIONS}
+    for question, answered in answers.items():
+        if question not in QUESTIONS:
+            raise UsageError.unknown("key", question, QUESTIONS)
+        if not isinstance(answered, dict):
+            raise UsageError(f"{question!r} is not a table", f"write it as [{question}]")
+        for name, answer in answered.items():
+            digits = name.isascii() and name.isdecimal() and len(name) <= MOST_DIGITS
+            if question == "sensitivity":
+                model.index(name)
+            elif not digits or name.startswith("0"):
+                hint = "write a whole number from 1, without signs, as in 1000 = '25%'"
+                raise UsageError(f"{name!r} is not a number of people", hint)
+            if not isinstance(answer, str) or answer not in IMPROVEMENTS:
+                raise UsageError.unknown("improvement", str(answer), IMPROVEMENTS)
+            bits = log2(IMPROVEMENTS[answer])
+            wanted[question][name] = bits if isfinite(bits) else None
+    if not any(wanted.values()):
+        raise UsageError("no question is answered", "answer sensitivity, one_of, or both")
+    priced = {k: bits for k, bits in wanted["one_of"].items() if bits is not None}
+    line = fit(np.array([1 / int(k) for k in priced]), np.array([*priced.values()]))
+    trade_off, error = (None, None) if line is None else line
+    return Calibration(trade_off=trade_off, error_bits=error, **wanted)
 
 
 def calibration_text(result: Calibration) -> str:

@@ -18,7 +18,7 @@ from agent.errors import ModelError, UsageError
 from agent.model.model import Meaning, Model, meaning_of, surest
 from agent.model.reading import NOTHING as UNREAD
 from agent.model.reading import Interpretation
-from agent.vault.disclosure_index import NOTHING, Disclosure, site_of
+from agent.vault.disclosure_index import Disclosure, site_of
 from agent.vault.vault import Vault
 from agent.wire.decide import Answer, Ask, Because, Summary
 from policy.match import Ruling
@@ -103,8 +103,7 @@ def situation_of(
     index, cache = vault.ledger.disclosures, agent.reader.cache
     holdings = index.pool(ruling.pool, policy.pool_of, number)
     planned = terms.mode == "planned"
-    queries = index.queries(ruling.pool, policy.pool_of, number) if planned else NOTHING
-    knowledge = knowledge_in(holdings, model, at, queries, index.concepts, cache)
+    knowledge = knowledge_in(holdings, model, at, index.concepts, cache, planned=planned)
     meanings = (Meaning(concept, fact.value) for concept, fact in holdings.held.items())
     if not knowledge.share and unmatched(meanings, index.concepts):
         raise UndecidedError("unfit")
@@ -115,7 +114,7 @@ def situation_of(
     if named is not None:
         usable = tuple(sorted(sent.longest.keys() & {*named}))
     if model is LOCALE:
-        holds = knowledge_in(holdings, readers[0], at, concepts=index.concepts, cache=cache)
+        holds = knowledge_in(holdings, readers[0], at, index.concepts, cache)
         holds = holds if terms.memory == "remembers" else Knowledge()
         people = people_left(holds, readers[0], cache)
     return Situation(

@@ -12,7 +12,7 @@ from agent.daemon.reviews import own_search
 from agent.decision.context import Context, attributes_of, rulebook, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_left
-from agent.decision.values import ReplayedRequest, Request
+from agent.decision.values import Request
 from agent.errors import ModelError, UsageError
 from agent.model.attributes import Attribute
 from agent.model.model import Concepts, Model, meaning_of
@@ -176,7 +176,7 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
     concepts, pool_of, unchanged = Concepts(models), Pools(policy.groups).of, 0
     pools = defaultdict[str, Holdings[str]](partial(Holdings[str], concepts.replaces))
     books = {name: rulebook(policy, each, models) for name, each in by_id.items()}
-    requests = list[ReplayedRequest]()
+    requests = list[wire.ReplayedRequest]()
     for _, record in vault.ledger.read():
         if not isinstance(record, Disclosure):
             for site in record.sites:
@@ -194,16 +194,15 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
         requested = (each.name for each in model.attributes[model.persons :])
         available = frozenset({*codes, *requested})
         terms = dataclasses.replace(terms_under(ruling, model), available=available)
-        knowledge = knowledge_in(
-            holdings, model, record.at, concepts=concepts, cache=agent.reader.cache
-        )
+        cache, planned = agent.reader.cache, terms.mode == "planned"
+        knowledge = knowledge_in(holdings, model, record.at, concepts, cache, planned=planned)
         context = Context(
             Request(record.query, record.host, record.asked),
             terms,
             knowledge,
             model,
             codes if terms.limits.protect == "me" else None,
-            cache=agent.reader.cache,
+            cache=cache,
         )
         requests.append(_replayed(record, context, codes, holdings))
     return wire.Tried(requests=requests, kept=unchanged)
@@ -211,7 +210,7 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
 
 def _replayed(
     record: Disclosure, context: Context, codes: Mapping[str, int], holdings: Holdings[str]
-) -> ReplayedRequest:
+) -> wire.ReplayedRequest:
     """Decide a past request, and note in the holdings what would have been sent."""
     model, cache, terms = context.model, context.cache, context.terms
     decision = decide(context, brief=True)
@@ -221,9 +220,11 @@ def _replayed(
     facts = [meaning_of(name, value, model) for name, value in values.items()]
     holdings.add_facts(record.at, site_of(record.host), facts)
     if decision.disclosed:
-        holdings.add_query(site_of(record.host), cache.read(model, record.query))
+        meant = cache.read(model, record.query).meant
+        named = [(model.queries[each.query].text, each.probability) for each in meant]
+        holdings.add_query(site_of(record.host), named)
     before = context.knowledge if terms.memory == "remembers" else Knowledge()
-    return ReplayedRequest(
+    return wire.ReplayedRequest(
         at=record.at,
         recipient=record.host,
         query=record.query,

@@ -112,7 +112,7 @@ def _recipient(
     disclosed = [step for step in steps if step.people_left is not None]
     model = _counted_by(agent, disclosed[-1].number if disclosed else None, now)
     holdings = index.pool(pool, in_use.pool_of)
-    knowledge = knowledge_in(holdings, model, now, concepts=index.concepts, cache=cache)
+    knowledge = knowledge_in(holdings, model, now, index.concepts, cache)
     facts = sorted(
         (*index.concepts.label(Meaning(concept, fact.value)), fact.since)
         for concept, fact in holdings.held.items()
@@ -168,7 +168,7 @@ def forget(body: RecipientName, now: datetime, agent: Agent) -> Done:
     """
     records, pool = agent.open_vault.ledger, agent.rules.active.pool(body.recipient)
     host = None if body.recipient.startswith(SIGN) else host_of(body.recipient)
-    if not records.disclosures.queries(pool, agent.rules.active.pool_of):
+    if not records.disclosures.pool(pool, agent.rules.active.pool_of).queries:
         return Done(done=False)
     return Done(done=records.forget(now, sites_in(agent, pool), host))
 

@@ -8,6 +8,7 @@ sent cannot be taken back.
 
 from dataclasses import replace
 from functools import cache as once
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -166,22 +167,19 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     """
     model, cache = prepared.context.model, prepared.context.cache
     settings, anonymity_set = prepared.settings, prepared.anonymity_set
+    usable = prepared.free & anonymity_set.persons
+    demands = replace(settings, candidates=usable, own=None)
+
+    def beforehand(mean: QueryPlanner) -> int:
+        everyone = DisclosureObjective(mean, cache.anonymity_set(model), demands)
+        return maximise(everyone, restarts=0).mask
+
     shares, mean, starts = _shares(prepared), _mean(model, cache), list[int]()
-    weights, usable = [*shares.values()], prepared.free & anonymity_set.persons
+    queries, weights = [uses_of(each, model, cache) for each in shares], [*shares.values()]
     if mean is not None:
+        queries.append(mean)
         weights.append(REST * max(0.0, 1 - sum(weights)))
-        demands, average = replace(settings, candidates=usable, own=None), mean
-        usual = cache.get(
-            model,
-            (maximise, demands),
-            lambda: (
-                maximise(
-                    DisclosureObjective(average, cache.anonymity_set(model), demands), restarts=0
-                ).mask
-            ),
-        )
-        starts.append(usual)
-    queries = [*(uses_of(each, model, cache) for each in shares), *([] if mean is None else [mean])]
+        starts.append(cache.get(model, (maximise, demands), partial(beforehand, mean)))
     prices = DisclosureObjective(HELPS_NOTHING, anonymity_set, replace(settings, most=None))
     scope = Scope(anonymity_set.known & usable, usable, fixed, settings.most, LEAST)
     return Plan(plan(queries, weights, prices, scope, starts), shares, prices)

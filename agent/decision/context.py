@@ -250,8 +250,7 @@ def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
 def prepare(context: Context) -> Prepared:
     """Put a context into indexes; UsageError for a name in it that is absent from the model."""
     terms, knowledge, model = context.terms, context.knowledge, context.model
-    limits = terms.limits
-    reading = context.meaning
+    limits, reading = terms.limits, context.meaning
     pairs = [(_person(name, model), code) for name, code in knowledge.codes]
     for index, code in pairs:
         if not 0 <= code < model.cards[index]:
@@ -291,7 +290,7 @@ def prepare(context: Context) -> Prepared:
         limits.risk is not None and anonymity_set.identifiability(0, "risk", 1) > limits.risk
     ) or (limits.k and anonymity_set.identifiability(0, "k", limits.k) > limits.violations):
         status = "past a limit already"
-    context, free = replace(context, reading=reading), open_ & ~forced & ~asked
+    free = open_ & ~forced & ~asked
     return Prepared(context, reading, anonymity_set, settings, barred, status, free, forced, asked)
 
 

@@ -6,14 +6,12 @@ of the rest (DESIGN.md 2.8).
 """
 
 from bisect import bisect_right, insort
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from itertools import chain, permutations
-from math import fsum, prod
-from types import MappingProxyType
+from math import prod
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -21,13 +19,13 @@ import numpy as np
 from agent.decision.cache import Cache
 from agent.decision.values import Inferred
 from agent.model.model import ANY_PEOPLE, Concepts, Meaning, Model
-from agent.model.reading import Candidate, Interpretation
 from agent.tradeoff.measures import FEWEST
 
 WEEK = timedelta(days=7)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TOLD_ANYWAY = frozenset({"language", "country"})  # by the browser, and the network address
 LATEST = 200  # requests of a site that count; earlier ones say little about what comes next
+THOUSANDTHS = 1000  # in which probabilities are counted, so that their sums are exact
 Value = TypeVar("Value")
 History = tuple[tuple[int, float], ...]
 
@@ -75,7 +73,8 @@ class Holdings(Generic[Value]):
     """What one pool of recipients holds and was asked: a fold over what its sites received.
 
     The latest value of an attribute counts, of what was not forgotten since. The queries that
-    count are the LATEST of each site that it did not forget.
+    count are the LATEST of each site that it did not forget. Attributes, values and queries are by
+    the names that all models share, or by the names and codes of one.
     """
 
     def __init__(self, replaces: Callable[[str, Value, Value], bool] = lambda *_: True) -> None:
@@ -86,11 +85,11 @@ class Holdings(Generic[Value]):
         self._replaces = replaces
         # by attribute, with the site
         self._standing: dict[str, list[tuple[str, HeldValue[Value]]]] = {}
-        self._held: dict[str, HeldValue[Value]] = {}
-        self.held: Mapping[str, HeldValue[Value]] = MappingProxyType(self._held)
-        """The facts by attribute; a view, which later events change."""
+        self.held = dict[str, HeldValue[Value]]()
+        """The facts by attribute, which later events change."""
         self._learnt: list[timedelta] = []  # when each fact was new, ascending
-        self._asked: dict[str, deque[tuple[Candidate, ...]]] = {}  # by site
+        self.queries: dict[str, deque[Sequence[tuple[Value, float]]]] = {}
+        """What texts may have meant, by each site that was sent something and did not forget it."""
 
     def add_facts(self, at: datetime, site: str, facts: Iterable[tuple[str, Value]]) -> None:
         """Note facts that one of its sites received; what is told anyway is never `recent`."""
@@ -102,26 +101,31 @@ class Holdings(Generic[Value]):
             if self._learns(name, fact) and name not in TOLD_ANYWAY:
                 insort(self._learnt, at - EPOCH)
 
-    def add_query(self, site: str, reading: Interpretation) -> None:
-        """Note what a text that carried something to a site may have meant."""
-        self._asked.setdefault(site, deque(maxlen=LATEST)).append(reading.meant)
+    def add_query(self, site: str, meant: Sequence[tuple[Value, float]]) -> None:
+        """Note the queries that a text which carried something to a site may have meant.
+
+        With their probabilities; a text that means none takes no other's place.
+        """
+        latest = self.queries.setdefault(site, deque(maxlen=LATEST))
+        if meant:
+            latest.append(meant)
 
     def forget(self, sites: Collection[str]) -> None:
         """Keep only what other sites received, whichever sites pool by now."""
-        self._held.clear()
+        self.held.clear()
         for name, standing in self._standing.items():
             standing[:] = [each for each in standing if each[0] not in sites]
             for _, fact in standing:
                 self._learns(name, fact)
-        for site in self._asked.keys() & sites:
-            del self._asked[site]
+        for site in self.queries.keys() & sites:
+            del self.queries[site]
 
     def _learns(self, name: str, fact: HeldValue[Value]) -> bool:
         """Hold a fact if it is new; return whether it is."""
-        held = self._held.get(name)
+        held = self.held.get(name)
         if held and (held.value == fact.value or not self._replaces(name, fact.value, held.value)):
             return False
-        self._held[name] = fact
+        self.held[name] = fact
         return True
 
     def recent(self, now: datetime) -> int:
@@ -132,29 +136,22 @@ class Holdings(Generic[Value]):
         return len(self._learnt) - bisect_right(self._learnt, now - EPOCH - WEEK)
 
     @property
-    def times(self) -> History:
-        """The queries that carried something, ascending, and how often each did."""
-        moments: dict[int, list[float]] = {}
-        for each in chain.from_iterable(chain.from_iterable(self._asked.values())):
-            moments.setdefault(each.query, []).append(each.probability)
-        return tuple((query, fsum(each)) for query, each in sorted(moments.items()))
-
-    def knowledge(self: "Holdings[int]", now: datetime) -> Knowledge:
-        """Summarise the holdings, where values are codes of a model."""
-        codes = tuple(sorted((name, fact.value) for name, fact in self._held.items()))
-        return Knowledge(codes, self.recent(now), self.times)
+    def times(self) -> dict[Value, float]:
+        """The queries that carried something, and how often each did, by probability."""
+        times = Counter[Value]()
+        for query, share in chain.from_iterable(chain.from_iterable(self.queries.values())):
+            times[query] += round(share * THOUSANDTHS)
+        return {query: count / THOUSANDTHS for query, count in times.items()}
 
 
 def people_left(knowledge: Knowledge, model: Model, cache: Cache | None = None) -> int:
     """Count the people who agree with what is known; estimated for facts of other models."""
-    if not knowledge.share:
-        return 0
     codes, share, cache = knowledge.codes, knowledge.share, cache or Cache()
     pairs = [(model.index(name), code) for name, code in codes]
     return cache.get(
         model,
         (people_left, codes, share),
-        lambda: round(cache.anonymity_set(model, pairs, share).people),
+        lambda: round(cache.anonymity_set(model, pairs, share).people) if share else 0,
     )
 
 
@@ -167,18 +164,17 @@ def inferred(
     absent from the model, so that nobody agrees. UsageError for a name absent from the model.
     Source: DESIGN.md 2.2.
     """
-    codes, cache = None if knowledge is None else knowledge.codes, cache or Cache()
-
-    def inference(name: str) -> Inferred:
+    cache, inferences = cache or Cache(), list[Inferred]()
+    for name in guarded:
         index, bits, best_guess = model.index(name), 0.0, 0.0
         everybody = cache.anonymity_set(model).guard(index)
-        if codes is not None:
-            pairs = [(model.index(each), code) for each, code in codes]
+        if knowledge is not None:
+            pairs = [(model.index(each), code) for each, code in knowledge.codes]
             guard = cache.anonymity_set(model, pairs).guard(index)
             if guard.people >= FEWEST:
                 bits = everybody.entropy(0) - guard.entropy(0)
                 best_guess = guard.best_guess(0)
-        return Inferred(
+        inference = Inferred(
             name=name,
             title=model.attributes[index].title,
             bits=bits,
@@ -186,10 +182,8 @@ def inferred(
             best_guess=best_guess,
             by_chance=everybody.best_guess(0),
         )
-
-    return tuple(
-        cache.get(model, (inferred, each, codes), partial(inference, each)) for each in guarded
-    )
+        inferences.append(inference)
+    return tuple(inferences)
 
 
 MOST = 4  # models of which every order is tried
@@ -255,22 +249,22 @@ def knowledge_in(
     holdings: Holdings[str],
     model: Model,
     now: datetime,
-    queries: Mapping[str, float] | None = None,
     concepts: Concepts | None = None,
     cache: Cache | None = None,
+    *,
+    planned: bool = False,
 ) -> Knowledge:
     """Express what a pool holds in the codes of a model, and how few share the rest of it.
 
-    ``queries``: beside those that it counts itself, the latest of the pool, and how often each
-    came, as `DisclosureIndex.queries` has them; one that the model does not know is left out.
     ``concepts``: the models that are installed, by default this one alone. A fact that the model
-    cannot express counts in ``share``.
+    cannot express counts in ``share``; a query that it does not know is left out. ``planned``: the
+    queries are needed, as a plan needs them.
     """
     concepts, cache = concepts or Concepts((model,)), cache or Cache()
     facts = [Meaning(concept, fact.value) for concept, fact in holdings.held.items()]
     coded = [concepts.code(fact, model) for fact in facts]
-    times = defaultdict[int, float](float, holdings.times)
-    for text, count in (queries or {}).items():
+    times = defaultdict[int, float](float)
+    for text, count in (holdings.times if planned else {}).items():
         query = cache.match(model, text)
         if query is not None and count:
             times[query] += count

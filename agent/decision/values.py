@@ -5,9 +5,9 @@ can hold these values without the mathematics that makes them.
 """
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import Struct, field
 
 Code = Literal[
     "answered",  # decided in the ordinary way, whether or not anything is attached
@@ -344,38 +344,3 @@ class Curve(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     points: tuple[CurvePoint, ...]
     present: int
     knee: int | None
-
-
-class ReplayedRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A past request under a policy that is tried, beside what it was.
-
-    ``disclosed``: the names that were sent, ``would_disclose``: those that would have been;
-    ``would_ask``: what would have waited for the user; ``utility``: in bits; ``people_left``: who
-    would have agreed with all that the recipient's pool had received by then.
-    """
-
-    at: datetime
-    recipient: str
-    query: str
-    disclosed: tuple[str, ...]
-    would_disclose: tuple[str, ...]
-    would_ask: tuple[str, ...]
-    utility_was: float
-    utility: float
-    people_left_was: float
-    people_left: float
-
-
-class Correction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, order=True):
-    """A text, in the spelling of all that are alike, that does not mean a known query of a model.
-
-    ``model``: its id; ``query``: by its name, which outlives an update of the model. None of them
-    is empty. ``repr`` masks all of it.
-    """
-
-    text: Annotated[str, Meta(min_length=1)]
-    model: Annotated[str, Meta(min_length=1)]
-    query: Annotated[str, Meta(min_length=1)]
-
-    def __repr__(self) -> str:
-        return "Correction(***)"

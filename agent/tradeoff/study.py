@@ -11,7 +11,7 @@ scale has, the answer is the same.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, log
+from math import ceil, inf, log
 from typing import NamedTuple
 
 import numpy as np
@@ -104,16 +104,17 @@ def sample_size(error: float, delta: float, spread: float = 1.0, *, two_sided: b
     return ceil((spread / error) ** 2 * (log(2 if two_sided else 1) - log(delta)) / 2)
 
 
-NEVER = float("inf")  # no improvement is enough
+# The answers offered in 7.2, and the factor of speed that each wants; to the last none is enough.
+IMPROVEMENTS = {"25%": 1.25, "50%": 1.5, "100%": 2.0, "4x": 4.0, "never": inf}
 
 
 def wanted_bits(levels: Indexes, improvements: Floats) -> Floats:
     """The bits that each thing must bring: the median over those who said it.
 
     ``levels``: intp (people, things), 1 to 5, or 0 where unanswered; ``improvements``: float64
-    (5,), the factor of speed wanted for each level, 1 or more, or NEVER. A factor x is log2 x
+    (5,), the factor of speed wanted for each level, 1 or more. A factor x is log2 x
     bits (paper 7.2). The two mappings are concatenated person by person before the median is taken.
-    NEVER counts as infinitely many bits; NaN comes back for a thing of which nobody said anything.
+    An infinite factor is infinitely many bits; NaN stands for a thing that nobody rated.
     """
     bits = np.append(np.nan, np.log2(improvements))[levels]
     answered = (column[~np.isnan(column)] for column in bits.T)

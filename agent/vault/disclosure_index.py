@@ -1,21 +1,19 @@
 """The entries of the ledger, and an index of what recipients were asked and hold."""
 
 from bisect import bisect_left
-from collections import Counter, defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from itertools import chain
+from functools import lru_cache, partial
 from math import inf, isfinite
 from operator import attrgetter
-from types import MappingProxyType
 from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
 
 from agent.decision.cache import Recent
-from agent.decision.knowledge import LATEST, Holdings
+from agent.decision.knowledge import Holdings
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Concepts, Meaning
 from agent.vault.database import damaged
@@ -25,11 +23,9 @@ from policy import hosts
 NO_ENTRY = "not an entry of a ledger"
 MOST_SITES = 48  # in one entry, which has room for this many of the longest
 VIEWS = 4  # groupings kept ready: the policy's, and the one before it was edited
-NOTHING: Mapping[str, float] = MappingProxyType({})
 PoolOf = Callable[[str], str]
 Pairs = tuple[tuple[str, str], ...]
 Shares = tuple[tuple[str, float], ...]
-THOUSANDTHS = 1000  # in which probabilities are counted, so that their sums are exact
 site_of = lru_cache(maxsize=4096)(hosts.site_of)
 
 
@@ -191,7 +187,6 @@ class LedgerStep(NamedTuple):
 
 
 _NUMBER = attrgetter("number")
-_Latest = deque[Shares]
 
 
 class DisclosureIndex:
@@ -250,7 +245,7 @@ class DisclosureIndex:
                     self._values[name] = value, number
 
     def pool(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Holdings[str]:
-        """The values a pool holds; ``pool_of``: the pool of a host, the same for its site.
+        """What a pool holds and was asked; ``pool_of``: the pool of a host, the same for its site.
 
         Pass the same function again: its result is cached. ``before``: as it was before the entry
         of this number, folded anew each time.
@@ -258,7 +253,7 @@ class DisclosureIndex:
         return self._view(pool_of, before).pools.get(pool) or Holdings()
 
     def pools(self, pool_of: PoolOf) -> Iterator[tuple[str, Holdings[str]]]:
-        """Yield every pool that was ever told anything, in the order of its name."""
+        """Yield every pool that was ever sent anything, in the order of its name."""
         yield from sorted(self._view(pool_of).pools.items(), key=lambda named: named[0])
 
     def holders(
@@ -280,18 +275,6 @@ class DisclosureIndex:
                     pools.setdefault(name, []).append(pool)
         return {name: tuple(pools[name]) for name in sorted(pools)}
 
-    def queries(self, pool: str, pool_of: PoolOf, before: int | None = None) -> Mapping[str, float]:
-        """The latest known queries of a pool's sites and how often each came; see `LATEST`.
-
-        Each time counts all that its text may have meant, by probability; a text that was read as
-        none has no name. Arguments as for `pool`.
-        """
-        latest = self._view(pool_of, before).queries[pool].values()
-        times = Counter[str]()
-        for name, share in chain.from_iterable(chain.from_iterable(latest)):
-            times[name] += round(share * THOUSANDTHS)
-        return {name: count / THOUSANDTHS for name, count in times.items()}
-
     def _view(self, pool_of: PoolOf, before: int | None = None) -> "_View":
         if before is not None:
             view, end = _View(pool_of, self.concepts), bisect_left(self.steps, before, key=_NUMBER)
@@ -302,33 +285,22 @@ class DisclosureIndex:
         return view
 
 
-def _enqueue(queries: dict[str, _Latest], step: LedgerStep) -> None:
-    """Take a reading as the latest of its site; one of nothing takes no other's place."""
-    latest = queries.setdefault(step.site, deque(maxlen=LATEST))
-    if step.query is None:
-        latest.clear()
-    elif any(name and share for name, share in step.meant) or not latest:
-        latest.append(step.meant)
-
-
 class _View:
-    """The pools under one grouping, and the readings of their sites, as far as they were read."""
+    """The pools under one grouping, as far as the steps were read."""
 
     def __init__(self, pool_of: PoolOf, concepts: Concepts) -> None:
-        self.pools: dict[str, Holdings[str]] = {}
-        self.queries: defaultdict[str, dict[str, _Latest]] = defaultdict(dict)  # by pool and site
+        self.pools = defaultdict[str, Holdings[str]](partial(Holdings[str], concepts.replaces))
         self._pool_of, self._concepts = lru_cache(pool_of), concepts
         self._read = 0
 
     def read(self, steps: list[LedgerStep]) -> None:
         """Read the steps that are new."""
         for step in steps[self._read :]:
-            pool = self._pool_of(step.site)
-            _enqueue(self.queries[pool], step)
-            if step.facts:
-                holdings = self.pools.setdefault(pool, Holdings(self._concepts.replaces))
-                facts = [self._concepts.current(Meaning(*fact)) for fact in step.facts]
-                holdings.add_facts(step.at, step.site, facts)
-            elif step.query is None and pool in self.pools:
-                self.pools[pool].forget((step.site,))
+            holdings = self.pools[self._pool_of(step.site)]
+            if step.query is None:
+                holdings.forget((step.site,))
+                continue
+            holdings.add_query(step.site, list(filter(any, step.meant)))
+            facts = [self._concepts.current(Meaning(*fact)) for fact in step.facts]
+            holdings.add_facts(step.at, step.site, facts)
         self._read = len(steps)

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta, Struct
 
-from agent.decision.values import Correction, Fact
+from agent.decision.values import Fact
 from agent.errors import UsageError, VaultVersionError
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.model import Concepts, Model, meaning_of
@@ -17,7 +19,6 @@ ITEM = "profile"
 CORRECTIONS, MOST_CORRECTIONS = "not-that", 1_000  # the item, and how many are in it
 Values = Mapping[str, str]  # by kind: a value's name across models, or MODEL:VALUE (`Meaning`)
 _DECODER = msgspec.json.Decoder(list[Fact])
-_CORRECTIONS = msgspec.json.Decoder(list[Correction])
 
 
 class Profile:
@@ -189,6 +190,24 @@ def _hanging(kind: str, value: str | None, models: Sequence[Model]) -> dict[str,
                 meaning = None if follows is None else meaning_of(name, follows, model).value
                 hanging[other] = meaning or UNSPECIFIED
     return hanging
+
+
+class Correction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, order=True):
+    """A text, in the spelling of all that are alike, that does not mean a known query of a model.
+
+    ``model``: its id; ``query``: by its name, which outlives an update of the model. None of them
+    is empty. ``repr`` masks all of it.
+    """
+
+    text: Annotated[str, Meta(min_length=1)]
+    model: Annotated[str, Meta(min_length=1)]
+    query: Annotated[str, Meta(min_length=1)]
+
+    def __repr__(self) -> str:
+        return "Correction(***)"
+
+
+_CORRECTIONS = msgspec.json.Decoder(list[Correction])
 
 
 class Corrections:

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
-from agent.decision.values import ReplayedRequest
 from agent.wire.base import MOST_DAYS, MOST_NAMES, Host, Message, Name, Names, Query
 
 Lasting = Literal["once", "days", "always"]
@@ -124,6 +123,26 @@ class TryPolicy(Message, frozen=True, kw_only=True):
     """The text of a policy file, to be tried on the requests in the ledger."""
 
     text: str
+
+
+class ReplayedRequest(Message, frozen=True, kw_only=True):
+    """A past request under a policy that is tried, beside what it was.
+
+    ``disclosed``: the names that were sent, ``would_disclose``: those that would have been;
+    ``would_ask``: what would have waited for the user; ``utility``: in bits; ``people_left``: who
+    would have agreed with all that the recipient's pool had received by then.
+    """
+
+    at: datetime
+    recipient: str
+    query: str
+    disclosed: tuple[str, ...]
+    would_disclose: tuple[str, ...]
+    would_ask: tuple[str, ...]
+    utility_was: float
+    utility: float
+    people_left_was: float
+    people_left: float
 
 
 class Tried(Message, frozen=True, kw_only=True):

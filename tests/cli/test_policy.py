@@ -4,16 +4,22 @@ import tomllib
 from math import log2
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import agent
-from agent.cli.policy_edit import LARGEST
+from agent.cli.policy_edit import LARGEST, calibrated
+from agent.errors import UsageError
 from agent.paths import paths
+from agent.tradeoff.study import IMPROVEMENTS
 from agent.wire.base import RecipientName
 from agent.wire.policy import Tried, TryPolicy
 from policy.read import load
 from tests.cli.conftest import Ran, Run
 from tests.cli.examples import RIGHT
+from tests.decision.made import NAMES, made_model
 from tests.house.tree import ROOT
 from tests.wire.fake import FakeDaemon, says
 
@@ -218,3 +224,47 @@ def test_without_a_line_the_trade_off_stays(calibrate: Run, folder: Path) -> Non
     after = tomllib.loads(paths().policy.read_text())
     assert after["lambda"] == 25
     assert after["attributes"]["region"] == {"disclose": "auto", "sensitivity": 0.585}
+
+
+MODEL = made_model(2)
+WANTED = {text: None if text == "never" else np.log2(x) for text, x in IMPROVEMENTS.items()}
+OFFERED = st.sampled_from([*IMPROVEMENTS])
+
+
+@given(
+    st.dictionaries(st.sampled_from(NAMES), OFFERED, min_size=1),
+    st.dictionaries(st.sampled_from(["1", "10", "100", "10000"]), OFFERED),
+)
+def test_answers_are_bits_and_lambda_is_nearest_to_them(
+    sensitivity: dict[str, str], one_of: dict[str, str]
+) -> None:
+    """Log2 of the factor; the line of least squares through the origin, where a price is."""
+    found = calibrated({"sensitivity": sensitivity, "one_of": one_of}, MODEL)
+    assert found.sensitivity == {name: WANTED[said] for name, said in sensitivity.items()}
+    assert found.one_of == {people: WANTED[said] for people, said in one_of.items()}
+    priced = [(1 / int(k), bits) for k, bits in found.one_of.items() if bits is not None]
+    assert (found.trade_off is None) == (not priced)
+
+    def off(price: float) -> float:
+        return sum((bits - price * cost) ** 2 for cost, bits in priced)
+
+    if found.trade_off is not None:
+        best = off(found.trade_off)
+        assert best <= min(off(found.trade_off * 0.99), off(found.trade_off * 1.01))
+        assert found.error_bits == pytest.approx((best / len(priced)) ** 0.5)
+
+
+def test_what_is_no_answer() -> None:
+    """An improvement that was not offered, and what counts no people."""
+    cases: list[tuple[dict[str, object], str]] = [
+        ({"sensitivity": {"age": "25"}}, "unknown improvement '25'"),
+        ({"sensitivity": {"age": 2.0}}, "unknown improvement '2.0'"),
+        ({"one_of": {"0": "25%"}}, "is not a number of people"),
+        ({"one_of": {"²": "25%"}}, "is not a number of people"),
+        ({"one_of": {"12345678901": "25%"}}, "is not a number of people"),
+        ({"one_of": 3}, "'one_of' is not a table"),
+        ({"one_of": {}}, "no question is answered"),
+    ]
+    for answers, error in cases:
+        with pytest.raises(UsageError, match=error):
+            calibrated(answers, MODEL)

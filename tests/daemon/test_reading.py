@@ -174,7 +174,7 @@ def test_a_text_is_answered_recorded_and_corrected(reads: Home) -> None:
     assert entry.read_as == meant
     assert calls.requests()[-1].read_as == meant
     assert agent.vault is not None
-    site = agent.vault.ledger.disclosures.queries(SHOP, lambda site: site)
+    site = agent.vault.ledger.disclosures.pool(SHOP, lambda site: site).times
     assert site == {PYTHON: 0.62, "restaurants today": 0.2}
     found = calls.not_that(NotThat(entry=answer.id))
     assert (found.done, found.query, found.read_as, found.now) == (True, TEXT, [meant], None)

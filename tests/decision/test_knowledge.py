@@ -27,7 +27,6 @@ from agent.decision.values import Request
 from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.model import Concepts, Meaning, Model, meaning_of
-from agent.model.reading import NOTHING, Interpretation
 from agent.tradeoff.tables import Population
 from policy.hosts import site_of
 from tests.decision.made import CARDS, NAMES, PERSONS, QUERIES, World, made_model, model_of, worlds
@@ -60,9 +59,10 @@ def folded(events: Sequence[Told | Forgotten], now: datetime = NOW) -> Knowledge
             holdings.forget(event.sites)
         else:
             holdings.add_facts(event.at, site_of(event.host), event.codes)
-            meant = NOTHING if event.query is None else Interpretation.exact(event.query)
+            meant = [] if event.query is None else [(event.query, 1.0)]
             holdings.add_query(site_of(event.host), meant)
-    return holdings.knowledge(now)
+    codes = tuple(sorted((name, fact.value) for name, fact in holdings.held.items()))
+    return Knowledge(codes, holdings.recent(now), tuple(sorted(holdings.times.items())))
 
 
 BOTH_WERE_TOLD = [

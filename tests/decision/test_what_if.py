@@ -12,9 +12,8 @@ from msgspec import structs
 from agent.decision.cache import Cache
 from agent.decision.context import Limits, Terms
 from agent.decision.knowledge import Knowledge
-from agent.decision.studies import IMPROVEMENTS, calibrated, compare_models
 from agent.decision.values import Request, SetComparison
-from agent.decision.what_if import curve_of, weigh
+from agent.decision.what_if import compare_models, curve_of, weigh
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.tradeoff.tables import QueryRows
@@ -25,7 +24,6 @@ from tests.decision.made import (
     World,
     decide,
     elsewhere,
-    made_model,
     model_of,
     worlds,
 )
@@ -280,50 +278,3 @@ def test_means_are_by_new_request() -> None:
     kept = sum((each.kept_bits or 0.0) * each.share for each in found.queries)
     assert found.kept_bits == pytest.approx(kept)
     assert compare_models(model_of(1), elsewhere(model_of(1)), 0.1).kept_bits is None
-
-
-MODEL = made_model(2)
-AGE, *_ = NAMES
-WANTED = {text: None if text == "never" else np.log2(x) for text, x in IMPROVEMENTS.items()}
-SAID = st.sampled_from([*IMPROVEMENTS])
-
-
-@given(
-    st.dictionaries(st.sampled_from(NAMES), SAID, min_size=1),
-    st.dictionaries(st.sampled_from(["1", "10", "100", "10000"]), SAID),
-)
-def test_answers_are_bits_and_lambda_is_nearest_to_them(
-    sensitivity: dict[str, str], one_of: dict[str, str]
-) -> None:
-    """Log2 of the factor; the line of least squares through the origin, where a price is."""
-    found = calibrated({"sensitivity": sensitivity, "one_of": one_of}, MODEL)
-    assert found.sensitivity == {name: WANTED[said] for name, said in sensitivity.items()}
-    assert found.one_of == {people: WANTED[said] for people, said in one_of.items()}
-    priced = [(1 / int(k), bits) for k, bits in found.one_of.items() if bits is not None]
-    assert (found.trade_off is None) == (not priced)
-
-    def off(price: float) -> float:
-        return sum((bits - price * cost) ** 2 for cost, bits in priced)
-
-    if found.trade_off is not None:
-        best = off(found.trade_off)
-        assert best <= min(off(found.trade_off * 0.99), off(found.trade_off * 1.01))
-        assert found.error_bits == pytest.approx((best / len(priced)) ** 0.5)
-
-
-def test_what_is_no_answer() -> None:
-    """Each is refused with what is wrong."""
-    cases: list[tuple[dict[str, object], str]] = [
-        ({"sensitivity": {"aeg": "25%"}}, "unknown attribute 'aeg'"),
-        ({"sensitivity": {AGE: "25"}}, "unknown improvement '25'"),
-        ({"sensitivity": {AGE: 2.0}}, "unknown improvement '2.0'"),
-        ({"one_of": {"0": "25%"}}, "is not a number of people"),
-        ({"one_of": {"²": "25%"}}, "is not a number of people"),
-        ({"one_of": {"12345678901": "25%"}}, "is not a number of people"),
-        ({"one_of": 3}, "'one_of' is not a table"),
-        ({"oen_of": {}}, "unknown key 'oen_of'"),
-        ({"one_of": {}}, "no question is answered"),
-    ]
-    for answers, error in cases:
-        with pytest.raises(UsageError, match=error):
-            calibrated(answers, MODEL)

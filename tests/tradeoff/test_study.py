@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from itertools import pairwise
-from math import hypot
+from math import hypot, inf
 
 import numpy as np
 import pytest
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from agent.tradeoff.objective import DisclosureObjective, Parts
 from agent.tradeoff.search import ALGORITHMS, Algorithm, Proof, maximise
 from agent.tradeoff.study import (
-    NEVER,
     fit,
     random_pairs,
     submodularity,
@@ -68,7 +67,7 @@ def test_random_pairs_are_pairs_of_feasible_sets(
 Floats = NDArray[np.float64]
 
 LEVELS, UNANSWERED = 5, 0
-FACTORS = st.one_of(st.sampled_from([1.25, 1.5, 2.0, 4.0, NEVER]), st.floats(1, 100))
+FACTORS = st.one_of(st.sampled_from([1.25, 1.5, 2.0, 4.0, inf]), st.floats(1, 100))
 COSTS = st.floats(1e-3, 1)
 
 
@@ -83,7 +82,7 @@ def answers(draw: st.DrawFn) -> tuple[NDArray[np.intp], Floats]:
 @st.composite
 def curves(draw: st.DrawFn) -> tuple[Floats, Floats]:
     """Draw costs, and bits wanted for them, of which some may be never or not answered."""
-    bits = st.one_of(st.floats(0, 10), st.sampled_from([NEVER, float("nan")]))
+    bits = st.one_of(st.floats(0, 10), st.sampled_from([inf, float("nan")]))
     pairs = draw(st.lists(st.tuples(COSTS, bits), min_size=1, max_size=8))
     costs, wanted = np.array(pairs).T
     return costs, wanted
@@ -107,8 +106,8 @@ def test_a_factor_is_its_logarithm_and_several_people_count_by_their_median(
 
 def test_the_improvements_of_the_survey() -> None:
     """25 %, 50 %, 100 %, four times, never (6.3); doubling is one bit (7.2)."""
-    levels, factors = np.array([[1, 2, 3, 4, 5]]), np.array([1.25, 1.5, 2, 4, NEVER])
-    assert wanted_bits(levels, factors) == pytest.approx([0.32193, 0.58496, 1, 2, NEVER], abs=1e-5)
+    levels, factors = np.array([[1, 2, 3, 4, 5]]), np.array([1.25, 1.5, 2, 4, inf])
+    assert wanted_bits(levels, factors) == pytest.approx([0.32193, 0.58496, 1, 2, inf], abs=1e-5)
 
 
 @given(curves())
@@ -127,7 +126,7 @@ def test_it_is_the_least_squares_of_numpy(curve: tuple[Floats, Floats]) -> None:
 def test_without_a_price_for_a_cost_there_is_no_line() -> None:
     """Any λ would do, so none is named."""
     assert fit(np.array([]), np.array([])) is None
-    for costs, bits in (([0.0], [1.0]), ([1.0, 0.5], [NEVER, np.nan]), ([0.0, 1.0], [1.0, NEVER])):
+    for costs, bits in (([0.0], [1.0]), ([1.0, 0.5], [inf, np.nan]), ([0.0, 1.0], [1.0, inf])):
         assert fit(np.array(costs), np.array(bits)) is None
 
 

@@ -34,8 +34,8 @@ TIMES = st.datetimes(timezones=st.timezones()).map(
 
 def knowledge(ledger: Ledger, pool: str, pool_of: PoolOf, model: Model, now: datetime) -> Knowledge:
     """Return what a pool holds by a ledger, in the codes of a model."""
-    heard = ledger.disclosures.queries(pool, pool_of)
-    return knowledge_in(ledger.disclosures.pool(pool, pool_of), model, now, heard)
+    holdings = ledger.disclosures.pool(pool, pool_of)
+    return knowledge_in(holdings, model, now, planned=True)
 
 
 def held(ledger: Ledger, pool: str, pool_of: PoolOf) -> dict[str, HeldValue[str]]:
@@ -100,9 +100,9 @@ def follows(ledger: Ledger) -> list[object]:
         for name, pool in ledger.disclosures.pools(pool_of):
             found.append((name, dict(pool.held), [pool.recent(now) for now in months]))
         for name in sorted({pool_of(host) for host in HOSTS}):
-            found.append((name, ledger.disclosures.queries(name, pool_of)))
+            found.append((name, ledger.disclosures.pool(name, pool_of).times))
             found.append(
-                [ledger.disclosures.queries(name, pool_of, n) for n in range(ledger.count)]
+                [ledger.disclosures.pool(name, pool_of, n).times for n in range(ledger.count)]
             )
     found.append(
         [ledger.disclosures.news(disclosed(NOW, host, age="old", region="uk")) for host in HOSTS]

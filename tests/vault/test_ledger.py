@@ -206,7 +206,7 @@ def test_an_older_entry_stands_for_its_own_text(record: Record) -> None:
     if isinstance(found, Disclosure):
         assert (found.read_as, found.meant) == (None, ((found.query, 1.0),))
         ledger = ledger_of([found])
-        times = ledger.disclosures.queries(found.site, lambda site: site)
+        times = ledger.disclosures.pool(found.site, lambda site: site).times
         assert times == {found.query: 1.0}
 
 
@@ -229,8 +229,8 @@ def test_readings_count_by_their_probabilities(asked: list[list[tuple[str, int]]
         for name, sure in chain.from_iterable(asked[:end]):
             times[name] = times.get(name, 0) + sure
         wanted = {name: each / 1000 for name, each in times.items()}
-        assert index.queries(ENTRY.site, lambda site: site, end + 1) == wanted
-    assert index.queries(ENTRY.site, lambda site: site) == wanted
+        assert index.pool(ENTRY.site, lambda site: site, end + 1).times == wanted
+    assert index.pool(ENTRY.site, lambda site: site).times == wanted
     assert [each.meant for each in index.steps] == read
 
 
@@ -300,9 +300,8 @@ def test_it_is_the_fold_over_everything(
     past = history[: None if number is None else number - 1]
     for pool in {pools(host) for host in HOSTS}:
         found = ledger.disclosures.pool(pool, pools, number)
-        heard = ledger.disclosures.queries(pool, pools, number)
         expected = knowledge_of(events(past), pool, pools, now)
-        assert knowledge_in(found, MODEL, now, heard) == expected
+        assert knowledge_in(found, MODEL, now, planned=True) == expected
         assert ledger_of(past).disclosures.pool(pool, pools).held == found.held
 
 
@@ -337,7 +336,7 @@ def test_a_fact_that_one_model_told_is_held_in_the_others() -> None:
     for number, code in ((2, 1), (3, 2), (None, 1)):
         found = ledger.disclosures.pool("a.example", pool_of, number)
         concepts = ledger.disclosures.concepts
-        both = (knowledge_in(found, each, NOW, {}, concepts) for each in (one, two))
+        both = (knowledge_in(found, each, NOW, concepts) for each in (one, two))
         assert [each.codes for each in both] == [(("gender", code),), (("sex", code),)]
         assert found.recent(NOW) == {2: 1, 3: 2, None: 3}[number]
 
@@ -364,7 +363,7 @@ def test_what_a_model_leaves_unspecified_takes_back_only_what_it_could_say() -> 
     held_after = []
     for number in (2, 3, 4, None):
         found = ledger.disclosures.pool("a.example", grouping({}), number)
-        each = [knowledge_in(found, model, NOW, {}, concepts).codes for model in (one, two)]
+        each = [knowledge_in(found, model, NOW, concepts).codes for model in (one, two)]
         held_after.append(each)
     assert held_after[0] == held_after[1] == [(("gender", 3),), ()]
     assert held_after[2] == [(("gender", 1),), (("sex", 1),)]

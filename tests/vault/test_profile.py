@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.values import Correction, Fact, FactTerms
+from agent.decision.values import Fact, FactTerms
 from agent.errors import DamagedVaultError, UsageError, VaultError, VaultVersionError
 from agent.model.model import Model
 from agent.model.reading import normalise, spelling
 from agent.vault import profile
 from agent.vault.backup import restore
-from agent.vault.profile import CORRECTIONS, ITEM, Corrections, Profile, planned
+from agent.vault.profile import CORRECTIONS, ITEM, Correction, Corrections, Profile, planned
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location

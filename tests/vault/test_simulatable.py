@@ -77,7 +77,7 @@ def transcript(
         model, now = models[place // 2 % 2], NOW + timedelta(days=place)
         change(profile, (edits or {}).get(place, {}), (), models)
         held = ledger.disclosures.pool("a.example", POOL_OF)
-        known = knowledge_in(held, model, now, {}, concepts)
+        known = knowledge_in(held, model, now, concepts)
         query = model.queries[place % 2].text
         names = profile.names(model)
         there = replace(terms, available=names, ask=terms.ask & names)

@@ -18,7 +18,6 @@ from agent.errors import UsageError
 from agent.lab.attack.strategies import Strategy
 from agent.lab.paper.subject import groups_of
 from agent.model.model import Model
-from agent.model.reading import Interpretation
 from agent.tradeoff import members
 from agent.tradeoff.tables import UNSPECIFIED, union
 from policy.hosts import site_of
@@ -306,7 +305,10 @@ def requests_of(
         at = FIRST + number * scene.pause
         host = f"recipient{number % scene.recipients + 1}.example"  # each a site of its own
         holdings = by_pool[GROUP if scene.grouped else host]
-        question = PosedRequest(request.query, host, holdings.knowledge(at), at)
+        codes = tuple(sorted((name, fact.value) for name, fact in holdings.held.items()))
+        asked_before = tuple(sorted(holdings.times.items()))
+        knowledge = Knowledge(codes, holdings.recent(at), asked_before)
+        question = PosedRequest(request.query, host, knowledge, at)
         chosen = choose(question, person)
         lasting = [each for each in chosen.order if each < model.persons]
         before = question.knowledge.names
@@ -314,7 +316,7 @@ def requests_of(
         facts = sorted((names[each], int(person.codes[each])) for each in new)
         holdings.add_facts(at, site_of(host), facts)
         if chosen.planned and chosen.order:
-            holdings.add_query(site_of(host), Interpretation.exact(question.query))
+            holdings.add_query(site_of(host), [(question.query, 1.0)])
         disclosed[host] |= union(lasting)
         yield question, chosen, disclosed[host]
 

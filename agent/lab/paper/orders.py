@@ -8,7 +8,6 @@ from operator import or_
 import numpy as np
 
 from agent.build.fitting import SHRINKAGES
-from agent.decision.studies import IMPROVEMENTS
 from agent.lab.charts import Chart, Criterion, Mark, Panel, Series, StudyFinding
 from agent.lab.paper import survey
 from agent.lab.paper.subject import (
@@ -25,7 +24,7 @@ from agent.tradeoff import Point, curve, knee
 from agent.tradeoff.local_search import eager_pass
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.search import greedy_order
-from agent.tradeoff.study import fit, wanted_bits
+from agent.tradeoff.study import IMPROVEMENTS, fit, wanted_bits
 from agent.tradeoff.tables import Indexes
 from agent.tradeoff.tradeoff_curve import beaten
 

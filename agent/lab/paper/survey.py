@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from io import StringIO
-from math import log2
+from math import inf, log2
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -23,10 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.build.log_schema import BY_LABEL, TOPIC
-from agent.decision.studies import IMPROVEMENTS
 from agent.errors import UsageError
 from agent.model.model import Figure, Model
-from agent.tradeoff.study import NEVER
+from agent.tradeoff.study import IMPROVEMENTS
 from agent.tradeoff.tables import Indexes
 
 RESPONSES = 1451  # 6
@@ -35,7 +34,7 @@ KNEE = (1.0, 10.0)  # 7.2: of the trade-off curve of Fig. 8(a), in λ
 DOUBLED_BITS = 1.0  # 7.2: "doubling the search performance would require 1 bit"
 SPREAD = 0.3  # of ln bits, from person to person
 BEYOND = 4.0  # bits: who wants so much or more would never share, as fourfold is the most offered
-_BITS = tuple(BEYOND if each == NEVER else log2(each) for each in IMPROVEMENTS.values())
+_BITS = tuple(BEYOND if each == inf else log2(each) for each in IMPROVEMENTS.values())
 _STATED = tomllib.loads((files("agent.lab.questions") / "stated.toml").read_text("utf-8"))
 # 6.1, Fig. 1: the shares who would tell the search engine if that would "double search
 # performance". 6.1 has 64 % and 63.9 % for DOCC: the same, rounded. That 92.7 % "would rather
@@ -87,7 +86,7 @@ def made_answers(
     bits times a factor of their own, whose median is 1, and ticks what is nearest in ratio.
     UsageError for a λ that is negative or not finite.
     """
-    if not 0 <= trade_off < NEVER:
+    if not 0 <= trade_off < inf:
         raise UsageError(f"lambda cannot be {trade_off}", "give a number from 0")
     draw = np.random.default_rng(seed)
     factors = (trade_off * np.exp(SPREAD * draw.standard_normal(people))).tolist()
