@@ -15,8 +15,8 @@ from agent.cli.printing import note, paragraph, printable, say
 from agent.cli.profile_file import LARGEST, read_profile
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, line, pick, read_passphrase
 from agent.cli.questions import KEYS, ask_values, concerned, most_useful
+from agent.daemon.locale import LOCALE
 from agent.daemon.profile import new_id
-from agent.decision.decide import LOCALE
 from agent.decision.values import Fact
 from agent.errors import UsageError, VaultError
 from agent.files import create_private, private_folder, read_bytes

@@ -21,8 +21,9 @@ from agent.cli.options import (
     today,
 )
 from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, wide
+from agent.daemon.locale import LOCALE
 from agent.decision.context import attributes_of, rulebook
-from agent.decision.decide import LOCALE, read_by
+from agent.decision.decide import read_by
 from agent.errors import PolicyError, Problem, ReticentError, UsageError, nearest
 from agent.files import check_ours
 from agent.model.file import SUFFIX, read, shipped_model, shipped_models

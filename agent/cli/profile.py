@@ -13,7 +13,7 @@ from agent.cli.printing import Column, page, paragraph, say, table, wide
 from agent.cli.profile_file import LARGEST, profile_toml, read_profile
 from agent.cli.prompts import agree
 from agent.cli.questions import ask_values, concerned, most_useful
-from agent.decision.decide import LOCALE
+from agent.daemon.locale import LOCALE
 from agent.decision.values import Fact
 from agent.errors import UsageError
 from agent.files import create_private, read_bytes

@@ -9,11 +9,11 @@ from typing import TypeVar
 
 from agent.daemon.consent import Consent
 from agent.daemon.events import LOG, Bus
+from agent.daemon.locale import LOCALE
 from agent.daemon.model_registry import ModelRegistry, TextReader
 from agent.daemon.policy_file import PolicyFile
 from agent.daemon.request_log import OfferedDraft, Rates, SilentRequests, Sources
 from agent.decision.cache import Cache
-from agent.decision.decide import LOCALE
 from agent.errors import LockedError, ReplacedVaultError, UsageError, VaultError
 from agent.model.model import Concepts, Model
 from agent.paths import Paths

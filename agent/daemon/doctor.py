@@ -12,6 +12,7 @@ from agent import __version__
 from agent.daemon import programs, prompts
 from agent.daemon.api import AHEAD, POLICY
 from agent.daemon.artifacts import Machine
+from agent.daemon.locale import LOCALE
 from agent.daemon.model_registry import UNREADABLE, ModelRegistry
 from agent.daemon.programs import (
     Installation,
@@ -21,7 +22,6 @@ from agent.daemon.programs import (
 )
 from agent.daemon.service import reachable
 from agent.daemon.sockets import listens
-from agent.decision.decide import LOCALE
 from agent.errors import (
     BusyVaultError,
     PolicyError,

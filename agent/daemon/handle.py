@@ -9,9 +9,10 @@ from msgspec import structs
 
 from agent.daemon.agent import Agent
 from agent.daemon.header import LARGEST, Members, members, most_bytes, sent_as, words_fit
+from agent.daemon.locale import LOCALE, located
 from agent.daemon.request_log import CAPPED, RECORDED, SHARES, Asker
 from agent.decision.context import Context
-from agent.decision.decide import LOCALE, decide, located
+from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge, knowledge_in, people_left, unmatched
 from agent.decision.values import NO_ROOM, Code, Decision, Disclose, Outcome, Request
 from agent.errors import ModelError, UsageError

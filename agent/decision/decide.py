@@ -1,15 +1,13 @@
 """decide: one request, its terms, the recipient's knowledge and a model -> one decision."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 from msgspec import structs
 
 from agent.decision.choice import SelectedSet, choice_of
-from agent.decision.context import Context, Prepared, barred_of, prepare, relevant
+from agent.decision.context import Context, Prepared, prepare, relevant
 from agent.decision.values import (
     Code,
     CountedAmong,
@@ -20,15 +18,12 @@ from agent.decision.values import (
     Reading,
     Reason,
 )
-from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.model import Model
 from agent.model.reading import Interpretation
-from agent.model.tables import Rows, Singles, Tables
 from agent.tradeoff.anonymity_set import COMBINATIONS
 from agent.tradeoff.objective import DisclosureObjective
-from agent.tradeoff.tables import Population, members, union
+from agent.tradeoff.tables import members, union
 from policy.sections import shown
-from policy.services import codes
 
 
 def decide(context: Context, *, brief: bool = False) -> Decision:
@@ -42,7 +37,6 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
     absent from the model. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
     """
     terms, model, reading = context.terms, context.model, context.meaning
-    context = replace(context, reading=reading)
     if terms.limits.protect == "me":
         decision = _decide(prepare(context), brief=brief)
     else:
@@ -249,86 +243,3 @@ def _why_out(prepared: Prepared, choice: SelectedSet, own: int, worth: float) ->
     if plan is not None:
         return "planned for other requests" if plan.mask & own else "not in the plan"
     return "not in the standing set" if choice.mode == "standing" else "costs more than it helps"
-
-
-NAMES = ("language", "country")
-
-
-def _locale() -> Model:
-    """Both as attributes of a model that knows no query, and nobody.
-
-    The browser and the network address tell them to everybody anyway: so they belong to no other
-    model, are charged nothing, and change no decision on anything else; the user's rules hold for
-    them all the same (DESIGN.md 2.8).
-    """
-    none, people = np.zeros((0, len(NAMES))), np.zeros((1, len(NAMES)), np.uint8)
-    empty = np.zeros(0, np.uint8)
-    rows = Rows(empty, np.zeros((0, 0), np.uint8), empty, empty)
-    tables = Tables(Population(people), rows, np.zeros(0), Singles(none, np.zeros((3, len(NAMES)))))
-    attributes = (Attribute(each, each, "person", (UNSPECIFIED, *codes(each))) for each in NAMES)
-    return Model(
-        id="locale",
-        source="ISO 639-1 and ISO 3166-1",
-        licence="",
-        estimator="louo",
-        attributes=tuple(attributes),
-        queries=(),
-        tables=tables,
-    )
-
-
-LOCALE = _locale()
-
-
-def located(context: Context, people: int) -> Decision:
-    """Decide which of the two are told in the address of a search; no value is looked at.
-
-    ``context``: of LOCALE, by the rules for its recipient; ``people``: who agree with all that the
-    recipient holds, which stays so. What a parameter is made of is told where the rules allow all
-    of it, and also where the user's values have none that is documented: so its absence says no
-    more (DESIGN.md 2.6).
-    """
-    terms, most = context.terms, context.terms.limits.attributes_per_request
-    engine = None if terms.ruling is None or terms.nothing else terms.ruling.engine
-    carried = frozenset[str]() if engine is None else engine.needs(NAMES)
-    out = barred_of(replace(context, terms=replace(terms, carried=carried)))
-    held = context.knowledge.names if terms.memory == "remembers" else frozenset[str]()
-
-    def needed(names: Collection[str]) -> tuple[str, ...]:
-        """The names that the address needs of these, none where they are too many."""
-        some = () if engine is None else engine.needs(names)
-        return tuple(n for n in NAMES if n in some and (most is None or len(some) <= most))
-
-    free = {*NAMES} - out.keys()
-    asks = terms.ask - held
-    disclosed = needed(free - asks)
-    pending = tuple(name for name in needed(free) if name in asks and name not in disclosed)
-    why: dict[str, Reason] = {
-        **dict.fromkeys(NAMES, "not carried"),
-        **out,
-        **dict.fromkeys(pending, "waits for you"),
-        **dict.fromkeys(disclosed, "told anyway"),
-        **dict.fromkeys(held.intersection(disclosed), "known to the recipient"),
-    }
-    figures = Figures(names=disclosed, people=people, people_left=float(people))
-    outcomes = (
-        Outcome(
-            name=name,
-            title=name,
-            disclosed=name in disclosed,
-            reason=why[name],
-            held=name in held,
-            disclose=terms.disclose(name),
-        )
-        for name in NAMES
-    )
-    return Decision(
-        code="blocked" if terms.nothing else "answered",
-        request=context.request,
-        model=LOCALE.id,
-        disclosed=disclosed,
-        figures=figures,
-        pending=structs.replace(figures, names=(*disclosed, *pending)) if pending else None,
-        outcomes=() if terms.nothing else tuple(outcomes),
-        mode=terms.mode,
-    )

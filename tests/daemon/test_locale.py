@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from agent.daemon.agent import Agent
 from agent.daemon.drafts import draft
 from agent.daemon.handle import handle
+from agent.daemon.locale import NAMES
 from agent.daemon.profile import change_profile
 from agent.daemon.records import recipients
 from agent.daemon.what_if import explain, whatif
-from agent.decision.decide import NAMES
 from agent.wire.decide import Answer, Ask, WhatIf
 from agent.wire.policy import Word
 from agent.wire.state import ProfileChange

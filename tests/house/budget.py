@@ -58,9 +58,7 @@ OTHERS = {
     "tests/bench": Size(900, 9),
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.
-STANDING = {
-    "agent/decision": Size(1_467, 10),
-}
+STANDING: dict[str, Size] = {}
 COUNTS = {
     "classes": 420,
     "class names that two classes share": 0,

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from msgspec import Struct, field
 
-from agent.decision.decide import LOCALE
+from agent.daemon.locale import LOCALE
 from agent.errors import ReticentError, VaultVersionError, WrongSecretError
 from agent.files import private_folder
 from agent.model.file import read as read_model

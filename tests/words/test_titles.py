@@ -9,7 +9,7 @@ from typing import get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.decide import LOCALE
+from agent.daemon.locale import LOCALE
 from agent.decision.values import Code, Reason
 from agent.model.attributes import UNSPECIFIED as CODE_0
 from agent.model.file import read, shipped_models

@@ -1,0 +1,97 @@
+"""Language and country: a model of their own, told in the address of a search or not at all."""
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+from msgspec import structs
+
+from agent.decision.context import Context, barred_of
+from agent.decision.values import Decision, Figures, Outcome, Reason
+from agent.model.attributes import UNSPECIFIED, Attribute
+from agent.model.model import Model
+from agent.model.tables import Rows, Singles, Tables
+from agent.tradeoff.tables import Population
+from policy.services import codes
+
+NAMES = ("language", "country")
+
+
+def _locale() -> Model:
+    """Both as attributes of a model that knows no query, and nobody.
+
+    The browser and the network address tell them to everybody anyway: so they belong to no other
+    model, are charged nothing, and change no decision on anything else; the user's rules hold for
+    them all the same (DESIGN.md 2.8).
+    """
+    none, people = np.zeros((0, len(NAMES))), np.zeros((1, len(NAMES)), np.uint8)
+    empty = np.zeros(0, np.uint8)
+    rows = Rows(empty, np.zeros((0, 0), np.uint8), empty, empty)
+    tables = Tables(Population(people), rows, np.zeros(0), Singles(none, np.zeros((3, len(NAMES)))))
+    attributes = (Attribute(each, each, "person", (UNSPECIFIED, *codes(each))) for each in NAMES)
+    return Model(
+        id="locale",
+        source="ISO 639-1 and ISO 3166-1",
+        licence="",
+        estimator="louo",
+        attributes=tuple(attributes),
+        queries=(),
+        tables=tables,
+    )
+
+
+LOCALE = _locale()
+
+
+def located(context: Context, people: int) -> Decision:
+    """Decide which of the two are told in the address of a search; no value is looked at.
+
+    ``context``: of LOCALE, by the rules for its recipient; ``people``: who agree with all that the
+    recipient holds, which stays so. What a parameter is made of is told where the rules allow all
+    of it, and also where the user's values have none that is documented: so its absence says no
+    more (DESIGN.md 2.6).
+    """
+    terms, most = context.terms, context.terms.limits.attributes_per_request
+    engine = None if terms.ruling is None or terms.nothing else terms.ruling.engine
+    carried = frozenset[str]() if engine is None else engine.needs(NAMES)
+    out = barred_of(replace(context, terms=replace(terms, carried=carried)))
+    held = context.knowledge.names if terms.memory == "remembers" else frozenset[str]()
+
+    def needed(names: Collection[str]) -> tuple[str, ...]:
+        """The names that the address needs of these, none where they are too many."""
+        some = () if engine is None else engine.needs(names)
+        return tuple(n for n in NAMES if n in some and (most is None or len(some) <= most))
+
+    free = {*NAMES} - out.keys()
+    asks = terms.ask - held
+    disclosed = needed(free - asks)
+    pending = tuple(name for name in needed(free) if name in asks and name not in disclosed)
+    why: dict[str, Reason] = {
+        **dict.fromkeys(NAMES, "not carried"),
+        **out,
+        **dict.fromkeys(pending, "waits for you"),
+        **dict.fromkeys(disclosed, "told anyway"),
+        **dict.fromkeys(held.intersection(disclosed), "known to the recipient"),
+    }
+    figures = Figures(names=disclosed, people=people, people_left=float(people))
+    outcomes = (
+        Outcome(
+            name=name,
+            title=name,
+            disclosed=name in disclosed,
+            reason=why[name],
+            held=name in held,
+            disclose=terms.disclose(name),
+        )
+        for name in NAMES
+    )
+    return Decision(
+        code="blocked" if terms.nothing else "answered",
+        request=context.request,
+        model=LOCALE.id,
+        disclosed=disclosed,
+        figures=figures,
+        pending=structs.replace(figures, names=(*disclosed, *pending)) if pending else None,
+        outcomes=() if terms.nothing else tuple(outcomes),
+        mode=terms.mode,
+    )
