@@ -220,7 +220,7 @@ def _replayed(
     facts = [meaning_of(name, value, model) for name, value in values.items()]
     holdings.add_facts(record.at, site_of(record.host), facts)
     if decision.disclosed:
-        meant = cache.read(model, record.query).meant
+        meant = cache.read(model, record.query).accepted
         named = [(model.queries[each.query].text, each.probability) for each in meant]
         holdings.add_query(site_of(record.host), named)
     before = context.knowledge if terms.memory == "remembers" else Knowledge()

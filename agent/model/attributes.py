@@ -1,4 +1,4 @@
-"""What the metadata of a model are made of: its attributes and its queries."""
+"""The attributes and the queries in the metadata of a model."""
 
 import math
 import re
@@ -103,7 +103,7 @@ def is_plain(word: str) -> bool:
 
 
 def check_attributes(attributes: Sequence[Attribute]) -> None:
-    """Refuse attributes out of order, twice, refined in a circle, or with a wrong implication.
+    """Refuse attributes that are out of order or duplicated, refine in a circle, or imply wrongly.
 
     Raises DamagedModelError.
     """

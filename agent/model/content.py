@@ -65,7 +65,7 @@ class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Outline(Struct, frozen=True):
-    """What is read first: whether the rest can be."""
+    """The sections alone, which say whether the rest can be read."""
 
     sections: tuple[str, ...]
 
@@ -112,7 +112,7 @@ class Content:
         self._verified = bytearray(len(self.metadata.blocks) // len(BLANK))
 
     def verify(self, part: NDArray[Any]) -> None:
-        """Verify a tensor, or numbers of it side by side; DamagedModelError if one was altered."""
+        """Verify a contiguous part of a tensor; DamagedModelError if it was altered."""
         start = byte_bounds(np.frombuffer(self._bytes, np.uint8))[0]
         begin, end = (each - start for each in byte_bounds(part))
         for block in range(begin // BLOCK, -(-end // BLOCK)):
@@ -131,7 +131,7 @@ def written(tensors: Tensors, metadata: Mapping[str, object]) -> bytes:
     """
     blocks = BLANK * -(-sum(each.nbytes for each in tensors.values()) // BLOCK)
     plain = Metadata(digest=BLANK, format=FORMAT, blocks=blocks, **metadata)  # type: ignore[arg-type]
-    # The types are checked now.
+    # Decoding checks the types.
     checked = msgspec.json.decode(msgspec.json.encode(plain), type=Metadata)
     if checked != plain:
         raise ValueError("a number in the metadata is not finite")

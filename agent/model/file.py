@@ -118,7 +118,7 @@ def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
 
 
 def _check_encoders(metadata: Metadata) -> None:
-    """Refuse a model whose sections take vectors of other encoders than this version has."""
+    """Refuse a model whose encoders differ from those of this version."""
     wanted = ENCODERS if "reading" in metadata.sections else {}
     if metadata.encoders.keys() != wanted.keys():
         raise damaged("the encoders of the model are not those of its sections")

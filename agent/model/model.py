@@ -90,7 +90,7 @@ class Model:
 
     @cached_property
     def fact_kinds(self) -> Mapping[str, tuple[str, str]]:
-        """By person attribute, the kind of its fact, and that from before it had a concept."""
+        """By person attribute, the kind of its fact, now and before it had a concept."""
         persons = self.attributes[: self.persons]
         return {each.name: (each.concept, f"{self.id}.{each.name}") for each in persons}
 
@@ -133,7 +133,7 @@ class Model:
         return classifier.read(text) if classifier is not None and text.strip() else NOTHING
 
     def rows(self, query: int) -> QueryRows:
-        """The rows of a query, made anew; DamagedModelError as `check_rows`."""
+        """The rows of a query, computed anew on each call; DamagedModelError as `check_rows`."""
         self.check_rows(query)
         tables, (rows, users) = self.tables.rows, self._places[query]
         sizes = tables.users[users]
@@ -170,7 +170,7 @@ class Model:
 
 
 def _hanging(attributes: Sequence[Attribute]) -> dict[int, tuple[int, frozenset[int]]]:
-    """For each attribute that hangs on another one what a population says of both."""
+    """The ``hanging`` of a population, from what the values of attributes imply."""
     place = {each.name: at for at, each in enumerate(attributes)}
     hanging = dict[int, tuple[int, frozenset[int]]]()
     for at, each in enumerate(attributes):
@@ -204,7 +204,7 @@ def surest(
         if (reading := read(model, text)).certain is not None:
             return model, reading
     readings = [(model, read(model, text)) for model in models]
-    return max(readings, key=lambda pair: [each.probability for each in pair[1].meant[:1]])
+    return max(readings, key=lambda pair: [each.probability for each in pair[1].accepted[:1]])
 
 
 class Meaning(NamedTuple):
@@ -271,7 +271,7 @@ class Concepts:
     """The installed models, and how each expresses a fact that another one disclosed."""
 
     def __init__(self, models: Sequence[Model] = ()) -> None:
-        """Take the usable models; the first that knows a fact names it."""
+        """Take the usable models; the first that has a fact names it."""
         self.models = tuple(models)
         self._by_id = {model.id: model for model in models}
 
@@ -302,18 +302,18 @@ class Concepts:
             return None
         return (here.name, 0) if {*here.value_concepts} <= {*there.value_concepts} else None
 
-    def replaces(self, concept: str, value: str, held: str) -> bool:
+    def replaces(self, concept: str, value: str, previous: str) -> bool:
         """Whether a value of a concept takes the place of the one that a recipient holds.
 
         A model's "unspecified" takes back only values that the model lists: any other value is
         unspecified there, and still true.
         """
         source, colon, rest = value.rpartition(":")
-        if not colon or rest != UNSPECIFIED or held.rpartition(":")[2] == UNSPECIFIED:
+        if not colon or rest != UNSPECIFIED or previous.rpartition(":")[2] == UNSPECIFIED:
             return True
         model = self._by_id.get(source)
-        listed = model is not None and Meaning(concept, held) in model.codes_by_meaning
-        return held.startswith(f"{source}:") or listed
+        listed = model is not None and Meaning(concept, previous) in model.codes_by_meaning
+        return previous.startswith(f"{source}:") or listed
 
     def label(self, fact: Meaning) -> tuple[str, str]:
         """The name and the value of a fact in the first model that knows its concept.

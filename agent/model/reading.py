@@ -63,15 +63,15 @@ class Interpretation:
         return self.query if alone else None
 
     @property
-    def meant(self) -> tuple[Candidate, ...]:
+    def accepted(self) -> tuple[Candidate, ...]:
         """All candidates where one of them is sure enough, the surest first; else none."""
         return () if self.query is None else self.candidates
 
     def without(self, queries: Collection[int]) -> "Interpretation":
-        """The rest of this reading, once the text is known not to mean these queries.
+        """The reading without these queries, which the user says the text does not mean.
 
-        The other candidates keep their probabilities, so the next one is meant only if it was sure
-        enough by itself.
+        The other candidates keep their probabilities, so the next one is accepted only if it was
+        sure enough by itself.
         """
         others = tuple(each for each in self.candidates if each.query not in queries)
         return replace(self, candidates=others)
@@ -248,10 +248,10 @@ def spelling(text: str) -> str:
 
 
 class TextIndex:
-    """Finds known queries by their texts; any other text means none of them."""
+    """An index of queries by their texts; any other text means none of them."""
 
     def __init__(self, names: Sequence[str], spellings: Sequence[Sequence[str]] = ()) -> None:
-        """Take the name of each query, and the `spelling` of each of its phrasings.
+        """Index the name of each query, and the `spelling` of each of its phrasings.
 
         Of two names with the same normal form, the first counts.
         """

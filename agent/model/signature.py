@@ -46,7 +46,7 @@ class _Signature(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def generate_key(path: Path) -> str:
-    """Write a new private key to a file of the owner's only; return its public key.
+    """Write a new private key to a file that only its owner can read; return the public key.
 
     Raises UsageError if the file already exists, or it cannot be written.
     """

@@ -28,7 +28,7 @@ NEAR_MEASURES: tuple[Measure, ...] = ("maxprob", "risk", "worst")  # of Near.cos
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Singles:
-    """What each attribute does alone, and two do together; it saves the search its first steps.
+    """Figures of single attributes and of pairs, stored to save the search its first steps.
 
     ``utilities``: float64, shape (Q, n), bits, per query. ``costs``: float64, shape (3, n), I of
     the attribute itself, not less I(0), for a recipient that knows nothing, by the metrics of
@@ -45,7 +45,7 @@ class Singles:
     prices: Floats | None = None
 
     def utilities_of(self, query: int) -> dict[int, Floats]:
-        """U of each attribute, less prices, and beside each other one where pairs are stored."""
+        """U of single attributes, less prices, and of pairs where they are stored."""
         bits, both = self.utilities[query], self.pair_utilities
         of_pairs = None if both is None else both[query]
         if self.prices is not None:
@@ -68,7 +68,7 @@ class Singles:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Near:
-    """Figures near the sets that decisions come to: of each set, with each attribute added.
+    """Figures near the sets that decisions arrive at: of each set with each attribute added.
 
     ``sets``: uint8, shape (B, ceil(n/8)), bit i of a row says that attribute i is in the set;
     ``queries``: integers, shape (B,), whose figures these are, in ascending order;
@@ -261,7 +261,7 @@ def _frozen(value: Frozen) -> Frozen:
 
 
 def keys_of(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
-    """A number for each row of codes, the same for the same; differing ones rarely meet."""
+    """A hash of each row of codes: uint64, shape (N,)."""
     keys = np.zeros(len(codes), dtype=np.uint64)
     for column in codes.T:
         keys = keys * _FACTOR + column
@@ -276,7 +276,7 @@ def check_below(tensor: str, numbers: Codes, limit: int, where: str) -> None:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A view of an array through which it cannot be changed."""
+    """A read-only view of an array."""
     view = array.view()
     view.setflags(write=False)
     return view

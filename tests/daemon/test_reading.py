@@ -63,7 +63,7 @@ def test_the_surest_reading_decides(shares: list[float]) -> None:
     model, reading = surest(TEXT, models, loaded(models).read)
     sure = [share if share >= 0.5 else 0.0 for share in shares]
     assert model is models[sure.index(max(sure))]
-    assert max((each.probability for each in reading.meant), default=0.0) == max(sure)
+    assert max((each.probability for each in reading.accepted), default=0.0) == max(sure)
 
 
 def test_an_exact_name_is_the_surest_of_all() -> None:

@@ -371,7 +371,7 @@ def test_what_was_asked_counts_by_probability_in_any_order(
     for each in (asked, other):
         holdings: Holdings[int] = Holdings()
         for text in (*each, Interpretation((Candidate(1, 0.4),))):  # which means none
-            meant = [(part.query, part.probability) for part in text.meant]
+            meant = [(part.query, part.probability) for part in text.accepted]
             holdings.add_query("example.org", meant)
         found.append(holdings.times)
     assert found[0] == found[1]

@@ -89,8 +89,8 @@ def transcript(
         new = {name: code for name, code in codes.items() if name != "hours"}
         recent = known.recent + len(new.keys() - known.names)
         query = model.texts.find(request.query)
-        meant = reading or (None if query is None else Interpretation.exact(query))
-        for each in meant.meant if meant and codes else ():
+        read_as = reading or (None if query is None else Interpretation.exact(query))
+        for each in read_as.accepted if read_as and codes else ():
             queries[each.query] += each.probability  # type: ignore[assignment]
         asked = tuple(sorted(queries.items()))
         known = replace(known.with_facts(new), recent=recent, queries=asked)

@@ -19,7 +19,7 @@ HOUR = Attribute("working_hours", "At work", "request", ("unspecified", "no", "y
 
 
 def small_model() -> Model:
-    """Return a model of three attributes, two queries and four people."""
+    """A model of three attributes, two queries and four people."""
     python = QueryRows(
         user=np.array([0, 0, 1, 2]),
         intent=np.array([0, 1, 0, 1]),
@@ -63,7 +63,7 @@ def small_model() -> Model:
 
 
 def reading_model() -> Model:
-    """Return the small model with a classifier, which was taught nothing, and all else there is."""
+    """The small model with a classifier, which was taught nothing, and all else there is."""
     model = small_model()
     random = np.random.default_rng(0)
     classifier = Classifier(

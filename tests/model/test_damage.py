@@ -34,14 +34,14 @@ def header(data: bytes) -> bytes:
 
 
 def respoken(data: bytes, edit: Edit) -> bytes:
-    """Return a model file with edited metadata and a digest that fits again."""
+    """A model file with edited metadata and a digest that fits again."""
     metadata = json.loads(json.loads(header(data))["__metadata__"]["reticent"])
     edit(metadata)
     return stamped(save(load(data), {"reticent": json.dumps(metadata, separators=(",", ":"))}))
 
 
 def retensored(data: bytes, edit: Callable[[Tensors], object]) -> bytes:
-    """Return a model file with edited tensors and a digest that fits again."""
+    """A model file with edited tensors and a digest that fits again."""
     tensors = {name: tensor.copy() for name, tensor in load(data).items()}
     edit(tensors)
     metadata = json.loads(header(data))["__metadata__"]["reticent"]
@@ -49,12 +49,12 @@ def retensored(data: bytes, edit: Callable[[Tensors], object]) -> bytes:
 
 
 def flipped(place: int, flip: int) -> bytes:
-    """Return the file with some bits of one byte flipped."""
+    """The file with some bits of one byte flipped."""
     return DATA[:place] + bytes([DATA[place] ^ flip]) + DATA[place + 1 :]
 
 
 def refusal(data: bytes) -> ModelError | None:
-    """Return the error with which a file is refused; any other error fails the test."""
+    """The error with which a file is refused; any other error fails the test."""
     try:
         model = decode(data)
     except ModelError as error:
@@ -146,7 +146,7 @@ def query(place: int, **changes: object) -> Edit:
 
 
 def values(place: int, edit: Callable[[list[str]], object]) -> Edit:
-    """Return an edit of the values of an attribute, and of their concepts."""
+    """An edit of the values of an attribute, and of their concepts."""
     names = ("values", "value_concepts")
     return lambda metadata: [edit(metadata["attributes"][place][each]) for each in names]
 
@@ -224,7 +224,7 @@ def cast(name: str, dtype: type) -> Callable[[Tensors], None]:
 
 
 def shaped(name: str, *shape: int) -> Callable[[Tensors], None]:
-    """Return an edit that gives a tensor another shape, and ones as its numbers."""
+    """An edit that gives a tensor another shape, and ones as its numbers."""
     return lambda tensors: tensors.update({name: np.ones(shape, tensors[name].dtype)})
 
 

@@ -119,7 +119,7 @@ PAGE = Path(file.__file__).with_name("FORMAT.md").read_text(encoding="utf-8")
 
 
 def keys(heading: str) -> list[str]:
-    """Return the names in the first column of the first table after a heading, in order."""
+    """The names in the first column of the first table after a heading, in order."""
     table = PAGE.split(heading, 1)[1].split("\n\n|", 1)[1].split("\n\n", 1)[0]
     cells = [line.split("|")[1] for line in f"|{table}".splitlines()[2:]]
     return [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]

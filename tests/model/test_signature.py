@@ -41,7 +41,7 @@ def key(tmp_path: Path) -> Path:
 
 
 def by_hand(model: Path, key: Path, signed: str, text: str) -> str:
-    """Return a signature's text, made with a library: by what is signed, and the text beside."""
+    """A signature's text, made with a library: by what is signed, and the text beside."""
     private = load_pem_private_key(key.read_bytes(), None)
     assert isinstance(private, ed25519.Ed25519PrivateKey)
     digest = file.read(model).digest
