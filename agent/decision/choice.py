@@ -77,9 +77,9 @@ def choice_of(prepared: Prepared) -> SelectedSet:
         choice = _standing(prepared)
     else:
         choice = _best(objective_of(prepared, prepared.reading), prepared)
-    if prepared.asked:
+    if prepared.waiting:
         mask = choice.result.mask
-        order = _search(choice.objective, prepared, mask, prepared.asked).order
+        order = _search(choice.objective, prepared, mask, prepared.waiting).order
         choice = choice._replace(pending=order[mask.bit_count() :])
     return choice
 
@@ -98,8 +98,8 @@ def _standing(prepared: Prepared) -> SelectedSet:
     leaves, as far as limits allow. What is proven of it was proven for a recipient that knows
     nothing, and is not claimed for another.
     """
-    context, asked = prepared.context, prepared.context.request.asked
-    terms, disclosed = context.terms, prepared.anonymity_set.known
+    context, disclosed = prepared.context, prepared.anonymity_set.known
+    terms = context.terms
     everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
 
     def beforehand() -> Result:
@@ -107,7 +107,9 @@ def _standing(prepared: Prepared) -> SelectedSet:
         nobody = prepare(unknown)
         return _best(objective_of(nobody, None), nobody).result
 
-    result = context.cache.get(context.model, (choice_of, asked, everyone), beforehand)
+    result = context.cache.get(
+        context.model, (choice_of, context.request.asked, everyone), beforehand
+    )
     objective = objective_of(prepared, None)
     base = forced(objective, members(prepared.forced))
     mask = base | result.mask
@@ -146,9 +148,9 @@ def _planned(prepared: Prepared, query: int) -> SelectedSet:
     order = (*members(base), *best(base, plan, prepared.free))
     mask = union(order)
     pending: tuple[int, ...] = ()
-    if prepared.asked:
-        wider = planned(replace(prepared, free=prepared.free | prepared.asked), base)
-        pending = best(mask, wider, prepared.asked)
+    if prepared.waiting:
+        wider = planned(replace(prepared, free=prepared.free | prepared.waiting), base)
+        pending = best(mask, wider, prepared.waiting)
     used = [*plan.portfolio.uses]
     used[[*plan.shares].index(query)] = mask
     answered = plan._replace(portfolio=replace(plan.portfolio, uses=tuple(used)))
@@ -188,22 +190,22 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
 def _shares(prepared: Prepared) -> dict[int, float]:
     """The queries to plan for, in ascending order, with their shares of all requests.
 
-    They are those that this text may mean, by their probabilities, and those that the recipient was
-    asked. This request counts twice: it tells what may be asked again, as those before it do, and
-    it is sure to be made. What else may be asked has the rest of the whole. Of too many, those with
-    small shares are left out, and count with the rest.
+    These are the queries that this text may mean, by their probabilities, and those of earlier
+    requests. This request counts twice: like those before it, it says what may come again, and it
+    is sure to be made. Everything else shares the rest of the whole; of too many queries, those
+    with small shares belong to that rest.
     """
     model = prepared.context.model
-    wanted = {each.query: each.probability for each in prepared.reading.candidates}
-    asked = np.zeros(len(model.queries))
-    now = ((each, AT_HAND * probability) for each, probability in wanted.items())
+    read = {each.query: each.probability for each in prepared.reading.candidates}
+    counts = np.zeros(len(model.queries))
+    now = ((each, AT_HAND * probability) for each, probability in read.items())
     for each, times in chain(now, roughly(prepared.context.knowledge.queries)):
-        asked[each] += times
+        counts[each] += times
     usual = model.tables.query_weights.astype(np.float64)
-    shares = (asked + PRIOR * usual / usual.sum()) / (asked.sum() + PRIOR)
-    others = [each for each in np.flatnonzero(asked).tolist() if each not in wanted]
+    shares = (counts + PRIOR * usual / usual.sum()) / (counts.sum() + PRIOR)
+    others = [each for each in np.flatnonzero(counts).tolist() if each not in read]
     others.sort(key=lambda each: (-shares[each], each))
-    chosen = sorted([*wanted, *others[: QUERIES - len(wanted)]])
+    chosen = sorted([*read, *others[: QUERIES - len(read)]])
     return {each: float(shares[each]) for each in chosen}
 
 

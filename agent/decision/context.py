@@ -221,9 +221,8 @@ class Prepared:
     """A context in indexes: the people left, the demands, and which attributes are out already.
 
     ``barred``: names of attributes that are no candidates, with the reason; ``code``: whether the
-    recipient may learn anything new at all; ``free``: those to choose from,
-    a mask; ``forced``: those that always leave, a mask; ``asked``: those that wait for the user, a
-    mask.
+    recipient may learn anything new at all. As masks, ``free``: the attributes to choose from;
+    ``forced``: those that always leave; ``waiting``: those that wait for the user.
     """
 
     context: Context
@@ -234,7 +233,7 @@ class Prepared:
     code: Code
     free: int
     forced: int
-    asked: int
+    waiting: int
 
 
 def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
@@ -260,7 +259,7 @@ def prepare(context: Context) -> Prepared:
     anonymity_set, barred = context.cache.anonymity_set(model, *facts), barred_of(context)
     open_ = union(at for at, each in enumerate(model.attributes) if each.name not in barred)
     forced = mask_of(terms.always, model) & open_
-    asked = mask_of(terms.ask, model) & open_ & ~forced & ~anonymity_set.known
+    waiting = mask_of(terms.ask, model) & open_ & ~forced & ~anonymity_set.known
     bits = {model.index(name): each for name, each in terms.sensitivity}
     cap, own = limits.new_facts_per_week, None
     if limits.protect == "me":
@@ -290,8 +289,8 @@ def prepare(context: Context) -> Prepared:
         limits.risk is not None and anonymity_set.identifiability(0, "risk", 1) > limits.risk
     ) or (limits.k and anonymity_set.identifiability(0, "k", limits.k) > limits.violations):
         status = "past a limit already"
-    free = open_ & ~forced & ~asked
-    return Prepared(context, reading, anonymity_set, settings, barred, status, free, forced, asked)
+    masks = open_ & ~forced & ~waiting, forced, waiting
+    return Prepared(context, reading, anonymity_set, settings, barred, status, *masks)
 
 
 def mask_of(names: Iterable[str], model: Model) -> int:

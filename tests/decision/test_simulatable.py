@@ -15,7 +15,7 @@ from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
 from agent.model.model import Model
 from agent.model.reading import Candidate, Interpretation
-from tests.decision.made import NAMES, PERSONS, decide, made_model
+from tests.decision.made import CACHE, NAMES, PERSONS, decide, made_model
 from tests.decision.transcripts import Person, Step, holds
 
 TEXT = Request("what might that be")
@@ -81,7 +81,7 @@ def transcript(
     for place, (request, reading) in enumerate(STREAM):
         basis = place, replace(terms, available=names[place]), known
         if basis not in decisions:
-            context = Context(request, *basis[1:], model, reading=reading)
+            context = Context(request, *basis[1:], model, reading=reading, cache=CACHE)
             decisions[basis] = decide_context(context)
         decision = decisions[basis]
         codes = {name: values[name] for name in decision.disclosed}

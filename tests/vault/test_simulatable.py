@@ -17,7 +17,7 @@ from agent.decision.values import Fact, Request
 from agent.model.model import Concepts, Model, meaning_of
 from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile, planned, values_of
-from tests.decision.made import decide, made_model
+from tests.decision.made import CACHE, decide, made_model
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import NOW, disclosed, grouping
 from tests.vault.values import change, model_of, new_id
@@ -81,7 +81,7 @@ def transcript(
         query = model.queries[place % 2].text
         names = profile.names(model)
         there = replace(terms, available=names, ask=terms.ask & names)
-        decision = decide(Request(query, "a.example"), there, known, model)
+        decision = decide(Request(query, "a.example"), there, known, model, cache=CACHE)
         values = profile.reveal(decision.disclosed, model)
         means = tuple(meaning_of(name, value, model) for name, value in values.items())
         entry = disclosed(now, "www.a.example", **values)

@@ -306,8 +306,8 @@ def requests_of(
         host = f"recipient{number % scene.recipients + 1}.example"  # each a site of its own
         holdings = by_pool[GROUP if scene.grouped else host]
         codes = tuple(sorted((name, fact.value) for name, fact in holdings.held.items()))
-        asked_before = tuple(sorted(holdings.times.items()))
-        knowledge = Knowledge(codes, holdings.recent(at), asked_before)
+        queries = tuple(sorted(holdings.times.items()))
+        knowledge = Knowledge(codes, holdings.recent(at), queries)
         question = PosedRequest(request.query, host, knowledge, at)
         chosen = choose(question, person)
         lasting = [each for each in chosen.order if each < model.persons]
