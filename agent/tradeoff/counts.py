@@ -41,13 +41,10 @@ def kinds_of(rows: QueryRows, request: int) -> RowKinds:
     if request:
         users = grouping.Grouping(rows.user, len(rows.person))
         columns = (rows.request[:, each - rows.persons] for each in members(request))
-        unit, used = grouping.number(*grouping.refine(users, map(_column, columns)))
-        own = _own_rows(rows, unit, len(used))
+        own = _own_rows(rows, *grouping.divide(users, map(_column, columns)))
     facts = map(_column, (rows.intent, *own, *(total if request else ())))
-    everything = grouping.undivided(len(rows.intent))
-    of_row, used = grouping.number(*grouping.refine(everything, facts))
-    example = np.empty(len(used), dtype=np.intp)
-    example[of_row] = np.arange(len(of_row))
+    of_row, kinds = grouping.divide(grouping.undivided(len(rows.intent)), facts)
+    example = grouping.first_of_each(of_row, kinds)
     same, rows_own, same_total, own_total = (fact[example] for fact in (*own, *total))
     return RowKinds(of_row, rows.intent[example], same, rows_own, same_total, own_total)
 

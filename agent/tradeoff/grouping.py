@@ -107,6 +107,12 @@ def refine(groups: Grouping, columns: Iterable[CodeColumn]) -> Grouping:
     return Grouping(labels, size)
 
 
+def divide(groups: Grouping, columns: Iterable[CodeColumn]) -> Grouping:
+    """Divide groups by attributes, in ascending order; every label is in use."""
+    labels, used = number(*refine(groups, columns))
+    return Grouping(labels, len(used))
+
+
 def tally(
     labels: Indexes,
     size: int,
@@ -213,28 +219,28 @@ class Divisions(Generic[Division]):
     """
 
     def __init__(
-        self, start: Division, divide: Callable[[Division, int], Division], kept: int
+        self, start: Division, divide: Callable[[Division, int], Division], limit: int
     ) -> None:
         """Begin with the undivided table; ``divide`` refines by a set of more attributes."""
-        self._start, self._divide, self._limit = start, divide, kept
-        self._kept: OrderedDict[int, Division] = OrderedDict()
+        self._start, self._divide, self._limit = start, divide, limit
+        self._recent: OrderedDict[int, Division] = OrderedDict()
 
     def __getitem__(self, mask: int) -> Division:
         """The division by ``mask``."""
-        if mask in self._kept:
-            self._kept.move_to_end(mask)
+        if mask in self._recent:
+            self._recent.move_to_end(mask)
         elif mask:
             start, rest = self.nearest(mask)
-            self._kept[mask] = self._divide(start, rest)
-            if len(self._kept) > self._limit:
-                self._kept.popitem(last=False)
-        return self._kept[mask] if mask else self._start
+            self._recent[mask] = self._divide(start, rest)
+            if len(self._recent) > self._limit:
+                self._recent.popitem(last=False)
+        return self._recent[mask] if mask else self._start
 
     def nearest(self, mask: int) -> tuple[Division, int]:
         """The finest division remembered by a subset of ``mask``, and the rest of the mask."""
-        coarser = (each for each in self._kept if not each & ~mask)
+        coarser = (each for each in self._recent if not each & ~mask)
         base = max(coarser, key=int.bit_count, default=0)
-        return self._kept.get(base, self._start), mask & ~base
+        return self._recent.get(base, self._start), mask & ~base
 
 
 class Columns:
@@ -249,7 +255,9 @@ class Columns:
         self.each = [CodeColumn(*pair) for pair in zip(codes, cards, strict=False)]
         """Every attribute."""
         self.items = codes.shape[1]
-        self.dense = Divisions(undivided(self.items), self._split, KEPT)
+        self.dense = Divisions(
+            undivided(self.items), lambda groups, mask: divide(groups, self.of(mask)), KEPT
+        )
         """The partition by each set, every label in use."""
 
     @cached_property
@@ -277,11 +285,6 @@ class Columns:
             keys *= np.uint16(card)
             keys += codes
         return keys, size
-
-    def _split(self, parent: Grouping, attributes: int) -> Grouping:
-        """Refine by more attributes and renumber the labels in use 0, 1, 2 and so on."""
-        numbers, used = number(*refine(parent, self.of(attributes)))
-        return Grouping(numbers, len(used))
 
 
 def row_columns(rows: QueryRows, cards: Sequence[int]) -> Columns:

@@ -67,12 +67,12 @@ class Pairwise(Utility):
 class Scope(NamedTuple):
     """What there is to plan with, as masks.
 
-    ``held``: sent before, and free to use again; ``free``: may be sent; ``fixed``: in every
+    ``sent``: sent before, and free to use again; ``free``: may be sent; ``fixed``: in every
     answer; ``most``: how many attributes an answer may have, None for any number; ``least``: more
     bits than that an attribute has to add to an answer to be used, and to the plan to be in it.
     """
 
-    held: int
+    sent: int
     free: int
     fixed: int = 0
     most: int | None = None
@@ -148,13 +148,13 @@ class QueryPlanner(SetFigures, Utility):
                 return tuple(order)
 
     def first(self, scope: Scope) -> int:
-        """What is used where nothing is added: the fixed, and what helps of what is held."""
-        fixed, held = scope.fixed, scope.held & ~scope.fixed
-        key = scope._replace(held=held, free=0)
+        """What is used where nothing is added: the fixed, and what helps of what was sent."""
+        fixed, sent = scope.fixed, scope.sent & ~scope.fixed
+        key = scope._replace(sent=sent, free=0)
         if key not in self._firsts:
             if len(self._firsts) >= KEPT:
                 self._firsts.clear()
-            self._firsts[key] = fixed | union(self.best(fixed, held, scope.has_room, scope.least))
+            self._firsts[key] = fixed | union(self.best(fixed, sent, scope.has_room, scope.least))
         return self._firsts[key]
 
     def _counting(self) -> Utility:
@@ -168,7 +168,7 @@ class QueryPlanner(SetFigures, Utility):
 class Portfolio:
     """What a recipient is to hold in the end.
 
-    ``mask``: the set, with what is held; ``order``: what was added, in the order chosen; ``uses``:
+    ``mask``: the set, with what was sent; ``order``: what was added, in the order chosen; ``uses``:
     by query, the subset that it uses; ``refused``: what would be worth adding and breaks a limit,
     a mask; ``value``: mean bits of help less the cost; ``evaluations``: how many sets were priced.
     """
@@ -192,16 +192,16 @@ def plan(
 
     ``weights``: of each query, the share of all requests that are expected to be this one;
     ``prices``: what a portfolio costs, and its limits.
-    It is grown from what is held, and from each of ``starts``, sets of what is free, where that is
+    It is grown from what was sent, and from each of ``starts``, sets of what is free, where that is
     feasible. Of the best, the new attribute that adds least is taken out and the rest grown again,
-    as long as that is better. P is feasible, if what is held and fixed is, and never worth less
+    as long as that is better. P is feasible, if what was sent and fixed is, and never worth less
     than that; nor less than a start that is feasible, but for ``least`` bits for each attribute
     that is left out.
     """
-    given = scope.held | scope.fixed
+    given = scope.sent | scope.fixed
 
     def grown(new: int, left_out: int = 0) -> Portfolio:
-        within = scope._replace(held=scope.held | new, free=scope.free & ~left_out)
+        within = scope._replace(sent=scope.sent | new, free=scope.free & ~left_out)
         return _grown(_Growth(queries, within), np.array(weights), prices, tuple(members(new)))
 
     def worth(portfolio: Portfolio) -> float:
@@ -229,13 +229,13 @@ def plan(
 def _grown(
     growth: "_Growth", weights: Floats, prices: SetFunction, start: tuple[int, ...]
 ) -> Portfolio:
-    """Grow a portfolio from what is held, of which ``start`` is new.
+    """Grow a portfolio from what was sent, of which ``start`` is new.
 
     The attribute that adds most is added while one adds enough (greedy). A query uses a new
     attribute beside what it used before, where that helps it enough and its answer is not full.
     """
     scope, order, evaluations, refused = growth.scope, [*start], 0, 0
-    mask = scope.held | scope.fixed
+    mask = scope.sent | scope.fixed
     while open_ := scope.free & ~mask:
         options = np.array([*members(open_)], dtype=np.intp)
         evaluations += len(options)

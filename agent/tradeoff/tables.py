@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import combinations
-from math import log2
+from math import isnan, log2
 from typing import NamedTuple
 
 import numpy as np
@@ -297,20 +297,20 @@ class SetFigures:
 
     def value(self, mask: int) -> float:
         """The figure of a set."""
-        found = self._values.get(mask)
-        if found is None:
+        figure = self._values.get(mask)
+        if figure is None:
             for rows in (self.stored, self._rows):
                 for each in members(mask):
                     less = mask ^ 1 << each
-                    if less in rows and (figure := float(rows[less][each])) == figure:  # not NaN
-                        return figure
+                    if less in rows and not isnan(in_row := float(rows[less][each])):
+                        return in_row
             row = self.stored.get(mask) if mask else None
             if row is not None:
                 return float(row[mask.bit_length() - 1])
             if len(self._values) >= VALUES_KEPT:
                 del self._values[next(iter(self._values))]
-            found = self._values[mask] = self._one(mask)
-        return found
+            figure = self._values[mask] = self._one(mask)
+        return figure
 
     def beside(self, mask: int, wanted: int) -> Floats:
         """The figure of A u {V} by V, float64, shape (n,), at least where V is ``wanted``.

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from agent.tradeoff.objective import Objective, Parts
 from agent.tradeoff.search import Algorithm, Proof, maximise
 
@@ -96,14 +98,12 @@ def knee(points: Sequence[Point]) -> int | None:
     in for the points of greatest curvature. This is the largest of them; their smoothing and
     their threshold are left out, as nothing here is measured.
     """
-    kept = [index for index, out in enumerate(beaten(points)) if not out]
-    costs, worths = [points[each].cost for each in kept], [points[each].worth for each in kept]
-    if not kept or max(costs) <= min(costs) or max(worths) <= min(worths):
+    unbeaten = [index for index, worse in enumerate(beaten(points)) if not worse]
+    costs = np.array([points[each].cost for each in unbeaten])
+    worths = np.array([points[each].worth for each in unbeaten])
+    if not unbeaten or not np.ptp(costs) or not np.ptp(worths):
         return None
-    wide, high = max(costs) - min(costs), max(worths) - min(worths)
-    heights = {}
-    for index, cost, worth in zip(kept, costs, worths, strict=True):
-        height = (worth - min(worths)) / high - (cost - min(costs)) / wide
-        heights[index] = round(height, DIGITS)
-    best = max(kept, key=lambda index: (heights[index], -points[index].cost))
-    return best if heights[best] > 0 else None
+    above = (worths - worths.min()) / np.ptp(worths) - (costs - costs.min()) / np.ptp(costs)
+    heights = np.round(above, DIGITS).tolist()
+    best = max(range(len(unbeaten)), key=lambda place: (heights[place], -costs[place]))
+    return unbeaten[best] if heights[best] > 0 else None

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise, product
 from math import exp, inf, log, log1p, log2
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from scipy.integrate import quad
 from agent.tradeoff.measures import Alike, Measure, risk
 from agent.tradeoff.tables import Population, QueryRows, members
 
-Known = Sequence[tuple[int, int]]
+Known = tuple[tuple[int, int], ...]
 Answer = tuple[int, ...]
 
 
@@ -133,6 +134,7 @@ class Group(NamedTuple):
     expected: float
 
 
+@lru_cache(maxsize=100)
 def groups(population: Population, mask: int, known: Known) -> list[Group]:
     """Return the rows that look alike after each answer, row by row."""
     weights = [1.0] * population.rows if population.weights is None else population.weights
@@ -160,6 +162,7 @@ def few(group: Group) -> bool:
     return group.rows < min(3, group.people) - 1e-8
 
 
+@lru_cache(maxsize=1_000)
 def chance(group: Group, share: float = 1.0) -> float:
     """Return E[1/F] as the product has it; it is held against ``one_in`` elsewhere."""
     return float(risk(Alike(*(np.array([each]) for each in group)), share)[0])
@@ -193,7 +196,7 @@ def identifiability(
 def own_group(population: Population, mask: int, known: Known, own: Known) -> Group:
     """Return the rows that agree with d and, on A, with one person's codes."""
     mine = {i: dict(own).get(i, 0) for i in members(mask) if i < population.persons}
-    alike = set(agreeing(population, known)) & set(agreeing(population, [*mine.items()]))
+    alike = set(agreeing(population, known)) & set(agreeing(population, tuple(mine.items())))
     weights = [1.0] * population.rows if population.weights is None else population.weights
     expected = everybody = sum(float(each) for each in weights)
     for i, code in (dict(known) | mine).items():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from math import inf
 from typing import Literal
 
@@ -160,12 +161,12 @@ def test_a_utility_is_the_same_by_every_path(
         mixture = Mixture(parts, [1.0, 2.0])
         return mixture if prices is None else Priced(mixture, np.array(prices[: len(world.cards)]))
 
-    used = fresh()
+    used, alone = fresh(), cache(lambda mask: fresh().value(mask))
     walk(used, steps, world.everything)
     for mask in subsets(world.everything):
-        assert used.value(mask) == fresh().value(mask)
+        assert used.value(mask) == alone(mask)
         new = [*members(world.everything & ~mask)][::-1]
-        values = [fresh().value(mask | 1 << each) for each in new]
+        values = [alone(mask | 1 << each) for each in new]
         assert prices is None or used.extensions(mask, new) == values
 
 

@@ -148,7 +148,7 @@ def test_where_greedy_is_exact_it_is_the_best_of_all(case: tuple[Drawn, Scope]) 
     """Where each attribute counts for itself, in every query and in the cost."""
     world, scope = case
     found = planned(world, scope)
-    best = max(world.worth(scope.held | each, scope) for each in subsets(scope.free))
+    best = max(world.worth(scope.sent | each, scope) for each in subsets(scope.free))
     assert found.value == pytest.approx(best, abs=SUM_ROUNDING)
     assert world.worth(found.mask, scope) == pytest.approx(best, abs=SUM_ROUNDING)
 
@@ -158,8 +158,8 @@ def test_what_it_says_of_itself_is_true(case: tuple[Drawn, Scope]) -> None:
     """Each query uses a part of it, within the cap; and its value is theirs less its cost."""
     world, scope = case
     found = planned(world, scope)
-    assert found.mask == scope.held | union(found.order)
-    assert union(found.order) & ~scope.free & ~scope.held == 0
+    assert found.mask == scope.sent | union(found.order)
+    assert union(found.order) & ~scope.free & ~scope.sent == 0
     used = [table[use] for table, use in zip(world.tables, found.uses, strict=True)]
     total = sum(w * bits for w, bits in zip(world.weights, used, strict=True))
     assert found.value == pytest.approx(total - world.prices.cost(found.mask))
@@ -175,8 +175,8 @@ def test_limits_hold_and_it_is_never_worse_than_nothing(case: tuple[Drawn, Scope
     world, scope = case
     found = planned(world, scope)
     assert world.prices.feasible(found.mask)
-    nothing = planned(world, scope._replace(free=scope.held))
-    assert nothing.mask == scope.held
+    nothing = planned(world, scope._replace(free=scope.sent))
+    assert nothing.mask == scope.sent
     assert found.value >= nothing.value - SUM_ROUNDING
     for each in members(found.refused):
         assert not world.prices.feasible(found.mask | 1 << each)
@@ -191,14 +191,14 @@ def test_it_is_no_worse_than_where_it_starts(case: tuple[Drawn, Scope], starts: 
     world, scope = case
     found = plan(world.queries(), world.weights, world.prices, scope, starts)
     for start in (0, *starts):
-        held = scope.held | start & scope.free
+        held = scope.sent | start & scope.free
         if world.prices.feasible(held):
-            alone = planned(world, scope._replace(held=held, free=held))
+            alone = planned(world, scope._replace(sent=held, free=held))
             assert found.value >= alone.value - SUM_ROUNDING
-    for each in members(found.mask & ~scope.held):
+    for each in members(found.mask & ~scope.sent):
         held = found.mask & ~(1 << each)
         if world.prices.feasible(held):
-            less = planned(world, scope._replace(held=held, free=held))
+            less = planned(world, scope._replace(sent=held, free=held))
             assert found.value >= less.value - SUM_ROUNDING
 
 
@@ -207,7 +207,7 @@ def test_what_adds_too_little_is_left_out(case: tuple[Drawn, Scope], least: floa
     """Whatever is planned makes the plan worth that much more, and each answer as well."""
     world, scope = case
     wanted = scope._replace(least=least)
-    found, nothing = (planned(world, each) for each in (wanted, wanted._replace(free=scope.held)))
+    found, nothing = (planned(world, each) for each in (wanted, wanted._replace(free=scope.sent)))
     assert found.value >= nothing.value + least * len(found.order) - SUM_ROUNDING
     for table, use in zip(world.tables, found.uses, strict=True):
         assert table[use] >= least * use.bit_count() - SUM_ROUNDING
