@@ -33,16 +33,7 @@ BATCH = 1 << 13  # groups whose losses are estimated at once: what a cache holds
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
 
 
-def certainty(metric: Metric, population: float, k: int) -> float:
-    """The loss when one person is left, of ``population`` people."""
-    if metric == "k-anonymity":
-        return float(k > 1)
-    if metric == "log-maxprob":
-        return float(np.log(population + 1))
-    return 0.0 if metric == "entropy" else 1.0
-
-
-def counted(metric: Metric, sizes: Indexes, population: int, k: int) -> float:
+def counted(metric: Metric, sizes: Indexes, population: float, k: int) -> float:
     """The expected loss where all people are equally likely.
 
     ``sizes``: intp, how many people each class has, zeros allowed, in any order; ``population``:
@@ -393,7 +384,7 @@ class AnonymitySet:
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
         if len(self._rows) <= 1 - self.sampled:
-            return certainty(METRIC_OF[metric], self._population.people, k)
+            return counted(METRIC_OF[metric], np.ones(1, np.intp), self._population.people, k)
         if self.sampled:
             return self._estimated(mask, metric, k)
         metric = METRIC_OF[metric]

@@ -254,9 +254,8 @@ class Columns:
         """Take the codes, one contiguous row per attribute, shape (attributes, items)."""
         self.each = [CodeColumn(*pair) for pair in zip(codes, cards, strict=False)]
         """Every attribute."""
-        self.items = codes.shape[1]
         self.dense = Divisions(
-            undivided(self.items), lambda groups, mask: divide(groups, self.of(mask)), KEPT
+            undivided(codes.shape[1]), lambda groups, mask: divide(groups, self.of(mask)), KEPT
         )
         """The partition by each set, every label in use."""
 
@@ -276,7 +275,7 @@ class Columns:
         """
         columns = self.of(mask)
         size = prod(each.card for each in columns)
-        if not columns or size >= min(SMALL, SPARSE * self.items):
+        if not columns or size >= min(SMALL, SPARSE * len(columns[0].codes)):
             coarser, rest = self.dense.nearest(mask)
             finer = refine(coarser, self.of(rest))
             return finer if finer.size <= SPARSE * len(finer.labels) else self.dense[mask]

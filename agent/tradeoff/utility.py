@@ -142,9 +142,9 @@ class LeaveOneUserOut(Utility):
         """
         if not shrinkage > 0:
             raise ValueError(f"leave-one-user-out needs a shrinkage above 0, not {shrinkage}")
-        self._rows, self._columns, self._shrinkage = rows, columns, shrinkage
-        self._layout = layout or cache(partial(Layout, rows, columns))
-        self._scorings: dict[int, Scoring] = {}
+        self._rows, self._columns = rows, columns
+        self._layout = layout_of = layout or cache(partial(Layout, rows, columns))
+        self._scored = cache(lambda request: Scoring(layout_of(request), shrinkage))
         self.limit = self._scoring(0).limit
 
     def at(self, shrinkage: float) -> "LeaveOneUserOut":
@@ -190,10 +190,7 @@ class LeaveOneUserOut(Utility):
 
     def _scoring(self, mask: int) -> Scoring:
         """The scores under the request attributes in ``mask``."""
-        request = mask >> self._rows.persons << self._rows.persons
-        if request not in self._scorings:
-            self._scorings[request] = Scoring(self._layout(request), self._shrinkage)
-        return self._scorings[request]
+        return self._scored(mask >> self._rows.persons << self._rows.persons)
 
 
 class PlugIn(Utility):

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from dataclasses import replace
 from itertools import product
-from math import prod
+from math import log, prod
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff import tables
-from agent.tradeoff.anonymity_set import AnonymitySet, certainty
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import CodeColumn, Grouping, Presence, tally
 from agent.tradeoff.measures import FEWEST, METRICS, Measure, Metric
 from agent.tradeoff.tables import (
@@ -118,29 +118,28 @@ def test_increments_telescope_in_expectation(
 def test_one_person_or_none_is_certainty() -> None:
     """One person agrees with code 1, nobody with code 2: both are the dangerous case."""
     population = Population(np.array([[0, 0], [0, 1], [1, 1]], np.uint8))
+    certainty = {"maxprob": 1.0, "log-maxprob": log(4), "k-anonymity": 1.0, "entropy": 0.0}
     for code, metric, mask in product((1, 2), METRICS, range(4)):
         crowd = AnonymitySet(population, (3, 2), [(0, code)])
         assert crowd.people == crowd.people_left(mask) == (1 if code == 1 else 0)
-        assert crowd.identifiability(mask, metric, 3) == certainty(metric, 3, 3)
+        assert crowd.identifiability(mask, metric, 3) == pytest.approx(certainty[metric])
         assert crowd.guard_bits(1, mask) == 0.0
 
 
 @given(rich_worlds(people=20), METRIC, KS)
 def test_certainty_is_the_loss_of_one_person(world: World, metric: Metric, k: int) -> None:
-    """The value for one person is the formula's, not another one."""
-    population = world.population
-    what = tuple((i, int(population.codes[0, i])) for i in range(world.persons))
-    alone = Population(
-        population.codes[:1],
-        None,
-        tuple(Kinds(c.counts, c.of_row[:1]) for c in population.requests),
-    )
-    expected = naive.identifiability(alone, 0, (), metric, k)
+    """The value for one person is the formula's, not another one, whatever else is sent."""
+    codes = np.append(world.population.codes, np.full((1, world.persons), 9, np.uint8), axis=0)
+    requests = world.population.requests
+    joined = tuple(Kinds(each.counts, np.append(each.of_row, each.of_row[:1])) for each in requests)
+    alone = tuple(Kinds(each.counts, each.of_row[:1]) for each in requests)
+    crowd = AnonymitySet(Population(codes, None, joined), [10] * len(world.cards), [(0, 9)])
+    expected = naive.identifiability(Population(codes[-1:], None, alone), 0, (), metric, k)
     if metric == "log-maxprob":
-        expected = np.log(population.rows + 1)
-    assert certainty(metric, population.rows, k) == pytest.approx(expected)
-    if world.anonymity_set(what).people == 1:
-        assert world.anonymity_set(what).identifiability(0, metric, k) == pytest.approx(expected)
+        expected = log(len(codes) + 1)
+    assert crowd.people == 1
+    for mask in (0, world.everything):
+        assert crowd.identifiability(mask, metric, k) == pytest.approx(expected)
 
 
 def test_the_oldest_is_forgotten_and_what_is_stored_is_not(
