@@ -18,7 +18,7 @@ NAMES = ("language", "country")
 
 
 def _locale() -> Model:
-    """Both as attributes of a model that knows no query, and nobody.
+    """The two as attributes of a model that knows no query, and nobody.
 
     The browser and the network address tell them to everybody anyway: so they belong to no other
     model, are charged nothing, and change no decision on anything else; the user's rules hold for
@@ -55,7 +55,7 @@ def located(context: Context, people: int) -> Decision:
     engine = None if terms.ruling is None or terms.nothing else terms.ruling.engine
     carried = frozenset[str]() if engine is None else engine.needs(NAMES)
     out = barred_of(replace(context, terms=replace(terms, carried=carried)))
-    held = context.knowledge.names if terms.memory == "remembers" else frozenset[str]()
+    before = context.knowledge.names if terms.memory == "remembers" else frozenset[str]()
 
     def needed(names: Collection[str]) -> tuple[str, ...]:
         """The names that the address needs of these, none where they are too many."""
@@ -63,7 +63,7 @@ def located(context: Context, people: int) -> Decision:
         return tuple(n for n in NAMES if n in some and (most is None or len(some) <= most))
 
     free = {*NAMES} - out.keys()
-    asks = terms.ask - held
+    asks = terms.ask - before
     disclosed = needed(free - asks)
     pending = tuple(name for name in needed(free) if name in asks and name not in disclosed)
     why: dict[str, Reason] = {
@@ -71,7 +71,7 @@ def located(context: Context, people: int) -> Decision:
         **out,
         **dict.fromkeys(pending, "waits for you"),
         **dict.fromkeys(disclosed, "told anyway"),
-        **dict.fromkeys(held.intersection(disclosed), "known to the recipient"),
+        **dict.fromkeys(before.intersection(disclosed), "known to the recipient"),
     }
     figures = Figures(names=disclosed, people=people, people_left=float(people))
     outcomes = (
@@ -80,7 +80,7 @@ def located(context: Context, people: int) -> Decision:
             title=name,
             disclosed=name in disclosed,
             reason=why[name],
-            held=name in held,
+            held=name in before,
             disclose=terms.disclose(name),
         )
         for name in NAMES
