@@ -12,7 +12,7 @@ from agent.wire.decide import Ask
 from agent.wire.policy import Word
 from agent.wire.state import Entry
 from tests.browser.editors import chat, held
-from tests.browser.test_composer import HISTORY
+from tests.browser.test_composer import LATER
 from tests.browser.test_popup import reads, text
 from tests.browser.test_whole import waiting
 from tests.browser.world import KNOWN, World, in_both
@@ -26,6 +26,12 @@ QUESTION = "version control"
 PUT = "const put = document.querySelector('#put'); "
 READY = f"{PUT} return Boolean(put?.checkVisibility())"
 SHOWN = "return document.querySelector(%r).checkVisibility()"
+FAULTS = (  # as the popup says, and of which host; once the daemon has ended nothing else follows
+    ("The page has changed", "failing"),
+    ("locked", "failing"),
+    ("have changed since", "stricter"),
+    ("was not running", "failing"),
+)
 ALL = Word(disclose="auto", lasting="always")
 WATCHED = """
 window.seen = [];
@@ -102,36 +108,40 @@ def told(live: Live, host: str) -> list[Entry]:
 
 
 @in_both
-@pytest.mark.parametrize("name", ["textarea", "prosemirror"])
-def test_a_message_gets_its_line_by_the_shortcut(world: World, name: str) -> None:
+def test_a_message_gets_its_line_by_the_shortcut(world: World) -> None:
     """Over the page, which lacks the focus meanwhile; and it counts, even where it is deleted."""
-    host = f"short{name}"
-    with assisted(world, host) as live:
-        chat(world, host, QUESTION, name)
-        time.sleep(HISTORY)
-        world.browser.summon()
-        until(lambda: world.browser.summoned(READY), "a line")
-        assert told(live, host) == []
-        assert held(world) == QUESTION
-        world.browser.summoned(f"{PUT} put.click()")
-        until(lambda: held(world) != QUESTION, "the line in the message")
-        line = held(world).removeprefix(QUESTION).strip()
-        assert line.startswith("About me: ")
-        until(lambda: world.browser.summoned("return 1") is None, "that the popup is gone")
-        [entry] = told(live, host)
-        assert entry.query == QUESTION
-        own = {each: value for each, value in entry.values.items() if value != "unspecified"}
-        assert own.items() <= PROFILE.items()
-        assert len(own) == line.count(",") + 1
-        world.browser.undoes()
-        until(lambda: held(world) == QUESTION, "the message as it was")
-        assert told(live, host) == [entry]
-        [knows] = live.call("recipients", recipient=f"{host}.localhost")
-        listed = live.call("requests", recipient=f"{host}.localhost")
-        assert own.items() <= {**knows.values}.items()
-        assert [(each.kind, {*each.disclosed}) for each in listed] == [
-            ("disclosed", {*entry.disclosed})
-        ]
+    names = ("textarea", "prosemirror")
+    with assisted(world, *names) as live:
+        for name in names:
+            gets_its_line(world, live, name)
+
+
+def gets_its_line(world: World, live: Live, name: str) -> None:
+    chat(world, name, QUESTION, name)
+    world.browser.run(LATER)
+    world.browser.summon()
+    until(lambda: world.browser.summoned(READY), "a line")
+    assert told(live, name) == []
+    assert held(world) == QUESTION
+    world.browser.summoned(f"{PUT} put.click()")
+    until(lambda: held(world) != QUESTION, "the line in the message")
+    line = held(world).removeprefix(QUESTION).strip()
+    assert line.startswith("About me: ")
+    until(lambda: world.browser.summoned("return 1") is None, "that the popup is gone")
+    [entry] = told(live, name)
+    assert entry.query == QUESTION
+    own = {each: value for each, value in entry.values.items() if value != "unspecified"}
+    assert own.items() <= PROFILE.items()
+    assert len(own) == line.count(",") + 1
+    world.browser.undoes()
+    until(lambda: held(world) == QUESTION, "the message as it was")
+    assert told(live, name) == [entry]
+    [knows] = live.call("recipients", recipient=f"{name}.localhost")
+    listed = live.call("requests", recipient=f"{name}.localhost")
+    assert own.items() <= {**knows.values}.items()
+    assert [(each.kind, {*each.disclosed}) for each in listed] == [
+        ("disclosed", {*entry.disclosed})
+    ]
 
 
 def test_what_is_left_out_is_not_in_the_line(world: World) -> None:
@@ -166,22 +176,21 @@ def test_while_it_is_locked_nothing_is_read(world: World) -> None:
             assert facts(world)
 
 
-@pytest.mark.parametrize("listed", [True, False])
-def test_a_page_cannot_tell_that_it_is_there(world: World, *, listed: bool) -> None:
+def test_a_page_cannot_tell_that_it_is_there(world: World) -> None:
     """Nor that its message was read, before a line is put in; one not listed is not read at all."""
     with assisted(world, "listed") as live:
-        host = "listed" if listed else "unlisted"
-        chat(world, host, QUESTION)
-        world.browser.run(WATCHED)
-        with world.browser.popup():
-            if listed:
-                assert facts(world)
-            else:
-                assert QUESTION not in reads(world, "No search in this tab yet.")
-        assert world.browser.run("return seen") == []
-        assert world.browser.run("return Object.getOwnPropertyNames(window).length === names")
-        assert world.browser.run("return typeof composed") == "undefined"
-        assert told(live, host) == []
+        for host in ("listed", "unlisted"):
+            chat(world, host, QUESTION)
+            world.browser.run(WATCHED)
+            with world.browser.popup():
+                if host == "listed":
+                    assert facts(world)
+                else:
+                    assert QUESTION not in reads(world, "No search in this tab yet.")
+            assert world.browser.run("return seen") == []
+            assert world.browser.run("return Object.getOwnPropertyNames(window).length === names")
+            assert world.browser.run("return typeof composed") == "undefined"
+            assert told(live, host) == []
 
 
 def test_a_page_that_alters_the_message(world: World) -> None:
@@ -216,34 +225,34 @@ def test_what_covers_a_message_is_not_shown_for_it(world: World) -> None:
         assert world.browser.run("return document.querySelectorAll('body > *').length") == 3
 
 
-@pytest.mark.parametrize(
-    "words", ["was not running", "locked", "have changed since", "The page has changed"]
-)
-def test_where_anything_fails_nothing_is_added(world: World, words: str) -> None:
-    """Nor told: the daemon ends, or is locked; a stricter rule is written; the tab goes on."""
-    with assisted(world, "failing") as live:
-        chat(world, "failing", QUESTION)
-        with world.browser.popup() as (page, popup):
-            facts(world)
-            if words == "was not running":
-                live.kill()
-            elif words == "locked":
-                live.call("lock")
-            elif words == "have changed since":
-                path = world.places.policy
-                path.write_text(path.read_text().replace("[[rule]]", "[[rule]]\nk = 9000", 1))
-                time.sleep(2 * SETTLING.total_seconds())  # then it counts as saved
-            else:
-                world.browser.switch(page)
-                world.visit("elsewhere")
-                world.browser.switch(popup)
-            puts(world)
-            whole = reads(world, words, "Nothing was shared")
-            assert not world.browser.run(SHOWN % "#draft"), whole
-        if words != "The page has changed":
-            assert held(world) == QUESTION
-        if "changed" in words:
-            assert told(live, "failing") == []
+def test_where_anything_fails_nothing_is_added(world: World) -> None:
+    """Nor told: the tab goes on; the daemon is locked; a stricter rule is written; it ends."""
+    with assisted(world, "stricter", "failing") as live:
+        for words, host in FAULTS:
+            unlocked(live)
+            chat(world, host, QUESTION)
+            with world.browser.popup() as (page, popup):
+                facts(world)
+                if words == "was not running":
+                    assert told(live, host) == []
+                    live.kill()
+                elif words == "locked":
+                    live.call("lock")
+                elif words == "have changed since":
+                    path = world.places.policy
+                    path.write_text(path.read_text().replace("[[rule]]", "[[rule]]\nk = 9000", 1))
+                    time.sleep(2 * SETTLING.total_seconds())  # then it counts as saved
+                else:
+                    world.browser.switch(page)
+                    world.visit("elsewhere")
+                    world.browser.switch(popup)
+                puts(world)
+                whole = reads(world, words, "Nothing was shared")
+                assert not world.browser.run(SHOWN % "#draft"), whole
+            if words != "The page has changed":
+                assert held(world) == QUESTION
+            if "changed" in words:
+                assert told(live, host) == []
 
 
 def test_use_here_waits_for_the_user(world: World) -> None:

@@ -169,12 +169,13 @@ def test_a_search_goes_as_it_was_typed(world: World, badge: str, fault: dict[str
 def test_a_late_answer_is_never_applied(world: World) -> None:
     """Neither to its own search, which has gone, nor to the next, of the same address or not."""
     world.adding("header", "engine")
-    world.daemon.answer = late
+    due = threading.Event()
+    world.daemon.answer = lambda ask: answered(ask) if due.wait(2 * LATE) else locked(ask)
     assert is_plain(world.goes("late"), "late")
     world.daemon.answer = added
     assert is_right(world.goes("next"), "header", "next")
     assert is_right(world.goes("late"), "header", "late")
-    time.sleep(LATE)  # until the late answer is there as well
+    due.set()  # and the late answer comes before the next
     assert is_right(world.goes("last"), "header", "last")
 
 

@@ -12,8 +12,9 @@ from tests.browser.world import BROWSERS, CARRIES, World, in_both, is_plain, is_
 pytestmark = pytest.mark.browser
 
 DELAY = 0.05  # seconds, the longest that the daemon takes
-ROW = [20, pytest.param(200, marks=pytest.mark.soak)]
+ROW = [10, pytest.param(200, marks=pytest.mark.soak)]
 TABS = 5
+LATER = 200  # milliseconds after a key was pressed: to the extension, that may still be meant
 
 
 @in_both
@@ -72,7 +73,7 @@ def test_searches_that_give_way_to_the_next(world: World) -> None:
     """What is broken off leaves nothing behind; what comes all the same has its own header."""
     world.daemon.delay = DELAY
     world.visit("elsewhere")
-    for number in range(30):
+    for number in range(15):
         address = json.dumps(world.recipient.search(f"given up {number}"))
         # Told once it has left: one that leaves after the last was typed would rightly come last.
         leave = f"setTimeout(() => {{ location = {address}; done(); }})"
@@ -93,11 +94,11 @@ PREVENTED = """
       }
     });
 """
-AGAIN = """
-    document.forms[0].addEventListener('submit', (event) => {
+AGAIN = f"""
+    document.forms[0].addEventListener('submit', (event) => {{
       event.preventDefault();
-      setTimeout(() => document.forms[0].requestSubmit(), 1500);
-    }, {once: true});
+      setTimeout(() => document.forms[0].requestSubmit(), {LATER});
+    }}, {{once: true}});
 """
 
 
@@ -108,7 +109,7 @@ def scripted(script: str, host: str = "search") -> Act:
         world.visit(host)
         world.browser.write("input", ASKED)
         address = json.dumps(world.recipient.search(ASKED))
-        world.browser.tried(f"setTimeout(() => {{ const address = {address}; {script} }}, 1500)")
+        world.browser.tried(f"setTimeout(() => {{ const address = {address}; {script} }}, {LATER})")
 
     return act
 

@@ -20,7 +20,7 @@ from tests.developer import PROFILE
 from tests.examples.searxng.serving import answers, free
 from tests.house.tree import ROOT
 from tests.newcomer import COMMAND, DAEMON, SOCKETS, commands, daemon, home_of, typed
-from tests.waiting import bounded, until
+from tests.waiting import LOOK, bounded, until
 from tests.worlds.daemons import BALANCED, Live, furnish, started
 
 pytestmark = pytest.mark.browser
@@ -148,5 +148,9 @@ def serving(port: int) -> Iterator[None]:
 def shown(browser: Driver, address: str, text: str) -> bool:
     """Go there, and say whether a text is on the page; a moment later, if it goes by the gate."""
     browser.go(address)
-    time.sleep(1)
-    return text in str(browser.tried("return document.body.innerText"))
+    end = time.monotonic() + 1
+    while text not in str(browser.tried("return document.body.innerText")):
+        if time.monotonic() > end:
+            return False
+        time.sleep(LOOK)
+    return True
