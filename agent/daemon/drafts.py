@@ -135,11 +135,16 @@ def _without(names: AbstractSet[str], considered: Considered) -> Considered:
     if changed.breaks is not None:
         raise RefusedError("conflict", breaks(changed.breaks), AGAIN)
     values = {name: value for name, value in all_values.items() if name not in names}
+    pending = decision.pending
+    if pending is not None:
+        rest = tuple(name for name in pending.names if name not in names)
+        pending = structs.replace(pending, names=rest)
     decision = structs.replace(
         decision,
         disclosed=tuple(values),
+        pending=pending,
         figures=changed,
-        outcomes=tuple(each for each in decision.outcomes if each.name in values),
+        outcomes=tuple(each for each in decision.outcomes if each.name not in names),
     )
     return Considered(situation, decision, values, left_by(values, situation))
 

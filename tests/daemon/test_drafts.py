@@ -293,3 +293,7 @@ def test_what_waits_is_queued_and_named_but_not_told() -> None:
         drafts.tell(Tell(id=drafted.id, names=[name]), MONDAY)
     other = drafts.draft(Ask(query=CHAT.query, recipient="books.example"), MONDAY)
     assert "age" not in [each.name for each in other.facts]
+    drafts, _, vault = drafting(ASKING.replace("age", "gender"), 5)
+    drafted = drafts.draft(CHAT, MONDAY)
+    drafts.tell(Tell(id=drafted.id, names=["age"]), MONDAY)  # one waits, and one is left out
+    assert [name for name, _ in vault.disclosures[-1].disclosed] == ["age"]
