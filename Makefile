@@ -27,7 +27,7 @@ demo: .venv/.base
 # them asks has to be decided within a second.
 test: .venv/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'not browser and not soak and not spark' \
-	  --numprocesses $(WORKERS) --dist worksteal
+	  --numprocesses $(WORKERS) --dist worksteal --ignore tests/browser
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'browser and not soak' tests/browser \
 	  --numprocesses $(BROWSING) --dist worksteal
 
@@ -36,7 +36,7 @@ test-spark: .venv/.spark
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m spark tests/build
 
 # Kills and replacements by the hundred: each prints its counts, and they run alone.
-# Then the laws of the pure rooms, and the theorem, on six times as many examples, which differ each time.
+# Then the laws of the pure rooms, and the theorem, on 300 examples, which differ each time.
 soak: .venv/.spark
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m soak -v -s \
 	  --override-ini faulthandler_timeout=0

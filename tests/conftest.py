@@ -13,7 +13,7 @@ from tests.programs import MISSING, needs
 # Examples may be slow on a shared machine; that says nothing about the law under test.
 _UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-settings.register_profile("ci", _UNTIMED, derandomize=True, max_examples=50)
+settings.register_profile("ci", _UNTIMED, derandomize=True, max_examples=40)
 settings.register_profile("soak", _UNTIMED, max_examples=300, print_blob=True)
 settings.register_profile("explore", _UNTIMED, max_examples=2000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

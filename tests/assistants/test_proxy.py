@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from openai import OpenAI
 
 from agent.assistants.proxy import LARGEST, SECONDS
 from tests.assistants.test_server import WEEKEND
@@ -98,6 +97,8 @@ def test_a_question_gets_its_facts_once(live: Live, service: Service, proxy: Pro
 
 def test_the_client_that_people_have(live: Live, service: Service, proxy: Proxied) -> None:
     """A question carries facts, a sum none; the key passes, and models are listed."""
+    from openai import OpenAI  # which takes a second
+
     with OpenAI(base_url=proxy.base, api_key=KEY, max_retries=0) as client:
         for text in (ASKED, SUM):
             messages: Any = chat(text)["messages"]

@@ -21,13 +21,10 @@ TEXTS = {
     "an empty line": "\n",
     "Hebrew": "מה אפשר לעשות בסוף השבוע?",
     "Arabic in lines": "مرحبا\nبالعالم 123 (abc)",
-    "overridden direction": "\u202eleft\u202c and \u2067right\u2069",
-    "families": "👨\u200d👩\u200d👧\u200d👦 🏳\ufe0f\u200d🌈 👍🏽",
-    "combining marks": "e\u0301\u0323 n\u0303 가",
+    "signs": "👨\u200d👩\u200d👧\u200d👦 🏳\ufe0f\u200d🌈 👍🏽\ne\u0301\u0323 n\u0303 가\n"
+    "<b>&amp;</b> $& \\n {query}\na\u200bb\u2060c\n\u202eleft\u202c and \u2067right\u2069",
     "tabs": "a\tb\t",
     "spaces": "  two  and   three ",
-    "no markup": "<b>&amp;</b> $& \\n {query}",
-    "no width": "a\u200bb\u2060c",
 }
 
 

@@ -208,7 +208,7 @@ POLICY_CASES = [
     pytest.param(text, id=name, marks=() if name in ALWAYS else pytest.mark.soak)
     for name, text in POLICIES.items()
 ]
-FEW = settings().max_examples // 8  # in each, everybody in the model lives through it
+FEW = settings().max_examples // 6  # in each, everybody in the model lives through it
 MODELS = st.sampled_from([the_model(1), implying(the_model(1)), implying(the_model(2))])
 
 

@@ -24,6 +24,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.errors import UsageError
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
 from examples.search_service import page
@@ -360,6 +361,8 @@ def smoothed(model: Model, query: int, codes: dict[str, int]) -> list[float]:
 def test_the_probabilities_are_smoothed_counts(asking: Asking) -> None:
     """They are those of the names used, sum to 1, and give the order; ties go by index."""
     model, query, codes = asking
+    with pytest.raises(UsageError, match="unknown attribute 'Nobody'"):
+        Ranker(model).rank(query, codes | {"Nobody": 0})
     ranking = Ranker(model).rank(query, codes)
     used = {name: codes[name] for name in ranking.used}
     assert ranking.probabilities == pytest.approx(smoothed(model, query, used), rel=1e-12)

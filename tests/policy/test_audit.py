@@ -15,7 +15,7 @@ from policy.rules import Policy, Rule
 from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
 
 REQUESTS = st.lists(requests(), min_size=4, max_size=12)
-ABOUT_NO_SETTING = ("the model has no attribute", EMPTY_POLICY.what)
+ABOUT_NO_SETTING = ("the model has no attribute", "no search engine is known", EMPTY_POLICY.what)
 
 
 def _policy_of(text: str) -> Policy:

@@ -101,7 +101,7 @@ def drawn(models: tuple[Model, Model], number: int) -> list[Values]:
 def test_an_edit_shows_only_in_the_values(terms: Terms) -> None:
     """Which attributes leave does not depend on an edit until its new value was disclosed."""
     models, shown = pair(), 0
-    first, *others = drawn(models, 4)
+    first, *others = drawn(models, 3)
     before = transcript(first, terms, models)
     for other in others:
         for place in range(len(before)):
@@ -122,7 +122,7 @@ def test_across_models_absence_says_nothing_either(terms: Terms) -> None:
     And the same facts follow for all of them, whichever model decides.
     """
     models = pair()
-    people = drawn(models, 30)
+    people = drawn(models, 20)
     said, own = [transcript(each, terms, models) for each in people], []
     for person in people:
         profile = Profile(MemoryStore())
