@@ -50,7 +50,7 @@ def _parsed(sheet: Stylesheet) -> None:
     _PARSE(sheet)
 
 
-Stylesheet.parse = _parsed  # type: ignore[method-assign]
+Stylesheet.parse = _parsed  # type: ignore[assignment, method-assign]
 SOON = pages.SOON = 0.05  # in place of what is short for a person
 pages.PAUSE = pages.TYPED = 0.02
 QUIET = 2  # looks at which the screen is as before, further apart than two renewals
