@@ -98,7 +98,7 @@ def _standing(prepared: Prepared) -> SelectedSet:
     leaves, as far as limits allow. What is proven of it was proven for a recipient that knows
     nothing, and is not claimed for another.
     """
-    context, disclosed = prepared.context, prepared.anonymity_set.known
+    context, disclosed = prepared.context, prepared.anonymity_set.disclosed
     terms = context.terms
     everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
 
@@ -183,7 +183,7 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
         weights.append(REST * max(0.0, 1 - sum(weights)))
         starts.append(cache.get(model, (maximise, demands), partial(beforehand, mean)))
     prices = DisclosureObjective(HELPS_NOTHING, anonymity_set, replace(settings, most=None))
-    scope = Scope(anonymity_set.known & usable, usable, fixed, settings.most, LEAST)
+    scope = Scope(anonymity_set.disclosed & usable, usable, fixed, settings.most, LEAST)
     return Plan(plan(queries, weights, prices, scope, starts), shares, prices)
 
 

@@ -259,7 +259,7 @@ def prepare(context: Context) -> Prepared:
     anonymity_set, barred = context.cache.anonymity_set(model, *facts), barred_of(context)
     open_ = union(at for at, each in enumerate(model.attributes) if each.name not in barred)
     forced = mask_of(terms.always, model) & open_
-    waiting = mask_of(terms.ask, model) & open_ & ~forced & ~anonymity_set.known
+    waiting = mask_of(terms.ask, model) & open_ & ~forced & ~anonymity_set.disclosed
     bits = {model.index(name): each for name, each in terms.sensitivity}
     cap, own = limits.new_facts_per_week, None
     if limits.protect == "me":

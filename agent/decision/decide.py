@@ -190,7 +190,7 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
         title=attribute.title,
         disclosed=bool(mask & own),
         reason=prepared.barred.get(attribute.name, "too many combinations"),
-        held=bool(prepared.anonymity_set.known & own),
+        held=bool(prepared.anonymity_set.disclosed & own),
         disclose=prepared.context.terms.disclose(attribute.name),
     )
     several = prepared.anonymity_set.combinations(mask | own) > COMBINATIONS

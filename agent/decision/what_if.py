@@ -85,7 +85,7 @@ def weigh(
             structs.replace(
                 outcome,
                 disclosed=bool(mask & own),
-                held=bool(anonymity_set.known & own),
+                held=bool(anonymity_set.disclosed & own),
                 gain_bits=gain if informed else None,
                 cost_bits=cost,
                 people_left=min(float(chosen.people), anonymity_set.people_left(mask | own)),

@@ -93,7 +93,7 @@ def total(measure: Measure, terms: Floats) -> float:
 class AnonymitySet:
     """The people who agree with knowledge D = d, and what a set A tells apart among them.
 
-    A set is a mask over all attributes; known attributes in it change nothing. Nothing here
+    A set is a mask over all attributes; disclosed ones in it change nothing. Nothing here
     depends on the query, so what was computed is remembered and serves later requests.
     """
 
@@ -101,19 +101,20 @@ class AnonymitySet:
         self,
         population: Population,
         cards: Sequence[int],
-        known: Sequence[tuple[int, int]] = (),
+        disclosed: Sequence[tuple[int, int]] = (),
         share: float = 1.0,
     ) -> None:
-        """Take the table, values per attribute, and the known (person attribute, code) pairs.
+        """Take the table, values per attribute, and the disclosed (person attribute, code) pairs.
 
         ``share``: rho, the probability with which each of the people who agree with these agrees
         with all else that the recipient holds, 0 to 1 (DESIGN.md 2.8).
         """
         self._population, self.cards, self._share = population, tuple(cards), share
-        self.known = union(attribute for attribute, _ in known)
-        self._possible = population.possible_codes(known)
+        self.disclosed = union(attribute for attribute, _ in disclosed)
+        """The set of all attributes that the recipient already has."""
+        self._possible = population.possible_codes(disclosed)
         self._rows = rows = np.flatnonzero(population.agreeing(self._possible))
-        self._columns = population.columns.take(rows, axis=1) if known else population.columns
+        self._columns = population.columns.take(rows, axis=1) if disclosed else population.columns
         self.persons = (1 << population.persons) - 1
         """The set of all person attributes."""
         self._partitions = Columns(self._columns, self.cards)
@@ -140,7 +141,7 @@ class AnonymitySet:
         """
         population, possible = self._population, self._possible
         bits = {each: population.bits_of(each, codes) for each, codes in possible.items()}
-        narrowed = {each: own for each, own in bits.items() if not self.known >> each & 1}
+        narrowed = {each: own for each, own in bits.items() if not self.disclosed >> each & 1}
         return population.people_bits + sum(bits.values()), narrowed
 
     def combinations(self, mask: int) -> int:
@@ -169,7 +170,7 @@ class AnonymitySet:
         in any class: at most 1/k where ``k`` is kept for all. With one person left, or none, it is
         the loss at certainty.
         """
-        return self._measured(metric, k).value(mask & ~self.known)
+        return self._measured(metric, k).value(mask & ~self.disclosed)
 
     def learn(self, stored: Mapping[Measure, Rows]) -> None:
         """Take I of these sets, by measure, instead of computing it; not for k-anonymity."""
@@ -181,7 +182,7 @@ class AnonymitySet:
 
         NaN for attributes of the request. It is not to be written to.
         """
-        base = mask & ~self.known
+        base = mask & ~self.disclosed
         self.survey(base, self.persons, [(metric, k)])
         return self._measured(metric, k).beside(base, self.persons)
 
@@ -190,7 +191,7 @@ class AnonymitySet:
 
         Which it is does not depend on earlier calls.
         """
-        stored = self._measured(metric, k).stored.get(mask & ~self.known)
+        stored = self._measured(metric, k).stored.get(mask & ~self.disclosed)
         if stored is not None:
             return stored
         counted = not self.sampled and METRIC_OF[metric] == "maxprob" and len(self._rows) > 1
@@ -202,10 +203,10 @@ class AnonymitySet:
 
     def survey(self, mask: int, others: int, measures: Measures) -> None:
         """Make ready I of ``mask`` with each of ``others``, a mask, by these (metric, k)."""
-        base, figures = mask & ~self.known, [self._measured(*each) for each in measures]
+        base, figures = mask & ~self.disclosed, [self._measured(*each) for each in measures]
         if len(self._rows) <= 1 or base & ~self.persons:
             return
-        wanted = others & self.persons & ~self.known & ~base
+        wanted = others & self.persons & ~self.disclosed & ~base
         new = sorted({*chain.from_iterable(each.missing(base, wanted) for each in figures)})
         if not new:
             return
@@ -230,7 +231,8 @@ class AnonymitySet:
         """How many people are expected to agree with d and with the answer to A."""
         if not len(self._rows):
             return 0.0
-        return self._of(("people", 0), self._people_left).value(mask & ~self.known & self.persons)
+        new = mask & self.persons & ~self.disclosed
+        return self._of(("people", 0), self._people_left).value(new)
 
     def own_class(self, mask: int, own: Mapping[int, int]) -> tuple[float, float]:
         """How many agree with d and ``own`` on the person attributes of A, and a guess's success.
@@ -254,7 +256,7 @@ class AnonymitySet:
 
     def guard_bits(self, guarded: int, mask: int) -> float:
         """G_v(A|d): bits that A tells about person attribute v (``guarded``)."""
-        return self._of(("guard", guarded), self.guard(guarded).bits).value(mask & ~self.known)
+        return self._of(("guard", guarded), self.guard(guarded).bits).value(mask & ~self.disclosed)
 
     def guard(self, guarded: int) -> Guard:
         """What those who know d, and an answer, know of person attribute v (``guarded``)."""
@@ -267,7 +269,7 @@ class AnonymitySet:
         metric = metric if self.sampled else METRIC_OF[metric]
         k = k if metric in ("k-anonymity", "k") else 0
         # What is stored holds where the recipient knows nothing.
-        stored = None if self.known or self._share < 1 else self._stored.get(metric)
+        stored = None if self.disclosed or self._share < 1 else self._stored.get(metric)
         return self._of((metric, k), partial(self._identifiability, metric=metric, k=k), stored)
 
     def _of(
@@ -275,7 +277,7 @@ class AnonymitySet:
     ) -> SetFigures:
         """The figures of sets that have this key; ``one``: computes that of a set."""
         if key not in self._figures:
-            facts = self.known
+            facts = self.disclosed
             figures = SetFigures(len(self.cards), lambda mask: one(mask & ~facts), stored=stored)
             self._figures[key] = figures
         return self._figures[key]
@@ -357,7 +359,7 @@ class AnonymitySet:
         ``sample``: one row of each group, of those that agree with d.
         """
         logs: Floats = np.full(len(sample), self._expected[0])
-        for each in members(mask & ~self.known):
+        for each in members(mask & ~self.disclosed):
             logs += self._share_bits(each)[self._columns[each][sample]]
         return logs
 

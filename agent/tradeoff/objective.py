@@ -186,7 +186,7 @@ class DisclosureObjective(Objective):
         super().__init__(utility, loss, len(people.cards), settings.trade_off)
         self._people, self._settings = people, settings
         self.candidates = settings.candidates
-        self._countable = people.persons & ~people.known
+        self._countable = people.persons & ~people.disclosed
         steady = settings.metric in ("maxprob", "log-maxprob")
         self.claims_submodularity = steady and not settings.guards
         # Of each limit on a loss: the measure, its k, and the most that it may be.
@@ -202,10 +202,10 @@ class DisclosureObjective(Objective):
         self._measures += [(measure, k) for _, measure, k, _ in self._limits]
         special = people.closed or settings.guards or (settings.own is not None and self._limits)
         self._by_rows = not special and not settings.candidates & ~people.persons
-        self._sensitive = union(np.flatnonzero(settings.sensitivity).tolist()) & ~people.known
+        self._sensitive = union(np.flatnonzero(settings.sensitivity).tolist()) & ~people.disclosed
         count = len(people.cards)
         # By attribute: if it is a candidate, and new to the recipient; its sensitivity in bits.
-        self._open, disclosed = mask_arrays([settings.candidates, people.known], count)
+        self._open, disclosed = mask_arrays([settings.candidates, people.disclosed], count)
         self._new = ~disclosed
         self._dislike = np.where(self._new, settings.sensitivity, 0.0)
 
@@ -233,7 +233,7 @@ class DisclosureObjective(Objective):
             own -= np.array([[self.sensitivity(mask)] for mask in rows_of])
         inside, allowed = mask_arrays(rows_of, len(new)), self._open
         if limited:
-            adds = new | np.array([[bool(mask & ~people.known)] for mask in rows_of])
+            adds = new | np.array([[bool(mask & ~people.disclosed)] for mask in rows_of])
             for (*_, most), losses in zip(self._limits, limited, strict=True):
                 allowed = allowed & (~adds | (losses <= most))
         if demands.most is not None:
@@ -329,7 +329,7 @@ class DisclosureObjective(Objective):
         ``larger`` sets, and k and the risk do where losses only rise with the set.
         """
         people = self._people
-        if mask & ~people.known and (people.closed or people.combinations(mask) > COMBINATIONS):
+        if mask & ~people.disclosed and (people.closed or people.combinations(mask) > COMBINATIONS):
             return False  # nothing new can be added, or the set has too many combinations
         return self.broken(mask, for_good=larger) is None
 
@@ -344,7 +344,7 @@ class DisclosureObjective(Objective):
         most_new = demands.most_new
         if most_new is not None and (mask & self._countable).bit_count() > most_new:
             return "new_facts_per_week"
-        if not self._limits or not mask & ~people.known:
+        if not self._limits or not mask & ~people.disclosed:
             return None
         for limit, measure, k, most in self._limits:
             lasts = not for_good or people.monotone(measure, self.candidates)

@@ -62,7 +62,7 @@ def test_silence_about_what_hangs_on_another_tells_of_that(
     rest = tuple(pair for pair in data.draw(known(world)) if pair[0] not in (silent, by))
     what = ((silent, 0), *rest)
     found, wanted = mine.anonymity_set(what), plain.anonymity_set(what)
-    assert found.known == wanted.known
+    assert found.disclosed == wanted.disclosed
     # With weights, a class that has both is expected to be as large as that with one of them.
     apart = 0 if world.population.weights is None else 1 << by
     for mask in subsets(world.everything & ~apart):
@@ -101,7 +101,7 @@ def test_increments_telescope_in_expectation(
     what = data.draw(known(world))
     crowd, masses = world.anonymity_set(what), defaultdict(float)
     persons = (1 << world.persons) - 1
-    first = data.draw(st.integers(0, persons)) & ~crowd.known
+    first = data.draw(st.integers(0, persons)) & ~crowd.disclosed
     second = data.draw(st.integers(0, world.everything))
     for answer, people in naive.joint(world.population, first, what).items():
         masses[answer] = sum(people.values())
@@ -196,7 +196,7 @@ def test_it_is_the_information_about_the_guarded_fact(world: World, data: st.Dat
     what = tuple(pair for pair in what if pair[0] != guarded)
     crowd = world.anonymity_set(what)
     for mask in subsets(world.everything & ~(1 << guarded)):
-        reached = mask | crowd.known
+        reached = mask | crowd.disclosed
         bits = naive.guard_bits(world.population, reached, what, guarded)
         guess = naive.best_guess(world.population, reached, what, guarded)
         assert crowd.guard_bits(guarded, mask) == pytest.approx(bits, abs=1e-9)

@@ -39,16 +39,16 @@ def test_it_is_the_formula(world: World, data: st.DataObject) -> None:
     mask = data.draw(st.integers(0, world.everything)) & settings.candidates
 
     def reached(also: int) -> float:
-        told, k = also | crowd.known, settings.metric_k
+        told, k = also | crowd.disclosed, settings.metric_k
         return naive.identifiability(population, told, what, settings.metric, k)
 
     parts = objective.parts(mask)
-    new = mask & ~crowd.known
+    new = mask & ~crowd.disclosed
     assert parts.utility == pytest.approx(naive.louo(world.rows, mask, 5.0), abs=1e-8)
     assert parts.identifiability_cost == pytest.approx(reached(mask) - reached(0), abs=1e-8)
     assert parts.sensitivity == pytest.approx(sum(settings.sensitivity[i] for i in members(new)))
     guard = sum(
-        weight * naive.guard_bits(population, mask | crowd.known, what, guarded)
+        weight * naive.guard_bits(population, mask | crowd.disclosed, what, guarded)
         for guarded, weight in settings.guards
     )
     assert parts.guard == pytest.approx(guard, abs=1e-8)
@@ -121,7 +121,7 @@ LIFTED: dict[Limit, dict[str, None]] = {
 def keeps_limits(world: World, what: Known, settings: Settings, mask: int) -> bool:
     """Say whether a set is allowed, from the definitions; a hair's breadth counts as kept."""
     crowd = world.anonymity_set(what)
-    new = [each for each in members(mask) if not crowd.known >> each & 1]
+    new = [each for each in members(mask) if not crowd.disclosed >> each & 1]
     if settings.most is not None and len(list(members(mask))) > settings.most:
         return False
     if not new:
@@ -131,7 +131,7 @@ def keeps_limits(world: World, what: Known, settings: Settings, mask: int) -> bo
         return False
     if crowd.closed or crowd.combinations(mask) > COMBINATIONS:
         return False
-    told = mask | crowd.known
+    told = mask | crowd.disclosed
     limits: list[tuple[Measure, int, float | None]] = [("risk", 1, settings.max_risk)]
     if settings.k is not None:
         limits.append(("k", settings.k, settings.max_violations))

@@ -169,7 +169,7 @@ def test_fewer_than_three_rows_keep_no_limit(
     rows = len(naive.agreeing(people, what))
     assert crowd.closed == (rows < 3 or crowd.identifiability(0, "maxprob", 1) >= 0.5)
     for mask in subsets((1 << world.persons) - 1):
-        found = naive.groups(people, mask | crowd.known, what)
+        found = naive.groups(people, mask | crowd.disclosed, what)
         few = sum(group.mass for group in found if group.rows < 3)
         assert crowd.identifiability(mask, "k", 2) >= few - 1e-9
         assert crowd.identifiability(mask, "risk", 1) >= few - 1e-9

@@ -13,7 +13,7 @@ from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.study import Pair
-from agent.tradeoff.tables import Floats, Indexes, Kinds, Population, QueryRows, members, subsets
+from agent.tradeoff.tables import Floats, Kinds, Population, QueryRows, members, subsets
 from agent.tradeoff.utility import Estimator, Utility, query_utility
 from tests.strategies import codes
 
@@ -238,9 +238,6 @@ class Tabulated(SetFunction):
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """Return the largest utility of all less the smallest cost of a superset."""
         return [max(self.utilities) - self._floor(mask | 1 << each) for each in attributes]
-
-    def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
-        return np.array([self.costs[mask | 1 << each] for each in attributes.tolist()])
 
     def _floor(self, mask: int) -> float:
         return min(self.costs[mask | each] for each in subsets(self.everything & ~mask))
