@@ -54,7 +54,7 @@ def _column(codes: Codes | Indexes) -> grouping.CodeColumn:
 
 
 def _own_rows(rows: QueryRows, unit: Indexes, units: int) -> tuple[Indexes, Indexes]:
-    """Return, for each row, how many of its unit share its intent, and how many there are."""
+    """For each row, how many of its unit share its intent, and how many there are."""
     pair = unit * rows.intents + rows.intent
     return grouping.multiplicity(pair, units * rows.intents), grouping.multiplicity(unit, units)
 

@@ -40,7 +40,7 @@ def number(keys: Indexes, size: int) -> tuple[Indexes, Indexes]:
 
 
 def multiplicity(keys: Indexes, size: int) -> Indexes:
-    """Return, for each item, how many items have its key; arguments as for ``number``."""
+    """For each item, how many items have its key; arguments as for `number`."""
     numbers, _ = number(keys, size)
     return np.bincount(numbers)[numbers]
 
@@ -195,7 +195,7 @@ class Presence:
         self._first_bits = BITS * np.array(first)
 
     def classes(self, grouping: Grouping) -> list[int]:
-        """Return, for each attribute, how many classes the groups are divided into by it.
+        """How many classes each attribute divides the groups into.
 
         Every label of ``grouping`` must be in use.
         """

@@ -286,7 +286,7 @@ def exchange(state: LocalSearch, *, patient: bool) -> bool:
 
 
 def _heuristic(state: LocalSearch, bound: float = inf, *, hit: bool = False) -> Result:
-    """Say what is proven where F is submodular; ``bound``: one found under that assumption.
+    """The result, with what it proves where F is submodular; ``bound``: one under that assumption.
 
     A set above its bound shows that the assumption fails, as much as a gain that grew.
     """

@@ -80,7 +80,7 @@ def merged(chosen: Iterable[Point]) -> tuple[Point, ...]:
 
 
 def beaten(points: Sequence[Point]) -> tuple[bool, ...]:
-    """Say of each point whether another is worth more at no more cost, or as much at less."""
+    """Whether another point is worth more than each at no more cost, or as much at less."""
     values = [(each.worth, each.cost) for each in points]
     return tuple(
         any(one >= worth and two <= cost and (one, two) != (worth, cost) for one, two in values)

@@ -18,7 +18,7 @@ Answer = tuple[int, ...]
 
 
 def group(rows: QueryRows, row: int, mask: int) -> Answer:
-    """Return the values of a row on a set of attributes."""
+    """The values of a row on a set of attributes."""
     person, request = rows.person[rows.user[row]], rows.request[row]
     return tuple(
         int(person[i]) if i < rows.persons else int(request[i - rows.persons])
@@ -27,12 +27,12 @@ def group(rows: QueryRows, row: int, mask: int) -> Answer:
 
 
 def louo(rows: QueryRows, mask: int, beta: float) -> float:
-    """Return the leave-one-user-out utility (DESIGN.md 2.1)."""
+    """The leave-one-user-out utility (DESIGN.md 2.1)."""
     return sum(louo_scores(rows, mask, beta)) / len(rows.user) if mask else 0.0
 
 
 def louo_scores(rows: QueryRows, mask: int, beta: float) -> list[float]:
-    """Return the scores of which it is the mean, row by row."""
+    """The scores of which it is the mean, row by row."""
     everyone = range(len(rows.user))
     scores = []
     for r in everyone:
@@ -46,7 +46,7 @@ def louo_scores(rows: QueryRows, mask: int, beta: float) -> list[float]:
 
 
 def plugin(rows: QueryRows, mask: int, beta: float) -> float:
-    """Return the plug-in utility, group by group (DESIGN.md 2.1)."""
+    """The plug-in utility, group by group (DESIGN.md 2.1)."""
     if not mask:
         return 0.0
     everyone = range(len(rows.user))
@@ -58,7 +58,7 @@ def plugin(rows: QueryRows, mask: int, beta: float) -> float:
 
 
 def _entropy(rows: QueryRows, some: Sequence[int], beta: float) -> float:
-    """Return H(P(.|g)) of some rows in bits."""
+    """H(P(.|g)) of some rows in bits."""
     everyone = range(len(rows.user))
     bits = 0.0
     for x in range(rows.intents):
@@ -79,7 +79,7 @@ def agreeing(population: Population, known: Known) -> list[int]:
 
 
 def joint(population: Population, mask: int, known: Known) -> dict[Answer, dict[int, float]]:
-    """Return P(a, y|d) by answer a and person y: DESIGN.md 2.2."""
+    """P(a, y|d) by answer a and person y: DESIGN.md 2.2."""
     people = agreeing(population, known)
     weights = [1.0] * population.rows if population.weights is None else population.weights
     whole = sum(float(weights[y]) for y in people)
@@ -98,7 +98,7 @@ def joint(population: Population, mask: int, known: Known) -> dict[Answer, dict[
 
 
 def _request_share(population: Population, request: int, y: int) -> list[float]:
-    """Return P_j(.|y): a person's own rows, and five rows' worth of everybody's."""
+    """P_j(.|y): a person's own rows, and five rows' worth of everybody's."""
     kinds = population.requests[request]
     table = kinds.counts[kinds.of_row].astype(float)
     overall = table.sum(axis=0) / table.sum()
@@ -106,7 +106,7 @@ def _request_share(population: Population, request: int, y: int) -> list[float]:
 
 
 def one_in(rows: float, people: float, expected: float, share: float = 1.0) -> float:
-    """Return E[1/F] by quadrature, over the logarithm of 1 - t: DESIGN.md 2.7 and 2.8.
+    """E[1/F] by quadrature, over the logarithm of 1 - t: DESIGN.md 2.7 and 2.8.
 
     ``rows``: f, ``people``: W, ``expected``: mu, ``share``: rho.
     """
@@ -136,7 +136,7 @@ class Group(NamedTuple):
 
 @lru_cache(maxsize=100)
 def groups(population: Population, mask: int, known: Known) -> list[Group]:
-    """Return the rows that look alike after each answer, row by row."""
+    """The rows that look alike after each answer, row by row."""
     weights = [1.0] * population.rows if population.weights is None else population.weights
     whole, everybody = sum(float(weights[y]) for y in agreeing(population, known)), sum(weights)
     persons = {i for i in members(mask) if i < population.persons} | {i for i, _ in known}
@@ -158,20 +158,20 @@ def groups(population: Population, mask: int, known: Known) -> list[Group]:
 
 
 def few(group: Group) -> bool:
-    """Say whether these are a sample of fewer than three rows, by more than rounding."""
+    """Whether these are a sample of fewer than three rows, by more than rounding."""
     return group.rows < min(3, group.people) - 1e-8
 
 
 @lru_cache(maxsize=1_000)
 def chance(group: Group, share: float = 1.0) -> float:
-    """Return E[1/F] as the product has it; it is held against ``one_in`` elsewhere."""
+    """E[1/F] as the product has it; it is held against ``one_in`` elsewhere."""
     return float(risk(Alike(*(np.array([each]) for each in group)), share)[0])
 
 
 def identifiability(
     population: Population, mask: int, known: Known, metric: Measure, k: int, share: float = 1.0
 ) -> float:
-    """Return I(A|d), the loss expected over the answers: DESIGN.md 2.2, 2.7 and 2.8."""
+    """I(A|d), the loss expected over the answers: DESIGN.md 2.2, 2.7 and 2.8."""
     counted = population.weights is None and share == 1
     if metric == "entropy" and counted:
         table = joint(population, mask, known)
@@ -194,7 +194,7 @@ def identifiability(
 
 
 def own_group(population: Population, mask: int, known: Known, own: Known) -> Group:
-    """Return the rows that agree with d and, on A, with one person's codes."""
+    """The rows that agree with d and, on A, with one person's codes."""
     mine = {i: dict(own).get(i, 0) for i in members(mask) if i < population.persons}
     alike = set(agreeing(population, known)) & set(agreeing(population, tuple(mine.items())))
     weights = [1.0] * population.rows if population.weights is None else population.weights
@@ -218,7 +218,7 @@ def _bits(probabilities: Sequence[float]) -> float:
 
 
 def people_left(population: Population, mask: int, known: Known, share: float = 1.0) -> float:
-    """Return the sum of P(a|d) n(a), or P(a|d) / r(a), over answers about person attributes."""
+    """The sum of P(a|d) n(a), or P(a|d) / r(a), over answers about person attributes."""
     found = groups(population, mask & ((1 << population.persons) - 1), known)
     if population.weights is None and share == 1:
         return sum(group.mass * group.rows for group in found)
@@ -228,22 +228,22 @@ def people_left(population: Population, mask: int, known: Known, share: float = 
 def guard_tables(
     population: Population, mask: int, known: Known, guarded: int
 ) -> list[dict[int, float]]:
-    """Return P(a, v|d) for each answer a, over the people who specify the guarded attribute."""
-    told = [y for y in agreeing(population, known) if population.codes[y, guarded]]
-    whole = sum(p for y, p in joint(population, 0, known).get((), {}).items() if y in told)
+    """P(a, v|d) for each answer a, over the people who specify the guarded attribute."""
+    specified = [y for y in agreeing(population, known) if population.codes[y, guarded]]
+    whole = sum(p for y, p in joint(population, 0, known).get((), {}).items() if y in specified)
     tables = []
     for part in joint(population, mask, known).values():
         cells: dict[int, float] = defaultdict(float)
-        for y in set(told) & set(part):
+        for y in set(specified) & set(part):
             cells[int(population.codes[y, guarded])] += part[y] / whole
         tables.append(cells)
     return tables
 
 
 def guard_bits(population: Population, mask: int, known: Known, guarded: int) -> float:
-    """Return H(V_v|d) - H(V_v|A,d) in bits, 0 for fewer than 30 people."""
-    told = [y for y in agreeing(population, known) if population.codes[y, guarded]]
-    if len(told) < 30:
+    """H(V_v|d) - H(V_v|A,d) in bits, 0 for fewer than 30 people."""
+    specified = [y for y in agreeing(population, known) if population.codes[y, guarded]]
+    if len(specified) < 30:
         return 0.0
     before, after = (
         sum(_bits([*cells.values()]) - _bits([sum(cells.values())]) for cells in tables)
@@ -256,6 +256,6 @@ def guard_bits(population: Population, mask: int, known: Known, guarded: int) ->
 
 
 def best_guess(population: Population, mask: int, known: Known, guarded: int) -> float:
-    """Return the expected success of the best guess about the guarded attribute."""
+    """The expected success of the best guess about the guarded attribute."""
     tables = guard_tables(population, mask, known, guarded)
     return sum(max(cells.values(), default=0.0) for cells in tables)

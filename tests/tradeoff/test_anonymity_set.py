@@ -69,8 +69,8 @@ def test_silence_about_what_hangs_on_another_tells_of_that(
         level = found.identifiability(mask, metric, k)
         assert level == pytest.approx(wanted.identifiability(mask, metric, k))
         assert found.people_left(mask) == pytest.approx(wanted.people_left(mask))
-    told = (*what, (by, max(nothing)))  # what it hangs on is told too: then it adds nothing
-    both, one = mine.anonymity_set(told), mine.anonymity_set(told[1:])
+    both_said = (*what, (by, max(nothing)))  # then what hangs on the other adds nothing
+    both, one = mine.anonymity_set(both_said), mine.anonymity_set(both_said[1:])
     for mask in subsets(world.everything & ~(1 << silent)):
         assert both.identifiability(mask, metric, k) == one.identifiability(mask, metric, k)
 
@@ -168,8 +168,8 @@ def test_the_worst_class_tells_whether_k_is_kept(world: World, data: st.DataObje
     """By all, for whatever k, where rows are a sample."""
     crowd = world.anonymity_set(data.draw(known(world)))
     for mask in subsets(world.everything) if crowd.sampled and not crowd.closed else ():
-        kept = crowd.identifiability(mask, "worst", 1) <= (1 + 1e-12) / k
-        assert kept == (crowd.identifiability(mask, "k", k) == 0.0)
+        enough = crowd.identifiability(mask, "worst", 1) <= (1 + 1e-12) / k
+        assert enough == (crowd.identifiability(mask, "k", k) == 0.0)
 
 
 @given(rich_worlds(), st.data(), st.sampled_from([*METRICS, "risk", "k"]), st.integers(1, 5))

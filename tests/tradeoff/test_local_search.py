@@ -56,7 +56,7 @@ class AtHand(Tabulated):
     some: frozenset[int] = frozenset()
 
     def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
-        """Return F of each of those that are."""
+        """F of each of those that are."""
         return {mask: self._row(mask) for mask in masks if mask in self.some}
 
     def _row(self, mask: int) -> Floats:

@@ -39,8 +39,8 @@ def test_it_is_the_formula(world: World, data: st.DataObject) -> None:
     mask = data.draw(st.integers(0, world.everything)) & settings.candidates
 
     def reached(also: int) -> float:
-        told, k = also | crowd.disclosed, settings.metric_k
-        return naive.identifiability(population, told, what, settings.metric, k)
+        disclosed, k = also | crowd.disclosed, settings.metric_k
+        return naive.identifiability(population, disclosed, what, settings.metric, k)
 
     parts = objective.parts(mask)
     new = mask & ~crowd.disclosed
@@ -90,9 +90,9 @@ def test_costs_beside_are_costs_but_for_guards(world: World, data: st.DataObject
     options = np.array([*members(persons & ~mask)], dtype=np.intp)
     for each, least in zip(options, objective.costs_beside(mask, options), strict=True):
         with_it = mask | 1 << int(each)
-        told = objective.guard(with_it) - objective.guard(mask)
-        assert told >= -ROUNDING
-        assert least + told == pytest.approx(objective.cost(with_it), abs=ROUNDING)
+        guard = objective.guard(with_it) - objective.guard(mask)
+        assert guard >= -ROUNDING
+        assert least + guard == pytest.approx(objective.cost(with_it), abs=ROUNDING)
 
 
 @given(objectives())
@@ -119,7 +119,7 @@ LIFTED: dict[Limit, dict[str, None]] = {
 
 
 def keeps_limits(world: World, what: Known, settings: Settings, mask: int) -> bool:
-    """Say whether a set is allowed, from the definitions; a hair's breadth counts as kept."""
+    """Whether a set is allowed, from the definitions; a hair's breadth counts as kept."""
     crowd = world.anonymity_set(what)
     new = [each for each in members(mask) if not crowd.disclosed >> each & 1]
     if settings.most is not None and len(list(members(mask))) > settings.most:
@@ -131,24 +131,24 @@ def keeps_limits(world: World, what: Known, settings: Settings, mask: int) -> bo
         return False
     if crowd.closed or crowd.combinations(mask) > COMBINATIONS:
         return False
-    told = mask | crowd.disclosed
+    disclosed = mask | crowd.disclosed
     limits: list[tuple[Measure, int, float | None]] = [("risk", 1, settings.max_risk)]
     if settings.k is not None:
         limits.append(("k", settings.k, settings.max_violations))
-    kept = all(
+    allowed = all(
         limit is None
-        or naive.identifiability(world.population, told, what, metric, k) <= limit + 1e-9
+        or naive.identifiability(world.population, disclosed, what, metric, k) <= limit + 1e-9
         for metric, k, limit in limits
     )
     if settings.own is None or settings.k is settings.max_risk is None:
-        return kept
+        return allowed
     people, success = own_class(world, what, settings.own, mask)
-    kept = kept and people > 0 and people >= (settings.k or 0) - 1e-9
-    return kept and (settings.max_risk is None or success <= settings.max_risk + 1e-9)
+    allowed = allowed and people > 0 and people >= (settings.k or 0) - 1e-9
+    return allowed and (settings.max_risk is None or success <= settings.max_risk + 1e-9)
 
 
 def own_class(world: World, what: Known, own: Known, mask: int) -> tuple[float, float]:
-    """Return how many look like one person, and the success of a guess at one of them."""
+    """How many look like one person, and the success of a guess at one of them."""
     alike = naive.own_group(world.population, mask, what, own)
     if not alike.rows or world.population.weights is None:
         return alike.rows, 1 / max(alike.rows, 1)

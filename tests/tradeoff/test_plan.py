@@ -32,8 +32,8 @@ def figures(draw: st.DrawFn) -> tuple[Floats, Floats]:
     return singles, both
 
 
-def told(function: Tabulated) -> Pairwise:
-    """Return what the singles and pairs of a table tell."""
+def pairwise_of(function: Tabulated) -> Pairwise:
+    """What the singles and pairs of a table tell."""
     count = function.everything.bit_count()
     singles = np.array([function.value(1 << each) for each in range(count)])
     both = np.array([function.value(pair) for pair in pairs(count)])
@@ -65,7 +65,7 @@ def test_a_set_is_worth_the_same_however_it_is_reached(given_: tuple[Floats, Flo
 @given(submodular(most=6))
 def test_of_a_submodular_utility_it_is_an_upper_bound(function: Tabulated) -> None:
     """An attribute adds to many no more than it adds to one of them."""
-    utility = told(function)
+    utility = pairwise_of(function)
     for mask in range(len(function.utilities)):
         assert function.value(mask) <= utility.value(mask) + ROUNDING
 
@@ -92,7 +92,7 @@ class Drawn(NamedTuple):
         return [QueryPlanner(partial(Given, table), 5) for table in self.tables]
 
     def worth(self, mask: int, scope: Scope) -> float:
-        """Return what a portfolio is worth where each query uses the best subset there is."""
+        """What a portfolio is worth where each query uses the best subset there is."""
         return sum(
             weight * best_use(table, mask, scope)
             for table, weight in zip(self.tables, self.weights, strict=True)
@@ -100,7 +100,7 @@ class Drawn(NamedTuple):
 
 
 def best_use(table: Table, mask: int, scope: Scope) -> float:
-    """Return the largest U of what an answer may be."""
+    """The largest U of what an answer may be."""
     sets = (scope.fixed | each for each in subsets(mask & ~scope.fixed))
     most = 9 if scope.most is None else max(scope.most, scope.fixed.bit_count())
     return max(table[each] for each in sets if each.bit_count() <= most)
@@ -122,24 +122,24 @@ def drawn(draw: st.DrawFn, *, additive: bool = False) -> tuple[Drawn, Scope]:
     steep = 0 if additive else draw(st.integers(0, 2))
 
     def cost(mask: int) -> float:
-        held = mask.bit_count()
-        return (sum(single[i] for i in members(mask)) + steep * held * (held - 1)) / 4
+        size = mask.bit_count()
+        return (sum(single[i] for i in members(mask)) + steep * size * (size - 1)) / 4
 
     prices = tabulate(count, lambda _: 0.0, cost)
-    held = draw(st.integers(0, everything)) & draw(st.integers(0, everything))
+    sent = draw(st.integers(0, everything)) & draw(st.integers(0, everything))
     most = None if additive else draw(st.none() | st.integers(1, 3))
-    free = everything if additive else held | draw(st.integers(0, everything))
+    free = everything if additive else sent | draw(st.integers(0, everything))
     forbidden = [] if additive else draw(st.lists(st.integers(1, everything), max_size=2))
     allowed = tuple(
-        not any(each & mask == each and each & ~held for each in forbidden)
+        not any(each & mask == each and each & ~sent for each in forbidden)
         for mask in range(everything + 1)
     )
     weights = [1 / len(tables)] * len(tables)
-    return Drawn(tables, weights, replace(prices, allowed=allowed)), Scope(held, free, 0, most)
+    return Drawn(tables, weights, replace(prices, allowed=allowed)), Scope(sent, free, 0, most)
 
 
 def planned(world: Drawn, scope: Scope) -> Portfolio:
-    """Return the plan, made with nothing remembered."""
+    """The plan, made with nothing remembered."""
     return plan(world.queries(), world.weights, world.prices, scope)
 
 
@@ -191,14 +191,14 @@ def test_it_is_no_worse_than_where_it_starts(case: tuple[Drawn, Scope], starts: 
     world, scope = case
     found = plan(world.queries(), world.weights, world.prices, scope, starts)
     for start in (0, *starts):
-        held = scope.sent | start & scope.free
-        if world.prices.feasible(held):
-            alone = planned(world, scope._replace(sent=held, free=held))
+        first = scope.sent | start & scope.free
+        if world.prices.feasible(first):
+            alone = planned(world, scope._replace(sent=first, free=first))
             assert found.value >= alone.value - SUM_ROUNDING
     for each in members(found.mask & ~scope.sent):
-        held = found.mask & ~(1 << each)
-        if world.prices.feasible(held):
-            less = planned(world, scope._replace(sent=held, free=held))
+        rest = found.mask & ~(1 << each)
+        if world.prices.feasible(rest):
+            less = planned(world, scope._replace(sent=rest, free=rest))
             assert found.value >= less.value - SUM_ROUNDING
 
 

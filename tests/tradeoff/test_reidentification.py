@@ -133,8 +133,8 @@ def test_a_set_is_the_mean_over_its_answers(
         for measure in MEASURES:
             if world.population.weights is None and share == 1:
                 continue
-            told = mask | already
-            wanted = naive.identifiability(world.population, told, what, measure, 3, share)
+            disclosed = mask | already
+            wanted = naive.identifiability(world.population, disclosed, what, measure, 3, share)
             assert crowd.identifiability(mask, measure, 3) == pytest.approx(wanted, abs=1e-9)
         left = naive.people_left(world.population, mask | already, what, share)
         assert crowd.people_left(mask) == pytest.approx(left)

@@ -66,7 +66,7 @@ def check_result(function: SetFunction, result: Result, algorithm: Algorithm) ->
 
 
 def table(*values: float) -> Tabulated:
-    """Return a function that claims, falsely, to be submodular."""
+    """A function that claims, falsely, to be submodular."""
     return tabulate(len(values).bit_length() - 1, lambda mask: values[mask])
 
 
@@ -126,7 +126,7 @@ def test_local_search_finds_a_third(function: Tabulated, epsilon: float) -> None
 
 
 def trap(others: int, junk: int) -> Tabulated:
-    """Return a function whose best first attribute spoils all others a little.
+    """A function whose best first attribute spoils all others a little.
 
     Attribute 0 alone is worth a bit more than each other, and each adds up with its like but not
     with it. ``junk`` attributes cost 100 each and bring nothing.
@@ -180,7 +180,7 @@ def test_names_do_not_matter(
 
 
 def nemhauser_wolsey(function: Tabulated) -> tuple[float, int]:
-    """Return the optimum of a submodular F and a set that has it, by HiGHS.
+    """The optimum of a submodular F and a set that has it, by HiGHS.
 
     Maximise eta over 0/1 vectors x with, for every set S,
     eta <= F(S) + sum over j outside S of r_j(S) x_j - sum over j in S of r_j(V - j) (1 - x_j),
@@ -231,13 +231,13 @@ def assumptions(draw: st.DrawFn) -> DisclosureObjective:
     """
     attributes, places = draw(st.integers(2, 3)), draw(st.integers(2, 3))
     lists = st.lists(st.integers(0, 2), min_size=places, max_size=places)
-    told: list[tuple[int, ...]] = []
+    answers: list[tuple[int, ...]] = []
     for intent in range(draw(st.integers(2, 3))):
         values = [draw(lists) for _ in range(attributes)]
-        told += [*product([intent], *values)] * draw(st.integers(1, 3))
-    intents, person = np.array(told)[:, 0], np.array(told, np.uint8)[:, 1:]
-    none = np.zeros((len(told), 0), np.uint8)
-    rows = QueryRows(np.arange(len(told)), intents, person, none, int(intents.max()) + 1)
+        answers += [*product([intent], *values)] * draw(st.integers(1, 3))
+    intents, person = np.array(answers)[:, 0], np.array(answers, np.uint8)[:, 1:]
+    none = np.zeros((len(answers), 0), np.uint8)
+    rows = QueryRows(np.arange(len(answers)), intents, person, none, int(intents.max()) + 1)
     world = World((3,) * attributes, attributes, rows, Population(person))
     chances = [draw(st.lists(st.integers(1, 9), min_size=3, max_size=3)) for _ in world.cards]
     codes = np.array(list(product(range(3), repeat=attributes)), np.uint8)

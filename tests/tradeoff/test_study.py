@@ -136,7 +136,7 @@ FIGURES = st.integers(0, 8).map(float)
 
 
 def point(worth: float, cost: float) -> Point:
-    """Return a point of which only these matter."""
+    """A point of which only these matter."""
     return Point(1.0, 1.0, 1, Parts(worth, cost, 0.0, 0.0, 0.0), "none")
 
 
@@ -207,10 +207,10 @@ def test_the_grid_has_the_present_lambda(present: float) -> None:
 def test_a_beaten_point_has_one_that_beats_it(points: list[Point]) -> None:
     """Of any points some are unbeaten, and each other one is beaten by one of those."""
     out = beaten(points)
-    kept = [each for each, lost in zip(points, out, strict=True) if not lost]
-    assert bool(kept) == bool(points)
+    unbeaten = [each for each, lost in zip(points, out, strict=True) if not lost]
+    assert bool(unbeaten) == bool(points)
     for each, lost in zip(points, out, strict=True):
-        pairs = {(one.worth, one.cost) for one in kept if one.worth >= each.worth}
+        pairs = {(one.worth, one.cost) for one in unbeaten if one.worth >= each.worth}
         assert lost == any(
             cost <= each.cost and (worth, cost) != (each.worth, each.cost) for worth, cost in pairs
         )
@@ -219,9 +219,9 @@ def test_a_beaten_point_has_one_that_beats_it(points: list[Point]) -> None:
 @given(CURVES)
 def test_the_knee_is_farthest_from_the_chord(points: list[Point]) -> None:
     """By the distance to a line in the unit square; among points above it that nothing beats."""
-    kept = [each for each, out in zip(points, beaten(points), strict=True) if not out]
+    unbeaten = [each for each, out in zip(points, beaten(points), strict=True) if not out]
     found = knee(points)
-    ends = sorted({(each.cost, each.worth) for each in kept})
+    ends = sorted({(each.cost, each.worth) for each in unbeaten})
     if len(ends) < 3:
         assert found is None
         return
@@ -231,10 +231,10 @@ def test_the_knee_is_farthest_from_the_chord(points: list[Point]) -> None:
         across, up = (each.cost - left) / (right - left), (each.worth - low) / (high - low)
         return (up - across) / hypot(1, 1)
 
-    farthest = max(map(distance, kept))
+    farthest = max(map(distance, unbeaten))
     if farthest <= ROUNDING:
         assert found is None
     else:
         assert found is not None
-        assert points[found] in kept
+        assert points[found] in unbeaten
         assert distance(points[found]) == pytest.approx(farthest)

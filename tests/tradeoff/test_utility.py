@@ -25,7 +25,7 @@ SIGMAS = 3.5  # beyond which a mean of so many tables is no longer luck (one cas
 
 
 def sets_of(world: World) -> list[int]:
-    """Return every set of few attributes; of more, some of them."""
+    """Every set of few attributes; of more, some of them."""
     everything = world.everything
     if everything < MANY:
         return [*subsets(everything)]
@@ -101,8 +101,8 @@ def test_one_user_with_thousands_of_rows_is_no_trap() -> None:
     total = 0.0
     for here, everywhere in ((2498, 7498), (2497, 2497)):
         prior = (everywhere - 1 + 0.5) / (mine + others - 1 + 1)
-        told = (here - 1 + beta * prior) / (others - 1 + beta)
-        total += here * log2(told / prior)
+        chance = (here - 1 + beta * prior) / (others - 1 + beta)
+        total += here * log2(chance / prior)
     value = query_utility(rows, (2,), "louo", beta).value(1)
     assert value == pytest.approx(total / (mine + others), abs=1e-9)
 
@@ -197,7 +197,7 @@ def test_smoothing_can_tell_more_than_the_counts() -> None:
 
 
 def table(seed: int, users: int, most: int, once: float, loyal: float) -> QueryRows:
-    """Return rows whose intents do not depend on the attributes.
+    """Rows whose intents do not depend on the attributes.
 
     ``most``: rows of one user; ``once``: share of rows with an intent of their own; ``loyal``:
     share of the others in which users want what they always want.
@@ -223,7 +223,7 @@ def table(seed: int, users: int, most: int, once: float, loyal: float) -> QueryR
 def gains(
     estimator: Estimator, shrinkage: float, users: int, most: int, tail: tuple[float, float]
 ) -> NDArray[np.float64]:
-    """Return U of each of the SETS in each of the TABLES."""
+    """U of each of the SETS in each of the TABLES."""
     utilities = (
         query_utility(table(seed, users, most, *tail), CARDS, estimator, shrinkage)
         for seed in range(TABLES)

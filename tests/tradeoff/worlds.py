@@ -41,14 +41,14 @@ class World:
         return query_utility(self.rows, self.cards, estimator, shrinkage)
 
     def anonymity_set(self, known: Known = ()) -> AnonymitySet:
-        """Return the people who agree with what is known."""
+        """The people who agree with what is known."""
         return AnonymitySet(self.population, self.cards, known)
 
 
 def stored_of(
     figure: Callable[[int], float], count: int, near: Iterable[int] = ()
 ) -> dict[int, Floats]:
-    """Return a figure of all sets of one and two attributes, and of these with each one added."""
+    """A figure of all sets of one and two attributes, and of these with each one added."""
     sets = [1 << each for each in range(count)]
     return {mask: np.array([figure(mask | each) for each in sets]) for mask in (0, *sets, *near)}
 
@@ -180,7 +180,7 @@ def _numbered(values: NDArray[np.intp]) -> NDArray[np.intp]:
 def _correlated(
     generator: np.random.Generator, items: int, cards: Sequence[int]
 ) -> NDArray[np.uint8]:
-    """Return codes, shape (items, attributes); an item's codes lean the same way."""
+    """Codes, shape (items, attributes); an item's codes lean the same way."""
     lean = generator.random(items)
     columns = [
         np.minimum(card - 1, card * (lean + generator.random(items)) / 2).astype(np.uint8)
@@ -190,7 +190,7 @@ def _correlated(
 
 
 def all_pairs(candidates: int) -> list[Pair]:
-    """Return every pair of sets A in B within a mask, with every attribute outside of B."""
+    """Every pair of sets A in B within a mask, with every attribute outside of B."""
     return [
         Pair(smaller, larger, attribute)
         for larger in subsets(candidates)
@@ -236,7 +236,7 @@ class Tabulated(SetFunction):
         return any(self.allowed[mask | each] for each in more)
 
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
-        """Return the largest utility of all less the smallest cost of a superset."""
+        """The largest utility of all less the smallest cost of a superset."""
         return [max(self.utilities) - self._floor(mask | 1 << each) for each in attributes]
 
     def _floor(self, mask: int) -> float:
@@ -248,7 +248,7 @@ class Tabulated(SetFunction):
         return max(self.value(mask) for mask in range(len(self.allowed)) if self.allowed[mask])
 
     def relabelled(self, names: Sequence[int]) -> "Tabulated":
-        """Return the function whose attribute ``names[i]`` is our attribute i."""
+        """The function whose attribute ``names[i]`` is our attribute i."""
         old = sorted(range(len(self.utilities)), key=lambda mask: renamed(mask, names))
         tables = (self.utilities, self.costs)
         utilities, costs = (tuple(table[mask] for mask in old) for table in tables)
@@ -257,14 +257,14 @@ class Tabulated(SetFunction):
 
 
 def renamed(mask: int, names: Sequence[int]) -> int:
-    """Return the set of the new names of a set's attributes."""
+    """The set of the new names of a set's attributes."""
     return sum(1 << names[each] for each in members(mask))
 
 
 def tabulate(
     attributes: int, utility: Callable[[int], float], cost: Callable[[int], float] = lambda _: 0.0
 ) -> Tabulated:
-    """Return the table of two functions of masks; every set is allowed."""
+    """The table of two functions of masks; every set is allowed."""
     masks = range(1 << attributes)
     return Tabulated(
         tuple(float(utility(mask)) for mask in masks),
@@ -286,7 +286,7 @@ def submodular(draw: st.DrawFn, *, most: int = 7, ties: bool = True) -> Tabulate
 
 
 def untied(function: Tabulated) -> Tabulated:
-    """Return a function in which all sets differ: each attribute costs its own power of two."""
+    """A function in which all sets differ: each attribute costs its own power of two."""
     scale = len(function.utilities)
     return replace(
         function,
