@@ -26,6 +26,7 @@ FRAME = json.dumps({"id": 1, "call": "status"}).encode()
 def figures() -> Iterator[str]:
     """Yield the lines of this benchmark."""
     with living() as live:
+        live.call("explain", Ask(query="no query's name", recipient="x.example"))  # the encoder
         yield from _fresh(live)
         yield _warm(live)
         yield f"the daemon's memory after that: {live.resident():.0f} MiB (bar: 340)"

@@ -61,7 +61,6 @@ class Machine:
     closed: int = 0
 
     def autolock(self) -> Autolock:
-        """Return what locks the vault of this machine."""
         return Autolock(
             lambda: self.minutes,
             lambda: not self.open,
@@ -157,7 +156,6 @@ def followed(program: str | None) -> list[str]:
 
 
 def script(folder: Path, text: str) -> str:
-    """Return a program in place of `gdbus`."""
     (made := folder / "gdbus").write_text(f"#!/bin/sh\n{text}\n")
     made.chmod(0o700)
     return str(made)

@@ -126,7 +126,6 @@ def by_a_stranger(here: Machine) -> None:
 
 
 def altering(statement: str) -> Spoil:
-    """Return a way to alter the file of a vault."""
     return lambda here: altered(Location.of(here.paths), f"UPDATE {statement}")
 
 
@@ -137,7 +136,6 @@ def vanished(here: Machine) -> None:
 
 
 def beside(name: str) -> Spoil:
-    """Return a way to leave another copy beside the vault."""
     return lambda here: copyfile(here.paths.vault, here.paths.vault.with_name(name)).chmod(0o600)
 
 
@@ -153,7 +151,6 @@ def connected(name: str, spoil: Callable[[Machine, Path], object]) -> Spoil:
 
 
 def edited(old: str, new: str) -> Callable[[Machine, Path], object]:
-    """Return a way to edit a program's own file."""
     return lambda _, path: path.write_text(path.read_text().replace(old, new))
 
 

@@ -54,7 +54,6 @@ LONG = replace(
 
 
 def read(header: str) -> dict[str, Any]:
-    """Return what a service reads in a header."""
     parsed = http_sf.parse(header.encode("ascii"), tltype="dictionary")
     assert isinstance(parsed, dict)
     assert all(isinstance(member, tuple) and not member[1] for member in parsed.values())

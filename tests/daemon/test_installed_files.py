@@ -232,7 +232,6 @@ MAKERS: tuple[Maker, ...] = (restore_twice, rotate, run_daemon)
 
 @contextmanager
 def made_folders() -> Iterator[Paths]:
-    """Return our folders, made and empty."""
     with short_home() as home:
         for each in (home.config, home.data, home.state, home.runtime):
             private_folder(each)

@@ -63,7 +63,6 @@ def policy_of(text: str) -> Policy:
 
 
 def after(text: str, *wanted: Instruction) -> str:
-    """Return a policy with verdicts, all of one day."""
     for each in wanted:
         text = with_instruction(text, policy_of(text), each, START)
     return text
@@ -125,7 +124,6 @@ class Oracle:
 
 
 def value_of(text: str, host: str, name: str, today: date, query: str = "") -> object:
-    """Return what a policy rules of an attribute."""
     ruling = Rulebook(policy_of(text), known(*NAMES)).match(host, query, today)
     return ruling.attributes[name]["disclose"].value
 

@@ -53,12 +53,10 @@ GROUPED = OPEN + '[groups]\nadverts = ["ads.test", "more.test"]\n'
 
 
 def calls_of(agent: Agent) -> Calls:
-    """Return the calls to an agent, on a Monday."""
     return Calls(agent, lambda: MONDAY)
 
 
 def names(found: list[Inferred]) -> list[str]:
-    """Return of what something is inferred."""
     return [each.name for each in found]
 
 

@@ -45,7 +45,6 @@ def set_(agent: Agent, values: dict[str, str]) -> None:
 
 
 def searching(policy: str = RULE, values: dict[str, str] = BOTH) -> tuple[Agent, MemoryVault]:
-    """Return the agent of a person with a language and a country."""
     agent, vault = living(policy)
     set_(agent, values)
     return agent, vault

@@ -48,7 +48,6 @@ class Filled:
 
 @pytest.fixture
 def filled(tmp_path: Path) -> Filled:
-    """Return an empty registry."""
     return Filled(tmp_path)
 
 

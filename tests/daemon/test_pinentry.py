@@ -85,11 +85,9 @@ class Scripted:
         self.path.with_suffix(".json").write_text(json.dumps(script))
 
     def told(self) -> list[str]:
-        """Return every line that it was told, in order."""
         return self._log.read_text().splitlines() if self._log.exists() else []
 
     def asked(self) -> int:
-        """Return how often it asked the person."""
         return sum(line in ASKED for line in self.told())
 
     def started(self) -> int:
@@ -109,7 +107,6 @@ class Scripted:
 
 
 def typed(text: str) -> str:
-    """Return the reply to GETPIN of somebody who types a text."""
     return f"D {text}\nOK\n"
 
 

@@ -107,7 +107,6 @@ def test_it_says_what_a_rulebook_and_an_audit_say(document: dict[str, object]) -
 
 
 def read(text: str) -> object:
-    """Return a value that is written in TOML."""
     return tomllib.loads(f"value = {text}")["value"]
 
 
@@ -201,7 +200,6 @@ def lived(text: str, row: int, steps: list[tuple[int, Ask]]) -> tuple[Agent, Mem
 
 
 def times(steps: list[tuple[int, Ask]]) -> list[datetime]:
-    """Return when each request is made."""
     return [MONDAY + timedelta(hours=each) for each in accumulate(hours for hours, _ in steps)]
 
 

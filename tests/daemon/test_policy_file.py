@@ -58,7 +58,6 @@ class Edited:
 
 @pytest.fixture
 def edited(tmp_path: Path) -> Edited:
-    """Return a policy file that is not there yet."""
     return Edited(tmp_path)
 
 
@@ -237,7 +236,6 @@ def add(text: str, _: Policy) -> str:
 
 @pytest.fixture
 def policy(tmp_path: Path) -> Path:
-    """Return a policy file alone in its folder."""
     path = tmp_path / "policy.toml"
     path.write_bytes(BEFORE.encode())
     return path

@@ -50,7 +50,6 @@ AT_CAP: dict[Asker, str] = {"page": TOO_MANY, "assistant": "too many", "draft": 
 
 
 def waits(count: int) -> Answer:
-    """Return an answer beside which so many attributes wait."""
     summary = Summary(
         pool="p",
         model="m",
@@ -100,7 +99,6 @@ def test_there_are_never_too_many() -> None:
 
 
 def asked(host: str) -> Ask:
-    """Return a request of a query that the model knows."""
     return Ask(query=SHOP.query, recipient=host)
 
 

@@ -57,7 +57,6 @@ SOME = st.lists(st.sampled_from(NAMES), min_size=1, unique=True)
 
 
 def review(pool: str, names: list[str], at: datetime, kind: Kind = "ask") -> Review:
-    """Return a review that has no number yet."""
     return Review(id=0, kind=kind, at=at, recipient=pool, pool=pool, names=names)
 
 

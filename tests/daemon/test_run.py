@@ -51,7 +51,6 @@ from tests.worlds.doors import (
 
 @pytest.fixture
 def home() -> Iterator[Paths]:
-    """Return the paths of a machine on which nothing is yet."""
     with short_home() as made:
         yield made
 
@@ -182,7 +181,6 @@ LONG = 60.0  # seconds, within which any event comes
 
 
 def bus(room: int = 8) -> Bus:
-    """Return a bus on which it is always noon."""
     return Bus(lambda: NOON, room)
 
 

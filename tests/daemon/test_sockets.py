@@ -47,7 +47,6 @@ PATIENCE = 30.0  # seconds, for what takes five at most
 
 @pytest.fixture
 def home() -> Iterator[Paths]:
-    """Return the paths of a machine on which nothing is yet."""
     with short_home() as made:
         for folder in (made.state, made.runtime):
             folder.mkdir(0o700)
@@ -215,7 +214,6 @@ def test_a_token_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
 
 
 def connected(at: Path | int) -> socket.socket:
-    """Return a connection that asks nothing."""
     if isinstance(at, int):
         return socket.create_connection(("127.0.0.1", at), timeout=PATIENCE)
     opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

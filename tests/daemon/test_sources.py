@@ -79,7 +79,6 @@ def test_the_past_is_as_a_naive_reading_has_it(
 
 
 def yes(holds: object) -> str:
-    """Return a truth as a value."""
     return "yes" if holds else "no"
 
 

@@ -50,7 +50,6 @@ STREAMS = st.lists(st.tuples(STEPS, st.integers(0, 5)), min_size=1, max_size=6)
 
 
 def weighed(body: WhatIf, now: datetime, agent: Agent) -> Weighed:
-    """Return what the daemon answers, at once."""
     return asyncio.run(what_if.whatif(body, now, agent))
 
 

@@ -33,7 +33,6 @@ TYPED = "quit me, u and m"  # a passphrase, as keys
 
 
 def said(shown: Running, part: str) -> str:
-    """Return what a part of the question for the key says."""
     return str(shown.app.screen.query_one(part, Static).content)
 
 

@@ -96,7 +96,6 @@ def row(shown: Running, name: str) -> list[str]:
 
 
 def told(shown: Running) -> str:
-    """Return what is said of the attribute under the cursor."""
     return str(page(shown).query_one("#detail Static", Static).content)
 
 

@@ -33,7 +33,10 @@ from tests.vault.worlds import FAST, PASSPHRASE, create
 from tests.worlds.doors import connected, short_home
 
 BALANCED = 'preset = "balanced"\n[daemon]\nlock_after_minutes = 0\n'
-START = [sys.executable, "-m", "agent.cli", "daemon", "--json"]
+# The sentence encoder takes a second: it is loaded with the first text that is no name of a query.
+LATER = "from agent.model import reading; reading.load_network = lambda: None"
+RUN = f"{LATER}; from agent.cli.main import run; run()"
+START = [sys.executable, "-c", RUN, "daemon", "--json"]
 PATIENCE = 60.0  # seconds, for what takes a fraction of one
 LOOK = 0.005  # seconds between two tries to reach a daemon that begins
 OPEN = Unlock(method="passphrase", secret=PASSPHRASE)
