@@ -264,18 +264,17 @@ def exchange(state: LocalSearch, *, patient: bool) -> bool:
 
     Where it is not ``patient``, only exchanges that are at hand are looked at.
     """
-    mask, attributes = state.mask, [*members(state.mask)]
-    outside, good = state.candidates & ~mask, list[tuple[float, int]]()
-    state.look_at(mask ^ 1 << out for out in attributes)
-    rows = {mask ^ 1 << out: state.at_hand(mask ^ 1 << out) for out in attributes}
-    stored = {rest: row for rest, row in rows.items() if row is not None}
+    outside, good = state.candidates & ~state.mask, list[tuple[float, int]]()
+    rests = [state.mask ^ 1 << out for out in members(state.mask)]
+    state.look_at(rests)
+    stored = {rest: row for rest in rests if (row := state.at_hand(rest)) is not None}
     if stored:
         levels = np.array([*stored.values()])
         gains = np.where(mask_arrays([outside], levels.shape[1]), levels - state.level, -inf)
         places = np.rint(gains / TIE).argmax(axis=1).tolist()
         for line, (rest, place) in enumerate(zip(stored, places, strict=True)):
             good.append((float(gains[line, place]), rest | 1 << place))
-    for rest in rows.keys() - stored.keys() if patient else ():
+    for rest in {*rests} - stored.keys() if patient else ():
         state.extend(rest, [*members(outside)])
         masks = filter(state.feasible, (rest | 1 << each for each in members(outside)))
         good += [(state.value(each) - state.level, each) for each in masks]
