@@ -223,7 +223,8 @@ def test_larger_sets_are_no_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = QueryRows(np.arange(people), intent.astype(np.intp), codes, request, 5)
     counts = [generator.integers(1, 5, (people, card)).astype(np.uint16) for card in cards[2:]]
     world = World(cards, 2, rows, Population(codes))
-    crowds, counted = Population(codes, None, tuple(map(Kinds.of, counts))), set[int]()
+    population, counted = Population(codes, None, tuple(map(Kinds.of, counts))), set[int]()
+    crowd = AnonymitySet(population, cards)
     plain = AnonymitySet.identifiability
 
     def counting(crowd: AnonymitySet, mask: int, metric: Measure, k: int) -> float:
@@ -233,7 +234,6 @@ def test_larger_sets_are_no_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AnonymitySet, "identifiability", counting)
     for algorithm, k, trade_off in product(ALGORITHMS, (None, 3), (0.01, 5.0)):
         counted.clear()
-        crowd = AnonymitySet(crowds, cards)
         settings = Settings(0xFF, (0.0,) * 8, trade_off, k=k)
         objective = DisclosureObjective(world.utility("plugin", 0.0), crowd, settings)
         result = maximise(objective, algorithm, nodes=60)
