@@ -9,6 +9,11 @@ import pytest
 from tests.browser.world import World, running
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the longest, or one worker would wait for it in the end."""
+    items.sort(key=lambda item: item.path.stem != "test_whole")
+
+
 @pytest.fixture(scope="package")
 def started() -> Iterator[Callable[[str], World]]:
     """Yield what starts a browser by its name, once; they end before other packages' tests.

@@ -30,6 +30,8 @@ PREFERENCES: dict[str, object] = {
     "devtools.jsonview.enabled": False,  # its page would not be the extension's
     "dom.disable_open_during_load": False,  # tests open tabs from pages
     "dom.security.https_first": False,
+    "dom.ipc.keepProcessesAlive.webIsolated.timed.max": 8,  # of sites whose last page has closed
+    "dom.ipc.keepProcessesAlive.webIsolated.timed.seconds": 600,
     "extensions.webextensions.uuids": json.dumps({FIREFOX_ID: UUID}),
     "marionette.port": 0,  # any
     "network.captive-portal-service.enabled": False,
