@@ -271,7 +271,7 @@ def test_what_is_stored_near_decisions_is_what_is_computed(name: str) -> None:
     near, count = model.tables.near, len(model.attributes)
     assert near is not None
     assert decode(encode(model)).tables == model.tables
-    for query in np.unique(near.queries)[::12].tolist():
+    for query in np.unique(near.queries)[::24].tolist():
         utility = uses_of(query, model, cache).utility()
         for mask, row in [*near.utilities_of(query).items()][::SOME]:
             computed = [utility.value(mask | 1 << each) for each in range(count)]
@@ -285,7 +285,7 @@ def test_what_is_stored_near_decisions_is_what_is_computed(name: str) -> None:
             assert rows[mask] == pytest.approx(computed, abs=1e-12)
     plain = replace(model, tables=replace(model.tables, near=None))
     held = Knowledge(((model.attributes[1].name, 1),))
-    for each in model.queries[::12]:
+    for each in model.queries[::24]:
         for terms, knowledge in ((Terms(), Knowledge()), (Terms(trade_off=2.5), held)):
             stored, bare = (
                 decide(Request(each.text), terms, knowledge, one) for one in (model, plain)
