@@ -106,7 +106,8 @@ class QueryPlanner(SetFigures, Utility):
             lambda mask, new: self._counting().extensions(mask, new),
             stored,
         )
-        self.utility, self._limit, self._focus = utility, limit, 0
+        self.utility, self._limit = utility, limit
+        self._focus, self._prepared = 0, -1  # the set whose neighbours are counted next, and last
         self._firsts: dict[Scope, int] = {}
 
     @property
@@ -160,7 +161,9 @@ class QueryPlanner(SetFigures, Utility):
     def _counting(self) -> Utility:
         """The utility, to count with."""
         utility = self.utility()
-        utility.extensions(self._focus, ())
+        if self._prepared != self._focus:
+            utility.extensions(self._focus, ())
+            self._prepared = self._focus
         return utility
 
 
@@ -295,9 +298,10 @@ class _Growth:
         self.bits = np.zeros(len(queries))
         self.gains = np.nan_to_num(np.array([each.beside(0, scope.free) for each in queries]))
         self.gains[self.gains <= scope.least] = 0.0
-        self.fresh = np.zeros(self.gains.shape, dtype=bool)
+        self.fresh = np.ones(self.gains.shape, dtype=bool)  # beside nothing, gains are their bits
         for place, use in enumerate(self.uses):
-            self.use(place, use)
+            if use or not scope.has_room(1):
+                self.use(place, use)
 
     def refresh(self, attribute: int) -> bool:
         """Compute the gains of an attribute that are out of date; say whether none were."""

@@ -299,18 +299,20 @@ class SetFigures:
         """The figure of a set."""
         figure = self._values.get(mask)
         if figure is None:
-            for rows in (self.stored, self._rows):
-                for each in members(mask):
-                    less = mask ^ 1 << each
-                    if less in rows and not isnan(in_row := float(rows[less][each])):
-                        return in_row
-            row = self.stored.get(mask) if mask else None
-            if row is not None:
-                return float(row[mask.bit_length() - 1])
             if len(self._values) >= VALUES_KEPT:
                 del self._values[next(iter(self._values))]
-            figure = self._values[mask] = self._one(mask)
+            figure = self._values[mask] = self._in_rows(mask)
         return figure
+
+    def _in_rows(self, mask: int) -> float:
+        """The figure of a set from a row, or else computed."""
+        for rows in (self.stored, self._rows):
+            for each in members(mask):
+                row = rows.get(mask ^ 1 << each)
+                if row is not None and not isnan(figure := float(row[each])):
+                    return figure
+        row = self.stored.get(mask) if mask else None
+        return self._one(mask) if row is None else float(row[mask.bit_length() - 1])
 
     def beside(self, mask: int, wanted: int) -> Floats:
         """The figure of A u {V} by V, float64, shape (n,), at least where V is ``wanted``.
@@ -331,7 +333,9 @@ class SetFigures:
         if self.stored.get(mask) is not None:
             return []
         row = self._rows.get(mask)
-        return [each for each in members(wanted) if row is None or row[each] != row[each]]
+        if row is None:
+            return [*members(wanted)]
+        return [each for each in members(wanted) if isnan(row[each])]
 
     def add(self, mask: int, attributes: Sequence[int], figures: Sequence[float]) -> None:
         """Take the figure of A u {V} for each V in ``attributes``."""
