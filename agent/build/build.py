@@ -15,10 +15,10 @@ from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.precomputed import precomputed
 from agent.build.tables import Source, open_tables
-from agent.model.attributes import Query
+from agent.model.attributes import Block, Query
 from agent.model.model import Figure, Model
 from agent.model.reading import normalise
-from agent.model.tables import COST_METRICS, Singles, gather
+from agent.model.tables import COST_METRICS, Singles, gather, read_only
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import pairs, union
 from agent.tradeoff.utility import Estimator
@@ -107,7 +107,10 @@ def model_from(observations: Observations, options: BuildOptions, progress: Prog
             _query(*each, titles.get(each[0].text, ""))
             for each in zip(queries, fitted, trials, strict=True)
         ),
-        tables=gather(observations.population, rows, weights, singles),
+        tables=replace(
+            gather(observations.population, rows, weights, singles),
+            donors=None if observations.donors is None else read_only(observations.donors),
+        ),
         options={
             "half": options.half,
             "min_users": options.min_users,
@@ -116,6 +119,10 @@ def model_from(observations: Observations, options: BuildOptions, progress: Prog
             **{f"dropped_{reason}": count for reason, count in observations.dropped.items()},
         },
         validation=figures(trials),
+        donors=tuple(
+            Block(name, each.source, each.columns, tuple(each.keys))
+            for name, each in described.donors.items()
+        ),
     )
 
 

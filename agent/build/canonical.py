@@ -132,9 +132,9 @@ def observed(
     first = np.flatnonzero(np.diff(events.user, prepend=-1))
     person = people.place[events.user[first]]
     # 64 bits for each user that depend on the contents of the user's rows only.
-    row_hashes = _mixed(events.intent.astype(np.uint64))
+    row_hashes = mixed(events.intent.astype(np.uint64))
     for column in events.request.T:
-        row_hashes = _mixed(row_hashes + column)
+        row_hashes = mixed(row_hashes + column)
     order = np.lexsort((np.add.reduceat(row_hashes, first), people.profile[person]))
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
@@ -151,8 +151,8 @@ def observed(
     return Observed(text, intents, rows, person[order], len(events.user))
 
 
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scramble values: the result looks unrelated to them, and differs where they do."""
+def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Scramble values, uint64: the result looks unrelated to them, and differs where they do."""
     values = values + _SPREAD
     for shift, factor in _STEPS:
         values = (values ^ (values >> shift)) * factor

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from agent.build import tables
 from agent.build.canonical import MOST_ROWS, ArrangedPeople, Events, Observed, arranged, observed
 from agent.build.engines import computing
+from agent.build.matching import Survey, read_survey, with_drawn
 from agent.build.options import AttributeNote, BuildOptions, concept_of
 from agent.errors import BuildError, UsageError
 from agent.model.attributes import (
     MAX_VALUES,
+    NAME,
     UNSPECIFIED,
     Attribute,
     Scope,
@@ -73,7 +75,8 @@ class Users(NamedTuple):
     None; ``hashes``: uint64, shape (N,); ``table``: known_user, person and hash_byte, the first
     byte of the hash, of every user of the table. A person is the position of one of these users,
     from N on one of those who are too many, LEFT_OUT for one in the other half. ``sampled_from``:
-    how many there are with those who are too many, None if none are.
+    how many there are with those who are too many, None if none are; ``donors``: integers, shape
+    (surveys, N), the donor of each user, None without surveys.
     """
 
     ids: tuple[str, ...]
@@ -82,6 +85,16 @@ class Users(NamedTuple):
     hashes: Hashes
     table: ibis.Table
     sampled_from: int | None
+    donors: NDArray[np.integer] | None = None
+
+    def extended(self, attributes: Sequence[Attribute], surveys: Sequence[Survey]) -> "Users":
+        """The users with what is drawn from surveys; ``attributes``: theirs, drawn ones, others."""
+        if not surveys:
+            return self
+        people = np.ones(len(self.ids)) if self.weights is None else self.weights
+        persons = [each for each in attributes if each.scope == "person"]
+        codes, donors = with_drawn(self.codes, people, self.hashes, persons, surveys)
+        return self._replace(codes=codes, donors=donors)
 
 
 def read_users(users: ibis.Table, values: tables.Values, options: BuildOptions) -> Users:
@@ -153,14 +166,23 @@ def _weights(
     return np.asarray(weights[chosen] * float(weights.sum() / weights[chosen].sum()))
 
 
-def attributes_of(source: tables.Source, options: BuildOptions) -> tuple[Attribute, ...]:
-    """The attributes, those of persons first, in the order of the columns.
+def attributes_of(
+    source: tables.Source, options: BuildOptions, surveys: Sequence[Survey] = ()
+) -> tuple[Attribute, ...]:
+    """The attributes: those of users, those drawn from surveys, and those of requests.
 
-    The values of each are "unspecified", those of its description, and those in the table, in
-    order of their characters.
+    Each in the order of the columns. The values of each are "unspecified", those of its
+    description, and those in the table, in order of their characters.
     Raises BuildError for too many values; UsageError for a description that does not fit.
     """
-    scopes: dict[str, Scope] = dict.fromkeys(source.persons, "person")
+    drawn = [(name, [*each.texts[name][1:]]) for each in surveys for name in each.note.columns]
+    names = [*source.persons, *(name for name, _ in drawn), *source.requests]
+    for name, _ in drawn:
+        if names.count(name) > 1 or not NAME.fullmatch(name):
+            what = f"the column {name!r} cannot be drawn under its name"
+            hint = "rename it: lower-case letters, digits and _, and no other column's name"
+            raise UsageError(what, hint)
+    scopes: dict[str, Scope] = dict.fromkeys(names[: len(source.persons) + len(drawn)], "person")
     scopes |= dict.fromkeys(source.requests, "request")
     for name, note in options.description.attributes.items():
         implied = (each for then in note.implies.values() for each in then)
@@ -169,6 +191,7 @@ def attributes_of(source: tables.Source, options: BuildOptions) -> tuple[Attribu
                 raise UsageError.unknown("attribute", each, scopes)
     lists = tables.distinct_values(source.users, source.persons, MAX_VALUES)
     lists |= tables.distinct_values(source.events, source.requests, MAX_VALUES)
+    lists |= {name: (len(texts), texts) for name, texts in drawn}
     attributes = []
     for name, scope in scopes.items():
         default = source.described.get(name) or tables.Described(name.replace("_", " "))
@@ -293,7 +316,7 @@ class Observations:
     ``dropped``: how many events and queries were not used, by reason; ``users``: the id of each
     person, in the order of the population, which must not get into a model; ``sampled_from``: how
     many people there were, None if the population has them all; ``share``: of all usable events,
-    those of ``queries``.
+    those of ``queries``; ``donors``: integers, shape (surveys, N), in the order of the population.
     """
 
     attributes: tuple[Attribute, ...]
@@ -303,6 +326,7 @@ class Observations:
     users: tuple[str, ...] = field(repr=False)
     sampled_from: int | None = None
     share: float = 1.0
+    donors: NDArray[np.integer] | None = None
 
     @property
     def cards(self) -> tuple[int, ...]:
@@ -329,11 +353,12 @@ def observe(
         everything = tables.clean(source)
         weighing = (options.description.weights,) if options.description.weights else ()
         source = everything.without((*options.description.without, *weighing))
-        attributes = attributes_of(source, options)
+        surveys = [read_survey(each) for each in options.description.donors.values()]
+        attributes = attributes_of(source, options, surveys)
         advance(0.35)
-        persons = {each.name: each.values for each in attributes if each.scope == "person"}
+        persons = {each.name: each.values for each in attributes[: len(source.persons)]}
         requests = {each.name: each.values for each in attributes if each.scope == "request"}
-        users = read_users(everything.users, persons, options)
+        users = read_users(everything.users, persons, options).extended(attributes, surveys)
         check_ladders(users.codes, attributes)
         check_implications(users.codes, attributes)
         advance(0.4)
@@ -357,6 +382,7 @@ def observe(
         frequent, dropped = all_queries.frequent(options)
         advance(0.95)
         observed_queries = tuple(_queries(rows, frequent, texts, users, people))
+    order = np.argsort(people.place)
     dropped["thin_queries"] += len(numbers_) - len(query)
     dropped["thin_rows"] += int(events.sum() - all_queries.events.sum())
     return Observations(
@@ -364,7 +390,8 @@ def observe(
         population=people.population,
         queries=observed_queries,
         dropped={reason: int(count) for reason, count in unusable.items()} | dropped,
-        users=tuple(users.ids[each] for each in np.argsort(people.place)),
+        users=tuple(users.ids[each] for each in order),
+        donors=None if users.donors is None else users.donors[:, order],
         sampled_from=users.sampled_from,
         share=float(frequent.events.sum() / events.sum()),
     )

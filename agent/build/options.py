@@ -55,6 +55,40 @@ class AttributeNote(Struct, frozen=True, forbid_unknown_fields=True):
     words: dict[str, str] = msgspec.field(default_factory=dict)
 
 
+class KeyNote(Struct, frozen=True, forbid_unknown_fields=True):
+    """The column of another survey that says the same as an attribute of the users.
+
+    ``values``: for a value of the attribute, those of the column that agree with it; `20..29` is
+    every whole number from 20 to 29.
+    """
+
+    column: str
+    values: dict[str, tuple[str, ...]]
+
+
+class DonorsNote(Struct, frozen=True, forbid_unknown_fields=True):
+    """Another survey, whose people give the users the columns that the users table lacks.
+
+    ``file``: csv, csv.gz or parquet, beside the description; ``source``: as the model will state
+    it; ``columns``: those that are drawn, which become attributes; ``keys``: by attribute of the
+    users what a donor has to agree in, the most important first; ``weights``: the column that says
+    how many people a donor stands for; or ``counts``: of how many donors a row is. Without these a
+    row is one donor, who stands for one person.
+    """
+
+    file: str
+    source: str
+    columns: Annotated[tuple[str, ...], Meta(min_length=1)]
+    keys: Annotated[dict[str, KeyNote], Meta(min_length=1)]
+    weights: str = ""
+    counts: str = ""
+
+    def __post_init__(self) -> None:
+        if self.weights and self.counts:
+            what = f"donors of {self.file} have both weights and counts"
+            raise UsageError(what, "keep the one that the table has")
+
+
 class QueryNote(Struct, frozen=True, forbid_unknown_fields=True):
     """What is known of a query; ``title``: for people."""
 
@@ -66,7 +100,8 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
     ``id``, ``source``, ``licence``, ``stands_for``: as the model will state them; ``weights``: the
     column of the users that says how many people a row stands for, "" where each stands for itself;
-    ``without``: columns that are left out; ``attributes``, ``queries``: notes, by name and by text.
+    ``without``: columns that are left out; ``attributes``, ``queries``: notes, by name and by text;
+    ``donors``: other surveys, by a name of each.
     UsageError for a text that cannot be shown on one line of a terminal.
     """
 
@@ -78,6 +113,7 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     without: tuple[str, ...] = ()
     attributes: dict[str, AttributeNote] = msgspec.field(default_factory=dict)
     queries: dict[str, QueryNote] = msgspec.field(default_factory=dict)
+    donors: dict[str, DonorsNote] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("id", "source", "licence", "stands_for"):
@@ -85,6 +121,8 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
         notes: list[tuple[str, AttributeNote | QueryNote]] = [*self.attributes.items()]
         for name, note in (*notes, *self.queries.items()):
             _check_text(f"title of {name}", note.title)
+        for name, survey in self.donors.items():
+            _check_text(f"source of {name}", survey.source)
         if not self.stands_for.strip():
             raise UsageError("stands_for is empty", "say whom the rows stand for, in the plural")
 
@@ -95,10 +133,10 @@ def read_description(path: Path) -> Description:
     Raises UsageError if it cannot be read, is not TOML, or has an unknown key or an invalid value.
     """
     try:
-        return msgspec.toml.decode(read_bytes(path, MAX_BYTES), type=Description)
+        described = msgspec.toml.decode(read_bytes(path, MAX_BYTES), type=Description)
     except msgspec.ValidationError as error:
         if unknown := _UNKNOWN.search(str(error)):
-            kinds = (Description, AttributeNote, QueryNote)
+            kinds = (Description, AttributeNote, QueryNote, DonorsNote, KeyNote)
             keys = {each for kind in kinds for each in kind.__struct_fields__}
             problem = UsageError.unknown("key", unknown[1], keys)
             raise UsageError(problem.what, problem.hint, str(path)) from error
@@ -108,6 +146,11 @@ def read_description(path: Path) -> Description:
         line = _LINE.search(str(error))
         what = "not a file in TOML" if line is None else f"line {line[1]} is not TOML"
         raise UsageError(what, _HINT, str(path)) from error
+    donors = {
+        name: structs.replace(each, file=str(path.parent / each.file))
+        for name, each in described.donors.items()
+    }
+    return structs.replace(described, donors=donors)
 
 
 @cache

@@ -206,8 +206,13 @@ def coded_users(users: ibis.Table, values: Values) -> ibis.Table:
 def people_per_row(users: ibis.Table, column: str) -> ibis.Table:
     """The columns user, text and number in order of user: the weights, 0 for an invalid number."""
     text = users[column]
+    return users.select(USER, text=text, number=number_of(text)).order_by(USER)
+
+
+def number_of(text: ibis.Value) -> ibis.Value:
+    """A text as a number, float64, 0 where it is none."""
     number = text.re_search(_NUMBER).ifelse(text.try_cast("float64"), ibis.null("float64"))
-    return users.select(USER, text=text, number=number.fill_null(0.0)).order_by(USER)
+    return number.fill_null(0.0)
 
 
 def numbered_events(

@@ -163,6 +163,7 @@ def model_record(described: Model) -> dict[str, Any]:
         "population_rows": described.population.rows,
         "person_level_rows": True,
         "attributes": described.attributes,
+        "donors": described.donors,
         "queries": [{name: getattr(each, name) for name in FIELDS} for each in described.queries],
         "options": dict(described.options),
         "validation": dict(described.validation),
@@ -200,6 +201,16 @@ def sample(described: Model) -> str:
         some = counted(len(errors), "query keeps", "queries keep")
         sampled.append(f"{some} the answers of some people, off by {bits(max(errors))} bits")
     return "; ".join(sampled)
+
+
+def drawn(described: Model) -> str:
+    """Which facts come from other surveys, from which, and by what, in words; empty if none."""
+    titles = {each.name: each.title for each in described.attributes}
+    return "; ".join(
+        f"{', '.join(map(titles.__getitem__, each.attributes))} from the {each.source}, for people "
+        f"alike in {', '.join(map(titles.__getitem__, each.keys))}"
+        for each in described.donors
+    )
 
 
 def reads(described: Model) -> str:
@@ -240,6 +251,7 @@ def info(path: Path | None) -> Output:
         "signed with": signer or problem or "nothing",
         "reads": reads(described),
         "sample": sample(described),
+        "drawn": drawn(described),
         "dropped": dropped(described),
     }
     rows = [

@@ -161,6 +161,31 @@ def damaged(what: str) -> DamagedModelError:
 
 
 @dataclass(frozen=True, slots=True)
+class Block:
+    """Attributes that were drawn together, for each row from one person of another survey.
+
+    ``name``, ``source``: of that survey; ``attributes``: drawn from it; ``keys``: the attributes
+    that the two agree in, the most important first.
+    """
+
+    name: Text
+    source: Text
+    attributes: Annotated[tuple[str, ...], Meta(min_length=1)]
+    keys: Annotated[tuple[str, ...], Meta(min_length=1)]
+
+
+def check_blocks(blocks: Sequence[Block], attributes: Sequence[Attribute]) -> None:
+    """Refuse blocks of unknown attributes, or of one that another has; DamagedModelError."""
+    persons = {each.name for each in attributes if each.scope == "person"}
+    names = list(chain.from_iterable(each.attributes for each in blocks))
+    for name in (*names, *chain.from_iterable(each.keys for each in blocks)):
+        if name not in persons:
+            raise damaged(f"a block of donors names {name!r}, which is not a person attribute")
+    if len(set(names)) < len(names):
+        raise damaged(f"attribute {repeated(names)!r} was drawn twice")
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """One known query.
 

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import msgspec
 import numpy as np
-from msgspec import Meta, Raw, Struct
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from numpy.lib.array_utils import byte_bounds
 from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from agent.errors import DamagedModelError, VersionError, misfit
-from agent.model.attributes import Attribute, Count, Query, Text, damaged
+from agent.model.attributes import Attribute, Block, Count, Query, Text, damaged
 from agent.model.model import Figure
 from agent.model.tables import Tensors
 from agent.tradeoff.utility import Estimator
@@ -45,7 +45,10 @@ class Encoder(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
-    """All of a model that is not a tensor; fields in the order of the file."""
+    """All of a model that is not a tensor; fields in the order of the file.
+
+    Those of a section are unset in a model without it.
+    """
 
     digest: str
     format: int
@@ -62,6 +65,7 @@ class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
     encoders: dict[str, Encoder]
     options: dict[str, Figure]
     validation: dict[str, Figure]
+    donors: Annotated[tuple[Block, ...], Meta(min_length=1)] | UnsetType = UNSET
 
 
 class _Outline(Struct, frozen=True):

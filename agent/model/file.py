@@ -7,10 +7,17 @@ from pathlib import Path
 from types import EllipsisType
 
 import numpy as np
+from msgspec import UNSET
 
 from agent.errors import BuildError, ModelError, VersionError
 from agent.files import PRIVATE, mapped_bytes, replace_bytes
-from agent.model.attributes import Attribute, check_attributes, check_queries, damaged
+from agent.model.attributes import (
+    Attribute,
+    check_attributes,
+    check_blocks,
+    check_queries,
+    damaged,
+)
 from agent.model.content import Content, Encoder, Metadata, written
 from agent.model.model import Model
 from agent.model.reading import DIMENSIONS, ENCODER, ENCODER_VERSION, LEAST
@@ -22,8 +29,8 @@ _UINT = ("U8", "U16", "U32")
 # By section, and within it by name: the types that a tensor may have, and its shape. A letter is
 # a size: N rows of the population, P, R and n attributes of persons, of requests, and of both,
 # p pairs, Q queries, M rows and U users of all queries, m metrics, D numbers of a text's vector,
-# C of the class "something else" too, s bytes of a set, c measures of near costs. The sizes that
-# the metadata do not say are those of the first tensor that has them.
+# C of the class "something else" too, s bytes of a set, c measures of near costs, b blocks of
+# donors. The sizes that the metadata do not say are those of the first tensor that has them.
 _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
     "": {
         "attributes.costs": (("F64",), "mn"),
@@ -38,6 +45,7 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
         "rows.step": (_UINT, "U"),
         "rows.users": (_UINT, "U"),
     },
+    "donors": {"population.donors": (_UINT, "bN")},
     "near": {
         "near.costs": (("F64",), "cBn"),
         "near.priced": (("U8",), "Bs"),
@@ -89,6 +97,7 @@ def encode(model: Model) -> bytes:
         "encoders": {} if model.tables.classifier is None else ENCODERS,
         "options": dict(model.options),
         "validation": dict(model.validation),
+        "donors": model.donors or UNSET,
     }
     return written(tensors, plain)
 
@@ -105,12 +114,16 @@ def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
     _check_encoders(metadata)
     check_attributes(metadata.attributes)
     check_queries(metadata.queries, metadata.estimator, whole=whole)
+    if bool(metadata.donors) != ("donors" in metadata.sections):
+        raise damaged("the donors of the model do not fit its sections")
+    check_blocks(metadata.donors or (), metadata.attributes)
     _check_forms(content)
     _check_ranges(content.tensors)
     cards = [len(each.values) for each in metadata.attributes]
     tables = Tables.of_tensors(content.tensors, cards, content.verify)
     _check_people(tables.population, metadata.attributes)
     plain = {name: getattr(metadata, name) for name in _IN_METADATA}
+    plain["donors"] = metadata.donors or ()
     model = Model(**plain, tables=tables, digest=content.digest)
     for query in range(len(model.queries)) if whole or len(data) <= WHOLE else ():
         model.check_rows(query)
@@ -168,6 +181,7 @@ def _sizes(metadata: Metadata) -> dict[str, int]:
         "n": count,
         "p": count * (count - 1) // 2,
         "s": -(-count // 8),
+        "b": len(metadata.donors or ()),
         "Q": len(metadata.queries),
         "C": len(metadata.queries) + 1,
         "D": DIMENSIONS,

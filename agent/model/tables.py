@@ -126,7 +126,8 @@ class Tables:
 
     ``query_weights``: float64, shape (Q,), above 0, relative frequency of each query.
     ``classifier``: of texts, None in a model that recognises names and phrasings only; ``near``:
-    None in a model whose sets are quickly counted.
+    None in a model whose sets are quickly counted; ``donors``: shape (blocks, N), for each block of
+    drawn attributes the number of the donor of each row, None in a model without.
     """
 
     population: Population
@@ -135,6 +136,7 @@ class Tables:
     singles: Singles
     classifier: Classifier | None = None
     near: Near | None = None
+    donors: Codes | None = None
 
     __hash__: ClassVar[None]  # type: ignore[assignment]  # as Python has it where there is none
 
@@ -162,6 +164,7 @@ class Tables:
         of_rows = np.vstack([np.zeros((0, people.rows), np.uint8), *(k.of_row for k in kinds)])
         figures: dict[str, NDArray[Any] | None] = {
             "population.codes": people.columns,
+            "population.donors": self.donors,
             "population.requests": of_rows,
             "population.weights": people.weights,
             "queries.weights": self.query_weights,
@@ -209,6 +212,7 @@ class Tables:
             Singles(**_parts(tensors, "attributes", Singles)),
             classifier,
             Near(**_parts(tensors, "near", Near)) if "near.sets" in tensors else None,
+            tensors.get("population.donors"),
         )
 
 

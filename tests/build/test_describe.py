@@ -15,6 +15,7 @@ from agent.build import options as stated
 from agent.build.build import model_of
 from agent.build.options import AttributeNote, BuildOptions, concepts, read_description
 from agent.errors import BuildError, ReticentError, UsageError
+from agent.model.attributes import Block
 from agent.model.file import decode, encode
 from agent.model.model import Model
 from tests.build.worlds import QUIET, World, few, observed, options, source, worlds
@@ -51,11 +52,13 @@ def built(world: World, given_options: BuildOptions) -> Model:
 
 def test_the_page_is_what_a_model_is_built_by(tmp_path: Path) -> None:
     """Its example, with every key."""
+    homes = [f"{side},{code},2,{side} gas" for side in "EW" for code in range(10, 30)]
+    (tmp_path / "homes.csv").write_text("\n".join(["side,code,homes,heating", *homes]))
     model = built(VILLAGE, described(EXAMPLE, tmp_path))
     assert (model.id, model.licence) == ("village", "CC0-1.0")
     assert model.source == "survey of the village, 2026"
     assert (model.stands_for, model.people) == ("people of the village", 1003.5)
-    quarter, street, gender, size = model.attributes
+    quarter, street, gender, size, heating = model.attributes
     assert (street.refines, street.title) == ("quarter", "street")
     assert (gender.values, gender.concept) == (("unspecified", "man", "other", "woman"), "sex")
     assert gender.value_concepts == ("unspecified", "male", None, "female")
@@ -64,12 +67,20 @@ def test_the_page_is_what_a_model_is_built_by(tmp_path: Path) -> None:
     assert size.implies == {"s": {"street": "oak"}}
     assert size.words == {"s": "small", "l": "large"}
     assert (quarter.concept, quarter.title) == ("village.quarter", "quarter")
+    assert (heating.scope, heating.values) == ("person", ("unspecified", "E gas", "W gas"))
+    codes = {(people[0], people[-1]) for people in model.population.codes.tolist()}
+    assert codes == {(1, 1), (2, 2)}  # a donor is of the user's quarter
+    (block,) = model.donors
+    assert block == Block("homes", "survey of homes, 2025", ("heating",), ("quarter", "gender"))
+    assert model.tables.donors is not None
+    assert model.tables.donors.shape == (1, 3)
     (query,) = model.queries
     assert (query.text, query.title) == ("days off", "what to do on a day off")
     example = tomllib.loads(EXAMPLE)
     assert [*example] == [*stated.Description.__struct_fields__]
     keys = {key for note in example["attributes"].values() for key in note}
     assert keys == {*AttributeNote.__struct_fields__}
+    keys |= {*stated.DonorsNote.__struct_fields__}
     assert all(f"| `{key}`" in PAGE for key in keys | {"weights", "without", "stands_for"})
 
 

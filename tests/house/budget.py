@@ -37,12 +37,12 @@ class Size(NamedTuple):
 BUDGETS = {
     "agent": Size(400, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(450, 4),
-    "agent/build": Size(1_900, 13),
+    "agent/build": Size(2_130, 16),
     "agent/cli": Size(4_000, 28),
     "agent/daemon": Size(4_600, 30),
     "agent/decision": Size(1_350, 9),
     "agent/lab": Size(2_850, 23),
-    "agent/model": Size(1_200, 8),
+    "agent/model": Size(1_240, 8),
     "agent/tradeoff": Size(2_200, 13),
     "agent/tui": Size(3_250, 20),
     "agent/vault": Size(2_100, 13),
@@ -50,11 +50,11 @@ BUDGETS = {
     "agent/words": Size(850, 6),
     "policy": Size(1_850, 11),
 }
-PRODUCT = Size(27_000, 190)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(27_330, 193)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 22),
     "examples": Size(1_850, 37),
-    "tests": Size(45_000, 280),
+    "tests": Size(45_400, 283),
     "tests/bench": Size(900, 9),
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.

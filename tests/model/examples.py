@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from agent.model.attributes import Attribute, Query
+from agent.model.attributes import Attribute, Block, Query
 from agent.model.model import Model
 from agent.model.reading import Classifier
 from agent.model.tables import Near, Singles, gather
@@ -81,5 +81,7 @@ def reading_model() -> Model:
         priced=np.array([[0b010]], np.uint8),
         costs=np.arange(9.0).reshape(3, 1, 3) / 16,
     )
-    tables = replace(model.tables, classifier=classifier, near=near)
-    return replace(model, queries=queries, tables=tables)
+    donors = np.array([[7, 0, 7, 300]])
+    tables = replace(model.tables, classifier=classifier, near=near, donors=donors)
+    block = Block("towns", "survey of towns", ("town",), ("region",))
+    return replace(model, queries=queries, tables=tables, donors=(block,))

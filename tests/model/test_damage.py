@@ -151,6 +151,10 @@ def values(place: int, edit: Callable[[list[str]], object]) -> Edit:
     return lambda metadata: [edit(metadata["attributes"][place][each]) for each in names]
 
 
+def second_block(metadata: dict[str, Any]) -> None:
+    metadata["donors"].append(metadata["donors"][0] | {"attributes": ["region"]})
+
+
 METADATA: list[tuple[str, Edit]] = [
     ("it has an unknown member", lambda m: m.update(more=1)),
     ("licence is missing", lambda m: m.pop("licence")),
@@ -209,6 +213,14 @@ METADATA: list[tuple[str, Edit]] = [
     ("the encoders of the model are not", lambda m: m["encoders"].pop("topics")),
     ("control character", query(1, phrasings=["a\x1b"])),
     ("phrasings is empty", query(0, phrasings=["a", ""])),
+    ("the donors of the model do not fit", lambda m: m.pop("donors")),
+    ("'population.donors' is unknown", lambda m: m["sections"].remove("donors") or m.pop("donors")),
+    ("donors is empty", lambda m: m.update(donors=[])),
+    ("names 'twon', which is not a person", lambda m: m["donors"][0].update(attributes=["twon"])),
+    ("names 'working_hours', which", lambda m: m["donors"][0].update(keys=["working_hours"])),
+    ("'town' was drawn twice", lambda m: m["donors"][0].update(attributes=["town", "town"])),
+    ("keys is empty", lambda m: m["donors"][0].update(keys=[])),
+    ("of shape [1, 4] instead of U8 or U16 or U32 of shape [2, 4]", second_block),
 ]
 
 
@@ -265,6 +277,7 @@ TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
     ("'reading.calibration' has a number outside 0.1", put("reading.calibration", (1,), 0.09)),
     ("'reading.calibration' has a number outside 0.1", put("reading.calibration", (1,), 1.01)),
     ("'near.queries' is not in ascending order below 2", put("near.queries", (1,), 2)),
+    ("'population.donors' is missing", lambda t: t.pop("population.donors")),
     (
         "'near.queries' is not in ascending",
         lambda t: t.update({"near.queries": np.array([1, 0], np.uint8)}),

@@ -1,0 +1,204 @@
+"""Statistical matching: columns of other surveys, drawn onto the people of a model (DESIGN.md 2.8).
+
+Each row gets a donor who agrees with it in the keys, and from this donor all columns of that
+survey. So these hang together as they do there, and with the rest as far as the keys carry it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import ibis
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from agent.build.canonical import mixed
+from agent.build.engines import connected, header_of, reading, scanned
+from agent.build.options import DonorsNote
+from agent.build.tables import number_of, tidy
+from agent.errors import BuildError, UsageError
+from agent.model.attributes import UNSPECIFIED, Attribute
+from agent.model.file import MAX_WEIGHT, MIN_PEOPLE
+
+FEWEST = 10  # donors to draw from: where fewer agree, the last of the keys is given up
+_PEOPLE = "people a donor stands for"  # a column, beside those of the table
+_RANGE = re.compile(r"(\d+)\.\.(\d+)")
+
+Bools = NDArray[np.bool_]
+Codes = NDArray[np.integer]
+Floats = NDArray[np.float64]
+Hashes = NDArray[np.uint64]
+Indexes = NDArray[np.intp]
+
+
+class Sample(NamedTuple):
+    """People of one survey, as far as another survey has the same columns.
+
+    ``keys``: integers, shape (N, K), their codes, the most important key first; ``people``:
+    float64, shape (N,), above 0, for how many people each stands.
+    """
+
+    keys: Codes
+    people: Floats
+
+
+def matched(rows: Sample, hashes: Hashes, donors: Sample, agrees: Sequence[Bools]) -> Indexes:
+    """Draw a donor for each row: intp, shape (N,), positions of donors.
+
+    A donor agrees with the row in every key; where fewer than FEWEST do, the last keys are given
+    up, one after the other. Rows that have the same donors to draw from share them in proportion to
+    the donors' people, to within one row (systematic sampling, Madow 1949).
+    ``hashes``: uint64, shape (N,), the order of drawing; ``agrees``: for each key bool, shape
+    (codes of rows, codes of donors).
+    """
+    chosen = np.empty(len(rows.keys), dtype=np.intp)
+    classes, keys = list[Bools](), np.empty(rows.keys.shape, dtype=np.intp)
+    for key, table in enumerate(agrees):  # codes with which the same donors agree are one class
+        kinds, of_code = np.unique(table, axis=0, return_inverse=True)
+        keys[:, key] = of_code.ravel()[rows.keys[:, key]]
+        classes.append(kinds)
+    shuffled = np.argsort(mixed(np.arange(len(donors.keys), dtype=np.uint64)), kind="stable")
+    for cell, some in _cells(keys, donors.keys, classes, np.arange(len(chosen)), shuffled):
+        own = cell[np.argsort(hashes[cell], kind="stable")]
+        people, start = rows.people[own], float(mixed(hashes[own[:1]])[0]) / 2**64
+        at = ((np.cumsum(people) - people / 2) / people.sum() + start) % 1
+        ends = np.cumsum(donors.people[some])
+        place = np.searchsorted(ends, at * ends[-1], side="right")
+        chosen[own] = some[place.clip(max=len(some) - 1)]
+    return chosen
+
+
+def _cells(
+    rows: Codes, donors: Codes, agrees: Sequence[Bools], alike: Indexes, some: Indexes
+) -> Iterator[tuple[Indexes, Indexes]]:
+    """Yield which rows draw from which donors, of those who agree in the keys before."""
+    if not agrees:
+        yield alike, some
+        return
+    key, rest = rows.shape[1] - len(agrees), []
+    codes = rows[alike, key]
+    for code in np.unique(codes):
+        inside = alike[codes == code]
+        fitting = some[agrees[0][code, donors[some, key]]]
+        if len(fitting) < FEWEST:
+            rest.append(inside)
+        else:
+            yield from _cells(rows, donors, agrees[1:], inside, fitting)
+    if rest:
+        yield np.concatenate(rest), some
+
+
+class Survey(NamedTuple):
+    """A table of donors.
+
+    ``texts``: by column its values, "" first, which stands for what is not known; ``codes``: by
+    column the code of each donor, shape (D,); ``people``: float64, shape (D,), for how many people
+    each stands.
+    """
+
+    note: DonorsNote
+    texts: Mapping[str, tuple[str, ...]]
+    codes: Mapping[str, Codes]
+    people: Floats
+
+    def draw(
+        self, attributes: Mapping[str, Attribute], rows: Sample, hashes: Hashes
+    ) -> tuple[Indexes, Codes]:
+        """Draw a donor for each row: the donors, intp, shape (N,), and their codes, (N, columns).
+
+        ``attributes``: by name, keys and drawn ones; ``rows``, ``hashes``: of `matched`. UsageError
+        for a value of a key that does not exist.
+        """
+        columns = [each.column for each in self.note.keys.values()]
+        donors = Sample(np.stack([self.codes[each] for each in columns], axis=1), self.people)
+        agrees = [self._agrees(attributes[each]) for each in self.note.keys]
+        chosen = matched(rows, hashes, donors, agrees)
+        drawn = []
+        for each in self.note.columns:
+            values = (UNSPECIFIED, *self.texts[each][1:])
+            code = np.array([attributes[each].code(value) for value in values])
+            drawn.append(code[self.codes[each][chosen]])
+        return chosen, np.stack(drawn, axis=1)
+
+    def _agrees(self, attribute: Attribute) -> Bools:
+        """Which donors agree with which values of a key, as `matched` takes it."""
+        key = self.note.keys[attribute.name]
+        texts = self.texts[key.column]
+        agrees = np.zeros((len(attribute.values), len(texts)), dtype=np.bool_)
+        for value, listed in key.values.items():
+            code = attribute.code(value)
+            for each in listed:
+                fits = [_fits(text, each) for text in texts]
+                if not any(fits):
+                    raise UsageError.unknown(f"value of {key.column}", each, texts[1:])
+                agrees[code] |= fits
+        agrees[~agrees.any(axis=1)] = True  # what is not known is matched by the other keys
+        return agrees
+
+
+def _fits(text: str, listed: str) -> bool:
+    ends = _RANGE.fullmatch(listed)
+    if ends is None or not text.isdecimal():
+        return text == listed
+    return int(ends[1]) <= int(text) <= int(ends[2])
+
+
+def read_survey(note: DonorsNote) -> Survey:
+    """Read a table of donors, in an order of its contents.
+
+    Raises UsageError if there is no such file or column; BuildError if it is not a table, is empty,
+    or has a number of people that cannot be.
+    """
+    path, engine, number = Path(note.file), connected(), note.weights or note.counts
+    header = header_of(engine, path)
+    columns = [*dict.fromkeys((*(each.column for each in note.keys.values()), *note.columns))]
+    for each in (*columns, *([number] if number else ())):
+        if each not in header:
+            raise UsageError.unknown("column", each, header)
+    with reading(engine, path):
+        table = tidy(scanned(engine, path, header))
+        people = number_of(table[number]) if number else ibis.literal(1.0)
+        rows = table.select(*columns, **{_PEOPLE: people}).order_by(*columns, _PEOPLE).to_pyarrow()
+    stand = rows[_PEOPLE].to_numpy()
+    whole = stand == np.rint(stand) if note.counts else True
+    if not len(stand) or not (whole & (stand >= MIN_PEOPLE) & (stand <= MAX_WEIGHT)).all():
+        what = f"column {number!r} has no {'count' if note.counts else 'weight'} in some row"
+        hint = f"it says how many people a row stands for, from 1 to {MAX_WEIGHT:g}"
+        raise BuildError(what if len(stand) else "the table has no rows", hint, note.file)
+    row_of = np.repeat(np.arange(len(stand)), stand.astype(np.intp) if note.counts else 1)
+    texts, codes = {}, {}
+    for each in columns:
+        texts[each] = ("", *sorted({*rows[each].unique().to_pylist()} - {None, UNSPECIFIED}))
+        places = pc.index_in(rows[each], pa.array(texts[each])).fill_null(0).to_numpy()
+        codes[each] = places.astype(np.min_scalar_type(len(texts[each])))[row_of]
+    return Survey(note, texts, codes, np.ones(len(row_of)) if note.counts else stand)
+
+
+def with_drawn(
+    codes: NDArray[np.uint8],
+    people: Floats,
+    hashes: Hashes,
+    attributes: Sequence[Attribute],
+    surveys: Sequence[Survey],
+) -> tuple[NDArray[np.uint8], Codes]:
+    """Draw from surveys onto users: all codes, shape (N, P), and the donors, shape (surveys, N).
+
+    ``codes``: uint8, shape (N, P - drawn); ``people``, ``hashes``: shape (N,), of `matched`;
+    ``attributes``: P, those of the users, then those that are drawn. UsageError for a key that the
+    users do not have.
+    """
+    by_name, own = {each.name: each for each in attributes}, codes.shape[1]
+    places, columns, donors = {name: at for at, name in enumerate(by_name)}, [codes], []
+    for number, survey in enumerate(surveys):
+        for key in survey.note.keys:
+            if places.get(key, own) >= own:
+                raise UsageError.unknown("attribute of the users", key, [*by_name][:own])
+        rows = Sample(codes[:, [places[key] for key in survey.note.keys]], people)
+        # Two surveys are drawn in orders that have nothing to do with each other.
+        chosen, drawn = survey.draw(by_name, rows, mixed(hashes + np.uint64(number)))
+        donors.append(chosen)
+        columns.append(drawn.astype(np.uint8))
+    return np.hstack(columns), np.array(donors)
