@@ -15,7 +15,7 @@ from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.precomputed import precomputed
 from agent.build.tables import Source, open_tables
-from agent.model.attributes import Block, Query
+from agent.model.attributes import Query
 from agent.model.model import Figure, Model
 from agent.model.reading import normalise
 from agent.model.tables import COST_METRICS, Singles, gather, read_only
@@ -119,10 +119,7 @@ def model_from(observations: Observations, options: BuildOptions, progress: Prog
             **{f"dropped_{reason}": count for reason, count in observations.dropped.items()},
         },
         validation=figures(trials),
-        donors=tuple(
-            Block(name, each.source, each.columns, tuple(each.keys))
-            for name, each in described.donors.items()
-        ),
+        donors=observations.blocks,
     )
 
 

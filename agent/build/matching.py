@@ -5,8 +5,8 @@ survey. So these hang together as they do there, and with the rest as far as the
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from typing import NamedTuple
 
 import ibis
@@ -32,6 +32,7 @@ Codes = NDArray[np.integer]
 Floats = NDArray[np.float64]
 Hashes = NDArray[np.uint64]
 Indexes = NDArray[np.intp]
+Where = Mapping[str, Sequence[str]]  # by column the values that count
 
 
 class Sample(NamedTuple):
@@ -89,6 +90,86 @@ def _cells(
             yield from _cells(rows, donors, agrees[1:], inside, fitting)
     if rest:
         yield np.concatenate(rest), some
+
+
+def unqualified(columns: Iterable[str]) -> tuple[str, ...]:
+    """Columns without the name of their survey, which may stand before a dot."""
+    return tuple(each.rpartition(".")[2] for each in columns)
+
+
+class Coded(NamedTuple):
+    """People by attributes.
+
+    ``attributes``: P or more; ``codes``: uint8, shape (N, P), of the first of them; ``people``:
+    float64, shape (N,), for how many people each stands; ``hashes``: uint64, shape (N,), the order
+    of drawing.
+    """
+
+    attributes: Sequence[Attribute]
+    codes: NDArray[np.uint8]
+    people: Floats
+    hashes: Hashes
+
+    def places(self, columns: Iterable[str]) -> list[int]:
+        """The places of columns; UsageError for one that does not exist."""
+        names = [each.name for each in self.attributes[: self.codes.shape[1]]]
+        wanted = unqualified(columns)
+        for each in wanted:
+            if each not in names:
+                raise UsageError.unknown("column", each, names)
+        return [names.index(each) for each in wanted]
+
+    def where(self, conditions: Where) -> Bools:
+        """Who has in each of these columns one of its values, bool, shape (N,)."""
+        inside = np.ones(len(self.codes), dtype=np.bool_)
+        for place, values in zip(self.places(conditions), conditions.values(), strict=True):
+            listed = [self.attributes[place].code(each) for each in values]
+            inside &= np.isin(self.codes[:, place], listed)
+        return inside
+
+    def chances(self, name: str) -> Hashes:
+        """Other hashes, by chance, for each name: uint64, shape (N,)."""
+        salt = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
+        return mixed(self.hashes ^ np.uint64(salt))
+
+    def ordered(self, rows: Bools, name: str) -> Indexes:
+        """The positions of some people in an order of chance, another one for each name."""
+        some = np.flatnonzero(rows)
+        return some[np.argsort(self.chances(name)[some], kind="stable")]
+
+    def filled(self, codes: Codes, keys: Sequence[str], name: str) -> Codes:
+        """The codes of a kind with those that are 0 drawn from people alike in the keys."""
+        unknown, places = codes == 0, self.places(keys)
+        if not unknown.any():
+            return codes
+        if unknown.all():
+            raise BuildError(f"nobody has a value of kind {name!r}", "check its columns")
+        alike = [np.eye(len(self.attributes[each].values), dtype=np.bool_) for each in places]
+        rows, donors = (
+            Sample(self.codes[np.ix_(some, places)], self.people[some])
+            for some in (unknown, ~unknown)
+        )
+        filled = codes.copy()
+        filled[unknown] = codes[~unknown][matched(rows, self.chances(name)[unknown], donors, alike)]
+        return filled
+
+    def split(
+        self, rows: Bools, shares: Mapping[str, float], among: Mapping[str, Where]
+    ) -> Indexes:
+        """Draw one of the finer values for some people: its place among them, shape (N,).
+
+        Each for its share of their weight, to within one of them, among those who may have it; the
+        value that most may have takes the rest.
+        """
+        drawn = np.zeros(len(rows), dtype=np.intp)
+        able = {value: self.where(among.get(value, {})) for value in shares}
+        rest, whole = rows.copy(), self.people[rows].sum()
+        for value in sorted(shares, key=lambda each: int((able[each] & rows).sum())):
+            drawn[rest] = [*shares].index(value)
+            some = self.ordered(rest & able[value], value)
+            before = np.cumsum(self.people[some]) - self.people[some] / 2
+            rest[some[before <= shares[value] * whole]] = False
+        return drawn
 
 
 class Survey(NamedTuple):
@@ -152,7 +233,7 @@ def read_survey(note: DonorsNote) -> Survey:
     Raises UsageError if there is no such file or column; BuildError if it is not a table, is empty,
     or has a number of people that cannot be.
     """
-    path, engine, number = Path(note.file), connected(), note.weights or note.counts
+    path, engine, number = note.file, connected(), note.weights or note.counts
     header = header_of(engine, path)
     columns = [*dict.fromkeys((*(each.column for each in note.keys.values()), *note.columns))]
     for each in (*columns, *([number] if number else ())):
@@ -167,7 +248,7 @@ def read_survey(note: DonorsNote) -> Survey:
     if not len(stand) or not (whole & (stand >= MIN_PEOPLE) & (stand <= MAX_WEIGHT)).all():
         what = f"column {number!r} has no {'count' if note.counts else 'weight'} in some row"
         hint = f"it says how many people a row stands for, from 1 to {MAX_WEIGHT:g}"
-        raise BuildError(what if len(stand) else "the table has no rows", hint, note.file)
+        raise BuildError(what if len(stand) else "the table has no rows", hint, str(path))
     row_of = np.repeat(np.arange(len(stand)), stand.astype(np.intp) if note.counts else 1)
     texts, codes = {}, {}
     for each in columns:
@@ -178,27 +259,17 @@ def read_survey(note: DonorsNote) -> Survey:
 
 
 def with_drawn(
-    codes: NDArray[np.uint8],
-    people: Floats,
-    hashes: Hashes,
-    attributes: Sequence[Attribute],
-    surveys: Sequence[Survey],
-) -> tuple[NDArray[np.uint8], Codes]:
-    """Draw from surveys onto users: all codes, shape (N, P), and the donors, shape (surveys, N).
+    people: Coded, surveys: Mapping[str, Survey]
+) -> tuple[NDArray[np.uint8], NDArray[np.integer]]:
+    """Draw from surveys: all codes, uint8, shape (N, P), and the donors, shape (surveys, N).
 
-    ``codes``: uint8, shape (N, P - drawn); ``people``, ``hashes``: shape (N,), of `matched`;
-    ``attributes``: P, those of the users, then those that are drawn. UsageError for a key that the
-    users do not have.
+    ``people``: with the attributes that are drawn, but not their codes. UsageError for a key that
+    people do not have, or a value that it does not have.
     """
-    by_name, own = {each.name: each for each in attributes}, codes.shape[1]
-    places, columns, donors = {name: at for at, name in enumerate(by_name)}, [codes], []
-    for number, survey in enumerate(surveys):
-        for key in survey.note.keys:
-            if places.get(key, own) >= own:
-                raise UsageError.unknown("attribute of the users", key, [*by_name][:own])
-        rows = Sample(codes[:, [places[key] for key in survey.note.keys]], people)
-        # Two surveys are drawn in orders that have nothing to do with each other.
-        chosen, drawn = survey.draw(by_name, rows, mixed(hashes + np.uint64(number)))
+    by_name, columns, donors = {each.name: each for each in people.attributes}, [people.codes], []
+    for name, survey in surveys.items():
+        rows = Sample(people.codes[:, people.places(survey.note.keys)], people.people)
+        chosen, drawn = survey.draw(by_name, rows, people.chances(name))
         donors.append(chosen)
         columns.append(drawn.astype(np.uint8))
     return np.hstack(columns), np.array(donors)

@@ -1,6 +1,5 @@
 """Two tables to arrays: everything that a model is made of, before anything is fitted."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -13,20 +12,20 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from agent.build import tables
+from agent.build.attributes import (
+    attributes_of,
+    check_implications,
+    check_ladders,
+    check_printable,
+    columns_of,
+)
 from agent.build.canonical import MOST_ROWS, ArrangedPeople, Events, Observed, arranged, observed
 from agent.build.engines import computing
-from agent.build.matching import Survey, read_survey, with_drawn
-from agent.build.options import AttributeNote, BuildOptions, concept_of
+from agent.build.kinds import by_kinds
+from agent.build.matching import Coded, read_survey, with_drawn
+from agent.build.options import BuildOptions
 from agent.errors import BuildError, UsageError
-from agent.model.attributes import (
-    MAX_VALUES,
-    NAME,
-    UNSPECIFIED,
-    Attribute,
-    Scope,
-    is_plain,
-    wrong_implication,
-)
+from agent.model.attributes import Attribute, Block
 from agent.model.file import MAX_WEIGHT, MIN_PEOPLE
 from agent.model.reading import normalise
 from agent.tradeoff.tables import Population
@@ -36,10 +35,8 @@ HALF_KEY = b"reticent half"
 VALIDATION_KEY = b"reticent validation"
 SAMPLE_KEY = b"reticent sample"
 MOST_PEOPLE = 1_000_000  # of a model: of more, those with the smallest hashes are kept
-MOST_EXCEPTIONS = 0.01  # of the people with a value, who contradict what it implies
 Hashes = NDArray[np.uint64]
 _FIRST_BYTE = np.uint64(56)  # bits after it
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def in_half_a(users: Iterable[str], key: bytes) -> NDArray[np.bool_]:
@@ -87,14 +84,11 @@ class Users(NamedTuple):
     sampled_from: int | None
     donors: NDArray[np.integer] | None = None
 
-    def extended(self, attributes: Sequence[Attribute], surveys: Sequence[Survey]) -> "Users":
-        """The users with what is drawn from surveys; ``attributes``: theirs, drawn ones, others."""
-        if not surveys:
-            return self
+    def coded(self, attributes: Sequence[Attribute]) -> Coded:
+        """The users by attributes, those of requests not among them."""
         people = np.ones(len(self.ids)) if self.weights is None else self.weights
         persons = [each for each in attributes if each.scope == "person"]
-        codes, donors = with_drawn(self.codes, people, self.hashes, persons, surveys)
-        return self._replace(codes=codes, donors=donors)
+        return Coded(persons, self.codes, people, self.hashes)
 
 
 def read_users(users: ibis.Table, values: tables.Values, options: BuildOptions) -> Users:
@@ -166,113 +160,6 @@ def _weights(
     return np.asarray(weights[chosen] * float(weights.sum() / weights[chosen].sum()))
 
 
-def attributes_of(
-    source: tables.Source, options: BuildOptions, surveys: Sequence[Survey] = ()
-) -> tuple[Attribute, ...]:
-    """The attributes: those of users, those drawn from surveys, and those of requests.
-
-    Each in the order of the columns. The values of each are "unspecified", those of its
-    description, and those in the table, in order of their characters.
-    Raises BuildError for too many values; UsageError for a description that does not fit.
-    """
-    drawn = [(name, [*each.texts[name][1:]]) for each in surveys for name in each.note.columns]
-    names = [*source.persons, *(name for name, _ in drawn), *source.requests]
-    for name, _ in drawn:
-        if names.count(name) > 1 or not NAME.fullmatch(name):
-            what = f"the column {name!r} cannot be drawn under its name"
-            hint = "rename it: lower-case letters, digits and _, and no other column's name"
-            raise UsageError(what, hint)
-    scopes: dict[str, Scope] = dict.fromkeys(names[: len(source.persons) + len(drawn)], "person")
-    scopes |= dict.fromkeys(source.requests, "request")
-    for name, note in options.description.attributes.items():
-        implied = (each for then in note.implies.values() for each in then)
-        for each in (name, note.refines, *implied):
-            if each and each not in scopes:
-                raise UsageError.unknown("attribute", each, scopes)
-    lists = tables.distinct_values(source.users, source.persons, MAX_VALUES)
-    lists |= tables.distinct_values(source.events, source.requests, MAX_VALUES)
-    lists |= {name: (len(texts), texts) for name, texts in drawn}
-    attributes = []
-    for name, scope in scopes.items():
-        default = source.described.get(name) or tables.Described(name.replace("_", " "))
-        note = options.description.attributes.get(name) or AttributeNote(concept=default.concept)
-        many, texts = lists[name]
-        occurring = sorted({*texts} - {UNSPECIFIED})
-        values = tuple(dict.fromkeys((UNSPECIFIED, *default.values, *note.values, *occurring)))
-        count = max(len(values) - 1, 0 if occurring else many)
-        if count >= MAX_VALUES:
-            what = f"attribute {name!r} has {count} different values"
-            hint = f"group them: {MAX_VALUES - 1} are the most it may have besides {UNSPECIFIED!r}"
-            raise BuildError(what, hint)
-        check_printable(occurring, f"attribute {name!r}: the value")
-        if wrong := next((each for each in note.words.values() if not is_plain(each)), None):
-            what = f"attribute {name!r}: {wrong!r} is not a plain word for a search"
-            raise UsageError(what, "agent/build/FORMAT_DESCRIPTION.md says what `words` may be")
-        concept, value_concepts = concept_of(f"{options.id}.{name}", note, values)
-        attributes.append(
-            Attribute(
-                name=name,
-                title=note.title or default.title,
-                scope=scope,
-                values=values,
-                refines=note.refines or None,
-                sensitivity=note.sensitivity,
-                concept=concept,
-                value_concepts=value_concepts,
-                implies=note.implies,
-                words=note.words,
-            )
-        )
-    if problem := wrong_implication(attributes):
-        raise UsageError(problem, "agent/build/FORMAT_DESCRIPTION.md says what `implies` may be")
-    return tuple(attributes)
-
-
-def check_implications(codes: NDArray[np.uint8], attributes: Sequence[Attribute]) -> None:
-    """Raise BuildError for an implication that more than MOST_EXCEPTIONS of the people contradict.
-
-    Of those who have the value and state the other attribute. ``codes``: uint8, shape (N, P).
-    """
-    places = {each.name: place for place, each in enumerate(attributes)}
-    for place, each in enumerate(attributes):
-        for value, then in each.implies.items():
-            having = codes[codes[:, place] == each.code(value)] if then else codes[:0]
-            for name, other in then.items():
-                stated = having[:, places[name]]
-                stated = stated[stated != 0]
-                wrong = int((stated != attributes[places[name]].code(other)).sum())
-                if wrong > MOST_EXCEPTIONS * len(stated):
-                    what = f"{each.name} {value!r} does not imply {name} {other!r}"
-                    hint = f"{wrong:,} of {len(stated):,} people say otherwise: remove it"
-                    raise BuildError(what, hint)
-
-
-def check_ladders(codes: NDArray[np.uint8], attributes: Sequence[Attribute]) -> None:
-    """Raise BuildError for a value of the person in two values of the attribute it refines."""
-    names = [each.name for each in attributes]
-    for fine, each in enumerate(attributes[: codes.shape[1]]):
-        coarse = fine if each.refines is None else names.index(each.refines)
-        if coarse == fine or coarse >= codes.shape[1]:
-            continue
-        pairs = codes[:, (fine, coarse)]
-        pairs = np.unique(pairs[pairs.all(axis=1)], axis=0)  # where both are specified
-        again = np.flatnonzero(pairs[1:, 0] == pairs[:-1, 0])
-        if len(again):
-            code, first = pairs[again[0]].tolist()
-            other = attributes[coarse].values[pairs[again[0] + 1, 1]]
-            what = f"attribute {each.name!r} does not refine {each.refines!r}"
-            both = f"{attributes[coarse].values[first]!r} and {other!r}"
-            raise BuildError(what, f"its value {each.values[code]!r} lies in both {both}")
-
-
-def check_printable(texts: Iterable[str], kind: str) -> None:
-    """Raise BuildError for a text with a control character: it will be shown on a terminal."""
-    for text in texts:
-        if _CONTROL.search(text):
-            what = f"{kind} {text[:40]!r} has a control character"
-            raise BuildError(what, "clean the table: no tabs, line ends or the like within a field")
-
-
 class QueryCounts(NamedTuple):
     """Integers of some queries, in order of their numbers.
 
@@ -316,7 +203,8 @@ class Observations:
     ``dropped``: how many events and queries were not used, by reason; ``users``: the id of each
     person, in the order of the population, which must not get into a model; ``sampled_from``: how
     many people there were, None if the population has them all; ``share``: of all usable events,
-    those of ``queries``; ``donors``: integers, shape (surveys, N), in the order of the population.
+    those of ``queries``; ``donors``: integers, shape (blocks, N), in the order of the population;
+    ``blocks``: what was drawn from them.
     """
 
     attributes: tuple[Attribute, ...]
@@ -327,6 +215,7 @@ class Observations:
     sampled_from: int | None = None
     share: float = 1.0
     donors: NDArray[np.integer] | None = None
+    blocks: tuple[Block, ...] = ()
 
     @property
     def cards(self) -> tuple[int, ...]:
@@ -353,12 +242,27 @@ def observe(
         everything = tables.clean(source)
         weighing = (options.description.weights,) if options.description.weights else ()
         source = everything.without((*options.description.without, *weighing))
-        surveys = [read_survey(each) for each in options.description.donors.values()]
-        attributes = attributes_of(source, options, surveys)
+        donors = options.description.donors
+        surveys = {name: read_survey(each) for name, each in donors.items()}
+        columns, kinds = columns_of(source, surveys.values()), options.description.kinds
+        plain = options if kinds is None else options.described(attributes={})
+        attributes = attributes_of(columns, plain, source.described)
         advance(0.35)
         persons = {each.name: each.values for each in attributes[: len(source.persons)]}
         requests = {each.name: each.values for each in attributes if each.scope == "request"}
-        users = read_users(everything.users, persons, options).extended(attributes, surveys)
+        users = read_users(everything.users, persons, options)
+        if surveys:
+            codes, drawn_from = with_drawn(users.coded(attributes), surveys)
+            users = users._replace(codes=codes, donors=drawn_from)
+        blocks = tuple(
+            Block(name, each.source, each.columns, tuple(each.keys))
+            for name, each in donors.items()
+        )
+        if kinds is not None:
+            of_requests = {name: columns[name] for name in requests}
+            coded, blocks = by_kinds(users.coded(attributes), kinds, blocks, options, of_requests)
+            users = users._replace(codes=coded.codes, weights=coded.people)
+            attributes = tuple(coded.attributes)
         check_ladders(users.codes, attributes)
         check_implications(users.codes, attributes)
         advance(0.4)
@@ -392,6 +296,7 @@ def observe(
         dropped={reason: int(count) for reason, count in unusable.items()} | dropped,
         users=tuple(users.ids[each] for each in order),
         donors=None if users.donors is None else users.donors[:, order],
+        blocks=blocks,
         sampled_from=users.sampled_from,
         share=float(frequent.events.sum() / events.sum()),
     )

@@ -76,7 +76,7 @@ class DonorsNote(Struct, frozen=True, forbid_unknown_fields=True):
     row is one donor, who stands for one person.
     """
 
-    file: str
+    file: Path
     source: str
     columns: Annotated[tuple[str, ...], Meta(min_length=1)]
     keys: Annotated[dict[str, KeyNote], Meta(min_length=1)]
@@ -87,6 +87,19 @@ class DonorsNote(Struct, frozen=True, forbid_unknown_fields=True):
         if self.weights and self.counts:
             what = f"donors of {self.file} have both weights and counts"
             raise UsageError(what, "keep the one that the table has")
+
+
+class KindsNote(Struct, frozen=True, forbid_unknown_fields=True):
+    """The kinds of facts that columns hold, in place of the columns.
+
+    ``file``: a kind a line; ``crosswalk``: where each is held; both beside the description;
+    ``fill``: the attributes of the users by which what is not known is drawn from somebody alike,
+    the most important first.
+    """
+
+    file: Path
+    crosswalk: Path
+    fill: Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
 class QueryNote(Struct, frozen=True, forbid_unknown_fields=True):
@@ -101,7 +114,7 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     ``id``, ``source``, ``licence``, ``stands_for``: as the model will state them; ``weights``: the
     column of the users that says how many people a row stands for, "" where each stands for itself;
     ``without``: columns that are left out; ``attributes``, ``queries``: notes, by name and by text;
-    ``donors``: other surveys, by a name of each.
+    ``donors``: other surveys, by a name of each; ``kinds``: into which all columns are put, if any.
     UsageError for a text that cannot be shown on one line of a terminal.
     """
 
@@ -114,6 +127,7 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     attributes: dict[str, AttributeNote] = msgspec.field(default_factory=dict)
     queries: dict[str, QueryNote] = msgspec.field(default_factory=dict)
     donors: dict[str, DonorsNote] = msgspec.field(default_factory=dict)
+    kinds: KindsNote | None = None
 
     def __post_init__(self) -> None:
         for name in ("id", "source", "licence", "stands_for"):
@@ -133,11 +147,12 @@ def read_description(path: Path) -> Description:
     Raises UsageError if it cannot be read, is not TOML, or has an unknown key or an invalid value.
     """
     try:
-        described = msgspec.toml.decode(read_bytes(path, MAX_BYTES), type=Description)
+        text, folder = read_bytes(path, MAX_BYTES), path.parent
+        return msgspec.toml.decode(text, type=Description, dec_hook=lambda _, name: folder / name)
     except msgspec.ValidationError as error:
         if unknown := _UNKNOWN.search(str(error)):
-            kinds = (Description, AttributeNote, QueryNote, DonorsNote, KeyNote)
-            keys = {each for kind in kinds for each in kind.__struct_fields__}
+            notes = (Description, AttributeNote, QueryNote, DonorsNote, KeyNote, KindsNote)
+            keys = {each for note in notes for each in note.__struct_fields__}
             problem = UsageError.unknown("key", unknown[1], keys)
             raise UsageError(problem.what, problem.hint, str(path)) from error
         what = f"the description does not fit: {misfit(error)}"
@@ -146,11 +161,6 @@ def read_description(path: Path) -> Description:
         line = _LINE.search(str(error))
         what = "not a file in TOML" if line is None else f"line {line[1]} is not TOML"
         raise UsageError(what, _HINT, str(path)) from error
-    donors = {
-        name: structs.replace(each, file=str(path.parent / each.file))
-        for name, each in described.donors.items()
-    }
-    return structs.replace(described, donors=donors)
 
 
 @cache

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from agent.build import options as stated
 from agent.build.build import model_of
+from agent.build.kinds import Crossing
 from agent.build.options import AttributeNote, BuildOptions, concepts, read_description
 from agent.errors import BuildError, ReticentError, UsageError
 from agent.model.attributes import Block
@@ -77,10 +78,11 @@ def test_the_page_is_what_a_model_is_built_by(tmp_path: Path) -> None:
     (query,) = model.queries
     assert (query.text, query.title) == ("days off", "what to do on a day off")
     example = tomllib.loads(EXAMPLE)
-    assert [*example] == [*stated.Description.__struct_fields__]
+    assert [*example, "kinds"] == [*stated.Description.__struct_fields__]
     keys = {key for note in example["attributes"].values() for key in note}
     assert keys == {*AttributeNote.__struct_fields__}
-    keys |= {*stated.DonorsNote.__struct_fields__}
+    keys |= {*stated.DonorsNote.__struct_fields__, *stated.KindsNote.__struct_fields__}
+    keys |= {*Crossing.__struct_fields__}
     assert all(f"| `{key}`" in PAGE for key in keys | {"weights", "without", "stands_for"})
 
 

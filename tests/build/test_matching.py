@@ -97,7 +97,7 @@ def health(folder: Path, text: str = HEALTH, **changes: Any) -> DonorsNote:  # n
     """A survey in which everybody over 50 had a stroke, and nobody else says."""
     (folder / "health.csv").write_text(text)
     keys = {"age": KeyNote("age", {"old": ("50..99",)})}
-    path = str(folder / changes.pop("file", "health.csv"))
+    path = folder / changes.pop("file", "health.csv")
     plain = {"source": "a survey", "columns": ("stroke",), "keys": keys, "counts": "people"}
     return DonorsNote(path, **plain | changes)
 
@@ -131,7 +131,7 @@ def test_donors_that_cannot_be_used(tmp_path: Path) -> None:
         ("unknown column 'strok'", "'stroke'", {"columns": ("strok",)}),
         ("unknown column 'ages'", "'age'", {"keys": {"age": KeyNote("ages", {})}}),
         ("unknown column 'peopel'", "'people'", {"counts": "peopel"}),
-        ("unknown attribute of the users 'agee'", "'age'", {"keys": {"agee": unknown}}),
+        ("unknown column 'agee'", "'age'", {"keys": {"agee": unknown}}),
         ("unknown value of age '71'", "", {"keys": {"age": unknown}}),
         ("unknown value of age 'odl'", "'old'", {"keys": {"age": KeyNote("age", {"odl": ()})}}),
         ("'people' has no count", "from 1", {"text": HEALTH + "20,,1.5\n"}),

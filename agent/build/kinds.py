@@ -1,0 +1,208 @@
+"""People by the kinds of facts that they have, where a crosswalk says which columns hold a kind.
+
+A kind is one of several values, an attribute; or values that a person may hold at once, and each of
+these that a column holds is an attribute of "no" and "yes". What no column says is drawn: a value
+that is not known from somebody alike in other columns, a finer value by its share. The people are
+weighted anew, so that every value is as common as the crosswalk says.
+"""
+
+import gzip
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Annotated, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec import Meta, Struct, structs
+
+from agent.build.attributes import Column, attributes_of
+from agent.build.matching import Coded, Codes, Floats, unqualified
+from agent.build.options import AttributeNote, BuildOptions, KindsNote
+from agent.errors import BuildError, UsageError, misfit
+from agent.files import read_bytes
+from agent.model.attributes import NAME, Block
+from agent.model.file import MIN_PEOPLE
+
+PRICES = (0.02, 0.05, 0.12, 0.3, 0.6)  # bits that a fact of sensitivity 1 to 5 must bring
+MAX_BYTES = 2**24
+SWEEPS = 100
+CLOSE = 1e-6  # to 1, of shares
+Conditions = dict[str, tuple[str, ...]]  # by column the values that count
+Share = Annotated[float, Meta(gt=0, le=1)]
+
+
+class Crossing(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where a kind is held, as FORMAT_DESCRIPTION.md has it.
+
+    Raises ValueError for shares that do not sum to 1, or of values that are not those of the kind.
+    """
+
+    how: Literal["column", "share", "multi"]
+    source: str
+    columns: tuple[str, ...] = ()
+    values: dict[str, Conditions] = {}
+    split: dict[str, dict[str, Share]] = {}
+    shares: dict[str, Share] = {}
+    prevalence: dict[str, Share] = {}
+    mean_count: float = 0.0
+    among: dict[str, Conditions] = {}
+    excludes: dict[str, tuple[str, ...]] = {}
+
+    def __post_init__(self) -> None:
+        finer = chain.from_iterable(self.split.values())
+        values = {*self.values, *self.shares, *self.prevalence, *finer}
+        excluded = chain.from_iterable(self.excludes.values())
+        named = {*self.split, *self.among, *self.excludes, *excluded}
+        for value in sorted(named - values - {"*"}):
+            raise ValueError(f"value {value!r} is not one of its kind")
+        held, shared = {*self.values}, {*self.shares}
+        wanted = {"share": shared, "multi": {*self.prevalence}, "column": held}[self.how]
+        scaled = self.how == "column" and shared and shared != held
+        if not wanted or scaled or held - wanted:
+            raise ValueError(f"a kind held by {self.how!r} has shares or columns of other values")
+        for shares in (*self.split.values(), self.shares or {"": 1.0}):
+            if abs(sum(shares.values()) - 1) > CLOSE:
+                raise ValueError(f"the shares of {', '.join(shares)} do not sum to 1")
+
+
+class KindLine(Struct, frozen=True):
+    """A kind as people know it: title, and sensitivity 1 (would tell anybody) to 5 (nobody)."""
+
+    id: str
+    title: str
+    sensitivity: Annotated[int, Meta(ge=1, le=len(PRICES))]
+
+
+def raked(people: Floats, margins: Sequence[tuple[Codes, Floats]]) -> Floats:
+    """Weights under which each code has its share; in all as many people, float64, shape (N,).
+
+    ``margins``: codes, integers, shape (N,), and the share of each code, above 0. Iterative
+    proportional fitting (Deming and Stephan 1940), SWEEPS times; with margins that contradict each
+    other the last ones hold. No row stands for fewer than MIN_PEOPLE.
+    """
+    whole = people.sum()
+    for codes, shares in (each for _ in range(SWEEPS) for each in margins):
+        current = np.bincount(codes, people, len(shares))
+        factors = np.divide(shares * whole, current, out=np.ones(len(shares)), where=current > 0)
+        people = people * factors[codes]
+    scaled: Floats = np.maximum(people * (whole / people.sum()), MIN_PEOPLE)
+    return scaled
+
+
+def read_kinds(note: KindsNote) -> dict[str, tuple[KindLine, Crossing]]:
+    """Read the kinds, and where each is held, by id; UsageError for files that do not fit."""
+    where = note.crosswalk
+    try:
+        crossings = msgspec.toml.decode(read_bytes(where, MAX_BYTES), type=dict[str, Crossing])
+        where = note.file
+        text = gzip.decompress(read_bytes(where, MAX_BYTES))
+        lines = [msgspec.json.decode(each, type=KindLine) for each in text.splitlines()]
+    except (msgspec.MsgspecError, UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
+        what = misfit(error) if isinstance(error, msgspec.ValidationError) else "it is damaged"
+        hint = "agent/build/FORMAT_DESCRIPTION.md has every key"
+        raise UsageError(f"the kinds do not fit: {what}", hint, str(where)) from error
+    titles = {each.id: each for each in lines if NAME.fullmatch(each.id)}
+    for kind in sorted(crossings.keys() ^ titles.keys()):
+        raise UsageError.unknown("kind", kind, crossings.keys() & titles.keys())
+    return {kind: (titles[kind], each) for kind, each in crossings.items()}
+
+
+class Held(NamedTuple):
+    """A kind, or one of several values of a kind, as an attribute.
+
+    ``note``: its title, values and sensitivity; ``columns``: which hold it, the main one first;
+    ``codes``: integers, shape (N,), from 1 on.
+    """
+
+    note: AttributeNote
+    columns: tuple[str, ...]
+    codes: Codes
+
+
+def in_kinds(people: Coded, note: KindsNote) -> tuple[dict[str, Held], Floats]:
+    """What columns hold of the kinds, by attribute, and the people anew weighted, shape (N,).
+
+    UsageError for files that do not fit the columns; BuildError for values of a kind that overlap.
+    """
+    kinds, margins, coarse = read_kinds(note), list[tuple[Codes, Floats]](), dict[str, Codes]()
+    for kind, (_, each) in kinds.items():
+        codes: Codes = np.zeros(len(people.codes), dtype=np.intp)
+        for number, (value, conditions) in enumerate(each.values.items(), 1):
+            inside = people.where(conditions)
+            if each.how == "multi":
+                margin = np.array([1 - each.prevalence[value], each.prevalence[value]])
+                margins.append((inside.astype(np.intp), margin))
+            elif codes[inside].any():
+                what = f"kind {kind!r}: somebody has {value!r} and another value"
+                raise BuildError(what, "make the conditions of its values exclude each other")
+            codes[inside] = number
+        if each.how == "column":
+            coarse[kind] = people.filled(codes, note.fill, kind)
+        if each.how == "column" and each.shares:
+            shares = [0.0, *(each.shares[value] for value in each.values)]
+            margins.append((coarse[kind], np.array(shares)))
+    people, held = people._replace(people=raked(people.people, margins)), dict[str, Held]()
+    for kind, (line, each) in kinds.items():
+        about = AttributeNote(title=line.title, sensitivity=PRICES[line.sensitivity - 1])
+        if each.how == "column":
+            codes, values = _finer(people, coarse[kind], each)
+            held[kind] = Held(
+                structs.replace(about, values=values), unqualified(each.columns), codes
+            )
+        for value, conditions in each.values.items() if each.how == "multi" else ():
+            name = f"{kind}_{re.sub('[^a-z0-9]+', '_', value.casefold()).strip('_')}"
+            own = structs.replace(about, title=value, values=("no", "yes"))
+            held[name] = Held(own, unqualified(conditions), 1 + people.where(conditions))
+    return held, people.people
+
+
+def _finer(people: Coded, coarse: Codes, crossing: Crossing) -> tuple[Codes, tuple[str, ...]]:
+    """The codes of a kind with its finer values, and these."""
+    parts = [crossing.split.get(each, {each: 1.0}) for each in crossing.values]
+    values = [*dict.fromkeys(chain.from_iterable(parts))]
+    codes = np.zeros(len(coarse), dtype=np.intp)
+    for number, shares in enumerate(parts, 1):
+        rows = coarse == number
+        place = np.array([values.index(each) + 1 for each in shares])
+        codes[rows] = place[people.split(rows, shares, crossing.among)[rows]]
+    return codes, tuple(values)
+
+
+def by_kinds(
+    people: Coded,
+    note: KindsNote,
+    blocks: Sequence[Block],
+    options: BuildOptions,
+    requests: dict[str, Column],
+) -> tuple[Coded, tuple[Block, ...]]:
+    """The people by kinds in place of columns, and the blocks of drawn columns likewise.
+
+    ``requests``: columns of requests, whose attributes follow those of the people. Errors as
+    `in_kinds` and `attributes_of`.
+    """
+    held, weights = in_kinds(people, note)
+    notes = {name: each.note for name, each in held.items()}
+    for name, each in options.description.attributes.items():  # what it says comes first
+        given = {key: value for key, value in structs.asdict(each).items() if value}
+        notes[name] = structs.replace(notes.get(name, each), **given)
+    columns = dict.fromkeys(held, Column("person", 0, ())) | requests
+    attributes = attributes_of(columns, options.described(attributes=notes), {})
+    codes = np.stack([each.codes for each in held.values()], axis=1).astype(np.uint8)
+
+    def holding(column: str) -> list[str]:
+        """The attributes that a column holds, first that of which it is the main one."""
+        names = (name for name, each in held.items() if column in each.columns)
+        return sorted(names, key=lambda name: held[name].columns[0] != column)
+
+    of_kinds = (
+        replace(
+            each,
+            attributes=tuple(dict.fromkeys(chain.from_iterable(map(holding, each.attributes)))),
+            keys=tuple(name for key in each.keys for name in holding(key)[:1]),
+        )
+        for each in blocks
+    )
+    return Coded(attributes, codes, weights, people.hashes), tuple(of_kinds)

@@ -1,0 +1,212 @@
+"""Kinds of facts in place of columns: who has which, what is drawn, and how people are weighted."""
+
+import gzip
+import json
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import structs
+
+from agent.build.kinds import in_kinds, raked, read_kinds
+from agent.build.matching import Coded
+from agent.build.options import KindsNote, read_description
+from agent.errors import BuildError, ReticentError, UsageError
+from agent.model.attributes import Attribute
+from tests.build.worlds import QUIET, World, observed
+from tests.house.tree import ROOT
+
+pytestmark = QUIET
+EVERYDAY = ROOT / "examples/data/everyday"
+COLUMNS = (
+    Attribute("home", "home", "person", ("unspecified", "own", "rent", "other")),
+    Attribute("age", "age", "person", ("unspecified", "young", "old")),
+)
+CROSSWALK = """
+[tenure]
+how = "column"
+source = "a survey"
+columns = ["home", "age"]
+split = { owns = { "owns outright" = 0.3, "with a mortgage" = 0.5, "with family" = 0.2 } }
+among = { "owns outright" = { age = ["old"] } }
+shares = { owns = 0.6, rents = 0.4 }
+[tenure.values]
+owns = { home = ["own"] }
+rents = { home = ["rent", "other"] }
+
+[traits]
+how = "multi"
+source = "estimate"
+columns = ["survey.age"]
+values = { "of age" = { "survey.age" = ["old"] } }
+prevalence = { "of age" = 0.55, tall = 0.1 }
+
+[diet]
+how = "share"
+source = "estimate"
+shares = { anything = 0.9, vegan = 0.1 }
+"""
+
+
+def kinds(folder: Path, crosswalk: str = CROSSWALK, **changes: object) -> KindsNote:
+    """The files of a few kinds; ``changes``: of the line of each kind."""
+    names = ("tenure", "traits", "diet")
+    lines = [json.dumps({"id": each, "title": each, "sensitivity": 4} | changes) for each in names]
+    (folder / "kinds.jsonl.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    (folder / "crosswalk.toml").write_text(crosswalk)
+    return KindsNote(folder / "kinds.jsonl.gz", folder / "crosswalk.toml", ("age",))
+
+
+def village(seed: int, rows: int = 400) -> Coded:
+    """People who mostly say where they live and how old they are."""
+    random = np.random.default_rng(seed)
+    codes = np.stack([random.integers(0, 4, rows), random.integers(1, 3, rows)], 1).astype(np.uint8)
+    weights = random.choice([50.0, 400.0, 900.0], rows)
+    return Coded(COLUMNS, codes, weights, random.integers(0, 2**64, rows, dtype=np.uint64))
+
+
+@given(seed=st.integers(0, 2**32))
+def test_everybody_has_the_kinds_that_their_columns_say(
+    seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Row by row; what is not known is some value, and finer values have their shares."""
+    people, note = village(seed), kinds(tmp_path_factory.mktemp("kinds"))
+    held, weights = in_kinds(people, note)
+    assert [*held] == ["tenure", "traits_of_age"]
+    tenure, grown = held["tenure"], held["traits_of_age"]
+    finer = tenure.note.values
+    assert finer == ("owns outright", "with a mortgage", "with family", "rents")
+    for (home, age), code, old in zip(
+        people.codes.tolist(), tenure.codes, grown.codes, strict=True
+    ):
+        value = finer[code - 1]
+        assert (value == "rents") == (home in (2, 3)) or home == 0
+        assert value != "owns outright" or age == 2
+        assert old == age
+    by_value = np.bincount(tenure.codes, weights, 5)[1:] / weights.sum()
+    assert by_value[:3].sum() == pytest.approx(0.6, abs=1e-6)
+    heaviest = weights.max() / weights.sum()
+    assert by_value[:3] == pytest.approx([0.18, 0.3, 0.12], abs=3 * heaviest)
+    assert np.average(grown.codes == 2, weights=weights) == pytest.approx(0.55, abs=1e-6)
+    assert weights.sum() == pytest.approx(people.people.sum())
+    again, same = in_kinds(people, note)
+    assert np.array_equal(again["tenure"].codes, tenure.codes)
+    assert np.array_equal(same, weights)
+
+
+@given(seed=st.integers(0, 2**32))
+def test_what_is_not_known_is_as_it_is_among_those_alike(
+    seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """All who are old and say so own: so do those who do not say, and no others need to."""
+    people, note = village(seed), kinds(tmp_path_factory.mktemp("kinds"))
+    people.codes[(people.codes[:, 1] == 2) & (people.codes[:, 0] > 0), 0] = 1
+    people.codes[(people.codes[:, 1] == 1) & (people.codes[:, 0] > 0), 0] = 2
+    held, _ = in_kinds(people, note)
+    assert np.array_equal(held["tenure"].codes == 4, people.codes[:, 1] == 1)
+
+
+@given(seed=st.integers(0, 2**32), cards=st.tuples(st.integers(2, 4), st.integers(2, 4)))
+def test_raking_meets_the_shares_and_keeps_the_interaction(
+    seed: int, cards: tuple[int, int]
+) -> None:
+    """Weights change by a factor for each code, and in all stand for as many people."""
+    random = np.random.default_rng(seed)
+    codes = [random.integers(0, card, 300) for card in cards]
+    weights = random.uniform(1e3, 1e5, 300)
+    shares = [random.dirichlet([5.0] * card) for card in cards]
+    scaled = raked(weights, [*zip(codes, shares, strict=True)])
+    for each, wanted in zip(codes, shares, strict=True):
+        assert np.bincount(each, scaled) / scaled.sum() == pytest.approx(wanted, abs=1e-6)
+    assert scaled.sum() == pytest.approx(weights.sum())
+    factors = np.full(cards, np.nan)
+    for one, other, factor in zip(*codes, np.log(scaled / weights), strict=True):
+        factors[one, other] = factor if np.isnan(factors[one, other]) else factors[one, other]
+        assert factor == pytest.approx(factors[one, other], abs=1e-9)
+    apart = factors - factors[:, :1] - factors[:1] + factors[0, 0]
+    assert apart[~np.isnan(apart)] == pytest.approx(0, abs=1e-9)
+    assert raked(np.ones(4), [(np.array([0, 0, 0, 1]), np.array([0.9, 0.1]))]).min() >= 1
+
+
+def test_a_model_has_kinds_in_place_of_columns(tmp_path: Path) -> None:
+    """With their titles and prices, in the order of the population; requests stay as they are."""
+    users = tuple(
+        (str(user), "own" if user % 3 else "", "old" if user % 2 else "young", str(user + 90))
+        for user in range(60)
+    )
+    users = (("user", "home", "age", "weight"), *users, ("60", "rent", "old", "90"))
+    events = tuple((str(user), "walks", "far", "dry") for user in range(60))
+    world = World(users, (("user", "query", "intent", "weather"), *events))
+    seen = observed(
+        world, kinds=kinds(tmp_path, CROSSWALK.replace(', "other"', "")), weights="weight"
+    )
+    tenure, grown, weather = seen.attributes
+    assert (tenure.name, tenure.title, tenure.sensitivity) == ("tenure", "tenure", 0.3)
+    assert (grown.name, grown.title) == ("traits_of_age", "of age")
+    assert (weather.name, weather.scope) == ("weather", "request")
+    rows = {row[0]: row for row in users}
+    for user, (code, old) in zip(seen.users, seen.population.codes.tolist(), strict=True):
+        assert old == (2 if rows[user][2] == "old" else 1)
+        assert (code == 4) == (rows[user][1] == "rent") or not rows[user][1]
+    assert seen.population.people == pytest.approx(sum(range(90, 150)) + 90)
+
+
+WRONG: Mapping[str, tuple[str, str]] = {
+    "not sum to 1": ("vegan = 0.1", "vegan = 0.2"),
+    "'vegn' is not one of its kind": ("vegan = 0.1 }", "vegan = 0.1 }\nexcludes = { vegn = [] }"),
+    "shares or columns of other values": ('prevalence = { "of age" = 0.55, ', "prevalence = { "),
+    "unknown member": ('how = "share"', 'how = "share"\nshare = 1'),
+    "not one of the allowed values": ('how = "share"', 'how = "shares"'),
+    "unknown kind 'diet'": ("[diet]", "[diets]"),
+    "unknown column 'hom'": ('{ home = ["own"] }', '{ hom = ["own"] }'),
+    "unknown value of home 'owned'": ('{ home = ["own"] }', '{ home = ["owned"] }'),
+    "has 'rents' and another": ('["rent", "other"]', '["rent", "own"]'),
+    "it is damaged": ("[diet]", "[diet"),
+}
+
+
+def test_tables_of_kinds_that_do_not_fit(tmp_path: Path) -> None:
+    """One sentence names what is wrong."""
+    for what, (old, new) in WRONG.items():
+        assert old in CROSSWALK
+        with pytest.raises(ReticentError, match=what):
+            in_kinds(village(1), kinds(tmp_path, CROSSWALK.replace(old, new)))
+    for changes, what in (({"sensitivity": 6}, "over 5"), ({"id": "A b"}, "unknown kind")):
+        with pytest.raises(UsageError, match=what):
+            read_kinds(kinds(tmp_path, **changes))
+    nobody = village(1)
+    nobody.codes[:, 0] = 0
+    with pytest.raises(BuildError, match="nobody has a value of kind 'tenure'"):
+        in_kinds(nobody, kinds(tmp_path))
+    (tmp_path / "kinds.jsonl.gz").write_bytes(b"\x1f\x8b")
+    with pytest.raises(UsageError, match="damaged"):
+        read_kinds(KindsNote(tmp_path / "kinds.jsonl.gz", tmp_path / "crosswalk.toml", ("age",)))
+
+
+def test_the_shipped_tables_fit_each_other(tmp_path: Path) -> None:
+    """A small part of the people gets every kind that a column holds, with its values as common."""
+    described = read_description(EVERYDAY / "model.toml")
+    assert described.kinds is not None
+    assert len(read_kinds(described.kinds)) == 107
+    with gzip.open(EVERYDAY.parent / "atus/users.csv.gz", "rt") as table:
+        rows = [tuple(line.rstrip("\n").split(",")) for line in islice(table, 3001)]
+    surveys = {}
+    for name, note in described.donors.items():
+        with gzip.open(note.file, "rt") as table:
+            header, *lines = table  # in order: of the first alone, nobody is ill
+            (tmp_path / f"{name}.csv").write_text("".join([header, *lines[::50], *lines[-1:]]))
+        surveys[name] = structs.replace(note, file=tmp_path / f"{name}.csv")
+    world = World(tuple(rows), (("user", "query", "intent"), (rows[1][0], "walks", "far")))
+    seen = observed(world, **structs.asdict(structs.replace(described, donors=surveys)))
+    assert len(seen.attributes) == 35
+    assert seen.population.codes.all()
+    assert [each.name for each in seen.blocks] == ["health", "homes"]
+    assert seen.blocks[1].keys == ("tenure", "place", "household", "income", "age")
+    assert "dwelling" in seen.blocks[1].attributes
+    values, weights = seen.attributes[0].values, seen.population.weights
+    shares = np.bincount(seen.population.codes[:, 0], weights) / seen.population.people
+    assert shares[values.index("65-74")] == pytest.approx(0.126, rel=0.05)
