@@ -25,7 +25,7 @@ MOST_EXCEPTIONS = 0.01  # of the people with a value, who contradict what it imp
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column that becomes an attribute.
 
     ``many``: how many different values it has; ``texts``: which, in any order, none where these are
@@ -37,13 +37,13 @@ class Column(NamedTuple):
     texts: Sequence[str]
 
 
-def columns_of(source: tables.Source, surveys: Iterable[Survey] = ()) -> dict[str, Column]:
+def columns_of(source: tables.Source, surveys: Iterable[Survey] = ()) -> dict[str, TableColumn]:
     """The columns of users, those drawn from surveys, and those of requests, by name, in order.
 
     UsageError for a drawn column whose name is another's, or cannot be that of an attribute.
     """
     lists = tables.distinct_values(source.users, source.persons, MAX_VALUES)
-    columns = {name: Column("person", *lists[name]) for name in source.persons}
+    columns = {name: TableColumn("person", *lists[name]) for name in source.persons}
     for survey in surveys:
         for name in survey.note.columns:
             if name in (*columns, *source.requests) or not NAME.fullmatch(name):
@@ -51,13 +51,13 @@ def columns_of(source: tables.Source, surveys: Iterable[Survey] = ()) -> dict[st
                 hint = "rename it: lower-case letters, digits and _, and no other column's name"
                 raise UsageError(what, hint)
             texts = survey.texts[name][1:]
-            columns[name] = Column("person", len(texts), texts)
+            columns[name] = TableColumn("person", len(texts), texts)
     lists = tables.distinct_values(source.events, source.requests, MAX_VALUES)
-    return columns | {name: Column("request", *lists[name]) for name in source.requests}
+    return columns | {name: TableColumn("request", *lists[name]) for name in source.requests}
 
 
 def attributes_of(
-    columns: Mapping[str, Column],
+    columns: Mapping[str, TableColumn],
     options: BuildOptions,
     described: Mapping[str, tables.Described],
 ) -> tuple[Attribute, ...]:

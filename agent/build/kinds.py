@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta, Struct, structs
 
-from agent.build.attributes import Column, attributes_of
+from agent.build.attributes import TableColumn, attributes_of
 from agent.build.matching import Coded, Codes, Floats, unqualified
 from agent.build.options import AttributeNote, BuildOptions, KindsNote
 from agent.errors import BuildError, UsageError, misfit
@@ -58,10 +58,10 @@ class Crossing(Struct, frozen=True, forbid_unknown_fields=True):
         named = {*self.split, *self.among, *self.excludes, *excluded}
         for value in sorted(named - values - {"*"}):
             raise ValueError(f"value {value!r} is not one of its kind")
-        held, shared = {*self.values}, {*self.shares}
-        wanted = {"share": shared, "multi": {*self.prevalence}, "column": held}[self.how]
-        scaled = self.how == "column" and shared and shared != held
-        if not wanted or scaled or held - wanted:
+        of_columns, shared = {*self.values}, {*self.shares}
+        wanted = {"share": shared, "multi": {*self.prevalence}, "column": of_columns}[self.how]
+        scaled = self.how == "column" and shared and shared != of_columns
+        if not wanted or scaled or of_columns - wanted:
             raise ValueError(f"a kind held by {self.how!r} has shares or columns of other values")
         for shares in (*self.split.values(), self.shares or {"": 1.0}):
             if abs(sum(shares.values()) - 1) > CLOSE:
@@ -110,7 +110,7 @@ def read_kinds(note: KindsNote) -> dict[str, tuple[KindLine, Crossing]]:
     return {kind: (titles[kind], each) for kind, each in crossings.items()}
 
 
-class Held(NamedTuple):
+class KindAttribute(NamedTuple):
     """A kind, or one of several values of a kind, as an attribute.
 
     ``note``: its title, values and sensitivity; ``columns``: which hold it, the main one first;
@@ -122,7 +122,7 @@ class Held(NamedTuple):
     codes: Codes
 
 
-def in_kinds(people: Coded, note: KindsNote) -> tuple[dict[str, Held], Floats]:
+def in_kinds(people: Coded, note: KindsNote) -> tuple[dict[str, KindAttribute], Floats]:
     """What columns hold of the kinds, by attribute, and the people anew weighted, shape (N,).
 
     UsageError for files that do not fit the columns; BuildError for values of a kind that overlap.
@@ -144,19 +144,24 @@ def in_kinds(people: Coded, note: KindsNote) -> tuple[dict[str, Held], Floats]:
         if each.how == "column" and each.shares:
             shares = [0.0, *(each.shares[value] for value in each.values)]
             margins.append((coarse[kind], np.array(shares)))
-    people, held = people._replace(people=raked(people.people, margins)), dict[str, Held]()
+    people, in_columns = (
+        people._replace(people=raked(people.people, margins)),
+        dict[str, KindAttribute](),
+    )
     for kind, (line, each) in kinds.items():
         about = AttributeNote(title=line.title, sensitivity=PRICES[line.sensitivity - 1])
         if each.how == "column":
             codes, values = _finer(people, coarse[kind], each)
-            held[kind] = Held(
+            in_columns[kind] = KindAttribute(
                 structs.replace(about, values=values), unqualified(each.columns), codes
             )
         for value, conditions in each.values.items() if each.how == "multi" else ():
             name = f"{kind}_{re.sub('[^a-z0-9]+', '_', value.casefold()).strip('_')}"
             own = structs.replace(about, title=value, values=("no", "yes"))
-            held[name] = Held(own, unqualified(conditions), 1 + people.where(conditions))
-    return held, people.people
+            in_columns[name] = KindAttribute(
+                own, unqualified(conditions), 1 + people.where(conditions)
+            )
+    return in_columns, people.people
 
 
 def _finer(people: Coded, coarse: Codes, crossing: Crossing) -> tuple[Codes, tuple[str, ...]]:
@@ -176,26 +181,26 @@ def by_kinds(
     note: KindsNote,
     blocks: Sequence[Block],
     options: BuildOptions,
-    requests: dict[str, Column],
+    requests: dict[str, TableColumn],
 ) -> tuple[Coded, tuple[Block, ...]]:
     """The people by kinds in place of columns, and the blocks of drawn columns likewise.
 
     ``requests``: columns of requests, whose attributes follow those of the people. Errors as
     `in_kinds` and `attributes_of`.
     """
-    held, weights = in_kinds(people, note)
-    notes = {name: each.note for name, each in held.items()}
+    in_columns, weights = in_kinds(people, note)
+    notes = {name: each.note for name, each in in_columns.items()}
     for name, each in options.description.attributes.items():  # what it says comes first
         given = {key: value for key, value in structs.asdict(each).items() if value}
         notes[name] = structs.replace(notes.get(name, each), **given)
-    columns = dict.fromkeys(held, Column("person", 0, ())) | requests
+    columns = dict.fromkeys(in_columns, TableColumn("person", 0, ())) | requests
     attributes = attributes_of(columns, options.described(attributes=notes), {})
-    codes = np.stack([each.codes for each in held.values()], axis=1).astype(np.uint8)
+    codes = np.stack([each.codes for each in in_columns.values()], axis=1).astype(np.uint8)
 
     def holding(column: str) -> list[str]:
         """The attributes that a column holds, first that of which it is the main one."""
-        names = (name for name, each in held.items() if column in each.columns)
-        return sorted(names, key=lambda name: held[name].columns[0] != column)
+        names = (name for name, each in in_columns.items() if column in each.columns)
+        return sorted(names, key=lambda name: in_columns[name].columns[0] != column)
 
     of_kinds = (
         replace(

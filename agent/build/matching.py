@@ -195,7 +195,7 @@ class Survey(NamedTuple):
         """
         columns = [each.column for each in self.note.keys.values()]
         donors = Sample(np.stack([self.codes[each] for each in columns], axis=1), self.people)
-        agrees = [self._agrees(attributes[each]) for each in self.note.keys]
+        agrees = [self.agrees(attributes[each]) for each in self.note.keys]
         chosen = matched(rows, hashes, donors, agrees)
         drawn = []
         for each in self.note.columns:
@@ -204,7 +204,7 @@ class Survey(NamedTuple):
             drawn.append(code[self.codes[each][chosen]])
         return chosen, np.stack(drawn, axis=1)
 
-    def _agrees(self, attribute: Attribute) -> Bools:
+    def agrees(self, attribute: Attribute) -> Bools:
         """Which donors agree with which values of a key, as `matched` takes it."""
         key = self.note.keys[attribute.name]
         texts = self.texts[key.column]

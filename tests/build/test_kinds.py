@@ -3,7 +3,6 @@
 import gzip
 import json
 from collections.abc import Mapping
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +13,14 @@ from msgspec import structs
 
 from agent.build.kinds import in_kinds, raked, read_kinds
 from agent.build.matching import Coded
+from agent.build.observe import observe
 from agent.build.options import KindsNote, read_description
+from agent.build.tables import open_tables
 from agent.errors import BuildError, ReticentError, UsageError
 from agent.model.attributes import Attribute
-from tests.build.worlds import QUIET, World, observed
-from tests.house.tree import ROOT
+from tests.build.worlds import QUIET, World, observed, options, write_everyday
 
 pytestmark = QUIET
-EVERYDAY = ROOT / "examples/data/everyday"
 COLUMNS = (
     Attribute("home", "home", "person", ("unspecified", "own", "rent", "other")),
     Attribute("age", "age", "person", ("unspecified", "young", "old")),
@@ -75,9 +74,9 @@ def test_everybody_has_the_kinds_that_their_columns_say(
 ) -> None:
     """Row by row; what is not known is some value, and finer values have their shares."""
     people, note = village(seed), kinds(tmp_path_factory.mktemp("kinds"))
-    held, weights = in_kinds(people, note)
-    assert [*held] == ["tenure", "traits_of_age"]
-    tenure, grown = held["tenure"], held["traits_of_age"]
+    attributes, weights = in_kinds(people, note)
+    assert [*attributes] == ["tenure", "traits_of_age"]
+    tenure, grown = attributes["tenure"], attributes["traits_of_age"]
     finer = tenure.note.values
     assert finer == ("owns outright", "with a mortgage", "with family", "rents")
     for (home, age), code, old in zip(
@@ -106,8 +105,8 @@ def test_what_is_not_known_is_as_it_is_among_those_alike(
     people, note = village(seed), kinds(tmp_path_factory.mktemp("kinds"))
     people.codes[(people.codes[:, 1] == 2) & (people.codes[:, 0] > 0), 0] = 1
     people.codes[(people.codes[:, 1] == 1) & (people.codes[:, 0] > 0), 0] = 2
-    held, _ = in_kinds(people, note)
-    assert np.array_equal(held["tenure"].codes == 4, people.codes[:, 1] == 1)
+    attributes, _ = in_kinds(people, note)
+    assert np.array_equal(attributes["tenure"].codes == 4, people.codes[:, 1] == 1)
 
 
 @given(seed=st.integers(0, 2**32), cards=st.tuples(st.integers(2, 4), st.integers(2, 4)))
@@ -188,20 +187,14 @@ def test_tables_of_kinds_that_do_not_fit(tmp_path: Path) -> None:
 
 
 def test_the_shipped_tables_fit_each_other(tmp_path: Path) -> None:
-    """A small part of the people gets every kind that a column holds, with its values as common."""
-    described = read_description(EVERYDAY / "model.toml")
+    """A few people get every kind that a column holds, with values as common as they should be."""
+    write_everyday(tmp_path)
+    described = read_description(tmp_path / "model.toml")
     assert described.kinds is not None
     assert len(read_kinds(described.kinds)) == 107
-    with gzip.open(EVERYDAY.parent / "atus/users.csv.gz", "rt") as table:
-        rows = [tuple(line.rstrip("\n").split(",")) for line in islice(table, 3001)]
-    surveys = {}
-    for name, note in described.donors.items():
-        with gzip.open(note.file, "rt") as table:
-            header, *lines = table  # in order: of the first alone, nobody is ill
-            (tmp_path / f"{name}.csv").write_text("".join([header, *lines[::50], *lines[-1:]]))
-        surveys[name] = structs.replace(note, file=tmp_path / f"{name}.csv")
-    world = World(tuple(rows), (("user", "query", "intent"), (rows[1][0], "walks", "far")))
-    seen = observed(world, **structs.asdict(structs.replace(described, donors=surveys)))
+    files = {"users": tmp_path / "users.csv.gz", "events": tmp_path / "events.csv"}
+    tables = open_tables(files["users"], files["events"], numbers=("weight", "year"))
+    seen = observe(tables, options(**files, **structs.asdict(described)))
     assert len(seen.attributes) == 35
     assert seen.population.codes.all()
     assert [each.name for each in seen.blocks] == ["health", "homes"]

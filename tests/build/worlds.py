@@ -1,9 +1,11 @@
 """Small tables and search logs drawn by Hypothesis: as rows, as tables of a database, as arrays."""
 
+import gzip
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from shutil import copyfile
 from tempfile import TemporaryDirectory, mkdtemp
 from typing import NamedTuple
 
@@ -24,6 +26,7 @@ from agent.build.options import BuildOptions, Description, LogFiles
 from agent.build.tables import Source, tidy
 from agent.model.attributes import Attribute
 from agent.tradeoff.tables import Kinds, Population, QueryRows
+from tests.house.tree import ROOT
 
 VALUES = ("", "unspecified", "a", "b")
 QUERIES = ("", " ", "Tabs\tor spaces", "tabs or  SPACES", "editor", "ﬁnal")
@@ -249,3 +252,19 @@ def _frame(columns: Sequence[LogColumn], rows: Sequence[Sequence[object]]) -> pa
     return pa.table(
         {each.name: [row[at] for row in rows] for at, each in enumerate(columns)}, schema
     )
+
+
+def write_everyday(folder: Path) -> None:
+    """Write the tables of everyday facts, of few people each, with their description."""
+    data = ROOT / "examples" / "data"
+    for name in ("model.toml", "kinds.jsonl.gz", "crosswalk.toml"):
+        copyfile(data / "everyday" / name, folder / name)
+    for table in ("atus/users", "everyday/health", "everyday/homes"):
+        with gzip.open(data / f"{table}.csv.gz", "rt") as file:
+            header, *lines = file
+        step = len(lines) // 2_000  # of the first ones alone, nobody is ill
+        with gzip.open(folder / f"{Path(table).name}.csv.gz", "wt") as file:
+            file.writelines([header, *lines[::step], lines[-1]])
+    with gzip.open(folder / "users.csv.gz", "rt") as file:
+        user = file.readlines()[1].partition(",")[0]
+    (folder / "events.csv").write_text(f"user,query,intent\n{user},walks,far\n")

@@ -8,6 +8,7 @@ import pytest
 from agent.build.options import LogFiles
 from agent.lab.synth import Measured
 from agent.lab.synth_world import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS
+from tests.build.worlds import write_everyday
 from tests.cli.conftest import Run, builds
 from tests.house.tree import ROOT
 from tests.lab.worlds import write_town
@@ -68,6 +69,16 @@ def test_people_are_compared_with_what_a_sample_says(run: Run, tmp_path: Path) -
     assert found["figures"] == ["people-risk"]
     page = report(tmp_path / "out", found["figures"])
     assert all(each["what"] in page for each in found["criteria"])
+
+
+@builds
+def test_drawn_columns_are_compared_with_real_ones(run: Run, tmp_path: Path) -> None:
+    """One figure, and on the page every criterion."""
+    write_everyday(tmp_path)
+    asked = ("lab", "attack", "--matching", "--data", tmp_path, "--out", tmp_path / "out")
+    criteria = run(*asked, "--json").record["criteria"]
+    page = report(tmp_path / "out", ["people-drawn"])
+    assert all(each["what"] in page for each in criteria)
 
 
 @builds

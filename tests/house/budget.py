@@ -37,7 +37,7 @@ class Size(NamedTuple):
 BUDGETS = {
     "agent": Size(400, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(450, 4),
-    "agent/build": Size(2_130, 16),
+    "agent/build": Size(2_225, 16),
     "agent/cli": Size(4_000, 28),
     "agent/daemon": Size(4_600, 30),
     "agent/decision": Size(1_350, 9),
@@ -54,7 +54,7 @@ PRODUCT = Size(27_330, 193)  # less than the rooms together: not every room can 
 OTHERS = {
     "the extension": Size(2_200, 22),
     "examples": Size(1_850, 37),
-    "tests": Size(45_400, 283),
+    "tests": Size(45_450, 283),
     "tests/bench": Size(900, 9),
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.

@@ -45,15 +45,17 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 DESCRIPTION = "model.toml"
 EACH = "one_each"  # the column of weights where every row is one person
 USUAL = Path(__file__).parents[3] / "examples" / "data" / "atus"
+EVERYDAY = USUAL.parent / "everyday"
 
 
-def tables(data: Path | None) -> BuildOptions:
+def tables(data: Path | None, usual: Path = USUAL) -> BuildOptions:
     """Read how models of two tables in a folder are built, by default of the time use survey.
 
-    UsageError where one of the tables is missing, or the description cannot be read.
+    ``usual``: has the description where no folder is given. UsageError where one of the tables is
+    missing, or the description cannot be read.
     """
     folder = data or USUAL
-    describe = folder / DESCRIPTION
+    describe = (data or usual) / DESCRIPTION
     description = read_description(describe) if describe.is_file() else Description()
     users, events = (table_in(folder, each) for each in ("users", "events"))
     return BuildOptions(users=users, events=events, description=description)
