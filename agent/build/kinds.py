@@ -29,6 +29,7 @@ from agent.model.file import MIN_PEOPLE
 PRICES = (0.02, 0.05, 0.12, 0.3, 0.6)  # bits that a fact of sensitivity 1 to 5 must bring
 MAX_BYTES = 2**24
 SWEEPS = 100
+YES_NO = ("no", "yes")
 CLOSE = 1e-6  # to 1, of shares
 Conditions = dict[str, tuple[str, ...]]  # by column the values that count
 Share = Annotated[float, Meta(gt=0, le=1)]
@@ -122,12 +123,25 @@ class KindAttribute(NamedTuple):
     codes: Codes
 
 
-def in_kinds(people: Coded, note: KindsNote) -> tuple[dict[str, KindAttribute], Floats]:
-    """What columns hold of the kinds, by attribute, and the people anew weighted, shape (N,).
+class InKinds(NamedTuple):
+    """What columns hold of the kinds, by attribute.
+
+    ``people``: float64, shape (N,), for how many people each row stands by now; ``marks``: which
+    attributes were drawn, and when.
+    """
+
+    attributes: dict[str, KindAttribute]
+    people: Floats
+    marks: dict[str, str]
+
+
+def in_kinds(people: Coded, note: KindsNote) -> InKinds:
+    """Put the columns of people into kinds.
 
     UsageError for files that do not fit the columns; BuildError for values of a kind that overlap.
     """
-    kinds, margins, coarse = read_kinds(note), list[tuple[Codes, Floats]](), dict[str, Codes]()
+    kinds, margins = read_kinds(note), list[tuple[Codes, Floats]]()
+    coarse, unknown = dict[str, Codes](), list[str]()
     for kind, (_, each) in kinds.items():
         codes: Codes = np.zeros(len(people.codes), dtype=np.intp)
         for number, (value, conditions) in enumerate(each.values.items(), 1):
@@ -140,28 +154,29 @@ def in_kinds(people: Coded, note: KindsNote) -> tuple[dict[str, KindAttribute], 
                 raise BuildError(what, "make the conditions of its values exclude each other")
             codes[inside] = number
         if each.how == "column":
+            unknown += [kind] if not codes.all() else []
             coarse[kind] = people.filled(codes, note.fill, kind)
         if each.how == "column" and each.shares:
             shares = [0.0, *(each.shares[value] for value in each.values)]
             margins.append((coarse[kind], np.array(shares)))
-    people, in_columns = (
-        people._replace(people=raked(people.people, margins)),
-        dict[str, KindAttribute](),
-    )
+    people = people._replace(people=raked(people.people, margins))
+    attributes = dict[str, KindAttribute]()
     for kind, (line, each) in kinds.items():
         about = AttributeNote(title=line.title, sensitivity=PRICES[line.sensitivity - 1])
         if each.how == "column":
             codes, values = _finer(people, coarse[kind], each)
-            in_columns[kind] = KindAttribute(
-                structs.replace(about, values=values), unqualified(each.columns), codes
-            )
+            own, columns = structs.replace(about, values=values), unqualified(each.columns)
+            attributes[kind] = KindAttribute(own, columns, codes)
         for value, conditions in each.values.items() if each.how == "multi" else ():
             name = f"{kind}_{re.sub('[^a-z0-9]+', '_', value.casefold()).strip('_')}"
-            own = structs.replace(about, title=value, values=("no", "yes"))
-            in_columns[name] = KindAttribute(
-                own, unqualified(conditions), 1 + people.where(conditions)
+            own, columns = (
+                structs.replace(about, title=value, values=YES_NO),
+                unqualified(conditions),
             )
-    return in_columns, people.people
+            attributes[name] = KindAttribute(own, columns, 1 + people.where(conditions))
+    finer = [kind for kind, (_, each) in kinds.items() if each.split]
+    marks = {"drawn_where_unknown": ", ".join(unknown), "drawn_by_share": ", ".join(finer)}
+    return InKinds(attributes, people.people, marks)
 
 
 def _finer(people: Coded, coarse: Codes, crossing: Crossing) -> tuple[Codes, tuple[str, ...]]:
@@ -182,13 +197,13 @@ def by_kinds(
     blocks: Sequence[Block],
     options: BuildOptions,
     requests: dict[str, TableColumn],
-) -> tuple[Coded, tuple[Block, ...]]:
-    """The people by kinds in place of columns, and the blocks of drawn columns likewise.
+) -> tuple[Coded, tuple[Block, ...], dict[str, str]]:
+    """The people by kinds in place of columns, the blocks of drawn columns likewise, and marks.
 
     ``requests``: columns of requests, whose attributes follow those of the people. Errors as
     `in_kinds` and `attributes_of`.
     """
-    in_columns, weights = in_kinds(people, note)
+    in_columns, weights, marks = in_kinds(people, note)
     notes = {name: each.note for name, each in in_columns.items()}
     for name, each in options.description.attributes.items():  # what it says comes first
         given = {key: value for key, value in structs.asdict(each).items() if value}
@@ -210,4 +225,4 @@ def by_kinds(
         )
         for each in blocks
     )
-    return Coded(attributes, codes, weights, people.hashes), tuple(of_kinds)
+    return Coded(attributes, codes, weights, people.hashes), tuple(of_kinds), marks

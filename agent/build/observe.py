@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import ibis
@@ -73,7 +74,8 @@ class Users(NamedTuple):
     byte of the hash, of every user of the table. A person is the position of one of these users,
     from N on one of those who are too many, LEFT_OUT for one in the other half. ``sampled_from``:
     how many there are with those who are too many, None if none are; ``donors``: integers, shape
-    (surveys, N), the donor of each user, None without surveys.
+    (blocks, N), the donor of each user for each of ``blocks``, None without surveys; ``marks``:
+    which attributes were drawn otherwise.
     """
 
     ids: tuple[str, ...]
@@ -83,6 +85,8 @@ class Users(NamedTuple):
     table: ibis.Table
     sampled_from: int | None
     donors: NDArray[np.integer] | None = None
+    blocks: tuple[Block, ...] = ()
+    marks: Mapping[str, str] = MappingProxyType({})
 
     def coded(self, attributes: Sequence[Attribute]) -> Coded:
         """The users by attributes, those of requests not among them."""
@@ -160,6 +164,39 @@ def _weights(
     return np.asarray(weights[chosen] * float(weights.sum() / weights[chosen].sum()))
 
 
+def users_by_attributes(
+    users: ibis.Table, source: tables.Source, options: BuildOptions
+) -> tuple[Users, tuple[Attribute, ...]]:
+    """Read the users, draw from surveys, and put all into kinds, as the description says.
+
+    ``users``: the whole table; ``source``: without the columns that are no attributes. Returns the
+    attributes of requests too. Errors as `observe`.
+    """
+    donors, kinds = options.description.donors, options.description.kinds
+    surveys = {name: read_survey(each) for name, each in donors.items()}
+    columns = columns_of(source, surveys.values())
+    plain = options if kinds is None else options.described(attributes={})
+    attributes = attributes_of(columns, plain, source.described)
+    values = {each.name: each.values for each in attributes[: len(source.persons)]}
+    people = read_users(users, values, options)
+    blocks = tuple(
+        Block(name, each.source, each.columns, tuple(each.keys)) for name, each in donors.items()
+    )
+    if surveys:
+        codes, drawn_from = with_drawn(people.coded(attributes), surveys)
+        people = people._replace(codes=codes, donors=drawn_from, blocks=blocks)
+    if kinds is not None:
+        requests = {name: columns[name] for name in source.requests}
+        coded, blocks, marks = by_kinds(people.coded(attributes), kinds, blocks, options, requests)
+        attributes = tuple(coded.attributes)
+        people = people._replace(
+            codes=coded.codes, weights=coded.people, blocks=blocks, marks=marks
+        )
+    check_ladders(people.codes, attributes)
+    check_implications(people.codes, attributes)
+    return people, attributes
+
+
 class QueryCounts(NamedTuple):
     """Integers of some queries, in order of their numbers.
 
@@ -204,7 +241,7 @@ class Observations:
     person, in the order of the population, which must not get into a model; ``sampled_from``: how
     many people there were, None if the population has them all; ``share``: of all usable events,
     those of ``queries``; ``donors``: integers, shape (blocks, N), in the order of the population;
-    ``blocks``: what was drawn from them.
+    ``blocks``: what was drawn from them; ``marks``: which attributes were drawn otherwise.
     """
 
     attributes: tuple[Attribute, ...]
@@ -216,6 +253,7 @@ class Observations:
     share: float = 1.0
     donors: NDArray[np.integer] | None = None
     blocks: tuple[Block, ...] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def cards(self) -> tuple[int, ...]:
@@ -242,29 +280,8 @@ def observe(
         everything = tables.clean(source)
         weighing = (options.description.weights,) if options.description.weights else ()
         source = everything.without((*options.description.without, *weighing))
-        donors = options.description.donors
-        surveys = {name: read_survey(each) for name, each in donors.items()}
-        columns, kinds = columns_of(source, surveys.values()), options.description.kinds
-        plain = options if kinds is None else options.described(attributes={})
-        attributes = attributes_of(columns, plain, source.described)
-        advance(0.35)
-        persons = {each.name: each.values for each in attributes[: len(source.persons)]}
+        users, attributes = users_by_attributes(everything.users, source, options)
         requests = {each.name: each.values for each in attributes if each.scope == "request"}
-        users = read_users(everything.users, persons, options)
-        if surveys:
-            codes, drawn_from = with_drawn(users.coded(attributes), surveys)
-            users = users._replace(codes=codes, donors=drawn_from)
-        blocks = tuple(
-            Block(name, each.source, each.columns, tuple(each.keys))
-            for name, each in donors.items()
-        )
-        if kinds is not None:
-            of_requests = {name: columns[name] for name in requests}
-            coded, blocks = by_kinds(users.coded(attributes), kinds, blocks, options, of_requests)
-            users = users._replace(codes=coded.codes, weights=coded.people)
-            attributes = tuple(coded.attributes)
-        check_ladders(users.codes, attributes)
-        check_implications(users.codes, attributes)
         advance(0.4)
         texts, numbers = tables.numbered(tables.meanings(source.events.select("query")))
         for text in options.description.queries:
@@ -296,7 +313,8 @@ def observe(
         dropped={reason: int(count) for reason, count in unusable.items()} | dropped,
         users=tuple(users.ids[each] for each in order),
         donors=None if users.donors is None else users.donors[:, order],
-        blocks=blocks,
+        blocks=users.blocks,
+        marks=users.marks,
         sampled_from=users.sampled_from,
         share=float(frequent.events.sum() / events.sum()),
     )

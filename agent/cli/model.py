@@ -56,6 +56,10 @@ PERSONAL = (
     "but whoever has the file can look for somebody they know."
 )
 DROP = "dropped_"  # how the options of a model begin that say what was
+DRAWN = {  # by the option that names them
+    "drawn_where_unknown": "where it is not known, from people alike",
+    "drawn_by_share": "in finer values, by their shares",
+}
 ATTRIBUTES = (Column("name in files"), wide("fact, and its values"))
 SENSITIVITIES = "From two surveys, or none. By default scaled with --log, else none."
 FIELDS = (  # of a query, in a description
@@ -204,13 +208,17 @@ def sample(described: Model) -> str:
 
 
 def drawn(described: Model) -> str:
-    """Which facts come from other surveys, from which, and by what, in words; empty if none."""
-    titles = {each.name: each.title for each in described.attributes}
-    return "; ".join(
+    """Which facts were drawn, from which survey and by what, in words; empty if none."""
+    titles, options = {each.name: each.title for each in described.attributes}, described.options
+    parts = [
         f"{', '.join(map(titles.__getitem__, each.attributes))} from the {each.source}, for people "
         f"alike in {', '.join(map(titles.__getitem__, each.keys))}"
         for each in described.donors
-    )
+    ]
+    for mark, when in DRAWN.items():
+        if names := options.get(mark):
+            parts.append(f"{', '.join(titles[each] for each in str(names).split(', '))} {when}")
+    return "; ".join(parts)
 
 
 def reads(described: Model) -> str:

@@ -74,7 +74,7 @@ def test_everybody_has_the_kinds_that_their_columns_say(
 ) -> None:
     """Row by row; what is not known is some value, and finer values have their shares."""
     people, note = village(seed), kinds(tmp_path_factory.mktemp("kinds"))
-    attributes, weights = in_kinds(people, note)
+    attributes, weights, marks = in_kinds(people, note)
     assert [*attributes] == ["tenure", "traits_of_age"]
     tenure, grown = attributes["tenure"], attributes["traits_of_age"]
     finer = tenure.note.values
@@ -92,7 +92,8 @@ def test_everybody_has_the_kinds_that_their_columns_say(
     assert by_value[:3] == pytest.approx([0.18, 0.3, 0.12], abs=3 * heaviest)
     assert np.average(grown.codes == 2, weights=weights) == pytest.approx(0.55, abs=1e-6)
     assert weights.sum() == pytest.approx(people.people.sum())
-    again, same = in_kinds(people, note)
+    assert marks == {"drawn_where_unknown": "tenure", "drawn_by_share": "tenure"}
+    again, same, _ = in_kinds(people, note)
     assert np.array_equal(again["tenure"].codes, tenure.codes)
     assert np.array_equal(same, weights)
 
@@ -105,7 +106,7 @@ def test_what_is_not_known_is_as_it_is_among_those_alike(
     people, note = village(seed), kinds(tmp_path_factory.mktemp("kinds"))
     people.codes[(people.codes[:, 1] == 2) & (people.codes[:, 0] > 0), 0] = 1
     people.codes[(people.codes[:, 1] == 1) & (people.codes[:, 0] > 0), 0] = 2
-    attributes, _ = in_kinds(people, note)
+    attributes = in_kinds(people, note).attributes
     assert np.array_equal(attributes["tenure"].codes == 4, people.codes[:, 1] == 1)
 
 
