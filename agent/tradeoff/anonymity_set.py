@@ -16,7 +16,17 @@ from agent.tradeoff.grouping import (
     stable_order,
     tally,
 )
-from agent.tradeoff.measures import HALF, METRIC_OF, Alike, Guard, Measure, Measures, Metric, risk
+from agent.tradeoff.measures import (
+    HALF,
+    METRIC_OF,
+    Alike,
+    Curvature,
+    Guard,
+    Measure,
+    Measures,
+    Metric,
+    risk,
+)
 from agent.tradeoff.tables import (
     UNSPECIFIED,
     Floats,
@@ -161,6 +171,24 @@ class AnonymitySet:
         if not self.sampled:
             return not requested or METRIC_OF[metric] in ("maxprob", "entropy")
         return self._share >= 1 and (not requested or metric == "maxprob")
+
+    def curvature(self, metric: Measure, mask: int) -> Curvature:
+        """How I bends over the sets within ``mask``, given what is known: what is certain of it.
+
+        The expected peak of people who are counted is the number of classes over m.
+        """
+        new, people = mask & ~self.disclosed, len(self._rows)
+        if new.bit_count() <= 1 or people <= 1 - self.sampled:
+            return "modular"
+        if self.sampled or METRIC_OF[metric] != "maxprob" or new & ~self.persons:
+            return "unknown"
+        combinations = 1
+        for each in members(new):
+            combinations *= round(self.identifiability(1 << each, metric, 1) * people)
+            if combinations > people:
+                return "unknown"
+        classes = round(self.identifiability(new, metric, 1) * people)
+        return "supermodular" if classes == combinations else "unknown"
 
     def identifiability(self, mask: int, metric: Measure, k: int) -> float:
         """I(A u D|d), the expected loss, in the unit of ``metric``; k is k-anonymity's.

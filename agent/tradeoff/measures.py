@@ -25,6 +25,13 @@ METRIC_OF: dict[Measure, Metric] = {
     "worst": "maxprob",
     "k": "k-anonymity",
 }
+Curvature = Literal["modular", "supermodular", "unknown"]
+"""How a cost bends as sets grow, as far as that is certain, and from what.
+
+"modular": attributes do not interact, as there is at most one that tells anything; "supermodular":
+every combination of the values that occur occurs too, so that the numbers of classes multiply
+(paper, Thm 3.2); "unknown": it may bend either way.
+"""
 SHAPE = 0.3  # alpha, of the Gamma prior around the size that independent attributes would give
 FEWEST_ROWS = 3  # of a sample; fewer say too little for a limit
 HALF = 0.5  # of a guess to be right: from here on a person is as good as recognised

@@ -43,18 +43,18 @@ BUDGETS = {
     "agent/decision": Size(1_350, 9),
     "agent/lab": Size(2_850, 23),
     "agent/model": Size(1_240, 8),
-    "agent/tradeoff": Size(2_200, 13),
+    "agent/tradeoff": Size(2_310, 14),
     "agent/tui": Size(3_250, 20),
     "agent/vault": Size(2_100, 13),
     "agent/wire": Size(750, 7),
     "agent/words": Size(850, 6),
     "policy": Size(1_850, 11),
 }
-PRODUCT = Size(27_330, 193)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(27_470, 194)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 22),
     "examples": Size(1_850, 37),
-    "tests": Size(45_450, 283),
+    "tests": Size(45_790, 284),
     "tests/bench": Size(900, 9),
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from math import log, prod
 
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 from agent.tradeoff import tables
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import CodeColumn, Grouping, Presence, tally
-from agent.tradeoff.measures import FEWEST, METRICS, Measure, Metric
+from agent.tradeoff.measures import FEWEST, METRICS, Curvature, Measure, Metric
+from agent.tradeoff.study import submodularity, supermodularity
 from agent.tradeoff.tables import (
     UNSPECIFIED,
     Kinds,
@@ -24,7 +26,16 @@ from agent.tradeoff.tables import (
     union,
 )
 from tests.tradeoff import naive
-from tests.tradeoff.worlds import World, known, rich_worlds, worlds
+from tests.tradeoff.worlds import (
+    Cards,
+    Known,
+    World,
+    all_pairs,
+    crossed,
+    known,
+    rich_worlds,
+    worlds,
+)
 
 KS = st.integers(2, 5)
 METRIC = st.sampled_from(METRICS)
@@ -73,6 +84,40 @@ def test_silence_about_what_hangs_on_another_tells_of_that(
     both, one = mine.anonymity_set(both_said), mine.anonymity_set(both_said[1:])
     for mask in subsets(world.everything & ~(1 << silent)):
         assert both.identifiability(mask, metric, k) == one.identifiability(mask, metric, k)
+
+
+@given(worlds() | rich_worlds(people=25), st.data(), METRIC, KS)
+def test_it_bends_as_is_claimed(world: World, data: st.DataObject, metric: Metric, k: int) -> None:
+    """For every two sets of candidates of a recipient, whatever it knows."""
+    crowd, mask = world.anonymity_set(data.draw(known(world))), data.draw(st.integers(0, 31))
+    check_curvature(crowd, metric, k, mask & world.everything)
+
+
+def check_curvature(crowd: AnonymitySet, metric: Metric, k: int, candidates: int) -> Curvature:
+    claimed, pairs = crowd.curvature(metric, candidates), all_pairs(candidates)
+    loss = partial(crowd.identifiability, metric=metric, k=k)
+    assert claimed == "unknown" or supermodularity(loss, pairs).violating == 0
+    assert claimed != "modular" or submodularity(loss, pairs).violating == 0
+    return claimed
+
+
+@given(crossed())
+def test_classes_multiply_where_people_have_each_combination(
+    people: tuple[Population, Cards, Known],
+) -> None:
+    """Of those who agree with what is known; Thm 3.2, by counts. One who differs is enough."""
+    population, cards, what = people
+    everything = (1 << len(cards)) - 1
+    crowd = AnonymitySet(population, cards, what)
+    new = "supermodular" if len(cards) > 2 and crowd.people > 1 else "modular"
+    assert check_curvature(crowd, "maxprob", 1, everything) == new
+    assert check_curvature(crowd, "log-maxprob", 1, everything) in ("modular", "unknown")
+    if prod(cards) > 2:
+        without = replace(population, codes=population.codes[1:])
+        check_curvature(AnonymitySet(without, cards, what), "maxprob", 1, everything)
+        weighted = replace(population, weights=np.full(population.rows, 9.0))
+        sample = AnonymitySet(weighted, cards, what)
+        assert check_curvature(sample, "maxprob", 1, everything) in ("modular", "unknown")
 
 
 @given(rich_worlds(), st.data(), METRIC, KS)

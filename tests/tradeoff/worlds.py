@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 from hypothesis import strategies as st
@@ -104,6 +105,21 @@ def known(draw: st.DrawFn, world: World) -> Known:
     someone = draw(st.integers(0, world.population.rows - 1))
     attributes = draw(st.sets(st.integers(0, world.persons - 1)))
     return tuple((i, int(world.population.codes[someone, i])) for i in sorted(attributes))
+
+
+@st.composite
+def crossed(draw: st.DrawFn) -> tuple[Population, Cards, Known]:
+    """Draw people of whom those with a known value have each combination of the others.
+
+    The others have them by chance. The first attribute is the known one.
+    """
+    cards = (2, *draw(st.lists(st.integers(1, 3), min_size=1, max_size=3)))
+    times = draw(st.lists(st.integers(1, 3), min_size=1, max_size=3))
+    agree = [*product([1], *map(range, cards[1:]))]
+    agree += [agree[each % len(agree)] for each in times]
+    others = draw(codes(draw(st.integers(0, 4)), cards[1:]))
+    rest = np.pad(others, ((0, 0), (1, 0)))
+    return Population(np.concatenate([np.array(agree, np.uint8), rest])), cards, ((0, 1),)
 
 
 @st.composite
