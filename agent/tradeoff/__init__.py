@@ -13,6 +13,7 @@ Usable alone, with a utility and a cost of your own; nothing deeper needs to be 
     best = maximise(objective, "lls")         # a Result: mask, order, value, proof, bound
     points = curve(objective)                 # the best set as the trade-off varies
 
+A utility that people judged, without any rows, is `agent.tradeoff.coverage.Coverage`.
 `examples/python/README.md` has more. Studies of the trade-off are in `agent.tradeoff.study`.
 """
 

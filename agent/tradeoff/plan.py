@@ -115,6 +115,11 @@ class QueryPlanner(SetFigures, Utility):
         """No set has more, in bits."""
         return self.utility().limit if self._limit is None else self._limit
 
+    @property
+    def submodular(self) -> bool:
+        """Whether the utility is, which is made to tell."""
+        return self.utility().submodular
+
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
         self._focus = mask

@@ -30,6 +30,11 @@ class Utility(Protocol):
     limit: float = inf
     """No set has more, in bits."""
 
+    @property
+    def submodular(self) -> bool:
+        """Whether, for certain, no attribute ever adds more to a set than to a part of it."""
+        return False
+
     def value(self, mask: int) -> float:
         """U(A) in bits."""
         ...
@@ -281,6 +286,11 @@ class Priced(Utility):
         self._utility, self._prices = utility, exact(prices)
         self.limit = utility.limit
 
+    @property
+    def submodular(self) -> bool:
+        """Whether U is: prices add up."""
+        return self._utility.submodular
+
     def value(self, mask: int) -> float:
         """U(A) less the prices of A, in bits."""
         return self._utility.value(mask) - self.price(mask)
@@ -310,6 +320,11 @@ class Mixture(Utility):
         """Take one utility per query, and as many weights > 0: they need not sum to 1."""
         self._utilities, self._weights = tuple(utilities), tuple(weights)
         self.limit = self._sum([each.limit for each in self._utilities])
+
+    @property
+    def submodular(self) -> bool:
+        """Whether all of them are."""
+        return all(each.submodular for each in self._utilities)
 
     def value(self, mask: int) -> float:
         """The weighted sum of U(A), in bits."""

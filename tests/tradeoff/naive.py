@@ -70,6 +70,34 @@ def _entropy(rows: QueryRows, some: Sequence[int], beta: float) -> float:
     return bits
 
 
+def coverage(
+    bits: Sequence[float], parts: Sequence[Sequence[float]], groups: Sequence[int], mask: int
+) -> float:
+    """Return the judged utility, group by group (DESIGN.md 2.11)."""
+    total = 0.0
+    for of_topic, resolved in zip(bits, parts, strict=True):
+        unresolved = 1.0
+        for number in set(groups):
+            inside = [resolved[each] for each in members(mask) if groups[each] == number]
+            unresolved *= 1 - max(inside, default=0.0)
+        total += of_topic * (1 - unresolved)
+    return total
+
+
+def judged(
+    bits: Sequence[float],
+    grades: Sequence[Sequence[int]],
+    reliability: Sequence[Sequence[float]],
+    mask: int,
+) -> float:
+    """Return the judged utility of attributes of which each is a group (DESIGN.md 2.11)."""
+    parts = []
+    for of_topic, certain in zip(grades, reliability, strict=True):
+        weights = [(0, 1 / 10, 1 / 2, 1)[g] * rho for g, rho in zip(of_topic, certain, strict=True)]
+        parts.append([1 - 0.1 ** (w / sum(weights)) if sum(weights) else 0.0 for w in weights])
+    return coverage(bits, parts, range(len(weights)), mask)
+
+
 def agreeing(population: Population, known: Known) -> list[int]:
     return [
         y
