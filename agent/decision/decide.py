@@ -170,7 +170,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         proof=result.proof if proven else "none",
         bound=result.bound if proven else None,
         certified=result.certified if proven else None,
-        node_limit_hit=proven and result.node_limit_hit,
+        node_limit_hit=result.node_limit_hit and anonymity_set.people > 0,
     )
 
 

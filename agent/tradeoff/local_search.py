@@ -26,8 +26,16 @@ class SetFunction(Protocol):
 
     candidates: int
     """The attributes to choose from, as a mask."""
-    claims_submodularity: bool = False
-    """Whether bounds that assume F to be submodular mean anything here."""
+    nearly_submodular: bool = False
+    """Whether "exact" may search by bounds that hold if F is submodular, also without a proof."""
+
+    @property
+    def claims_submodularity(self) -> bool:
+        """Whether F is known to be submodular, and every set of candidates is feasible.
+
+        Only then do results claim what follows from it.
+        """
+        return False
 
     def value(self, mask: int) -> float:
         """F(A)."""

@@ -12,7 +12,7 @@ import numpy as np
 from agent.errors import UsageError
 from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
 from agent.tradeoff.local_search import SetFunction
-from agent.tradeoff.measures import METRICS, Measure, Metric
+from agent.tradeoff.measures import METRICS, Curvature, Measure, Metric
 from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.tables import (
     Floats,
@@ -103,19 +103,37 @@ class Objective(SetFunction):
 
         ``utility``: U in bits, 0 for the empty set; ``cost``: C up to a constant, or the people
         among whom to hide (``maxprob``); ``trade_off``: lambda, bits per unit of cost; ``most``:
-        the most attributes in a set; ``submodular``: whether F is known to be, so that a search
-        may prove bounds from it. UsageError where lambda is negative.
+        the most attributes in a set; ``submodular``: whether F is known to be, also where utility
+        and cost do not tell, so that a search may prove bounds from it. UsageError where lambda is
+        negative.
         """
+        self._curvature: Callable[[int], Curvature] = lambda _: "unknown"
         if isinstance(cost, Population):
             cards = (cost.codes.max(axis=0).astype(int) + 1).tolist()
-            cost = partial(AnonymitySet(cost, cards).identifiability, metric="maxprob", k=1)
+            people = AnonymitySet(cost, cards)
+            cost = partial(people.identifiability, metric="maxprob", k=1)
+            self._curvature = partial(people.curvature, "maxprob")
         self.candidates, self.trade_off = (1 << attributes) - 1, checked(trade_off)
         if not isinstance(utility, QueryPlanner):
             plain = Function(utility) if callable(utility) else utility
             utility = QueryPlanner(lambda: plain, attributes)
         self._utility = utility
-        self._loss, self._most, self.claims_submodularity = cache(cost), most, submodular
-        self._ground = cost(0)
+        self._loss, self._most, self._ground = cache(cost), most, cost(0)
+        self.nearly_submodular = self._submodular = submodular
+
+    @property
+    def claims_submodularity(self) -> bool:
+        """Whether F is known to be submodular, and every set of candidates is feasible.
+
+        U is to be submodular and the cost not to bend down, or both were declared to be so. Source:
+        DESIGN.md 2.11.
+        """
+        by_form = self.curvature() != "unknown" and self._utility.submodular
+        return (self._submodular or by_form) and self.feasible(self.candidates)
+
+    def curvature(self) -> Curvature:
+        """How what F takes off U bends over the sets of candidates: what is certain of it."""
+        return self._curvature(self.candidates) if self.trade_off else "modular"
 
     def at(self, trade_off: float) -> "Objective":
         """The same at another lambda; utilities computed are shared."""
@@ -187,8 +205,9 @@ class DisclosureObjective(Objective):
         self._people, self._settings = people, settings
         self.candidates = settings.candidates
         self._countable = people.persons & ~people.disclosed
+        self._curvature = partial(people.curvature, settings.metric)
         steady = settings.metric in ("maxprob", "log-maxprob")
-        self.claims_submodularity = steady and not settings.guards
+        self.nearly_submodular = steady and not settings.guards
         # Of each limit on a loss: the measure, its k, and the most that it may be.
         self._limits = list[tuple[Limit, Measure, int, float]]()
         if settings.max_risk is not None:
@@ -208,6 +227,20 @@ class DisclosureObjective(Objective):
         self._open, disclosed = mask_arrays([settings.candidates, people.disclosed], count)
         self._new = ~disclosed
         self._dislike = np.where(self._new, settings.sensitivity, 0.0)
+
+    @property
+    def claims_submodularity(self) -> bool:
+        """Whether F is known to be submodular, and every set of candidates is feasible.
+
+        Where the largest keeps a limit, smaller ones do if the loss only rises with the set.
+        """
+        measures = (measure for _, measure, _, _ in self._limits)
+        rising = all(self._people.monotone(each, self.candidates) for each in measures)
+        return rising and super().claims_submodularity
+
+    def curvature(self) -> Curvature:
+        """How what F takes off U bends; of guarded attributes that is not known."""
+        return "unknown" if self._settings.guards else super().curvature()
 
     def given(self, people: AnonymitySet, settings: Settings) -> "DisclosureObjective":
         """The objective for other people and demands; utilities computed are shared."""

