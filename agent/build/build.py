@@ -121,6 +121,7 @@ def model_from(observations: Observations, options: BuildOptions, progress: Prog
         },
         validation=figures(trials),
         donors=observations.blocks,
+        kinds=observations.kinds,
     )
 
 

@@ -9,10 +9,12 @@ weighted anew, so that every value is as common as the crosswalk says.
 import gzip
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
-from typing import Annotated, Literal, NamedTuple
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -31,6 +33,7 @@ MAX_BYTES = 2**24
 SWEEPS = 100
 YES_NO = ("no", "yes")
 CLOSE = 1e-6  # to 1, of shares
+T = TypeVar("T")
 Conditions = dict[str, tuple[str, ...]]  # by column the values that count
 Share = Annotated[float, Meta(gt=0, le=1)]
 
@@ -93,18 +96,26 @@ def raked(people: Floats, margins: Sequence[tuple[Codes, Floats]]) -> Floats:
     return scaled
 
 
-def read_kinds(note: KindsNote) -> dict[str, tuple[KindLine, Crossing]]:
-    """Read the kinds, and where each is held, by id; UsageError for files that do not fit."""
-    where = note.crosswalk
+def read_file(path: Path, decode: Callable[[bytes], T]) -> T:
+    """Decode a file of kinds; UsageError if it does not fit."""
     try:
-        crossings = msgspec.toml.decode(read_bytes(where, MAX_BYTES), type=dict[str, Crossing])
-        where = note.file
-        text = gzip.decompress(read_bytes(where, MAX_BYTES))
-        lines = [msgspec.json.decode(each, type=KindLine) for each in text.splitlines()]
+        return decode(read_bytes(path, MAX_BYTES))
     except (msgspec.MsgspecError, UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
         what = misfit(error) if isinstance(error, msgspec.ValidationError) else "it is damaged"
         hint = "agent/build/FORMAT_DESCRIPTION.md has every key"
-        raise UsageError(f"the kinds do not fit: {what}", hint, str(where)) from error
+        raise UsageError(f"the kinds do not fit: {what}", hint, str(path)) from error
+
+
+def lines_of(data: bytes, kind: type[T]) -> list[T]:
+    """Decode JSON lines, compressed by gzip."""
+    return [msgspec.json.decode(each, type=kind) for each in gzip.decompress(data).splitlines()]
+
+
+def read_kinds(note: KindsNote) -> dict[str, tuple[KindLine, Crossing]]:
+    """Read the kinds, and where each is held, by id; UsageError for files that do not fit."""
+    decode = partial(msgspec.toml.decode, type=dict[str, Crossing])
+    crossings: dict[str, Crossing] = read_file(note.crosswalk, decode)
+    lines = read_file(note.file, partial(lines_of, kind=KindLine))
     titles = {each.id: each for each in lines if NAME.fullmatch(each.id)}
     for kind in sorted(crossings.keys() ^ titles.keys()):
         raise UsageError.unknown("kind", kind, crossings.keys() & titles.keys())
@@ -123,16 +134,27 @@ class KindAttribute(NamedTuple):
     codes: Codes
 
 
+def attribute_name(kind: str, value: str) -> str:
+    """The name of the attribute that says whether somebody holds one of several values."""
+    return f"{kind}_{re.sub('[^a-z0-9]+', '_', value.casefold()).strip('_')}"
+
+
 class InKinds(NamedTuple):
     """What columns hold of the kinds, by attribute.
 
-    ``people``: float64, shape (N,), for how many people each row stands by now; ``marks``: which
-    attributes were drawn, and when.
+    ``kinds``: as they were read; ``people``: float64, shape (N,), for how many people each row
+    stands by now; ``marks``: which attributes were drawn, and when.
     """
 
+    kinds: dict[str, tuple[KindLine, Crossing]]
     attributes: dict[str, KindAttribute]
     people: Floats
     marks: dict[str, str]
+
+    def holding(self, column: str) -> list[str]:
+        """The attributes that a column holds, first that of which it is the main one."""
+        names = (name for name, each in self.attributes.items() if column in each.columns)
+        return sorted(names, key=lambda name: self.attributes[name].columns[0] != column)
 
 
 def in_kinds(people: Coded, note: KindsNote) -> InKinds:
@@ -168,7 +190,7 @@ def in_kinds(people: Coded, note: KindsNote) -> InKinds:
             own, columns = structs.replace(about, values=values), unqualified(each.columns)
             attributes[kind] = KindAttribute(own, columns, codes)
         for value, conditions in each.values.items() if each.how == "multi" else ():
-            name = f"{kind}_{re.sub('[^a-z0-9]+', '_', value.casefold()).strip('_')}"
+            name = attribute_name(kind, value)
             own, columns = (
                 structs.replace(about, title=value, values=YES_NO),
                 unqualified(conditions),
@@ -176,7 +198,7 @@ def in_kinds(people: Coded, note: KindsNote) -> InKinds:
             attributes[name] = KindAttribute(own, columns, 1 + people.where(conditions))
     finer = [kind for kind, (_, each) in kinds.items() if each.split]
     marks = {"drawn_where_unknown": ", ".join(unknown), "drawn_by_share": ", ".join(finer)}
-    return InKinds(attributes, people.people, marks)
+    return InKinds(kinds, attributes, people.people, marks)
 
 
 def _finer(people: Coded, coarse: Codes, crossing: Crossing) -> tuple[Codes, tuple[str, ...]]:
@@ -197,32 +219,27 @@ def by_kinds(
     blocks: Sequence[Block],
     options: BuildOptions,
     requests: dict[str, TableColumn],
-) -> tuple[Coded, tuple[Block, ...], dict[str, str]]:
-    """The people by kinds in place of columns, the blocks of drawn columns likewise, and marks.
+) -> tuple[Coded, tuple[Block, ...], InKinds]:
+    """The people by kinds in place of columns, the blocks of drawn columns likewise, and the kinds.
 
     ``requests``: columns of requests, whose attributes follow those of the people. Errors as
     `in_kinds` and `attributes_of`.
     """
-    in_columns, weights, marks = in_kinds(people, note)
-    notes = {name: each.note for name, each in in_columns.items()}
+    in_columns = in_kinds(people, note)
+    notes = {name: each.note for name, each in in_columns.attributes.items()}
     for name, each in options.description.attributes.items():  # what it says comes first
         given = {key: value for key, value in structs.asdict(each).items() if value}
         notes[name] = structs.replace(notes.get(name, each), **given)
-    columns = dict.fromkeys(in_columns, TableColumn("person", 0, ())) | requests
+    columns = dict.fromkeys(in_columns.attributes, TableColumn("person", 0, ())) | requests
     attributes = attributes_of(columns, options.described(attributes=notes), {})
-    codes = np.stack([each.codes for each in in_columns.values()], axis=1).astype(np.uint8)
-
-    def holding(column: str) -> list[str]:
-        """The attributes that a column holds, first that of which it is the main one."""
-        names = (name for name, each in in_columns.items() if column in each.columns)
-        return sorted(names, key=lambda name: in_columns[name].columns[0] != column)
-
+    every = [each.codes for each in in_columns.attributes.values()]
+    coded = Coded(attributes, np.stack(every, 1).astype(np.uint8), in_columns.people, people.hashes)
     of_kinds = (
         replace(
             each,
-            attributes=tuple(dict.fromkeys(chain.from_iterable(map(holding, each.attributes)))),
-            keys=tuple(name for key in each.keys for name in holding(key)[:1]),
+            attributes=tuple(dict.fromkeys(chain(*map(in_columns.holding, each.attributes)))),
+            keys=tuple(name for key in each.keys for name in in_columns.holding(key)[:1]),
         )
         for each in blocks
     )
-    return Coded(attributes, codes, weights, people.hashes), tuple(of_kinds), marks
+    return coded, tuple(of_kinds), in_columns

@@ -25,8 +25,9 @@ from agent.build.engines import computing
 from agent.build.kinds import by_kinds
 from agent.build.matching import Coded, read_survey, with_drawn
 from agent.build.options import BuildOptions
+from agent.build.shared_kinds import shared_kinds
 from agent.errors import BuildError, UsageError
-from agent.model.attributes import Attribute, Block
+from agent.model.attributes import Attribute, Block, SharedKind
 from agent.model.file import MAX_WEIGHT, MIN_PEOPLE
 from agent.model.reading import normalise
 from agent.tradeoff.tables import Population
@@ -74,8 +75,8 @@ class Users(NamedTuple):
     byte of the hash, of every user of the table. A person is the position of one of these users,
     from N on one of those who are too many, LEFT_OUT for one in the other half. ``sampled_from``:
     how many there are with those who are too many, None if none are; ``donors``: integers, shape
-    (blocks, N), the donor of each user for each of ``blocks``, None without surveys; ``marks``:
-    which attributes were drawn otherwise.
+    (blocks, N), the donor of each user for each of ``blocks``, None without surveys; ``kinds``:
+    facts beyond the attributes; ``marks``: which attributes were drawn otherwise.
     """
 
     ids: tuple[str, ...]
@@ -86,6 +87,7 @@ class Users(NamedTuple):
     sampled_from: int | None
     donors: NDArray[np.integer] | None = None
     blocks: tuple[Block, ...] = ()
+    kinds: tuple[SharedKind, ...] = ()
     marks: Mapping[str, str] = MappingProxyType({})
 
     def coded(self, attributes: Sequence[Attribute]) -> Coded:
@@ -187,10 +189,15 @@ def users_by_attributes(
         people = people._replace(codes=codes, donors=drawn_from, blocks=blocks)
     if kinds is not None:
         requests = {name: columns[name] for name in source.requests}
-        coded, blocks, marks = by_kinds(people.coded(attributes), kinds, blocks, options, requests)
+        by_columns = people.coded(attributes)
+        coded, blocks, in_columns = by_kinds(by_columns, kinds, blocks, options, requests)
         attributes = tuple(coded.attributes)
         people = people._replace(
-            codes=coded.codes, weights=coded.people, blocks=blocks, marks=marks
+            codes=coded.codes,
+            weights=coded.people,
+            blocks=blocks,
+            kinds=tuple(shared_kinds(by_columns, kinds, in_columns)),
+            marks=in_columns.marks,
         )
     check_ladders(people.codes, attributes)
     check_implications(people.codes, attributes)
@@ -241,7 +248,8 @@ class Observations:
     person, in the order of the population, which must not get into a model; ``sampled_from``: how
     many people there were, None if the population has them all; ``share``: of all usable events,
     those of ``queries``; ``donors``: integers, shape (blocks, N), in the order of the population;
-    ``blocks``: what was drawn from them; ``marks``: which attributes were drawn otherwise.
+    ``blocks``: what was drawn from them; ``kinds``: facts beyond the attributes; ``marks``:
+    which attributes were drawn otherwise.
     """
 
     attributes: tuple[Attribute, ...]
@@ -253,6 +261,7 @@ class Observations:
     share: float = 1.0
     donors: NDArray[np.integer] | None = None
     blocks: tuple[Block, ...] = ()
+    kinds: tuple[SharedKind, ...] = ()
     marks: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -314,6 +323,7 @@ def observe(
         users=tuple(users.ids[each] for each in order),
         donors=None if users.donors is None else users.donors[:, order],
         blocks=users.blocks,
+        kinds=users.kinds,
         marks=users.marks,
         sampled_from=users.sampled_from,
         share=float(frequent.events.sum() / events.sum()),

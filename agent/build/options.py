@@ -92,13 +92,14 @@ class DonorsNote(Struct, frozen=True, forbid_unknown_fields=True):
 class KindsNote(Struct, frozen=True, forbid_unknown_fields=True):
     """The kinds of facts that columns hold, in place of the columns.
 
-    ``file``: a kind a line; ``crosswalk``: where each is held; both beside the description;
-    ``fill``: the attributes of the users by which what is not known is drawn from somebody alike,
-    the most important first.
+    ``file``: a kind a line; ``crosswalk``: where each is held; ``parents``: on what each depends;
+    all beside the description; ``fill``: the attributes of the users by which what is not known is
+    drawn from somebody alike, the most important first.
     """
 
     file: Path
     crosswalk: Path
+    parents: Path
     fill: Annotated[tuple[str, ...], Meta(min_length=1)]
 
 

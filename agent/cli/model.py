@@ -168,6 +168,7 @@ def model_record(described: Model) -> dict[str, Any]:
         "person_level_rows": True,
         "attributes": described.attributes,
         "donors": described.donors,
+        "kinds": described.kinds,
         "queries": [{name: getattr(each, name) for name in FIELDS} for each in described.queries],
         "options": dict(described.options),
         "validation": dict(described.validation),

@@ -26,6 +26,8 @@ LONGEST_WORD = 32  # characters
 UNSPECIFIED = "unspecified"  # values[0]: code 0 of every attribute
 MAX_VALUES = 256  # a code is one byte
 MIN_SHRINKAGE, MAX_SHRINKAGE = 1e-6, 1e9  # beyond, a product of many probabilities overflows
+MAX_ROUNDING = 1e-4  # of shares that sum to 1
+Share = Annotated[float, Meta(ge=0, le=1)]
 Count = Annotated[int, Meta(ge=1, le=2**32)]
 
 
@@ -172,6 +174,59 @@ class Block:
     source: Text
     attributes: Annotated[tuple[str, ...], Meta(min_length=1)]
     keys: Annotated[tuple[str, ...], Meta(min_length=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedKind:
+    """A kind of facts that no attribute holds, or not all of it, by the shares of its values.
+
+    ``name``, ``title``, ``source``: for people; ``sensitivity``: 1 (would tell anybody) to 5
+    (nobody); ``several``: whether a person may hold several values; ``shares``: of the people who
+    hold each value, which sum to 1 unless they may hold several; ``parent``: the attribute or kind
+    on which they depend; ``given``: by its value, the shares where they differ; ``excludes``: by
+    value, others that nobody holds with it; ``attributes``: by value, the attribute of "no" and
+    "yes" that holds it.
+    """
+
+    name: Text
+    title: Text
+    source: Text
+    sensitivity: Annotated[int, Meta(ge=1, le=5)]
+    several: bool
+    values: Annotated[tuple[Text, ...], Meta(min_length=2)]
+    shares: tuple[Share, ...]
+    parent: Text | None = None
+    given: Mapping[str, tuple[Share, ...]] = field(default_factory=dict, hash=False)
+    excludes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    attributes: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        own = chain(self.excludes, chain.from_iterable(self.excludes.values()), self.attributes)
+        for shares in (self.shares, *self.given.values()):
+            if len(shares) != len(self.values):
+                raise ValueError(f"kind {self.name!r} does not have a share per value")
+            if not self.several and abs(math.fsum(shares) - 1) > MAX_ROUNDING:
+                raise ValueError(f"kind {self.name!r} has shares that do not sum to 1")
+        if len({*self.values}) < len(self.values) or {*own} - {*self.values}:
+            raise ValueError(f"kind {self.name!r} has a value twice, or names an unknown one")
+
+
+def check_kinds(kinds: Sequence[SharedKind], attributes: Sequence[Attribute]) -> None:
+    """Refuse kinds twice, of unknown attributes or parents, or in a circle; DamagedModelError."""
+    listed = {each.name: each.values for each in attributes if each.scope == "person"}
+    names = [each.name for each in kinds]
+    if len({*names, *listed}) < len(names) + len(listed):
+        raise damaged("the model has two kinds of one name, or one of an attribute's")
+    values = listed | {each.name: each.values for each in kinds}
+    for each in kinds:
+        if each.parent is not None and not {*each.given} <= {*values.get(each.parent, ())}:
+            raise damaged(f"kind {each.name!r} depends on what {each.parent!r} does not have")
+        if {*each.attributes.values()} - {*listed}:
+            raise damaged(f"kind {each.name!r} names an attribute that does not exist")
+    try:
+        TopologicalSorter({each.name: [each.parent] for each in kinds if each.parent}).prepare()
+    except CycleError as error:
+        raise damaged(f"kind {error.args[1][0]!r} depends on itself in a circle") from error
 
 
 def check_blocks(blocks: Sequence[Block], attributes: Sequence[Attribute]) -> None:

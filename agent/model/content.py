@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from agent.errors import DamagedModelError, VersionError, misfit
-from agent.model.attributes import Attribute, Block, Count, Query, Text, damaged
+from agent.model.attributes import Attribute, Block, Count, Query, SharedKind, Text, damaged
 from agent.model.model import Figure
 from agent.model.tables import Tensors
 from agent.tradeoff.utility import Estimator
@@ -66,6 +66,7 @@ class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
     options: dict[str, Figure]
     validation: dict[str, Figure]
     donors: Annotated[tuple[Block, ...], Meta(min_length=1)] | UnsetType = UNSET
+    kinds: Annotated[tuple[SharedKind, ...], Meta(min_length=1)] | UnsetType = UNSET
 
 
 class _Outline(Struct, frozen=True):

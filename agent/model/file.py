@@ -15,6 +15,7 @@ from agent.model.attributes import (
     Attribute,
     check_attributes,
     check_blocks,
+    check_kinds,
     check_queries,
     damaged,
 )
@@ -46,6 +47,7 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
         "rows.users": (_UINT, "U"),
     },
     "donors": {"population.donors": (_UINT, "bN")},
+    "kinds": {},
     "near": {
         "near.costs": (("F64",), "cBn"),
         "near.priced": (("U8",), "Bs"),
@@ -66,6 +68,7 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
     "weights": {"population.weights": (("F64",), "N")},
 }
 _IN_METADATA = [each.name for each in fields(Model) if each.name not in ("tables", "digest")]
+_STATED = ("donors", "kinds")  # sections with a list in the metadata
 ENCODERS = {"topics": Encoder(ENCODER, ENCODER_VERSION)}  # whose vectors the classifier takes
 MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9  # beyond, a sum of them loses the small ones or overflows
 MIN_PEOPLE = 1  # that a row of the population stands for
@@ -90,16 +93,20 @@ def encode(model: Model) -> bytes:
     checked by `decode`.
     """
     tensors = {name: smallest(tensor) for name, tensor in model.tables.tensors().items()}
-    sections = (each for each in _FORMS if each and tensors.keys() & _FORMS[each].keys())
+    stated = {each: getattr(model, each) or UNSET for each in _STATED}
+    sections = (
+        each
+        for each in _FORMS
+        if each and (tensors.keys() & _FORMS[each].keys() or stated.get(each, UNSET))
+    )
     plain = {name: getattr(model, name) for name in _IN_METADATA} | {
         "sections": tuple(sections),
         "people": model.population.rows,
         "encoders": {} if model.tables.classifier is None else ENCODERS,
         "options": dict(model.options),
         "validation": dict(model.validation),
-        "donors": model.donors or UNSET,
     }
-    return written(tensors, plain)
+    return written(tensors, plain | stated)
 
 
 def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
@@ -114,16 +121,18 @@ def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
     _check_encoders(metadata)
     check_attributes(metadata.attributes)
     check_queries(metadata.queries, metadata.estimator, whole=whole)
-    if bool(metadata.donors) != ("donors" in metadata.sections):
-        raise damaged("the donors of the model do not fit its sections")
-    check_blocks(metadata.donors or (), metadata.attributes)
+    stated = {each: getattr(metadata, each) or () for each in _STATED}
+    for section, lines in stated.items():
+        if bool(lines) != (section in metadata.sections):
+            raise damaged(f"the {section} of the model do not fit its sections")
+    check_blocks(stated["donors"], metadata.attributes)
+    check_kinds(stated["kinds"], metadata.attributes)
     _check_forms(content)
     _check_ranges(content.tensors)
     cards = [len(each.values) for each in metadata.attributes]
     tables = Tables.of_tensors(content.tensors, cards, content.verify)
     _check_people(tables.population, metadata.attributes)
-    plain = {name: getattr(metadata, name) for name in _IN_METADATA}
-    plain["donors"] = metadata.donors or ()
+    plain = {name: getattr(metadata, name) for name in _IN_METADATA} | stated
     model = Model(**plain, tables=tables, digest=content.digest)
     for query in range(len(model.queries)) if whole or len(data) <= WHOLE else ():
         model.check_rows(query)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.errors import UsageError
-from agent.model.attributes import UNSPECIFIED, Attribute, Block, Query, damaged
+from agent.model.attributes import UNSPECIFIED, Attribute, Block, Query, SharedKind, damaged
 from agent.model.reading import NOTHING, Interpretation, TextIndex
 from agent.model.tables import Tables, check_below, read_only
 from agent.tradeoff.tables import Population, QueryRows
@@ -27,7 +27,7 @@ class Model:
 
     ``stands_for``: whom the population counts, a plural, ANY_PEOPLE where it does not say which;
     ``options``: with what it was built; ``validation``: what held-out users said about it;
-    ``donors``: which attributes were drawn from other surveys;
+    ``donors``: which attributes were drawn from other surveys; ``kinds``: facts beyond them;
     ``digest``: SHA-256 of its file, 64 hexadecimal digits, empty before it is written.
     Two models are equal if their contents are.
     """
@@ -43,6 +43,7 @@ class Model:
     options: Mapping[str, Figure] = field(default_factory=dict)
     validation: Mapping[str, Figure] = field(default_factory=dict)
     donors: tuple[Block, ...] = ()
+    kinds: tuple[SharedKind, ...] = ()
     digest: str = ""
 
     def __post_init__(self) -> None:

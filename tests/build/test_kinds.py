@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +15,10 @@ from agent.build.kinds import in_kinds, raked, read_kinds
 from agent.build.matching import Coded
 from agent.build.observe import observe
 from agent.build.options import KindsNote, read_description
+from agent.build.shared_kinds import shared_kinds
 from agent.build.tables import open_tables
 from agent.errors import BuildError, ReticentError, UsageError
-from agent.model.attributes import Attribute
+from agent.model.attributes import Attribute, check_kinds
 from tests.build.worlds import QUIET, World, observed, options, write_everyday
 
 pytestmark = QUIET
@@ -51,13 +52,27 @@ shares = { anything = 0.9, vegan = 0.1 }
 """
 
 
-def kinds(folder: Path, crosswalk: str = CROSSWALK, **changes: object) -> KindsNote:
+PARENTS = [
+    {"kind": "traits", "parent": "column:age", "rows": {"old": {"tall": 0.12}}},
+    {"kind": "diet", "parent": "traits", "rows": {"tall": {"vegan": 0.3}}},
+]
+
+
+def kinds(
+    folder: Path,
+    crosswalk: str = CROSSWALK,
+    parents: Sequence[Mapping[str, object]] | None = None,
+    **changes: object,
+) -> KindsNote:
     """The files of a few kinds; ``changes``: of the line of each kind."""
     names = ("tenure", "traits", "diet")
-    lines = [json.dumps({"id": each, "title": each, "sensitivity": 4} | changes) for each in names]
-    (folder / "kinds.jsonl.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    lines = [{"id": each, "title": each, "sensitivity": 4} | changes for each in names]
+    for name, rows in (("kinds", lines), ("parents", PARENTS if parents is None else parents)):
+        text = "\n".join(json.dumps(each) for each in rows)
+        (folder / f"{name}.jsonl.gz").write_bytes(gzip.compress(text.encode()))
     (folder / "crosswalk.toml").write_text(crosswalk)
-    return KindsNote(folder / "kinds.jsonl.gz", folder / "crosswalk.toml", ("age",))
+    files = (folder / "kinds.jsonl.gz", folder / "crosswalk.toml", folder / "parents.jsonl.gz")
+    return KindsNote(*files, ("age",))
 
 
 def village(seed: int, rows: int = 400) -> Coded:
@@ -74,7 +89,7 @@ def test_everybody_has_the_kinds_that_their_columns_say(
 ) -> None:
     """Row by row; what is not known is some value, and finer values have their shares."""
     people, note = village(seed), kinds(tmp_path_factory.mktemp("kinds"))
-    attributes, weights, marks = in_kinds(people, note)
+    _, attributes, weights, marks = in_kinds(people, note)
     assert [*attributes] == ["tenure", "traits_of_age"]
     tenure, grown = attributes["tenure"], attributes["traits_of_age"]
     finer = tenure.note.values
@@ -93,7 +108,7 @@ def test_everybody_has_the_kinds_that_their_columns_say(
     assert np.average(grown.codes == 2, weights=weights) == pytest.approx(0.55, abs=1e-6)
     assert weights.sum() == pytest.approx(people.people.sum())
     assert marks == {"drawn_where_unknown": "tenure", "drawn_by_share": "tenure"}
-    again, same, _ = in_kinds(people, note)
+    _, again, same, _ = in_kinds(people, note)
     assert np.array_equal(again["tenure"].codes, tenure.codes)
     assert np.array_equal(same, weights)
 
@@ -155,6 +170,41 @@ def test_a_model_has_kinds_in_place_of_columns(tmp_path: Path) -> None:
     assert seen.population.people == pytest.approx(sum(range(90, 150)) + 90)
 
 
+def test_kinds_beyond_the_columns_depend_on_one_other(tmp_path: Path) -> None:
+    """On an attribute in place of its column, or on a kind; other values are as overall."""
+    people, note = village(3), kinds(tmp_path)
+    traits, diet = shared_kinds(people, note, in_kinds(people, note))
+    assert (traits.name, traits.several, traits.attributes) == (
+        "traits",
+        True,
+        {"of age": "traits_of_age"},
+    )
+    assert (traits.parent, traits.values) == ("traits_of_age", ("of age", "tall"))
+    assert traits.given == {"no": (0.55, 0.1), "yes": (0.55, 0.12)}
+    assert (diet.parent, diet.given) == ("traits", {"tall": (0.7, 0.3)})
+    assert diet.shares == (0.9, 0.1)
+
+
+@given(seed=st.integers(0, 2**32))
+def test_shares_under_a_column_are_averages_over_its_people(
+    seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Of those with each value of the attribute, by weight, counted one by one."""
+    rows = {"own": {"vegan": 0.12}, "rent": {"vegan": 0.1}, "other": {"vegan": 0.09}}
+    parents = [{"kind": "diet", "parent": "column:home", "rows": rows}]
+    people, note = village(seed), kinds(tmp_path_factory.mktemp("kinds"), parents=parents)
+    in_columns = in_kinds(people, note)
+    *_, diet = shared_kinds(people, note, in_columns)
+    assert diet.parent == "tenure"
+    tenure = in_columns.attributes["tenure"]
+    for code, value in enumerate(tenure.note.values, 1):
+        inside = (tenure.codes == code) & (people.codes[:, 0] > 0)
+        vegan = [rows[COLUMNS[0].values[home]]["vegan"] for home in people.codes[inside, 0]]
+        wanted = np.average(vegan, weights=in_columns.people[inside])
+        assert diet.given[value][1] == pytest.approx(wanted, abs=1e-6)
+        assert sum(diet.given[value]) == pytest.approx(1, abs=1e-5)
+
+
 WRONG: Mapping[str, tuple[str, str]] = {
     "not sum to 1": ("vegan = 0.1", "vegan = 0.2"),
     "'vegn' is not one of its kind": ("vegan = 0.1 }", "vegan = 0.1 }\nexcludes = { vegn = [] }"),
@@ -178,13 +228,13 @@ def test_tables_of_kinds_that_do_not_fit(tmp_path: Path) -> None:
     for changes, what in (({"sensitivity": 6}, "over 5"), ({"id": "A b"}, "unknown kind")):
         with pytest.raises(UsageError, match=what):
             read_kinds(kinds(tmp_path, **changes))
-    nobody = village(1)
+    nobody, note = village(1), kinds(tmp_path)
     nobody.codes[:, 0] = 0
     with pytest.raises(BuildError, match="nobody has a value of kind 'tenure'"):
-        in_kinds(nobody, kinds(tmp_path))
+        in_kinds(nobody, note)
     (tmp_path / "kinds.jsonl.gz").write_bytes(b"\x1f\x8b")
     with pytest.raises(UsageError, match="damaged"):
-        read_kinds(KindsNote(tmp_path / "kinds.jsonl.gz", tmp_path / "crosswalk.toml", ("age",)))
+        read_kinds(structs.replace(note, file=tmp_path / "kinds.jsonl.gz"))
 
 
 def test_the_shipped_tables_fit_each_other(tmp_path: Path) -> None:
@@ -201,6 +251,32 @@ def test_the_shipped_tables_fit_each_other(tmp_path: Path) -> None:
     assert [each.name for each in seen.blocks] == ["health", "homes"]
     assert seen.blocks[1].keys == ("tenure", "place", "household", "income", "age")
     assert "dwelling" in seen.blocks[1].attributes
+    assert len(seen.kinds) == 85
+    assert sum(each.parent is not None for each in seen.kinds) == 83
+    check_kinds(seen.kinds, seen.attributes)
     values, weights = seen.attributes[0].values, seen.population.weights
     shares = np.bincount(seen.population.codes[:, 0], weights) / seen.population.people
     assert shares[values.index("65-74")] == pytest.approx(0.126, rel=0.05)
+
+
+def test_parents_that_do_not_fit(tmp_path: Path) -> None:
+    """One sentence names what is wrong; a column that no kind has is no parent."""
+    rows: dict[str, object] = {"tall": {"vegan": 0.1}}
+    people = village(1)
+    lines: tuple[tuple[Mapping[str, object], str], ...] = (
+        ({"kind": "deit", "parent": "traits", "rows": rows}, "unknown kind 'deit'"),
+        ({"kind": "diet", "parent": "trait", "rows": rows}, "unknown kind 'trait'"),
+        ({"kind": "diet", "parent": "traits", "rows": {"tal": {}}}, "value of traits 'tal'"),
+        ({"kind": "diet", "parent": "traits", "rows": {"tall": {"vgan": 0.1}}}, "value 'vgan'"),
+        ({"kind": "diet", "parent": "traits", "rows": {"tall": {"vegan": 2}}}, "over 1"),
+        ({"kind": "diet", "parent": "column:age", "rows": {"old": {"vegan": 0.9}}}, "within a"),
+    )
+    for line, what in lines:
+        note = kinds(tmp_path, parents=[line])
+        with pytest.raises(UsageError) as caught:
+            [*shared_kinds(people, note, in_kinds(people, note))]
+        assert what in f"{caught.value.what} {caught.value.hint}"
+    note = kinds(tmp_path, parents=[{"kind": "diet", "parent": "column:moons", "rows": {}}])
+    assert [each.parent for each in shared_kinds(people, note, in_kinds(people, note))] == [
+        None
+    ] * 2

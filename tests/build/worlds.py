@@ -257,7 +257,7 @@ def _frame(columns: Sequence[LogColumn], rows: Sequence[Sequence[object]]) -> pa
 def write_everyday(folder: Path) -> None:
     """Write the tables of everyday facts, of few people each, with their description."""
     data = ROOT / "examples" / "data"
-    for name in ("model.toml", "kinds.jsonl.gz", "crosswalk.toml"):
+    for name in ("model.toml", "kinds.jsonl.gz", "crosswalk.toml", "parents.jsonl.gz"):
         copyfile(data / "everyday" / name, folder / name)
     for table in ("atus/users", "everyday/health", "everyday/homes"):
         with gzip.open(data / f"{table}.csv.gz", "rt") as file:

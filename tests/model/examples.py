@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from agent.model.attributes import Attribute, Block, Query
+from agent.model.attributes import Attribute, Block, Query, SharedKind
 from agent.model.model import Model
 from agent.model.reading import Classifier
 from agent.model.tables import Near, Singles, gather
@@ -84,4 +84,20 @@ def reading_model() -> Model:
     donors = np.array([[7, 0, 7, 300]])
     tables = replace(model.tables, classifier=classifier, near=near, donors=donors)
     block = Block("towns", "survey of towns", ("town",), ("region",))
-    return replace(model, queries=queries, tables=tables, donors=(block,))
+    kinds = (
+        SharedKind("traits", "traits", "estimate", 4, True, ("tall", "calm"), (0.25, 0.5), "town"),
+        SharedKind(
+            name="diet",
+            title="diet",
+            source="a survey",
+            sensitivity=2,
+            several=False,
+            values=("vegan", "other"),
+            shares=(0.1, 0.9),
+            parent="traits",
+            given={"tall": (0.3, 0.7)},
+            excludes={"vegan": ("other",)},
+            attributes={"vegan": "town"},
+        ),
+    )
+    return replace(model, queries=queries, tables=tables, donors=(block,), kinds=kinds)

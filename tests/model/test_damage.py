@@ -151,6 +151,10 @@ def values(place: int, edit: Callable[[list[str]], object]) -> Edit:
     return lambda metadata: [edit(metadata["attributes"][place][each]) for each in names]
 
 
+def kind(place: int, **changes: object) -> Edit:
+    return lambda metadata: metadata["kinds"][place].update(changes)
+
+
 def second_block(metadata: dict[str, Any]) -> None:
     metadata["donors"].append(metadata["donors"][0] | {"attributes": ["region"]})
 
@@ -221,6 +225,27 @@ METADATA: list[tuple[str, Edit]] = [
     ("'town' was drawn twice", lambda m: m["donors"][0].update(attributes=["town", "town"])),
     ("keys is empty", lambda m: m["donors"][0].update(keys=[])),
     ("of shape [1, 4] instead of U8 or U16 or U32 of shape [2, 4]", second_block),
+    ("the kinds of the model do not fit", lambda m: m.pop("kinds")),
+    ("kinds is empty", lambda m: m.update(kinds=[])),
+    ("two kinds of one name", kind(1, name="traits")),
+    ("or one of an attribute's", kind(0, name="region")),
+    (
+        "'traits' depends on what 'towns' does not have",
+        kind(0, parent="towns", given={"n1": [0, 0]}),
+    ),
+    ("'diet' depends on what 'traits' does not have", kind(1, given={"big": [0.3, 0.7]})),
+    ("depends on itself in a circle", kind(0, parent="diet")),
+    ("names an attribute that does not exist", kind(1, attributes={"vegan": "twon"})),
+    ("names an unknown one", kind(1, attributes={"vgan": "town"})),
+    ("names an unknown one", kind(1, excludes={"vegan": ["tall"]})),
+    ("has a value twice", kind(0, values=["tall", "tall"])),
+    ("does not have a share per value", kind(0, shares=[0.1])),
+    ("does not have a share per value", kind(1, given={"tall": [1.0]})),
+    ("shares that do not sum to 1", kind(1, shares=[0.1, 0.8])),
+    ("shares that do not sum to 1", kind(1, given={"tall": [0.1, 0.8]})),
+    ("is over 1", kind(0, shares=[0.1, 1.1])),
+    ("is over 5", kind(0, sensitivity=6)),
+    ("control character", kind(0, title="\n")),
 ]
 
 
