@@ -19,6 +19,7 @@ from agent.paths import paths
 from tests.cli.conftest import Run, builds
 from tests.cli.examples import PEOPLE, cli_model
 from tests.house.tree import ROOT
+from tests.model.examples import reading_model
 from tests.wire.fake import FakeDaemon
 
 
@@ -93,7 +94,7 @@ def test_the_page_says_whether_promises_were_kept(run: Run, village: Path, tmp_p
 TABLES = ROOT / "examples/own_tables"
 KEYS = (
     "id source licence digest estimator people stands_for population_rows person_level_rows "
-    "attributes queries options validation signed_with signature_problem"
+    "attributes donors kinds queries options validation signed_with signature_problem"
 )
 QUERY_KEYS = (
     "text title rows users intents shrinkage prior_entropy_bits predicted_bits heldout_bits "
@@ -122,6 +123,18 @@ def test_the_page_says_whom_the_rows_count(run: Run, tmp_path: Path) -> None:
     assert (record["people"], record["population_rows"]) == (74_074, PEOPLE)
     shown = " ".join(run("model", "info", path).out.split())
     assert "learned from 60 people, who stand for about 74,000 people of the land." in shown
+
+
+def test_the_page_says_which_facts_were_drawn(run: Run, tmp_path: Path) -> None:
+    """From which survey, by what, and how otherwise; the record has the kinds beyond them too."""
+    path = tmp_path / "drawn.safetensors"
+    write(replace(reading_model(), options={"drawn_by_share": "region"}), path)
+    page = " ".join(run("model", "info", path).out.split())
+    survey = "Town from the survey of towns, for people alike in Region"
+    assert f"drawn {survey}; Region in finer values, by their shares" in page
+    record = run("model", "info", path, "--json").record
+    assert [each["attributes"] for each in record["donors"]] == [["town"]]
+    assert [each["name"] for each in record["kinds"]] == ["traits", "diet"]
 
 
 def test_a_model_is_named_by_its_file_or_by_its_name(run: Run) -> None:
