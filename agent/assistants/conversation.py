@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from agent.model.unwrapping import unwrapped
 from agent.wire.base import LONGEST_QUERY
 
 MESSAGES = {"chat/completions": "messages", "responses": "input"}  # the member, by call
@@ -50,8 +51,9 @@ class Turn:
 
     @property
     def question(self) -> str:
-        """What the user asks."""
-        return self.texts[-1]
+        """What the user asks: of a text that is too long for a query, without its wrapping."""
+        text = self.texts[-1]
+        return text if len(text) <= LONGEST_QUERY else unwrapped(text)
 
     def with_message(self, text: str) -> bytes:
         """Write the request with one more message: of the system, behind those that it has."""
@@ -79,11 +81,11 @@ def turn_of(call: str, body: bytes) -> Turn | None:
         "".join(texts).encode()  # what is no text, such as half a pair of surrogates, is not asked
     except (KeyError, msgspec.DecodeError, UnicodeError, RecursionError):
         return None  # the service says what is wrong with it
-    is_asked = bool(read) and read[-1].role == "user" and 0 < len(texts[-1]) <= LONGEST_QUERY
-    if not is_asked or not texts[-1].strip():
+    if not read or read[-1].role != "user" or not texts[-1].strip():
         return None
     after = next(number for number, each in enumerate(read) if each.role not in FIRST)
-    return Turn(texts, conversation, member, members, messages, after)
+    turn = Turn(texts, conversation, member, members, messages, after)
+    return turn if len(turn.question) <= LONGEST_QUERY else None
 
 
 def _messages(raw: Raw, call: str) -> tuple[bytes | Raw, ...]:
@@ -97,7 +99,7 @@ def _text(content: Raw) -> str:
     """Read the text of a message; images and the like have none."""
     text = msgspec.json.decode(content, type=str | list[_Part] | None)
     if isinstance(text, list):
-        return "\n".join(each.text for each in text if each.type in TEXTS)
+        return "\n\n".join(each.text for each in text if each.type in TEXTS)
     return text or ""
 
 

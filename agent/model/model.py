@@ -13,6 +13,7 @@ from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED, Attribute, Block, Query, SharedKind, damaged
 from agent.model.reading import NOTHING, Interpretation, TextIndex
 from agent.model.tables import Tables, check_below, read_only
+from agent.model.unwrapping import unwrapped
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator
 
@@ -133,7 +134,9 @@ class Model:
         query, classifier = self.texts.find(text), self.tables.classifier
         if query is not None:
             return Interpretation.exact(query)
-        return classifier.read(text) if classifier is not None and text.strip() else NOTHING
+        if classifier is None or not text.strip():
+            return NOTHING
+        return classifier.read(unwrapped(text))
 
     def rows(self, query: int) -> QueryRows:
         """The rows of a query, computed anew on each call; DamagedModelError as `check_rows`."""

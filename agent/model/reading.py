@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.errors import VersionError
+from agent.model.unwrapping import unwrapped
 
 MOST = 3  # candidates
 LEAST = 0.1  # the probability of a candidate
@@ -279,9 +280,12 @@ class TextIndex:
     def find(self, text: str) -> int | None:
         """The index of the query with this name, else of the only one with this spelling.
 
-        None for empty text, and where several have the spelling.
+        As the text stands, or else without its wrapping. None for empty text, and where several
+        have the spelling.
         """
         if (named := self.named(text)) is not None:
             return named
         spelt = spelling(text)
-        return self._by_spelling.get(spelt) if spelt else None
+        query = self._by_spelling.get(spelt) if spelt else None
+        request = unwrapped(text) if query is None else text
+        return query if request == text else self.find(request)

@@ -109,6 +109,16 @@ def test_a_text_alone_is_the_users() -> None:
     }
 
 
+def test_a_long_text_is_asked_without_its_wrapping() -> None:
+    """Templates and documents are longer than a query may be; a short text stays as it stands."""
+    long = "word " * LONGEST_QUERY
+    template = f"<task>job site</task>\n<environment_details>{long}</environment_details>"
+    parts = [{"type": "text", "text": each} for each in (long, "Which job site?")]
+    for content, question in ((template, "job site"), (parts, "Which job site?")):
+        assert turn(CHAT, users(content)).question == question
+    assert turn(CHAT, users("hi, job site")).question == "hi, job site"
+
+
 USER = {"role": "user", "content": "job site"}
 WITHOUT_TEXT: tuple[object, ...] = (
     *(" \n", "x" * (LONGEST_QUERY + 1), [{"type": "image_url"}], {"text": "job site"}),

@@ -125,7 +125,7 @@ LEAN: dict[str, tuple[set[str], set[str]]] = {  # what each imports, and what it
     "proxy": (
         {"agent.assistants.proxy", "agent.daemon.sockets", "aiohttp"},
         {"numpy", "safetensors", "cryptography", "mcp", "textual"}
-        | {"agent.vault", "agent.model", "agent.tradeoff"},
+        | {"agent.vault", "agent.model.model", "agent.tradeoff"},
     ),
 }
 

@@ -31,6 +31,7 @@ from agent.model.reading import (
     singular,
     spelling,
 )
+from agent.model.unwrapping import unwrapped
 from tests.model.examples import reading_model, small_model
 
 SHARES = st.lists(st.floats(0, 1), max_size=6).map(
@@ -100,6 +101,17 @@ def test_a_name_or_a_phrasing_needs_no_encoder(encoded: list[str]) -> None:
     assert small_model().read("python c") == NOTHING
 
 
+def test_what_is_wrapped_around_a_text_does_not_count(encoded: list[str]) -> None:
+    """Neither to names and phrasings nor to the encoder; a name as it stands comes first."""
+    model = reading_model()
+    for text in ("hi, big snake?", "<task>\nPython\n</task>", "site:a.example python"):
+        assert model.read(text) == Interpretation.exact(0)
+    assert encoded == []
+    model.read("Hello there, is it dangerous?")
+    assert encoded == ["is it dangerous?"]
+    assert TextIndex(["hi, b", "b"]).find("hi, b") == 0
+
+
 @settings(max_examples=settings().max_examples // 5)
 @given(st.text(max_size=20))
 def test_a_model_reads_what_its_classifier_reads(text: str) -> None:
@@ -108,7 +120,7 @@ def test_a_model_reads_what_its_classifier_reads(text: str) -> None:
     classifier = model.tables.classifier
     assert classifier is not None
     assume(text.strip() and model.texts.find(text) is None)
-    [shares] = classifier.probabilities(encode([text])).tolist()
+    [shares] = classifier.probabilities(encode([unwrapped(text)])).tolist()
     assert model.read(text) == Interpretation.of(shares, classifier.threshold)
 
 
