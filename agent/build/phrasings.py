@@ -4,12 +4,16 @@ Logistic regression over the vectors of the sentence encoder. How sure it is, an
 text is read at all, is chosen on texts that it has not seen: a quarter of the phrasings at a
 time, and a quarter of the background's intents as a whole, since other texts of an intent that
 was seen promise too much. The title of a query is a text of it that is always seen.
+Where the tables say how many bits the best answers differ by, the chance that anything personal
+helps a text is learnt besides, likewise.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from math import inf
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -22,7 +26,16 @@ from agent.build.engines import connected, header_of, reading, scanned
 from agent.build.tables import check_keys, tidy
 from agent.errors import BuildError
 from agent.model.model import Figure, Model
-from agent.model.reading import LEAST, Classifier, encode, normalise, softmax
+from agent.model.reading import (
+    LEAST,
+    LEAST_CHANCE,
+    LEAST_TOPIC,
+    Classifier,
+    encode,
+    features,
+    normalise,
+    softmax,
+)
 
 Floats = NDArray[np.float64]
 
@@ -30,6 +43,8 @@ FOLDS = 4
 FALSE_ACCEPTS = 0.01  # at most this share of the texts of unknown intents is read
 RIGHT = 0.93  # of phrasings that are read; harder than searches, they lie close to other queries
 C = 10.0  # the inverse of the penalty; from 3 to 30, held-out texts hardly differ
+HEAD_C = 0.3  # the same of the head
+HELPED = 0.5  # bits; where the best answers differ by more, something personal helps
 ITERATIONS = 1_000
 HOTTEST, STEPS = 7.0, 60  # a temperature is from 2^-7 to 2^7, and found to 1e-9
 
@@ -55,29 +70,38 @@ class Texts(NamedTuple):
     """What texts mean: the phrasings of each query, and of what is none of them by intent.
 
     ``phrasings``: a tuple for each query, in order, without repeats; ``background``: pairs of
-    intent and text, in order.
+    intent and text, in order. ``helped``: whether anything personal helps a text, for those whose
+    table says it.
     """
 
     phrasings: tuple[tuple[str, ...], ...]
     background: tuple[tuple[str, str], ...]
+    helped: Mapping[str, bool] = MappingProxyType({})
 
 
 def read_texts(phrasings: Path, background: Path, queries: Sequence[str]) -> Texts:
     """The texts in two tables; ``queries``: the names of the model's queries, in order.
 
     Columns of the first: query and text; of the second: text, and intent, without which each text
-    is one of its own; others are ignored. Phrasings of a query that the model lacks join the
-    background. Errors as `open_tables`.
+    is one of its own; of both, if they like, bits: by how much the best answers to such a text
+    differ for different people. Others are ignored. Phrasings of a query that the model lacks join
+    the background. Errors as `open_tables`.
     """
     place = {normalise(query): at for at, query in enumerate(queries)}
     phrased: list[set[str]] = [set() for _ in queries]
-    others = {*_pairs(background, "background", "intent")}
-    for query, text in _pairs(phrasings, "phrasings", "query"):
+    of_others = [*_lines(background, "background", "intent")]
+    of_queries = [*_lines(phrasings, "phrasings", "query")]
+    others = {(intent, text) for intent, text, _ in of_others}
+    for query, text, _ in of_queries:
         at = place.get(normalise(query))
         if at is None:
             others.add((query, text))
         else:
             phrased[at].add(text)
+    helped = dict[str, bool]()
+    for _, text, helps in (*of_others, *of_queries):
+        if helps is not None:
+            helped[text] = helped.get(text, False) or helps
     if not any(phrased):
         what = "no phrasing belongs to a query of the model"
         raise BuildError(what, "name the queries as the events do", str(phrasings))
@@ -85,22 +109,35 @@ def read_texts(phrasings: Path, background: Path, queries: Sequence[str]) -> Tex
     if intents < FOLDS:
         what = f"the background has texts of {intents} intents, and {FOLDS} are needed"
         raise BuildError(what, "give texts of many other topics", str(background))
-    return Texts(tuple(tuple(sorted(each)) for each in phrased), tuple(sorted(others)))
+    if len({*helped.values()}) == 1:
+        what = f"by the column bits, all texts have at most {HELPED} bits, or all have more"
+        raise BuildError(what, "give bits to texts of both kinds", str(phrasings))
+    return Texts(tuple(tuple(sorted(each)) for each in phrased), tuple(sorted(others)), helped)
 
 
-def _pairs(path: Path, name: str, key: str) -> list[tuple[str, str]]:
-    """The columns ``key`` and text of a table, one line each, where there is a text."""
+def _lines(path: Path, name: str, key: str) -> Iterator[tuple[str, str, bool | None]]:
+    """The column ``key`` and text of a table, a line each, where there is a text.
+
+    With each whether anything personal helps the text, None where its bits are not given.
+    """
     connection = connected()
     header = header_of(connection, path)
     keyed = key in header or key == "query"
     check_keys(name, header, (key, "text") if keyed else ("text",))
     with reading(connection, path):
         table = tidy(scanned(connection, path, header))
-        table = table.select(key=table[key if keyed else "text"], text=table["text"])
-        rows = table.to_pyarrow().to_pylist()
-    pairs = ((row["key"] or row["text"], row["text"]) for row in rows if row["text"])
-    tidied = ((one, " ".join(normalize("NFC", text).split())) for one, text in pairs)
-    return [(one, text) for one, text in tidied if normalise(text)]
+        names = {"key": key if keyed else "text", "text": "text", "bits": "bits"}
+        chosen = {one: table[other] for one, other in names.items() if other in header}
+        rows = table.select(**chosen).to_pyarrow().to_pylist()
+    for row in rows:
+        text = " ".join(normalize("NFC", row["text"] or "").split())
+        try:
+            bits = float(row["bits"]) if row.get("bits") else None
+        except ValueError as error:
+            what = f"the {name} table has {row['bits']!r} in the column 'bits'"
+            raise BuildError(what, "give a number", str(path)) from error
+        if normalise(text):
+            yield row["key"] or row["text"], text, None if bits is None else bits > HELPED
 
 
 def fit_classifier(titles: Sequence[str], texts: Texts) -> tuple[Classifier, dict[str, Figure]]:
@@ -118,7 +155,8 @@ def fit_classifier(titles: Sequence[str], texts: Texts) -> tuple[Classifier, dic
     folds = np.concatenate([_folds(phrasings), _folds(intents.tolist())[of_intent]])
     scores = np.empty((len(folds), queries + 1))
     with threadpool_limits(1):  # with more, the last bits depend on how many there are
-        vectors = encode([*titles, *phrasings, *(text for _, text in texts.background)])
+        every = [*titles, *phrasings, *(text for _, text in texts.background)]
+        vectors = encode(every)
         for fold in range(FOLDS):
             training = np.concatenate([np.full(queries, fill_value=True), folds != fold])
             trained = _regression(vectors[training], labels[training])
@@ -130,6 +168,10 @@ def fit_classifier(titles: Sequence[str], texts: Texts) -> tuple[Classifier, dic
     right = shares[: len(phrasings)].argmax(axis=1) == intended
     weights = 1 / np.bincount(of_intent)[of_intent] / len(intents)
     threshold = _threshold(of_phrasings, right, unknown, weights)
+    head, of_head = None, dict[str, Figure]()
+    if texts.helped:
+        threshold = LEAST_TOPIC
+        head, of_head = _fit_head(every[queries:], vectors[queries:], folds, texts.helped)
     read = of_phrasings >= threshold
     figures: dict[str, Figure] = {
         "reading_texts": len(phrasings),
@@ -138,8 +180,42 @@ def fit_classifier(titles: Sequence[str], texts: Texts) -> tuple[Classifier, dic
         "reading_accepted": float(read.mean()),
         "reading_right": float(right[read].mean()) if read.any() else None,
         "reading_false_accepts": float(weights[unknown >= threshold].sum()),
+        **of_head,
     }
-    return replace(classifier, temperature=temperature, threshold=threshold), figures
+    classifier = replace(classifier, temperature=temperature, threshold=threshold, head=head)
+    return classifier, figures
+
+
+def _fit_head(
+    texts: Sequence[str],
+    vectors: NDArray[np.float32],
+    folds: NDArray[np.intp],
+    helped: Mapping[str, bool],
+) -> tuple[NDArray[np.float32], dict[str, Figure]]:
+    """The head of a classifier, by the texts in ``helped``, and its figures on texts left out.
+
+    Texts that something helps count as much as those that nothing does. Source: Platt,
+    Probabilistic Outputs for Support Vector Machines (1999), for the calibration.
+    """
+    some = np.array([each in helped for each in texts])
+    labels = np.array([helped[each] for each in texts if each in helped])
+    rows, folds = features(texts, vectors)[some, :-1], folds[some]
+    kind = LogisticRegression(C=HEAD_C, max_iter=ITERATIONS, class_weight="balanced")
+    odds = np.empty((len(rows), 1))
+    with threadpool_limits(1):
+        for fold in range(FOLDS):
+            kind.fit(rows[folds != fold], labels[folds != fold])
+            odds[folds == fold, 0] = kind.decision_function(rows[folds == fold])
+        calibrated = LogisticRegression(C=inf, class_weight="balanced").fit(odds, labels)
+        kind.fit(rows, labels)
+    slope, shift = float(calibrated.coef_[0, 0]), float(calibrated.intercept_[0])
+    chances = calibrated.predict_proba(odds)[:, 1] >= LEAST_CHANCE
+    head = np.append(slope * kind.coef_[0], slope * kind.intercept_[0] + shift)
+    return head.astype(np.float32), {
+        "head_texts": len(rows),
+        "head_helped": float(chances[labels].mean()),
+        "head_others": float(chances[~labels].mean()),
+    }
 
 
 def _folds(names: Sequence[str]) -> NDArray[np.intp]:

@@ -325,8 +325,9 @@ def build(
     describes the three tables of a log, FORMAT_DESCRIPTION.md beside it the titles, weights, name,
     source and licence that --describe adds, and agent/lab/questions/SOURCES.md the origin of
     sensitivities. Phrasings: columns query and text; background: columns intent (the topic) and
-    text. With both, the model reads any text. Needs the extra `build`, with --spark the extra
-    `spark` too.
+    text. With both, the model reads any text. A column bits in them says by how much the best
+    answers differ for different people: so it learns what nothing personal helps. Needs the extra
+    `build`, with --spark the extra `spark` too.
     """
     check_place(out)
     description = Description() if describe is None else read_description(describe)

@@ -21,7 +21,7 @@ from agent.model.attributes import (
 )
 from agent.model.content import Content, Encoder, Metadata, written
 from agent.model.model import Model
-from agent.model.reading import DIMENSIONS, ENCODER, ENCODER_VERSION, LEAST
+from agent.model.reading import DIMENSIONS, ENCODER, ENCODER_VERSION, FEATURES, LEAST_TOPIC
 from agent.model.tables import COST_METRICS, NEAR_MEASURES, Tables, Tensors, check_below, smallest
 from agent.tradeoff.tables import Population
 from agent.tradeoff.utility import MOST_PRICE
@@ -30,8 +30,9 @@ _UINT = ("U8", "U16", "U32")
 # By section, and within it by name: the types that a tensor may have, and its shape. A letter is
 # a size: N rows of the population, P, R and n attributes of persons, of requests, and of both,
 # p pairs, Q queries, M rows and U users of all queries, m metrics, D numbers of a text's vector,
-# C of the class "something else" too, s bytes of a set, c measures of near costs, b blocks of
-# donors. The sizes that the metadata do not say are those of the first tensor that has them.
+# C of the class "something else" too, F features of a text, s bytes of a set, c measures of near
+# costs, b blocks of donors. The sizes that the metadata do not say are those of the first tensor
+# that has them.
 _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
     "": {
         "attributes.costs": (("F64",), "mn"),
@@ -47,6 +48,7 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
         "rows.users": (_UINT, "U"),
     },
     "donors": {"population.donors": (_UINT, "bN")},
+    "head": {"head.weights": (("F32",), "F")},
     "kinds": {},
     "near": {
         "near.costs": (("F64",), "cBn"),
@@ -78,7 +80,7 @@ _RANGES: Sequence[tuple[str, int | EllipsisType, float, float]] = (
     ("population.weights", ..., MIN_PEOPLE, MAX_WEIGHT),
     ("queries.weights", ..., MIN_WEIGHT, MAX_WEIGHT),
     ("reading.calibration", 0, MIN_WEIGHT, MAX_WEIGHT),  # the temperature
-    ("reading.calibration", 1, LEAST, 1),  # the threshold
+    ("reading.calibration", 1, LEAST_TOPIC, 1),  # the threshold
 )
 SHIPPED = ("atus", "so2017")  # the first is the default
 MAX_BYTES = 2**30
@@ -141,6 +143,8 @@ def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
 
 def _check_encoders(metadata: Metadata) -> None:
     """Refuse a model whose encoders differ from those of this version."""
+    if "head" in metadata.sections and "reading" not in metadata.sections:
+        raise damaged("the model has the section 'head' without the section 'reading'")
     wanted = ENCODERS if "reading" in metadata.sections else {}
     if metadata.encoders.keys() != wanted.keys():
         raise damaged("the encoders of the model are not those of its sections")
@@ -194,6 +198,7 @@ def _sizes(metadata: Metadata) -> dict[str, int]:
         "Q": len(metadata.queries),
         "C": len(metadata.queries) + 1,
         "D": DIMENSIONS,
+        "F": FEATURES,
         "M": sum(each.rows for each in metadata.queries),
         "U": sum(each.users for each in metadata.queries),
     }

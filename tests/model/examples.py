@@ -71,6 +71,7 @@ def reading_model() -> Model:
         biases=np.array([0.5, 0.0, -0.5], np.float32),
         temperature=1.5,
         threshold=0.4,
+        head=(random.normal(size=514) / 16).astype(np.float32),
     )
     python, c = model.queries
     queries = replace(python, phrasings=("big snake", "c")), replace(c, phrasings=("third letter",))

@@ -213,7 +213,11 @@ METADATA: list[tuple[str, Edit]] = [
     ("with telepathy 0.2, and this", lambda m: m["encoders"]["topics"].update(name="telepathy")),
     ("encoder 0.1, and this", lambda m: m["encoders"]["topics"].update(version="0.1")),
     ("version is missing", lambda m: m["encoders"]["topics"].pop("version")),
-    ("'reading.biases' is", lambda m: m["sections"].remove("reading") or m.update(encoders={})),
+    ("section 'head' without", lambda m: m["sections"].remove("reading")),
+    (
+        "'head.weights' is",
+        lambda m: m.update(sections=[*{*m["sections"]} - {"head", "reading"}], encoders={}),
+    ),
     ("the encoders of the model are not", lambda m: m["encoders"].pop("topics")),
     ("control character", query(1, phrasings=["a\x1b"])),
     ("phrasings is empty", query(0, phrasings=["a", ""])),
@@ -299,8 +303,8 @@ TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
     ("'reading.weights' has a number that is not", put("reading.weights", (1, 7), np.nan)),
     ("'reading.biases' has a number that is not", put("reading.biases", (2,), np.inf)),
     ("'reading.calibration' has a number outside 1e-09", put("reading.calibration", (0,), 0)),
-    ("'reading.calibration' has a number outside 0.1", put("reading.calibration", (1,), 0.09)),
-    ("'reading.calibration' has a number outside 0.1", put("reading.calibration", (1,), 1.01)),
+    ("'reading.calibration' has a number outside 0.02", put("reading.calibration", (1,), 0.01)),
+    ("'reading.calibration' has a number outside 0.02", put("reading.calibration", (1,), 1.01)),
     ("'near.queries' is not in ascending order below 2", put("near.queries", (1,), 2)),
     ("'population.donors' is missing", lambda t: t.pop("population.donors")),
     (

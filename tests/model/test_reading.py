@@ -1,5 +1,6 @@
 """What a text means: as a value, by a classifier, and by a model."""
 
+import math
 import sys
 import unicodedata
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ from agent.model import reading
 from agent.model.file import read, shipped_model
 from agent.model.reading import (
     LEAST,
+    LEAST_CHANCE,
+    LEAST_TOPIC,
     LONGEST,
     MOST,
     NOTHING,
@@ -55,6 +58,38 @@ def test_a_reading_is_of_the_surest_queries(shares: list[float], threshold: floa
         assert found.query is None
     first, second, third = Candidate(1, 0.4), Candidate(2, 0.4), Candidate(0, 0.2)
     assert Interpretation.of([0.2, 0.4, 0.4], 0.3) == Interpretation((first, second, third), 0.3)
+
+
+@given(SHARES, st.floats(0, 1))
+def test_with_a_head_all_topics_count_and_the_chance_decides(
+    shares: list[float], chance: float
+) -> None:
+    """However many, of 0.02 and more; none is meant by a text that nothing personal helps."""
+    found = Interpretation.of(shares, LEAST_TOPIC, chance)
+    assert [each.probability for each in found.candidates] == sorted(
+        (each for each in shares if each >= LEAST_TOPIC), reverse=True
+    )
+    meant = bool(found.candidates) and chance >= LEAST_CHANCE
+    assert found.query == (found.candidates[0].query if meant else None)
+    assert found.chance == chance
+    rest = found.without([each.query for each in found.candidates[:1]])
+    assert rest.candidates == found.candidates[1:]
+    assert (rest.query is None) == (not rest.candidates or chance < LEAST_CHANCE)
+
+
+def test_the_chance_is_logistic_in_vector_and_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The formula of FORMAT.md, number by number."""
+    random, texts = np.random.default_rng(0), ["one", "two words", "and four of them", ""]
+    vectors, head = (random.normal(size=size).astype(np.float32) for size in ((4, 512), 514))
+    weights, biases = np.zeros((2, 512), np.float32), np.zeros(2, np.float32)
+    head /= 16
+    for text, vector, words in zip(texts, vectors, (1, 2, 4, 1), strict=True):
+        monkeypatch.setattr(reading, "encode", lambda _, row=vector: row[None])
+        found = Classifier(weights, biases, 1.0, LEAST_TOPIC, head).read(text)
+        odds = sum(map(float.__mul__, vector.tolist(), head[:512].tolist()))
+        odds += math.log2(words) * float(head[512]) + float(head[513])
+        assert found.chance == pytest.approx(1 / (1 + math.exp(-odds)), abs=1e-9)
+        assert found.candidates == (Candidate(0, 0.5),)
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.2, 5))
@@ -121,7 +156,8 @@ def test_a_model_reads_what_its_classifier_reads(text: str) -> None:
     assert classifier is not None
     assume(text.strip() and model.texts.find(text) is None)
     [shares] = classifier.probabilities(encode([unwrapped(text)])).tolist()
-    assert model.read(text) == Interpretation.of(shares, classifier.threshold)
+    found = model.read(text)
+    assert found == Interpretation.of(shares, classifier.threshold, found.chance)
 
 
 def test_after_loading_nothing_is_opened() -> None:
