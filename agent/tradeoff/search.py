@@ -183,8 +183,8 @@ def maximise(
         return _result(state, "enumerated", state.level)
     claimed = function.claims_submodularity
     if claimed or function.nearly_submodular:
-        submodular_bound, hit = branch_and_bound(state, nodes, submodular=True)
-        bound = min(bound, submodular_bound)
+        submodular_bound, cut_off = branch_and_bound(state, nodes, submodular=True)
+        bound, hit = min(bound, submodular_bound), cut_off or not claimed
     if state.mask != start:
         # A set reached under an assumption that fails may leave a single move to make.
         local_search(state, lazy_pass)

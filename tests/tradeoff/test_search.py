@@ -162,8 +162,14 @@ def test_the_bound_is_above_the_optimum(
     assert result.bound >= function.optimum
     assert result.value >= result.certified * function.optimum - 1e-9
     assert additive_bound(LocalSearch(function)) >= function.optimum
-    unclaimed = maximise(replace(function, claims_submodularity=False), "lls")
+    plain = replace(function, claims_submodularity=False)
+    unclaimed = maximise(plain, "lls")
     assert (unclaimed.proof, unclaimed.bound, unclaimed.certified) == ("none", None, None)
+    plain.nearly_submodular = True
+    searched = maximise(plain, algorithm, EPSILON, nodes)
+    assert (searched.mask, searched.value) == (result.mask, result.value)
+    assert searched.exact or searched.bound is None
+    assert searched.exact or searched.node_limit_hit == (algorithm == "exact")
 
 
 @given(submodular(ties=False), st.sampled_from(ALGORITHMS), st.data())
