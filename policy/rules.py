@@ -22,11 +22,9 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3021-\u312f\u31a0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 )
-_SPOKEN = {
-    **dict.fromkeys(map(ord, "_-\u2010\u2011\u2012\u2013\u2014\u2015\u2212"), " "),
-    **dict.fromkeys(map(ord, "\u2018\u2019\u02bc\u2032`"), "'"),
-    **dict.fromkeys((0x034F, *range(0xFE00, 0xFE10)), ""),  # joiners, variants: unseen
-}
+_UNSEEN = dict.fromkeys((0x034F, *range(0xFE00, 0xFE10)), "")  # joiners, variants
+_BREAK = "\u200b"  # of a word, which is not seen
+_NAMING = "#+"  # as in c++ and c#
 KeyPath = tuple[str | int, ...]
 ANY = 0  # the rank of a part that a rule leaves out
 GROUP = 1  # the rank of a group: below that of any domain
@@ -79,13 +77,16 @@ def normal(text: str) -> str:
     return " ".join(folded.split())
 
 
-def spoken(text: str) -> str:
-    """The words of a text: normal, with ``_`` and hyphens as spaces, ``'`` for apostrophes.
+def spoken(text: str, *, keep: str = "") -> str:
+    """The words of a text: normal, with punctuation, symbols and U+200B as spaces, but for # and +.
 
-    Whatever is written in more than one way must not slip past a block. Idempotent.
+    Whatever is written in more than one way must not slip past a block. ``keep``: more characters
+    that stay. Idempotent.
     """
-    plain = normal(text).translate(_SPOKEN).replace("i\u0307", "i")  # what a dotted I folds to
-    return " ".join(plain.split())
+    plain = normal(text.replace(_BREAK, " ")).translate(_UNSEEN)
+    plain = plain.replace("i\u0307", "i")  # what a dotted I folds to
+    kept = (each if _is_word(each) or each in _NAMING + keep else " " for each in plain)
+    return " ".join("".join(kept).split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,8 @@ class Words:
     """Words that stand side by side in a query, whole; ``*`` ends a word that may go on.
 
     A word is a run of letters, digits and the marks on them; in scripts without spaces
-    every letter is one. Punctuation stands in the query as in the pattern, and is whole
-    anywhere: ``c`` and ``c++`` are both found in "c++11", ``.net`` in "asp.net".
+    every letter is one. Punctuation is white space in both, but # and + stand in the query as in
+    the pattern, and are whole anywhere: ``c`` and ``c++`` are both found in "c++11".
     """
 
     text: str
@@ -103,12 +104,13 @@ class Words:
     @classmethod
     def parse(cls, text: str) -> "Words":
         """The pattern; UsageError where no query could match, or ``*`` ends no word."""
-        words = spoken(text)
+        words = spoken(text, keep="*")
         if len(words) > MOST_CHARACTERS:
             what = f"a query of a policy has more than {MOST_CHARACTERS} characters"
             raise UsageError(what, "write fewer words, or several patterns")
         if not any(each.isalnum() for each in words):
-            raise UsageError(f"{words!r} has no letter and no digit", "write words of a query")
+            given = normal(text)[:MOST_CHARACTERS]
+            raise UsageError(f"{given!r} has no letter and no digit", "write words of a query")
         around = zip(f" {words}", words, f"{words[1:]} ", strict=False)
         if any(star == "*" and (not _is_word(one) or _is_word(two)) for one, star, two in around):
             hint = "write * only for the rest of a word, as in pregnan*"

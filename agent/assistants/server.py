@@ -64,6 +64,8 @@ def personal_context(answer: Answer) -> PersonalContext:
     not say how many people are left: that would tell what the recipient held before.
     """
     why, summary = WHY_NOTHING[answer.code], answer.summary
+    if answer.code == "you would stand out":
+        why = ""  # the assistant is who would learn it
     if summary is None:
         hint = UNLOCK if answer.code == "locked" else DOCTOR
         return PersonalContext(line=_nothing(f"{why}; {hint}" if answer.code in UNDECIDED else why))
@@ -94,7 +96,7 @@ def _listed(facts: Iterable[SharedFact]) -> str:
 
 def _nothing(why: str) -> str:
     plainly = "Nothing about the user is shared: answer as you would for anyone."
-    return f"{plainly} The reason, as it is told to the user: {why}."
+    return f"{plainly} The reason, as it is told to the user: {why}." if why else plainly
 
 
 SECONDS = 10.0  # of silence; then nothing is told

@@ -119,9 +119,6 @@ def context_of(
     terms = _with_settings(ruling, settings, chosen)
     if query is None:
         terms = replace(terms, mode="standing")
-    if terms.limits.protect != "everyone":
-        hint = "`reticent ask HOST - --explain` knows them; or protect everyone"
-        raise UsageError("the policy protects you, and your values are unknown here", hint)
     attributes = {name: chosen.attributes[chosen.index(name)] for name in sorted(know)}
     codes = tuple((name, each.code(know[name])) for name, each in attributes.items())
     return Context(Request(query or "", recipient or ""), terms, Knowledge(codes), chosen)

@@ -162,7 +162,8 @@ def recipients(recipient: str | None) -> Output:
     rows, mixed = [], len({each.among for each in answer}) > 1
     for each in answer:
         sites = "" if each.sites == [each.pool] else f": {', '.join(each.sites)}"
-        name = f"{each.pool}{sites}{' (blocked)' if each.blocked else ''}"
+        state = " (blocked)" if each.blocked else " (told nothing new)" if each.stopped else ""
+        name = f"{each.pool}{sites}{state}"
         facts_ = ", ".join(titled(each.held, titles)) or "nothing"
         first, now = people(each.first_left), people(each.people_left)
         now = of_whom(each.people_left, each.among) if mixed else now

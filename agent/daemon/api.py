@@ -178,6 +178,7 @@ def _status_notes(agent: Agent, models: list[ModelStatus], now: datetime) -> Ite
             latest = agent.vault.ledger.disclosures.latest or now
             yield f"{AHEAD}{latest:%Y-%m-%d %H:%M}: rules and limits follow that, not the clock"
         yield from agent.vault.notes
+        yield from profile.standing_out(now, agent)
 
 
 def reload(now: datetime, agent: Agent) -> PolicyStatus:

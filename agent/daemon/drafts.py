@@ -131,7 +131,7 @@ def _without(names: AbstractSet[str], considered: Considered) -> Considered:
     if not names:
         return considered
     situation, decision, all_values, _ = considered
-    changed = weigh(decision, situation.with_own(), drop=names).changed
+    changed = weigh(decision, situation, drop=names).changed
     if changed.breaks is not None:
         raise RefusedError("conflict", breaks(changed.breaks), AGAIN)
     values = {name: value for name, value in all_values.items() if name not in names}

@@ -50,15 +50,6 @@ class Situation(Context):
         longest = self.members.longest
         return most_bytes(longest[name] for name in names) <= LARGEST
 
-    def with_own(self) -> "Situation":
-        """Add the user's own codes, where the terms protect this user alone.
-
-        To be called last: it is what opens the profile.
-        """
-        if self.terms.limits.protect == "everyone":
-            return self
-        return replace(self, own=self.vault.profile.codes(self.model))
-
     def without(self, names: frozenset[str]) -> "Situation":
         """Exclude these attributes as well."""
         excluded = self.terms.excluded | names
@@ -87,8 +78,7 @@ def situation_of(
     whose request is decided by the rules of today: its pool, by the groups as they are now, holds
     what it held before the entry, and what was recent then counts as recent. ``parameters``:
     whether those of an address are of use; where they are all that may leave, the model is LOCALE.
-    No value of the profile is read. UndecidedError where nothing can be decided, UsageError where
-    the recipient is not a host.
+    No value is read. UndecidedError where nothing can be decided, UsageError for no host.
     """
     vault, policy, today = agent.vault, agent.rules.active, now.date()
     if vault is None:
@@ -111,6 +101,7 @@ def situation_of(
     offered, people = None, None
     if ask.asked is None and before is None:
         offered = agent.consent.usable(site_of(ruling.host), now)
+    stops = vault.profile.in_force(policy.limits, before and at) if vault.profile.stops else ()
     usable, sent, named = None, members(model, cache), ask.asked if offered is None else offered
     if named is not None:
         usable = tuple(sorted(sent.longest.keys() & {*named}))
@@ -123,6 +114,7 @@ def situation_of(
         terms,
         knowledge,
         model,
+        model is not LOCALE and any(policy.pool_of(e.site) == ruling.pool for e in stops),
         reading=reading,
         cache=cache,
         ask=ask,
@@ -161,11 +153,10 @@ def _read(
 def decided(situation: Situation, *, brief: bool = False) -> Decision:
     """Decide, so that the answer fits into a header, or into the address.
 
-    It depends on nothing in the profile, but where the terms protect this user (DESIGN.md 2.6):
-    then ``situation`` must be `Situation.with_own`.
-    While that is too long it is made anew without what was chosen last: the figures are those
-    of what leaves, every limit holds, and outcomes name what had no room. UndecidedError where the
-    policy asks for something that the model cannot do.
+    It depends on nothing in the profile (DESIGN.md 2.6). While that is too long it is made anew
+    without what was chosen last: the figures are those of what leaves, every limit holds, and
+    outcomes name what had no room. UndecidedError where the policy asks for something that the
+    model cannot do.
     """
     if situation.people is not None:
         return located(situation, situation.people)
@@ -238,7 +229,12 @@ def consider(situation: Situation, agent: Agent, by: Asker) -> Considered:
         if agent.rates.is_reached(by, ruling.pool, most, now):
             raise UndecidedError(CAPPED[by])
         agent.rates.count(by, ruling.pool, now)
-    decision = decided(situation.with_own(), brief=True)  # pure
+    decision = decided(situation, brief=True)  # pure
+    # vault: one Boolean
+    if situation.people is None and vault.profile.would_stand_out(decision.disclosed, situation):
+        vault.profile.stop(decision.disclosed, situation, now, agent.rules.active.limits)
+        situation = replace(situation, stopped=True)
+        decision = decided(situation, brief=True)
     if decision.disclosed:
         # Check against the largest possible values: an error about the real ones would leak their
         # length.
@@ -327,6 +323,7 @@ def _entry(considered: Considered) -> Disclosure:
         digest=model.digest,
         utility_bits=decision.figures.utility,
         people_left=people,
+        spent=decision.figures.spent,
         read_as="" if read_as is None else read_as.query,
         probability=0.0 if read_as is None else read_as.probability,
         others=tuple((each.query, each.probability) for each in others),

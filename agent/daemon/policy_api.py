@@ -176,11 +176,12 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
     concepts, pool_of, unchanged = Concepts(models), Pools(policy.groups).of, 0
     pools = defaultdict[str, Holdings[str]](partial(Holdings[str], concepts.replaces))
     books = {name: rulebook(policy, each, models) for name, each in by_id.items()}
-    requests = list[wire.ReplayedRequest]()
+    requests, stopped = list[wire.ReplayedRequest](), set[str]()
     for _, record in vault.ledger.read():
         if not isinstance(record, Disclosure):
             for site in record.sites:
                 pools[pool_of(site)].forget({site})
+                stopped.discard(pool_of(site))
             continue
         model, holdings = by_id.get(record.model), pools[pool_of(record.host)]
         names = {name for name, _ in record.disclosed}
@@ -196,14 +197,11 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
         terms = dataclasses.replace(terms_under(ruling, model), available=available)
         cache, planned = agent.reader.cache, terms.mode == "planned"
         knowledge = knowledge_in(holdings, model, record.at, concepts, cache, planned=planned)
-        context = Context(
-            Request(record.query, record.host, record.asked),
-            terms,
-            knowledge,
-            model,
-            codes if terms.limits.protect == "me" else None,
-            cache=cache,
-        )
+        request, pool = Request(record.query, record.host, record.asked), pool_of(record.host)
+        context = Context(request, terms, knowledge, model, pool in stopped, cache=cache)
+        if vault.profile.would_stand_out(decide(context, brief=True).disclosed, context):
+            stopped.add(pool)
+            context = dataclasses.replace(context, stopped=True)
         requests.append(_replayed(record, context, codes, holdings))
     return wire.Tried(requests=requests, kept=unchanged)
 
@@ -219,6 +217,7 @@ def _replayed(
     values = {name: model.attributes[model.index(name)].values[sent[name]] for name in sent}
     facts = [meaning_of(name, value, model) for name, value in values.items()]
     holdings.add_facts(record.at, site_of(record.host), facts)
+    holdings.spent[site_of(record.host)] += decision.figures.spent
     if decision.disclosed:
         meant = cache.read(model, record.query).accepted
         named = [(model.queries[each.query].text, each.probability) for each in meant]

@@ -26,6 +26,8 @@ Change = Callable[[str, Policy], str]  # of a text, and of what it says
 Check = Callable[[Policy], None]  # of what it says then
 _Content = Policy | PolicyError | UsageError | None
 KEPT = 4096  # recipients, and terms of one
+# Settings by which a user stands out, or not.
+LIMITING = {"k", "people", "violations", "risk", "protect"}
 
 
 # When a file was last written to, and changed, in nanoseconds; its size; which file it is. Whoever
@@ -135,6 +137,14 @@ class ActivePolicy:
         self._routes = any(
             "model" in rule.settings or rule.settings.get("carry") == "parameters" for rule in rules
         )
+        self.limits = repr(
+            [
+                (rule.conditions, sorted((key, rule.settings[key]) for key in keys))
+                for rule in rules
+                if (keys := rule.settings.keys() & LIMITING)
+            ]
+        )
+        """All limits on who looks alike, each with what it is for; equal where these are."""
 
     @cached_property
     def attributes(self) -> Attributes:

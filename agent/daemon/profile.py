@@ -1,7 +1,8 @@
 """The user's facts, as messages: shown, and changed."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from secrets import token_hex
 
 from msgspec.structs import replace
@@ -10,11 +11,14 @@ from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
 from agent.decision.values import Fact
 from agent.model.attributes import UNSPECIFIED
-from agent.model.model import Concepts, Meaning
+from agent.model.model import Concepts, Meaning, Model
 from agent.vault.profile import Profile, planned, values_of
 from agent.vault.vault import Vault
 from agent.wire.state import Changed, Implied, ProfileChange, ProfileFacts, ValueChange
 from agent.words.figures import listed
+from agent.words.notices import rare_fact, stopped
+from agent.words.titles import titled
+from policy.hosts import ANYBODY
 
 MOST_NAMED = 6  # facts, in a sentence
 
@@ -34,6 +38,28 @@ def profile(_now: datetime, agent: Agent) -> ProfileFacts:
             for each in vault.profile.facts
         ]
     )
+
+
+def standing_out(now: datetime, agent: Agent) -> Iterator[str]:
+    """Yield a sentence for each fact that alone makes the user stand out, and for each stop."""
+    vault, policy = agent.open_vault, agent.rules.active
+    models = {each.id: each for each in agent.usable_models(now)}
+    for model in models.values():
+        terms = policy.terms(model, ANYBODY, "", now.date())
+        if terms is not None and terms.limits.protect == "me":
+            names = vault.profile.names(model) - terms.excluded - {n for n, _ in terms.guards}
+            key, rarest = (standing_out, vault.profile.facts, terms), vault.profile.rarest
+            find = partial(rarest, model, terms.limits, names)
+            rare = agent.reader.cache.get(model, key, find)
+            yield from map(rare_fact, titled(rare, titles_of(model)))
+    for stop in vault.profile.in_force(policy.limits):
+        titles = titles_of(models[stop.model]) if stop.model in models else {}
+        yield stopped(policy.pool_of(stop.site), titled(stop.names, titles))
+
+
+def titles_of(model: Model) -> dict[str, str]:
+    """The titles of a model's attributes, by name."""
+    return {each.name: each.title for each in model.attributes}
 
 
 def change_profile(body: ProfileChange, now: datetime, agent: Agent) -> Changed:

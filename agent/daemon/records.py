@@ -120,6 +120,7 @@ def _recipient(
     sites, book = sorted({step.site for step in disclosed}), in_use.book(model)
     rulings = [book.match(host, "", now.date()) for host in sites or in_use.hosts_of(pool) if book]
     now_left = people_left(knowledge, model, cache)
+    stops = agent.open_vault.profile.in_force(in_use.limits)
     counted = (step.people_left for step in disclosed if step.people_left is not None)
     listed = Recipient(
         pool=pool,
@@ -132,6 +133,7 @@ def _recipient(
         people_left=now_left,
         first_left=next((each for each in counted if each <= model.people), now_left),
         blocked=bool(rulings) and all(e.settings["nothing"].value is True for e in rulings),
+        stopped=[*next((e.names for e in stops if in_use.pool_of(e.site) == pool), ())],
     )
     if not whole:
         return listed
@@ -170,6 +172,7 @@ def forget(body: RecipientName, now: datetime, agent: Agent) -> Done:
     host = None if body.recipient.startswith(SIGN) else host_of(body.recipient)
     if not records.disclosures.pool(pool, agent.rules.active.pool_of).queries:
         return Done(done=False)
+    agent.open_vault.profile.lift(sites_in(agent, pool))
     return Done(done=records.forget(now, sites_in(agent, pool), host))
 
 

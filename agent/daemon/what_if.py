@@ -25,7 +25,7 @@ from policy.hosts import ANYBODY
 def explain(ask: Ask, now: datetime, agent: Agent) -> Decision:
     """Say what would be decided, and why."""
     try:
-        return decided(situation_of(ask, now, agent, parameters=True).with_own())
+        return _protected(situation_of(ask, now, agent, parameters=True))[1]
     except UndecidedError as error:
         return Decision(code=error.code, request=Request(ask.query, ask.recipient))
 
@@ -92,7 +92,7 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Callable[[], Weighed]:
 
 
 def _weighing(body: WhatIf, situation: Situation, entry: Disclosure | None) -> Weighed:
-    decision = decided(situation)
+    situation, decision = _protected(situation)
     titles = {each.name: each.title for each in situation.model.attributes}
     base = None
     if entry is not None:
@@ -123,6 +123,16 @@ def _weighing(body: WhatIf, situation: Situation, entry: Disclosure | None) -> W
     )
 
 
+def _protected(situation: Situation) -> tuple[Situation, Decision]:
+    """Decide; where that would make the user stand out, as a recipient that is stopped."""
+    decision = decided(situation)
+    profile = situation.vault.profile
+    if situation.people is None and profile.would_stand_out(decision.disclosed, situation):
+        situation = replace(situation, stopped=True)
+        decision = decided(situation)
+    return situation, decision
+
+
 def _apart(
     ask: Ask,
     now: datetime,
@@ -132,7 +142,7 @@ def _apart(
     every: bool,
 ) -> Situation:
     """Look at a request for the thread beside that of the requests; ``every``: for any query."""
-    situation = replace(situation_of(ask, now, agent, before).with_own(), cache=agent.apart)
+    situation = replace(situation_of(ask, now, agent, before), cache=agent.apart)
     if not every:
         return situation
     terms = replace(situation.terms, mode="standing", unknown_queries="standing")

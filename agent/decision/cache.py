@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Generic, TypeVar
 
 from agent.model.model import Model
-from agent.model.reading import Interpretation, TextIndex, forget_vectors
+from agent.model.reading import Interpretation, forget_vectors
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.utility import Mixture, Priced, Utility, query_utility
 
@@ -52,10 +52,6 @@ class Cache:
         )
         result: T = results[kind].get(key, make)
         return result
-
-    def match(self, model: Model, text: str) -> int | None:
-        """The index of the query with this name or phrasing, None where there is none."""
-        return self.get(model, (TextIndex.find, text), lambda: model.texts.find(text))
 
     def read(self, model: Model, text: str) -> Interpretation:
         """Read which queries a text means to a model; raises as `Model.read`."""

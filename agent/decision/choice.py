@@ -99,21 +99,18 @@ def _standing(prepared: Prepared) -> SelectedSet:
     nothing, and is not claimed for another.
     """
     context, disclosed = prepared.context, prepared.anonymity_set.disclosed
-    terms = context.terms
-    everyone = replace(terms, limits=replace(terms.limits, protect="everyone"))
 
     def beforehand() -> Result:
-        unknown = replace(context, terms=everyone, knowledge=Knowledge(), reading=NOTHING)
+        unknown = replace(context, knowledge=Knowledge(), reading=NOTHING, stopped=False)
         nobody = prepare(unknown)
         return _best(objective_of(nobody, None), nobody).result
 
-    result = context.cache.get(
-        context.model, (choice_of, context.request.asked, everyone), beforehand
-    )
+    key = choice_of, context.request.asked, context.terms
+    result = context.cache.get(context.model, key, beforehand)
     objective = objective_of(prepared, None)
     base = forced(objective, members(prepared.forced))
     mask = base | result.mask
-    if not objective.feasible(mask):
+    if context.stopped or not objective.feasible(mask):
         mask = base
         for each in members(result.mask & disclosed & ~base):
             mask |= 1 << each if objective.feasible(mask | 1 << each) else 0
@@ -170,7 +167,7 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     model, cache = prepared.context.model, prepared.context.cache
     settings, anonymity_set = prepared.settings, prepared.anonymity_set
     usable = prepared.free & anonymity_set.persons
-    demands = replace(settings, candidates=usable, own=None)
+    demands = replace(settings, candidates=usable)
 
     def beforehand(mean: QueryPlanner) -> int:
         everyone = DisclosureObjective(mean, cache.anonymity_set(model), demands)

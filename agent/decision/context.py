@@ -17,7 +17,7 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import Settings
 from agent.tradeoff.search import ALGORITHMS, Algorithm
-from agent.tradeoff.tables import UNSPECIFIED, union
+from agent.tradeoff.tables import union
 from policy.match import Attributes, Known, Rulebook, Ruling
 from policy.read import with_typo_guard
 from policy.rules import Policy
@@ -32,10 +32,11 @@ WHOLE = "a whole number from 1"
 class Limits:
     """Hard limits, by their keys in a policy: no set that breaks one is disclosed (DESIGN.md 2.4).
 
-    ``k``: how many people at least must look alike, except for a share ``violations`` of the
-    people; ``risk``: the largest expected success of a single guess, above 0 to 1;
-    ``attributes_per_request``: the most attributes of one answer; ``new_facts_per_week``: the most
-    facts that a recipient learns within seven days; ``protect``: for whom k and risk are kept
+    ``k``: how many people at least must look alike, but for a share ``violations`` of the people
+    over all that a recipient is told; ``risk``: the largest expected success of a single guess,
+    above 0 to 1; ``attributes_per_request``: the most attributes of one answer;
+    ``new_facts_per_week``: the most facts that a recipient learns within seven days; ``protect``:
+    for "me", a recipient learns nothing new once k or risk would fail for the user's own class
     (2.6).
     """
 
@@ -190,14 +191,11 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     )
 
 
-Own = Mapping[str, int]  # the user's own codes, by attribute; those left out are not set
-
-
 @dataclass(frozen=True, slots=True)
 class Context:
     """A request, its terms, what the recipient knows, and the model that decides.
 
-    ``own``: the user's own codes, read only where the terms protect this user, and None otherwise;
+    ``stopped``: the recipient learns nothing new, since the user would stand out (DESIGN.md 2.6);
     ``reading``: of the query, None for what the model itself makes of it; ``cache``: serves one
     request with what was computed for others, and is no part of the value.
     """
@@ -206,7 +204,7 @@ class Context:
     terms: Terms
     knowledge: Knowledge
     model: Model
-    own: Own | None = None
+    stopped: bool = False
     reading: Interpretation | None = None
     cache: Cache = field(default_factory=Cache, repr=False, compare=False, kw_only=True)
 
@@ -242,6 +240,7 @@ def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
     return replace(
         knowledge,
         recent=knowledge.recent if capped else 0,
+        spent=knowledge.spent if terms.limits.k and terms.limits.violations else 0.0,
         queries=roughly(knowledge.queries) if planned else (),
     )
 
@@ -250,7 +249,12 @@ def prepare(context: Context) -> Prepared:
     """Put a context into indexes; UsageError for a name in it that is absent from the model."""
     terms, knowledge, model = context.terms, context.knowledge, context.model
     limits, reading = terms.limits, context.meaning
-    pairs = [(_person(name, model), code) for name, code in knowledge.codes]
+    pairs = [(model.index(name), code) for name, code in knowledge.codes]
+    guards = tuple((model.index(name), weight) for name, weight in terms.guards)
+    for index, _ in (*pairs, *guards):
+        if index >= model.persons:
+            what = f"attribute {model.attributes[index].name!r} changes with every request"
+            raise UsageError(what, "only attributes of the person can be known or guarded")
     for index, code in pairs:
         if not 0 <= code < model.cards[index]:
             what = f"attribute {model.attributes[index].name!r} has no value with code {code}"
@@ -261,33 +265,28 @@ def prepare(context: Context) -> Prepared:
     forced = mask_of(terms.always, model) & open_
     waiting = mask_of(terms.ask, model) & open_ & ~forced & ~anonymity_set.disclosed
     bits = {model.index(name): each for name, each in terms.sensitivity}
-    cap, own = limits.new_facts_per_week, None
-    if limits.protect == "me":
-        if context.own is None:
-            hint = "give the user's own values, or protect everyone"
-            raise UsageError("the terms protect this user, but the user's values are missing", hint)
-        persons = enumerate(model.attributes[: model.persons])
-        own = tuple((index, context.own.get(each.name, UNSPECIFIED)) for index, each in persons)
+    cap, budget = limits.new_facts_per_week, max(0.0, limits.violations - knowledge.spent)
     settings = Settings(
         candidates=open_,
         sensitivity=tuple(bits.get(i, each.sensitivity) for i, each in enumerate(model.attributes)),
         trade_off=terms.trade_off,
         metric=terms.metric,
         metric_k=terms.metric_k,
-        guards=tuple((_person(name, model), weight) for name, weight in terms.guards),
+        guards=guards,
         k=limits.k,
-        max_violations=limits.violations,
+        max_violations=budget,
         max_risk=limits.risk,
         most=limits.attributes_per_request,
         most_new=None if cap is None else max(0, cap - knowledge.recent),
-        own=own,
     )
     status: Code = "answered"
     if anonymity_set.closed:
         status = "recognised" if anonymity_set.people else "outside the model"
+    elif context.stopped:
+        status = "you would stand out"
     elif (
         limits.risk is not None and anonymity_set.identifiability(0, "risk", 1) > limits.risk
-    ) or (limits.k and anonymity_set.identifiability(0, "k", limits.k) > limits.violations):
+    ) or (limits.k and anonymity_set.identifiability(0, "k", limits.k) > budget):
         status = "past a limit already"
     masks = open_ & ~forced & ~waiting, forced, waiting
     return Prepared(context, reading, anonymity_set, settings, barred, status, *masks)
@@ -305,6 +304,10 @@ def barred_of(context: Context) -> dict[str, Reason]:
     """
     terms, model, barred = context.terms, context.model, dict[str, Reason]()
     mask_of(terms.excluded.union(terms.available or ()), model)
+    if context.stopped:
+        barred = {each.name: "you would stand out" for each in model.attributes}
+        for name in context.knowledge.names if terms.memory == "remembers" else ():
+            del barred[name]
     allowed: tuple[tuple[Reason, Collection[str] | None], ...] = (
         ("not carried", terms.carried),
         ("not asked for", context.request.asked),
@@ -317,15 +320,16 @@ def barred_of(context: Context) -> dict[str, Reason]:
     return barred | {name: "guarded" for name, _ in terms.guards}
 
 
+def stands_out(knowledge: Knowledge, limits: Limits, model: Model, cache: Cache) -> bool:
+    """Whether too few people agree with what a recipient would hold: for k, or for the risk."""
+    if limits.k is limits.risk is None:
+        return False
+    pairs = [(model.index(name), code) for name, code in knowledge.codes]
+    alike = cache.anonymity_set(model, pairs, knowledge.share)
+    people = min(1.0, alike.people) if alike.closed else alike.people
+    return people * (1 + 1e-12) < max(limits.k or 1, 1 / (limits.risk or 1))
+
+
 def roughly(history: History) -> History:
     """Round the times down to powers of two: one time more seldom makes another plan."""
     return tuple((query, ldexp(0.5, frexp(times)[1])) for query, times in history)
-
-
-def _person(name: str, model: Model) -> int:
-    """The index of a person attribute: only those can be known, or guarded."""
-    index = model.index(name)
-    if index >= model.persons:
-        hint = "only attributes of the person can be known or guarded"
-        raise UsageError(f"attribute {name!r} changes with every request", hint)
-    return index

@@ -29,25 +29,21 @@ from policy.sections import shown
 def decide(context: Context, *, brief: bool = False) -> Decision:
     """Choose which attributes to disclose with a request.
 
-    A pure function that never sees the user's values (DESIGN.md 2.6), but for ``context.own``,
-    which only terms that protect this user read. An unknown or blocked query gets nothing, and a
-    recipient that can mean at most one person gets nothing new. ``brief``: sooner, with the
-    outcomes of what is sent or waits only, and without the rules; where nothing is sent there are
-    all, since saying why takes a look at each. UsageError where terms or knowledge name what is
-    absent from the model. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
+    A pure function that never sees the user's values (DESIGN.md 2.6). An unknown or blocked query
+    gets nothing; a recipient that can mean at most one person, or is stopped, gets nothing new.
+    ``brief``: sooner, with the outcomes of what is sent or waits only, and without the rules; where
+    nothing is sent there are all, since saying why takes a look at each. UsageError where terms or
+    knowledge name what is absent from the model. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
     """
     terms, model, reading = context.terms, context.model, context.meaning
-    if terms.limits.protect == "me":
-        decision = _decide(prepare(context), brief=brief)
-    else:
-        doubtful = reading.certain is None and reading.query is not None
-        meaning = reading if doubtful else reading.query
-        knowledge = relevant(context.knowledge, terms)
-        decision = context.cache.get(
-            model,
-            (decide, meaning, context.request.asked, terms, knowledge, brief),
-            lambda: _decide(prepare(context), brief=brief),
-        )
+    doubtful = reading.certain is None and reading.query is not None
+    meaning = reading if doubtful else reading.query
+    of = (meaning, context.request.asked, terms, relevant(context.knowledge, terms))
+    decision = context.cache.get(
+        model,
+        (decide, *of, context.stopped, brief),
+        lambda: _decide(prepare(context), brief=brief),
+    )
     readings = readings_of(reading, model)
     read_as = None if reading.query is None else readings[0]
     decision = structs.replace(
@@ -103,11 +99,14 @@ def figures_of(
     attributes, people = prepared.context.model.attributes, round(anonymity_set.people)
     parts = objective.parts(mask)._asdict().items()
     bits: dict[str, Any] = {term: float(each) for term, each in parts}
+    k, budget = prepared.settings.k, prepared.settings.max_violations
+    spends = bool(k and budget and mask & ~anonymity_set.disclosed)
     return Figures(
         names=tuple(attributes[index].name for index in order or members(mask)),
         identifiability=float(anonymity_set.identifiability(mask, terms.metric, terms.metric_k)),
         people=people,
         people_left=min(float(people), anonymity_set.people_left(mask)),  # expected, of those
+        spent=float(anonymity_set.identifiability(mask, "k", k)) if k and spends else 0.0,
         **bits,
     )
 

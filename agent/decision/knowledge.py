@@ -10,6 +10,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import chain, permutations
 from math import prod
 from typing import Generic, NamedTuple, TypeVar
@@ -19,6 +20,7 @@ import numpy as np
 from agent.decision.cache import Cache
 from agent.decision.values import Inferred
 from agent.model.model import ANY_PEOPLE, Concepts, Meaning, Model
+from agent.model.reading import TextIndex
 from agent.tradeoff.measures import FEWEST
 
 WEEK = timedelta(days=7)
@@ -38,13 +40,14 @@ class Knowledge:
     it learned within the last seven days; ``queries``: (query, times) pairs, ascending: the model's
     queries, by index, that carried something to it, and how often, each time by the probability
     that it was meant; ``share``: 0 to 1, rho of DESIGN.md 2.8, of those who agree with ``codes``,
-    who agree with what else it holds.
+    who agree with what else it holds; ``spent``: of its budget of violations, a sum of shares.
     """
 
     codes: tuple[tuple[str, int], ...] = ()
     recent: int = 0
     queries: History = ()
     share: float = 1.0
+    spent: float = 0.0
 
     @property
     def names(self) -> frozenset[str]:
@@ -90,6 +93,8 @@ class Holdings(Generic[Value]):
         self._learnt: list[timedelta] = []  # when each fact was new, ascending
         self.queries: dict[str, deque[Sequence[tuple[Value, float]]]] = {}
         """What texts may have meant, by each site that was sent something and did not forget it."""
+        self.spent = defaultdict[str, float](float)
+        """Of the budget of violations, by site, since it last forgot."""
 
     def add_facts(self, at: datetime, site: str, facts: Iterable[tuple[str, Value]]) -> None:
         """Note facts that one of its sites received; what is told anyway is never `recent`."""
@@ -119,6 +124,8 @@ class Holdings(Generic[Value]):
                 self._learns(name, fact)
         for site in self.queries.keys() & sites:
             del self.queries[site]
+        for site in sites:
+            self.spent.pop(site, None)
 
     def _learns(self, name: str, fact: HeldValue[Value]) -> bool:
         """Hold a fact if it is new; return whether it is."""
@@ -265,7 +272,7 @@ def knowledge_in(
     coded = [concepts.code(fact, model) for fact in facts]
     times = defaultdict[int, float](float)
     for text, count in (holdings.times if planned else {}).items():
-        query = cache.match(model, text)
+        query = cache.get(model, (TextIndex.find, text), partial(model.texts.find, text))
         if query is not None and count:
             times[query] += count
     return Knowledge(
@@ -273,4 +280,5 @@ def knowledge_in(
         recent=holdings.recent(now),
         queries=tuple(sorted(times.items())),
         share=share_of(facts, model, concepts, cache) if None in coded else 1.0,
+        spent=sum(holdings.spent.values()),
     )

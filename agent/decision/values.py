@@ -16,6 +16,7 @@ Code = Literal[
     "recognised",
     "outside the model",
     "past a limit already",
+    "you would stand out",
     "locked",  # from here on: nothing was decided, and nothing is attached (`UNDECIDED`)
     "no policy",
     "no model",
@@ -53,6 +54,7 @@ Reason = Literal[
     "guarded",
     "recognised",
     "outside the model",
+    "you would stand out",
     "too many combinations",
 ]
 NO_ROOM: Reason = "no room in the header"
@@ -141,7 +143,8 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     Bits, but ``identifiability`` (I(A u D|d)) and ``identifiability_cost`` (less I(0|d)), which
     are in the unit of the metric. ``people``: how many agree with what the recipient holds;
     ``people_left``: how many are expected to agree with the set too; ``breaks``: the first limit
-    that the set breaks, by its key in a policy. In standing mode ``utility`` is a mean of queries.
+    that the set breaks, by its key in a policy; ``spent``: the share of people whom the set leaves
+    among fewer than k, where some may be. In standing mode ``utility`` is a mean of queries.
     """
 
     names: tuple[str, ...] = ()
@@ -154,6 +157,7 @@ class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     people: int = 0
     people_left: float = 0.0
     breaks: str | None = None
+    spent: float = 0.0
 
 
 class Outcome(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -225,7 +229,8 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ``code``: "answered" in the ordinary case. Else the query is unknown; or a rule blocks the
     request; or one person ("recognised") or nobody ("outside the model") agrees with what the
     recipient holds, and nothing new is sent; or what it holds breaks a limit, before anything is
-    added; or nothing could be decided (`UNDECIDED`), and all else is empty.
+    added; or with anything new the user would stand out; or nothing could be decided (`UNDECIDED`),
+    and all else is empty.
 
     ``model``: the id of the model that decided; ``read_as``: what the query means, None where it is
     not understood; ``readings``: all that it may mean, the surest first. ``outcomes``: all

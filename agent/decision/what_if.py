@@ -64,12 +64,13 @@ def weigh(
     if not informed:
         objective = DisclosureObjective(HELPS_NOTHING, anonymity_set, prepared.settings)
     objective.extensions(mask, ())
+    new, sets = ~anonymity_set.disclosed if context.stopped else 0, (before, mask)
+    broken = ["protect" if each & new else objective.broken(each) for each in sets]
     chosen, changed = (
-        structs.replace(figures_of(objective, each, prepared), breaks=objective.broken(each))
-        for each in (before, mask)
+        structs.replace(figures_of(objective, each, prepared), breaks=limit)
+        for each, limit in zip(sets, broken, strict=True)
     )
-    decided = {each.name: each for each in decision.outcomes}
-    outcomes = []
+    decided, rows = {each.name: each for each in decision.outcomes}, list[Outcome]()
     for index, attribute in enumerate(model.attributes):
         own, gain, cost = 1 << index, None, None
         if anonymity_set.combinations(mask | own) <= COMBINATIONS:
@@ -81,7 +82,7 @@ def weigh(
             reason=decision.code,
             disclose=terms.disclose(attribute.name),
         )
-        outcomes.append(
+        rows.append(
             structs.replace(
                 outcome,
                 disclosed=bool(mask & own),
@@ -91,9 +92,7 @@ def weigh(
                 people_left=min(float(chosen.people), anonymity_set.people_left(mask | own)),
             )
         )
-    return SetComparison(
-        chosen=chosen, changed=changed, outcomes=tuple(outcomes), informed=informed
-    )
+    return SetComparison(chosen=chosen, changed=changed, outcomes=tuple(rows), informed=informed)
 
 
 def curve_of(context: Context) -> Curve:

@@ -28,7 +28,6 @@ from agent.tradeoff.measures import (
     risk,
 )
 from agent.tradeoff.tables import (
-    UNSPECIFIED,
     Floats,
     Indexes,
     Population,
@@ -261,26 +260,6 @@ class AnonymitySet:
             return 0.0
         new = mask & self.persons & ~self.disclosed
         return self._of(("people", 0), self._people_left).value(new)
-
-    def own_class(self, mask: int, own: Mapping[int, int]) -> tuple[float, float]:
-        """How many agree with d and ``own`` on the person attributes of A, and a guess's success.
-
-        ``own``: code by person attribute, 0 where it is missing. Values that contradict what is
-        known leave nobody, at success 1, and so do fewer than 3 rows of a sample. It is not
-        remembered: an anonymity set outlives the request, and whose codes they are must not.
-        """
-        mine = {each: own.get(each, UNSPECIFIED) for each in members(mask & self.persons)}
-        agree = np.ones(len(self._rows), dtype=bool)
-        for each, code in mine.items():
-            agree &= self._columns[each] == code
-        rows = int(np.count_nonzero(agree))
-        if not self.sampled or not rows:
-            return rows, 1 / max(rows, 1)
-        expected = np.exp2(self._expected_in(mask & self.persons, np.flatnonzero(agree)[:1]))
-        people = self._weights()[agree].sum(keepdims=True)
-        alike = Alike(np.ones(1), np.full(1, float(rows)), people, expected)
-        success = 1.0 if alike.few()[0] else float(risk(alike, self._share)[0])
-        return 1 / success, success
 
     def guard_bits(self, guarded: int, mask: int) -> float:
         """G_v(A|d): bits that A tells about person attribute v (``guarded``)."""

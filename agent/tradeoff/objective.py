@@ -1,8 +1,8 @@
 """The objective F = U - lambda C, for any utility and cost, and for a disclosure to a recipient."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import inf
 from typing import Literal, NamedTuple
@@ -25,7 +25,7 @@ from agent.tradeoff.tables import (
 )
 from agent.tradeoff.utility import Function, Utility
 
-Limit = Literal["attributes_per_request", "new_facts_per_week", "risk", "k", "protect"]
+Limit = Literal["attributes_per_request", "new_facts_per_week", "risk", "k"]
 MANY = 3  # attributes; sets of fewer are as soon evaluated as bounded
 FIRST_FEW = (0, 4, 8, 16)  # attributes that are priced together to rule a large set out
 
@@ -39,9 +39,7 @@ class Settings:
     weight) pairs; ``metric_k``: the k of the metric k-anonymity. Hard limits: ``k`` people with
     a tolerated share ``max_violations`` of people in smaller classes; ``max_risk``, the expected
     success of one guess; ``most`` >= 0 attributes in a set, and ``most_new`` >= 0 person
-    attributes in it that the recipient does not hold. ``own``: the user's own (person attribute,
-    code) pairs, code 0 for the rest; where given, ``k`` and ``max_risk`` are kept for the people
-    like the user too.
+    attributes in it that the recipient does not hold.
     """
 
     candidates: int
@@ -55,7 +53,6 @@ class Settings:
     max_risk: float | None = None
     most: int | None = None
     most_new: int | None = None
-    own: tuple[tuple[int, int], ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse an unknown metric and a negative price: UsageError."""
@@ -219,8 +216,8 @@ class DisclosureObjective(Objective):
             self._limits.append(("k", "k", settings.k, settings.max_violations))
         self._measures: list[tuple[Measure, int]] = [(settings.metric, settings.metric_k)]
         self._measures += [(measure, k) for _, measure, k, _ in self._limits]
-        special = people.closed or settings.guards or (settings.own is not None and self._limits)
-        self._by_rows = not special and not settings.candidates & ~people.persons
+        special = people.closed or settings.guards or settings.candidates & ~people.persons
+        self._by_rows = not special
         self._sensitive = union(np.flatnonzero(settings.sensitivity).tolist()) & ~people.disclosed
         count = len(people.cards)
         # By attribute: if it is a candidate, and new to the recipient; its sensitivity in bits.
@@ -383,8 +380,7 @@ class DisclosureObjective(Objective):
             lasts = not for_good or people.monotone(measure, self.candidates)
             if lasts and people.identifiability(mask, measure, k) > most:
                 return limit
-        mine = demands.own is None or self._keeps_own(mask, dict(demands.own), for_good=for_good)
-        return None if mine else "protect"
+        return None
 
     def may_exceed(self, mask: int, level: float) -> bool:
         """Whether F(A) can be above ``level``, mostly without evaluating C, or U."""
@@ -397,19 +393,6 @@ class DisclosureObjective(Objective):
         bits = self.utility(mask) if self._people.sampled else self._utility.limit
         hopeful = all(bits - self.cost_floor(each) > level for each in few)
         return hopeful and self.utility(mask) - self.cost_floor(few[-1]) > level
-
-    def _keeps_own(self, mask: int, own: Mapping[int, int], *, for_good: bool) -> bool:
-        """Whether k and the risk hold for the people like the user; nobody is certainty.
-
-        With ``for_good``, whether they might for a larger set. Of a set with request attributes
-        only the person part counts.
-        """
-        k, risk = self._settings.k, self._settings.max_risk
-        mask &= self._people.persons
-        people, success = self._people.own_class(mask, own)
-        if for_good and people and not self._people.monotone("k", 0):
-            return True
-        return bool(people and (k is None or people >= k) and (risk is None or success <= risk))
 
 
 def forced(objective: SetFunction, attributes: Iterable[int]) -> int:

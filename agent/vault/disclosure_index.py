@@ -171,7 +171,8 @@ class LedgerStep(NamedTuple):
 
     ``people_left``: who agreed with all that the site's pool held from then on; it and ``query``
     are None where the site forgot. ``meant``: the known queries that the text may have meant, the
-    one that it was read as first, with probabilities; ``facts``: those that may have been new.
+    one that it was read as first, with probabilities; ``facts``: those that may have been new;
+    ``spent``: of the budget of violations.
     """
 
     number: int
@@ -181,6 +182,7 @@ class LedgerStep(NamedTuple):
     query: str | None
     meant: Shares = ()
     facts: Pairs = ()
+    spent: float = 0.0
 
     def __repr__(self) -> str:
         return f"LedgerStep(number={self.number}, at={self.at.isoformat()})"
@@ -232,7 +234,7 @@ class DisclosureIndex:
             steps = [LedgerStep(number, record.at, site, None, None) for site in record.sites]
         else:
             reading = record.people_left, record.query, record.meant
-            steps = [LedgerStep(number, record.at, record.site, *reading, news)]
+            steps = [LedgerStep(number, record.at, record.site, *reading, news, record.spent)]
         self.steps += steps
         self.latest = record.at if self.latest is None else max(self.latest, record.at)
         for step in steps:
@@ -301,6 +303,7 @@ class _View:
                 holdings.forget((step.site,))
                 continue
             holdings.add_query(step.site, list(filter(any, step.meant)))
+            holdings.spent[step.site] += step.spent
             facts = [self._concepts.current(Meaning(*fact)) for fact in step.facts]
             holdings.add_facts(step.at, step.site, facts)
         self._read = len(steps)

@@ -1,24 +1,47 @@
-"""What the user stated: facts by kind, and what texts do not mean."""
+"""What the user stated: facts by kind, and what texts do not mean; and where they stand out."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, KeysView, Mapping, Sequence
 from datetime import datetime
+from hashlib import sha256
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct
 
+from agent.decision.cache import Cache
+from agent.decision.context import Context, Limits, stands_out
+from agent.decision.knowledge import Knowledge, people_left
 from agent.decision.values import Fact
 from agent.errors import UsageError, VaultVersionError
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.model import Concepts, Model, meaning_of
 from agent.model.reading import spelling
 from agent.vault.database import damaged, decoded
+from agent.vault.disclosure_index import site_of
 from agent.vault.store import MAX_ITEM_BYTES, Items, Store
 
-ITEM = "profile"
+ITEM, STOPS = "profile", "stops"
 CORRECTIONS, MOST_CORRECTIONS = "not-that", 1_000  # the item, and how many are in it
 Values = Mapping[str, str]  # by kind: a value's name across models, or MODEL:VALUE (`Meaning`)
 _DECODER = msgspec.json.Decoder(list[Fact])
+
+
+class Stop(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A recipient that learns nothing new, since the user would stand out there (DESIGN.md 2.6).
+
+    ``site``: registered, and with it its pool; ``at``: since when, with a zone; ``under``: by which
+    limits and facts, the only ones for which it holds (`Profile.under`); ``names``: the attributes
+    of the ``model`` that would have been new, the one first without which most would look alike.
+    """
+
+    site: str
+    at: Annotated[datetime, Meta(tz=True)]
+    under: str
+    model: str
+    names: tuple[str, ...]
+
+
+_STOPS = msgspec.json.Decoder(tuple[Stop, ...])
 
 
 class Profile:
@@ -35,6 +58,8 @@ class Profile:
         self.facts = tuple(facts or ())
         _check(self.facts)
         self._values = values_of(self.facts)
+        self.stops: tuple[Stop, ...] = decoded(records.get(STOPS), _STOPS, "its stops") or ()
+        """All that were made and not lifted, whether or not they hold now."""
 
     def __repr__(self) -> str:
         return f"Profile({len(self.facts)} facts)"
@@ -56,10 +81,73 @@ class Profile:
         return {name: values.get(name, UNSPECIFIED) for name in names}
 
     def codes(self, model: Model) -> dict[str, int]:
-        """The codes of what is set, for a policy with protect = "me" only."""
+        """The codes of what is set: to replay past requests, of which no answer leaves."""
         codes = model.person_codes
         values = values_in(self._values, model)
         return {name: codes[name][value] for name, value in values.items()}
+
+    def would_stand_out(self, names: Sequence[str], context: Context) -> bool:
+        """Whether with these attributes too few people would look like the user to a recipient.
+
+        Never where they are not new to it, or the terms protect everyone: the one Boolean by which
+        values that were not disclosed have a say, once the set is fixed (DESIGN.md 2.6).
+        """
+        terms, model = context.terms, context.model
+        known = context.knowledge if terms.memory == "remembers" else Knowledge()
+        new = [each for each in names if each in model.person_codes and each not in known.names]
+        if not new or terms.limits.protect == "everyone":
+            return False
+        values = self.reveal(new, model)
+        codes = {name: model.person_codes[name][value] for name, value in values.items()}
+        return stands_out(known.with_facts(codes), terms.limits, model, context.cache)
+
+    def rarest(self, model: Model, limits: Limits, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of these attributes that alone would make the user stand out, for the user's eyes.
+
+        Nothing of it stays in a cache.
+        """
+        codes = {name: code for name, code in self.codes(model).items() if name in names}
+        alone = (Knowledge().with_facts({name: code}) for name, code in codes.items())
+        return tuple(
+            e.codes[0][0] for e in alone if e.codes[0][1] and stands_out(e, limits, model, Cache())
+        )
+
+    def under(self, limits: str) -> str:
+        """A digest of all facts and a policy's limits: a stop holds until one of them changes."""
+        return sha256(limits.encode() + msgspec.json.encode(self.facts)).hexdigest()
+
+    def in_force(self, limits: str, by: datetime | None = None) -> tuple[Stop, ...]:
+        """The stops that hold under a policy's limits; ``by``: those made by then, None for all."""
+        under = self.under(limits) if self.stops else ""
+        holding = (each for each in self.stops if each.under == under)
+        return tuple(each for each in holding if by is None or each.at <= by)
+
+    def stop(self, names: Sequence[str], context: Context, at: datetime, limits: str) -> None:
+        """Stop a recipient that these attributes were decided for, and drop stops that do not hold.
+
+        ``limits``: of the policy. VaultError if it was not written.
+        """
+        known, codes = context.knowledge, self.codes(context.model)
+        new = {name: codes[name] for name in names if name in codes and name not in known.names}
+
+        def without(name: str) -> int:
+            rest = {each: code for each, code in new.items() if each != name}
+            return people_left(known.with_facts(rest), context.model)
+
+        ordered = tuple(sorted(new, key=without, reverse=True))
+        site, under = site_of(context.request.recipient), self.under(limits)
+        stop = Stop(site=site, at=at, under=under, model=context.model.id, names=ordered)
+        self._keep(*(each for each in self.stops if each.under == under), stop)
+
+    def lift(self, sites: Callable[[str], bool]) -> None:
+        """Drop the stops of some sites; VaultError if that was not written."""
+        rest = [each for each in self.stops if not sites(each.site)]
+        if len(rest) < len(self.stops):
+            self._keep(*rest)
+
+    def _keep(self, *stops: Stop) -> None:
+        self._records.put(STOPS, msgspec.json.encode(stops))
+        self.stops = stops
 
     def keep(self, facts: Iterable[Fact]) -> None:
         """Replace all facts; VaultError if that fails: then nothing has changed."""
@@ -135,7 +223,8 @@ def planned(
     whatever the value, since the names of what is set are no secret (DESIGN.md 2.6); what the
     change names itself stays as stated. Its value is the one that follows, if one does; else
     "unspecified" where it was not set, or followed from the old value. UsageError for an unknown
-    name or value, two values of one kind, or a fact both set and unset.
+    name or value, two values of one kind, a fact both set and unset, or one that the change names
+    and another that cannot be with it.
     """
     before = values_of(facts)
     stated = named_values(given.items(), models)
@@ -154,6 +243,7 @@ def planned(
     for kind in removed & before.keys():
         for other in _hanging(kind, None, models).keys() - touched:
             after.pop(other, None)
+    _check_pairs(after, stated.keys(), models)
     old_facts = {each.kind: each for each in facts}
 
     def fact(kind: str, value: str) -> Fact:
@@ -165,6 +255,21 @@ def planned(
         return msgspec.structs.replace(old, value=value, set_at=now)
 
     return tuple(fact(*each) for each in sorted(after.items()))
+
+
+def _check_pairs(values: Values, stated: KeysView[str], models: Sequence[Model]) -> None:
+    """Refuse two values that cannot be together, one of them stated; UsageError, without values."""
+    attributes = {kind: each for m in reversed(models) for kind, each in m.by_concept.items()}
+    for kind, value in values.items():
+        for other, follows in _hanging(kind, value, models).items():
+            current = values.get(other, UNSPECIFIED)
+            if current in (follows, UNSPECIFIED) or follows == UNSPECIFIED:
+                continue
+            if not stated.isdisjoint({kind, other}):
+                one, two = attributes[other], attributes[kind]
+                what = f"the values of {one.title!r} and {two.title!r} cannot both be right"
+                ways = f"`reticent profile set {one.name}` or `reticent profile set {two.name}`"
+                raise UsageError(what, f"which of the two is? Change the other one: {ways}")
 
 
 def _set_kind(name: str, facts: Values, models: Sequence[Model]) -> str:

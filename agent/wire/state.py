@@ -192,10 +192,11 @@ class Recipient(Message, frozen=True, kw_only=True):
 
     ``sites``: the registered domains that were sent anything; ``held``: the facts that it holds,
     by name; ``requests``: how many carried something; ``people_left``: who fit what it holds,
-    and ``first_left`` what it held at first; ``blocked``: the policy gives it nothing. Where one is
-    asked about, and not in the list of all: ``values`` of what it holds, ``since`` when;
-    ``recent``: how many it was sent in the last seven days; ``inferred``: of what is guarded from
-    it, by the policy as it is now.
+    and ``first_left`` what it held at first; ``blocked``: the policy gives it nothing; ``stopped``:
+    it is told nothing new, since the user would stand out with these attributes of the model that
+    decided, the rarest first. Where one is asked about, and not in the list of all: ``values`` of
+    what it holds, ``since`` when; ``recent``: how many it was sent in the last seven days;
+    ``inferred``: of what is guarded from it, by the policy as it is now.
     """
 
     pool: str
@@ -208,6 +209,7 @@ class Recipient(Message, frozen=True, kw_only=True):
     first_left: int
     among: CountedAmong | None = None
     blocked: bool = False
+    stopped: list[str] = field(default_factory=list)
     values: dict[str, str] = field(default_factory=dict)
     since: dict[str, datetime] = field(default_factory=dict)
     recent: int = 0

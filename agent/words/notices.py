@@ -254,7 +254,27 @@ def knows_of(holding: Recipient, titles: Titles = NONE) -> str:
     unset = [name for name, value in holding.values.items() if value == UNSPECIFIED]
     learns = f" It also knows what you did not say: {listed(titled(unset, titles))}."
     facts = counted(len(holding.values), "fact")
-    return f"{holding.pool} knows {facts} about you. {fits}{new}.{learns if unset else ''}"
+    known = f"{holding.pool} knows {facts} about you. {fits}{new}.{learns if unset else ''}"
+    if not holding.stopped:
+        return known
+    return f"{known} {stopped(holding.pool, titled(holding.stopped, titles))}."
+
+
+def stopped(pool: str, titles: Sequence[str]) -> str:
+    """Say why a recipient is told nothing new, and what ends that; the rarest fact comes first."""
+    facts = listed(titles, most=MOST_NAMED)
+    return (
+        f"{pool} is told nothing new: with {facts}, too few people would look like you there. "
+        f"To change that, unset {titles[0]}, or lower your limits"
+    )
+
+
+def rare_fact(title: str) -> str:
+    """Say beforehand that a fact makes the user stand out by itself, and what to do."""
+    return (
+        f"{title}: so few people share your value that you would stand out by it alone, and a site "
+        "that may get it is told nothing new instead. Unset it, or let it never be sent"
+    )
 
 
 def inferred(fact: Inferred) -> str:

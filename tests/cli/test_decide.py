@@ -85,14 +85,12 @@ def test_each_setting_reaches_the_terms(
 
 
 def test_what_cannot_be_decided_here_is_refused(run: Run, village: Path, ask: Ask) -> None:
-    """A model that is damaged, a policy that is, and one that needs the user's values."""
+    """A model that is damaged, and a policy that is; the user's own values are not needed."""
     near = village.with_name("vilage.safetensors")
     near.write_bytes(village.read_bytes()[:-1])
     assert near.name in decide_(run, near).refusal(code=1)[0]
     near.unlink()
-    error, hint = run(*ask('protect = "me"\nk = 2')).refusal()
-    assert "values are unknown here" in error
-    assert "reticent ask" in hint
+    assert run(*ask('protect = "me"\nk = 2')).code == 0
     ran = run(*ask('lambda = 2\n[attributes]\nregion = "nevr"'))
     assert (ran.code, ran.out) == (1, "")
     assert "policy.toml:3: attributes.region: 'nevr' is not one of" in ran.err

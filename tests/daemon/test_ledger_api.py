@@ -275,8 +275,11 @@ def test_what_follows_from_a_fact_changes_with_it_and_is_said() -> None:
     assert values()[then.name] == implied
     named = calls.change_profile(ProfileChange(set={by.name: value, then.name: implied}))
     assert named.implied == []
-    calls.change_profile(ProfileChange(set={by.name: value, then.name: then.values[2]}))
-    assert values()[then.name] == then.values[2]
+    for wrong in ({by.name: value, then.name: then.values[2]}, {then.name: then.values[2]}):
+        with pytest.raises(UsageError, match="cannot both be right") as refused:
+            calls.change_profile(ProfileChange(set=wrong))
+        assert "which of the two is?" in refused.value.hint
+    assert values()[then.name] == implied
     gone = calls.change_profile(ProfileChange(unset=[by.name]))
     assert [(each.name, each.value) for each in gone.implied] == [(then.name, None)]
 

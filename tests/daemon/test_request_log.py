@@ -159,7 +159,7 @@ def test_a_request_too_many_does_not_open_the_profile(monkeypatch: pytest.Monkey
     for name in ("codes", "reveal"):
         monkeypatch.delattr(Profile, name)
     assert handle(SHOP, MONDAY, agent, "page").code == TOO_MANY
-    with pytest.raises(AttributeError, match="codes"):
+    with pytest.raises(AttributeError, match="reveal"):
         handle(SHOP, MONDAY, agent, "user")
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agent.decision import decide as deciding
 from agent.decision.cache import Cache
 from agent.decision.choice import FEWEST, uses_of
-from agent.decision.context import Context, Limits, Own, Prepared, Terms, prepare
+from agent.decision.context import Context, Limits, Prepared, Terms, prepare
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
 from agent.model.attributes import Attribute, Query, Scope
@@ -131,25 +131,25 @@ def decide(
     terms: Terms,
     knowledge: Knowledge,
     model: Model,
-    own: Own | None = None,
     cache: Cache | None = None,
 ) -> Decision:
     """Decide without a context of one's own."""
     cache = cache or Cache()
-    return deciding.decide(Context(request, terms, knowledge, model, own, cache=cache))
+    return deciding.decide(Context(request, terms, knowledge, model, cache=cache))
 
 
 class World(NamedTuple):
-    """One request in one model: all that a decision depends on."""
+    """One request in one model: all that a decision depends on, and the user's own codes."""
 
     model: Model
     request: Request
     terms: Terms
     known: Knowledge
     own: Mapping[str, int]
+    stopped: bool = False
 
     def decided(self) -> Decision:
-        return decide(self.request, self.terms, self.known, self.model, self.own, CACHE)
+        return deciding.decide(self.context())
 
     def under(self, **changes: Any) -> "World":  # noqa: ANN401  # of any field
         """Return the same on other terms."""
@@ -161,7 +161,8 @@ class World(NamedTuple):
         return self.under(limits=limits)
 
     def context(self) -> Context:
-        return Context(self.request, self.terms, self.known, self.model, self.own, cache=CACHE)
+        stopped = self.stopped
+        return Context(self.request, self.terms, self.known, self.model, stopped, cache=CACHE)
 
     def prepared(self) -> Prepared:
         return prepare(self.context())
@@ -246,7 +247,7 @@ def worlds(draw: st.DrawFn, *, forced: bool = True, exact: bool = False) -> Worl
         recent=draw(st.integers(0, 4)),
         queries=tuple(sorted(queries.items())),
     )
-    return World(model, request, terms, known, own)
+    return World(model, request, terms, known, own, draw(st.integers(0, 7)) == 0)
 
 
 def codes() -> st.SearchStrategy[dict[str, int]]:

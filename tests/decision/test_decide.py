@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from agent.decision.cache import Cache
-from agent.decision.context import Limits, Terms
+from agent.decision.context import Limits, Terms, stands_out
 from agent.decision.decide import decide as decide_context
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
 from agent.errors import UsageError
 from agent.tradeoff.search import EPSILON
 from tests.decision.made import (
+    CACHE,
     CARDS,
     NAMES,
     PERSONS,
     World,
-    codes,
     decide,
     made_model,
     model_of,
@@ -95,7 +95,7 @@ def test_memory_changes_nothing(world: World, other: World, both: list[bool]) ->
     context, used = world.context(), replace(world.context(), cache=Cache())
     decide_context(replace(used, request=other.request))
     decide_context(replace(used, knowledge=other.known))
-    decide_context(replace(used, own=other.own))
+    decide_context(replace(used, stopped=not used.stopped))
     found = {each: decide_context(used, brief=each) for each in both}
     whole = decide_context(replace(context, cache=Cache()))
     named = {*whole.disclosed, *whole.waiting} if whole.disclosed else {*NAMES}
@@ -237,7 +237,7 @@ def test_no_demand_raises_the_objective(world: World, data: st.DataObject) -> No
         *(world.within(violations=limits.violations / by) for by in (2, 1e9)),
         world.within(attributes_per_request=5 if most is None else max(0, most - 1)),
         world.within(new_facts_per_week=5 if week is None else max(0, week - 1)),
-        world.within(protect="me"),
+        world._replace(stopped=True),
         world.under(nothing=True),
     ]
     before, after = world.decided(), data.draw(st.sampled_from(stricter)).decided()
@@ -379,38 +379,43 @@ def _alike(one: Decision, other: Decision) -> bool:
     return one == structs.replace(other, request=one.request, **reading)
 
 
-@given(worlds(), st.sampled_from(NAMES[:PERSONS]), st.integers(0, 1))
-def test_protecting_me_keeps_my_own_class(world: World, name: str, more: int) -> None:
-    """With anything new, k people are left who are like the user, and none stands out of them.
-
-    Also where that limit is lax for everybody, and as many or one too few are like the user.
-    """
-    k = max(1, _like_the_user(world, (name,)) + more)
-    mine = world.within(protect="me", k=k, violations=0.99)
-    decision, limits = mine.decided(), mine.terms.limits
-    both = decision.disclosed + decision.waiting
-    for names in (decision.disclosed, both):
-        if set(names) - mine.remembered:
-            left = _like_the_user(mine, names)
-            assert left >= (limits.k or 0)
-            assert limits.risk is None or 1 / left <= limits.risk
+@given(worlds(), st.integers(0, 1), st.booleans())
+def test_who_stands_out_is_one_of_too_few(world: World, more: int, exact: bool) -> None:
+    """Of k, or of those whom a guess may be right about; and nobody does where no limit holds."""
+    after = world.known.with_facts({name: world.own[name] for name in NAMES[:2]})
+    alike = _like_the_user(world._replace(known=after))
+    limits = Limits(k=max(1, alike + more)) if exact else Limits(risk=1 / max(1, alike + more))
+    assert stands_out(after, limits, world.model, CACHE) == (alike == 0 or more > 0)
+    assert not stands_out(after, Limits(), world.model, CACHE)
 
 
-def _like_the_user(world: World, names: tuple[str, ...]) -> int:
-    """Return how many agree with what is held and with the user in what is told."""
+def _like_the_user(world: World) -> int:
+    """Return how many agree with what is held."""
     table = world.model.population.codes
     alike = np.ones(len(table), bool)
-    for name, code in world.known.codes if world.remembered else ():
+    for name, code in world.known.codes:
         alike &= table[:, NAMES.index(name)] == code
-    for name in set(names) & {*NAMES[:PERSONS]}:
-        alike &= table[:, NAMES.index(name)] == world.own.get(name, 0)
     return int(alike.sum())
 
 
-@given(worlds(), codes())
-def test_protecting_everyone_looks_at_nobody(world: World, other: dict[str, int]) -> None:
-    """The user's codes do not matter; protecting the user changes nothing where nothing is kept."""
-    everyone = world.within(protect="everyone")
-    assert everyone.decided() == everyone._replace(own=other).decided()
-    free = world.within(k=None, risk=None, protect="everyone")
-    assert _alike(free.decided(), free.within(protect="me").decided())
+@given(worlds())
+def test_a_stopped_recipient_learns_nothing_new(world: World) -> None:
+    """What it holds is still sent; nothing waits, and no limit is looked at: what is new is out."""
+    decision = world._replace(stopped=True).decided()
+    assert world.remembered.issuperset(decision.disclosed)
+    assert not decision.waiting
+    assert decision.code != "answered" or world.terms.limits != Limits()
+    for each in decision.outcomes:
+        assert each.held or each.reason != "would break a limit"
+    unknown = world._replace(stopped=True, known=Knowledge()).decided()
+    assert not unknown.disclosed
+    assert {each.reason for each in unknown.outcomes} <= {
+        *("you would stand out", "never", "guarded", "not asked for")
+    }
+
+
+@given(worlds())
+def test_protecting_the_user_changes_no_set(world: World) -> None:
+    """Whether a recipient is stopped is decided afterwards."""
+    one, other = (world.within(protect=whom).decided() for whom in ("everyone", "me"))
+    assert one == other

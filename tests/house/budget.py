@@ -39,22 +39,22 @@ BUDGETS = {
     "agent/assistants": Size(450, 4),
     "agent/build": Size(2_410, 17),
     "agent/cli": Size(4_000, 28),
-    "agent/daemon": Size(4_600, 30),
+    "agent/daemon": Size(4_605, 30),
     "agent/decision": Size(1_350, 9),
-    "agent/lab": Size(2_850, 23),
+    "agent/lab": Size(2_880, 23),
     "agent/model": Size(1_430, 9),
     "agent/tradeoff": Size(2_310, 14),
     "agent/tui": Size(3_250, 20),
-    "agent/vault": Size(2_100, 13),
+    "agent/vault": Size(2_160, 13),
     "agent/wire": Size(750, 7),
     "agent/words": Size(850, 6),
     "policy": Size(1_850, 11),
 }
-PRODUCT = Size(27_815, 196)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(27_955, 196)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 22),
     "examples": Size(1_850, 37),
-    "tests": Size(46_220, 285),
+    "tests": Size(46_510, 286),
     "tests/bench": Size(900, 9),
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.

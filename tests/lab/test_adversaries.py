@@ -11,8 +11,10 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from agent.decision.cache import Cache
-from agent.decision.context import Terms, terms_under
-from agent.decision.values import Request
+from agent.decision.context import Context, Limits, Terms, terms_under
+from agent.decision.decide import decide
+from agent.decision.knowledge import Knowledge
+from agent.decision.values import Decision, Request
 from agent.lab.attack import simulation
 from agent.lab.attack.outcome import Reasoner, Remaining, people_left
 from agent.lab.attack.simulation import FIRST, Person, Reticent, Scene, Trace, people_of
@@ -20,7 +22,7 @@ from agent.lab.attack.strategies import ANSWERED, PRESETS, SHIPPED, UNSET, Strat
 from agent.model.model import Model
 from policy.match import Rulebook, known
 from policy.read import preset, read
-from tests.decision.made import PERSONS, decide, made_model
+from tests.decision.made import PERSONS, made_model
 from tests.decision.transcripts import Told, knowledge_of
 from tests.lab.worlds import model, names, others
 
@@ -81,6 +83,7 @@ def agent_of(codes: tuple[int, ...], target: Person, strategy: Strategy) -> list
     With a cache of its own, so that nothing is remembered of anybody else.
     """
     own, sent, told = dict(zip(names()[:PERSONS], codes, strict=True)), [], list[Told]()
+    stopped = False
     rules = read(f'preset = "{strategy.preset}"', str(strategy.preset), preset)
     cache, book = Cache(), Rulebook(rules, known(*names()))
     for number, asked in enumerate(target.requests):
@@ -89,11 +92,28 @@ def agent_of(codes: tuple[int, ...], target: Person, strategy: Strategy) -> list
         ruling = book.match(host, text, at.date())
         terms: Terms = strategy.changed(terms_under(ruling, model()))
         held = knowledge_of(told, host, str, at)
-        decision = decide(Request(text, host), terms, held, model(), own, cache)
+        context = Context(Request(text, host), terms, held, model(), stopped, cache=cache)
+        decision = decide(context)
+        if terms.limits.protect == "me" and would_stand_out(own, held, decision, terms.limits):
+            stopped = True
+            decision = decide(replace(context, stopped=True))
         lasting = {name: own[name] for name in decision.disclosed if name in own}
         told.append(Told(at, host, tuple(sorted(lasting.items())), asked.query))
         sent.append(Sent(decision.disclosed, tuple(lasting.values())))
     return sent
+
+
+def would_stand_out(
+    own: dict[str, int], held: Knowledge, decision: Decision, limits: Limits
+) -> bool:
+    """Say whether anything new is told, and too few of the model are like the person then."""
+    told = {name for name in decision.disclosed if name in own}
+    if told <= held.names:
+        return False
+    after = {**dict(held.codes), **{name: own[name] for name in told}}
+    columns = [names().index(name) for name in after]
+    alike = (model().population.codes[:, columns] == [*after.values()]).all(axis=1).sum()
+    return bool(alike < (limits.k or 1) or alike * (limits.risk or 1) < 1)
 
 
 def everybodys(strategy: Strategy, target: Person) -> tuple[list[Sent], list[list[Sent]]]:

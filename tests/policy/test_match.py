@@ -300,11 +300,22 @@ def test_every_character_is_compared_as_the_model_compares_it(step: int) -> None
 @given(ANY_TEXT | MIXED)
 @example("-a_\u2010 b")
 def test_how_words_are_written_does_not_matter(text: str) -> None:
-    """Hyphens and ``_`` are spaces, and to say it twice changes nothing."""
+    """Punctuation is white space, as is what breaks a word unseen; twice changes nothing."""
     said = spoken(text)
     assert spoken(said) == said
-    assert not set(said) & set("_-\u2010\u2019")
-    assert spoken(text.replace(" ", "_")) == said
+    assert not set(said) & set("_-\u2010\u2019.,;/?!*'\u200b")
+    for each in ("_", "-", ", ", ". ", "/", " (", "\u200b"):
+        assert spoken(text.replace(" ", each)) == said
+
+
+@pytest.mark.parametrize("between", [",", "; ", "-", "/", ".", " & ", "_", "\u200b", "\u2014", "*"])
+def test_nothing_between_words_gets_past_a_block(between: str) -> None:
+    """In the rule as in the query."""
+    text = f"flu{between}shot"
+    assert Words.parse("flu shot").matches(spoken(f"get a {text}?"))
+    if between != "*":
+        assert Words.parse(text).matches(spoken("flu shot"))
+        assert Words.parse(text).text == "flu shot"
 
 
 @given(words(), QUERIES)

@@ -221,18 +221,6 @@ def identifiability(
     return total
 
 
-def own_group(population: Population, mask: int, known: Known, own: Known) -> Group:
-    """The rows that agree with d and, on A, with one person's codes."""
-    mine = {i: dict(own).get(i, 0) for i in members(mask) if i < population.persons}
-    alike = set(agreeing(population, known)) & set(agreeing(population, tuple(mine.items())))
-    weights = [1.0] * population.rows if population.weights is None else population.weights
-    expected = everybody = sum(float(each) for each in weights)
-    for i, code in (dict(known) | mine).items():
-        same = population.codes[:, i] == code
-        expected *= sum(float(w) for w, each in zip(weights, same, strict=True) if each) / everybody
-    return Group(1.0, len(alike), sum(float(weights[y]) for y in alike), expected)
-
-
 def _loss(metric: Measure, peak: float, people: float, k: int) -> float:
     if metric in ("maxprob", "risk"):
         return peak

@@ -28,7 +28,6 @@ from tests.tradeoff.worlds import (
     judged_objectives,
     known,
     objectives,
-    owns,
     rich_worlds,
     settings_for,
     stored_of,
@@ -150,7 +149,6 @@ LIFTED: dict[Limit, dict[str, None]] = {
     "new_facts_per_week": {"most_new": None},
     "risk": {"max_risk": None},
     "k": {"k": None},
-    "protect": {"own": None},
 }
 
 
@@ -171,25 +169,11 @@ def keeps_limits(world: World, what: Known, settings: Settings, mask: int) -> bo
     limits: list[tuple[Measure, int, float | None]] = [("risk", 1, settings.max_risk)]
     if settings.k is not None:
         limits.append(("k", settings.k, settings.max_violations))
-    allowed = all(
+    return all(
         limit is None
         or naive.identifiability(world.population, disclosed, what, metric, k) <= limit + 1e-9
         for metric, k, limit in limits
     )
-    if settings.own is None or settings.k is settings.max_risk is None:
-        return allowed
-    people, success = own_class(world, what, settings.own, mask)
-    allowed = allowed and people > 0 and people >= (settings.k or 0) - 1e-9
-    return allowed and (settings.max_risk is None or success <= settings.max_risk + 1e-9)
-
-
-def own_class(world: World, what: Known, own: Known, mask: int) -> tuple[float, float]:
-    """How many look like one person, and the success of a guess at one of them."""
-    alike = naive.own_group(world.population, mask, what, own)
-    if not alike.rows or world.population.weights is None:
-        return alike.rows, 1 / max(alike.rows, 1)
-    success = 1.0 if naive.few(alike) else naive.chance(alike)
-    return 1 / success, success
 
 
 @given(rich_worlds(requests=1, people=25), st.data())
@@ -219,7 +203,7 @@ def test_the_limit_that_is_named_is_broken(world: World, data: st.DataObject) ->
         broken = objective.broken(mask)
         if objective.feasible(mask):
             assert broken is None
-        elif crowd.people > 1 and crowd.combinations(mask) <= COMBINATIONS:
+        elif not crowd.closed and crowd.combinations(mask) <= COMBINATIONS:
             assert broken is not None
         if broken is not None:
             changes: dict[str, Any] = {**LIFTED[broken]}
@@ -275,17 +259,3 @@ def test_larger_sets_are_no_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
         result = maximise(objective, algorithm, nodes=60)
         assert crowd.combinations(result.mask) <= COMBINATIONS
         assert 1 < max(counted) <= COMBINATIONS
-
-
-@given(rich_worlds(people=25), st.data())
-def test_the_class_is_counted(world: World, data: st.DataObject) -> None:
-    """Who agrees with knowledge and with the own codes, and how likely the likeliest is."""
-    what, own = data.draw(known(world)), data.draw(owns(world))
-    crowd = world.anonymity_set(what)
-    for mask in subsets(world.everything):
-        assert crowd.own_class(mask, dict(own)) == pytest.approx(own_class(world, what, own, mask))
-
-
-def test_the_codes_are_not_shown() -> None:
-    """They are what the profile keeps."""
-    assert "1234" not in repr(Settings(0, (), own=((0, 1234),)))

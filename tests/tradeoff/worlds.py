@@ -126,16 +126,6 @@ def crossed(draw: st.DrawFn) -> tuple[Population, Cards, Known]:
 
 
 @st.composite
-def owns(draw: st.DrawFn, world: World) -> Known:
-    """Draw the user's own codes: mostly somebody's, some of them missing or nobody's."""
-    someone = draw(st.integers(0, world.population.rows - 1))
-    codes = {i: int(world.population.codes[someone, i]) for i in range(world.persons)}
-    codes |= draw(st.just({}) | st.dictionaries(st.sampled_from([*codes]), st.integers(0, 4)))
-    missing = draw(st.just(set()) | st.sets(st.sampled_from([*codes])))
-    return tuple((i, code) for i, code in codes.items() if i not in missing)
-
-
-@st.composite
 def rich_worlds(draw: st.DrawFn, *, requests: int = 2, people: int = 60) -> World:
     """Draw the shape of a world and a seed; attributes and intents depend on each other."""
     generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -179,7 +169,6 @@ def settings_for(draw: st.DrawFn, world: World, *, limits: bool = True) -> Setti
         max_risk=draw(st.sampled_from([None, 0.15, 0.3, 0.6])) if limits else None,
         most=draw(st.sampled_from([None, None, None, 0, 1, 2, 3])) if limits else None,
         most_new=draw(st.sampled_from([None, None, None, 0, 1, 2])) if limits else None,
-        own=draw(st.none() | owns(world)) if limits else None,
     )
 
 

@@ -10,13 +10,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.values import Fact, FactTerms
+from agent.decision.context import Context, Terms
+from agent.decision.knowledge import Knowledge
+from agent.decision.values import Fact, FactTerms, Request
 from agent.errors import DamagedVaultError, UsageError, VaultError, VaultVersionError
 from agent.model.model import Model
 from agent.model.reading import normalise, spelling
 from agent.vault import profile
 from agent.vault.backup import restore
-from agent.vault.profile import CORRECTIONS, ITEM, Correction, Corrections, Profile, planned
+from agent.vault.profile import (
+    CORRECTIONS,
+    ITEM,
+    STOPS,
+    Correction,
+    Corrections,
+    Profile,
+    planned,
+)
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
@@ -54,6 +64,56 @@ def profile_of(**values: str) -> Profile:
     return profile
 
 
+def stop(profile: Profile, site: str, limits: str = "k = 9") -> None:
+    request = Request("q", f"www.{site}")
+    profile.stop(("age", "hours"), Context(request, Terms(), Knowledge(), ONE), NOW, limits)
+
+
+def stopped(profile: Profile, limits: str = "k = 9") -> list[str]:
+    return [each.site for each in profile.in_force(limits)]
+
+
+def test_a_stop_holds_until_the_facts_or_the_limits_change() -> None:
+    """And again once they are as they were; it is in the vault, and lifted by site."""
+    profile = profile_of(age="old", region="uk")
+    assert stopped(profile) == []
+    stop(profile, "shop.example")
+    stop(profile, "ads.test")
+    before, both = profile.facts, ["shop.example", "ads.test"]
+    assert stopped(Profile(profile._records)) == stopped(profile) == both  # noqa: SLF001  (what a vault opens again)
+    assert {(each.at, each.model, each.names) for each in profile.stops} == {(NOW, "one", ("age",))}
+    assert stopped(profile, "k = 8") == []
+    change(profile, {"region": "france"}, (), BOTH)
+    assert stopped(profile) == []
+    profile.keep(before)
+    assert stopped(profile) == both
+    profile.lift("ads.test".__eq__)
+    assert stopped(profile) == ["shop.example"]
+    change(profile, {"region": "france"}, (), BOTH)
+    stop(profile, "books.example")
+    profile.keep(before)
+    assert stopped(profile) == []  # the older one went
+    assert [each.site for each in profile.stops] == ["books.example"]
+
+
+def test_a_stop_that_is_not_written_is_none() -> None:
+    """Nothing is sent in its place: whoever asked for it fails."""
+    profile = Profile(store := MemoryStore())
+    store.full = True
+    with pytest.raises(VaultError):
+        stop(profile, "shop.example")
+    assert profile.stops == ()
+
+
+@pytest.mark.parametrize("payload", [b"", b"{}", b"[{}]", b'[{"site":"a.example"}]', b"\xff"])
+def test_damaged_stops_are_refused(payload: bytes) -> None:
+    """Never read as none: then more would be told."""
+    store = MemoryStore()
+    store.put(STOPS, payload)
+    with pytest.raises(DamagedVaultError):
+        Profile(store)
+
+
 def _of_model(values: dict[str, str], model: Model) -> dict[str, str]:
     own = {each.name for each in model.attributes}
     return {name: value for name, value in values.items() if name in own}
@@ -85,6 +145,38 @@ def test_a_change_changes_what_it_names(
         assert fact.set_at == (NOW if same else later)
         assert fact.kind not in old or fact.id == old[fact.kind].id
     assert len({each.id for each in profile.facts}) == len(profile.facts)
+
+
+WORK = model_of({"work": ("unspecified", "no", "yes"), "job": ("unspecified", "none", "clerk")})
+WORKING = replace(
+    WORK,
+    attributes=(replace(WORK.attributes[0], implies={"no": {"job": "none"}}), WORK.attributes[1]),
+)
+STATED = st.fixed_dictionaries(
+    {}, optional={each.name: st.sampled_from(each.values) for each in WORK.attributes}
+)
+
+
+@given(STATED, STATED)
+def test_two_facts_that_cannot_be_are_refused(
+    before: dict[str, str], given_: dict[str, str]
+) -> None:
+    """Stated together, or one against another that stands; what hangs on it gives way to it."""
+    profile = Profile(MemoryStore())
+    cannot_be = {"work": "no", "job": "clerk"}
+    if before == cannot_be:
+        return
+    change(profile, before, (), [WORKING])
+    stood = own_values(profile)
+    wrong = given_ == cannot_be or (given_ == {"job": "clerk"} and stood.get("work") == "no")
+    if not wrong:
+        change(profile, given_, (), [WORKING])
+        assert {**own_values(profile), **cannot_be} != own_values(profile)
+        return
+    with pytest.raises(UsageError, match=r"the values of '\w+' and '\w+' cannot both be") as error:
+        change(profile, given_, (), [WORKING])
+    assert "clerk" not in f"{error.value.what} {error.value.hint}"
+    assert own_values(profile) == stood
 
 
 @pytest.mark.parametrize(("given_", "unset", "said"), FAULTS)

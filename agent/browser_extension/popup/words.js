@@ -7,6 +7,7 @@ export const WHY_NOTHING = {
   "recognised": "only one person fits what it knows, and more would confirm that it is you",
   "outside the model": "nobody in the model fits what it knows, so you may stand out",
   "past a limit already": "it already knows more than your limits allow",
+  "you would stand out": "with anything new, too few people would look like you there",
   "locked": "vault locked",
   "no policy": "no policy in use",
   "no model": "no usable model",
@@ -85,6 +86,7 @@ export const REASONS = {
   "guarded": "kept secret, so never sent",
   "recognised": "would confirm who you are",
   "outside the model": "nobody in the model looks like you",
+  "you would stand out": "would make you stand out",
   "too many combinations": "too many combinations to evaluate",
   "no room in the header": "no room in the header"
 };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -93,11 +94,13 @@ class Reasoner:
         """Infer who is left of the list, after each request of a person who is on it."""
         # All remaining candidates share one history.
         producing, disclosed = np.arange(len(self._people)), 0
+        stopped = defaultdict[str, set[int]](set)
         candidates, masks = [], []
         for question, chosen, _ in requests_of(
             self._agent.chosen, self._model, self._scene, person
         ):
-            producing = self._those_who_say(chosen.order, question, person, producing)
+            ended = stopped["" if self._scene.grouped else question.host]
+            producing = self._those_who_say(chosen.order, question, person, producing, ended)
             disclosed |= union(each for each in chosen.order if each < self._model.persons)
             candidates.append(producing)
             masks.append(disclosed)
@@ -109,9 +112,17 @@ class Reasoner:
         )
 
     def _those_who_say(
-        self, order: Sequence[int], question: PosedRequest, person: Person, among: Indexes
+        self,
+        order: Sequence[int],
+        question: PosedRequest,
+        person: Person,
+        among: Indexes,
+        ended: set[int],
     ) -> Indexes:
-        """Find who would send these attributes, in this order, with the person's values."""
+        """Find who would send these attributes, in this order, with the person's values.
+
+        ``ended``: of whom the recipient learns nothing new; whoever stands out now is added.
+        """
         # Whoever would have sent other values need not be decided for.
         for each in order:
             if each < self._model.persons:
@@ -119,15 +130,17 @@ class Reasoner:
         alike: dict[Hashable, list[int]] = {}
         if self._agent.reads_person(question):
             for row in among.tolist():
-                alike.setdefault(self._agent.own(question, self._people[row].tolist()), []).append(
-                    row
-                )
+                own = self._agent.own(question, self._people[row].tolist())
+                alike.setdefault((own, row in ended), []).append(row)
         elif len(among):
             alike[None] = among.tolist()
         who: list[int] = []
         for rows in alike.values():
             first = Person(rows[0], tuple(self._people[rows[0]].tolist()))
-            if self._agent.chosen(question, first).order == order:
+            posed = question._replace(stopped=rows[0] in ended)
+            chosen = self._agent.chosen(posed, first)
+            ended.update(rows if chosen.stops else ())
+            if chosen.order == order:
                 who += rows
         return np.array(sorted(who), dtype=np.intp)
 

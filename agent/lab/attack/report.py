@@ -194,7 +194,7 @@ def _absence(study: AttackStudy) -> dict[str, object]:
     tables = {
         name: table((title, *ABSENCE), [rows[each] for each in strategies])
         for name, title, strategies in (
-            ("withheld", "limits kept for the user alone", OWN),
+            ("withheld", "nothing new once the user would stand out", OWN),
             ("unset", "what was not said is not set", UNSET),
         )
     }

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.decision.cache import Cache
-from agent.decision.context import Context, Terms, relevant, rulebook, terms_under
+from agent.decision.context import Context, Terms, relevant, rulebook, stands_out, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Holdings, Knowledge
 from agent.decision.values import Decision, Request
@@ -149,22 +149,30 @@ class Scene:
 
 
 class PosedRequest(NamedTuple):
-    """One request as it is decided: a query of the model, to whom, who knows what, and when."""
+    """One request as it is decided: a query of the model, to whom, who knows what, and when.
+
+    ``stopped``: the recipient learns nothing new, since the person would stand out there.
+    """
 
     query: int
     host: str
     knowledge: Knowledge
     at: datetime
+    stopped: bool = False
 
 
 class ChosenSet(NamedTuple):
     """What is disclosed, indexes of the model in the order chosen.
 
-    ``planned``: whether choosing depends on what the recipient was asked before.
+    ``planned``: whether choosing depends on what the recipient was asked before; ``stops``: whether
+    the recipient learns nothing new from now on, since the person would stand out; ``spent``: of
+    the recipient's budget of violations.
     """
 
     order: tuple[int, ...]
     planned: bool = False
+    stops: bool = False
+    spent: float = 0.0
 
 
 Chooser = Callable[[PosedRequest, Person], ChosenSet]  # what one person's request carries
@@ -228,16 +236,23 @@ class Reticent:
         knowledge = relevant(question.knowledge, terms)
         if terms.memory == "forgets":  # as if it knew nothing, each time
             knowledge = replace(knowledge, codes=(), queries=())
-        state = number, question.query, knowledge, self.own(question, person.codes)
+        state = number, question.query, knowledge, self._available(person.codes), question.stopped
         chosen = self._decided.get(state)
         if chosen is None:
             decision = self._decision(question, person)
             order = tuple(self._places[name] for name in decision.disclosed)
-            chosen = self._decided[state] = ChosenSet(order, terms.mode == "planned")
-        return chosen
+            chosen = ChosenSet(order, terms.mode == "planned", spent=decision.figures.spent)
+            self._decided[state] = chosen
+        codes = {self._names[e]: person.codes[e] for e in chosen.order if e < self._model.persons}
+        if terms.limits.protect == "everyone" or codes.keys() <= knowledge.names:
+            return chosen
+        after = knowledge.with_facts(codes)
+        if not stands_out(after, terms.limits, self._model, self._cache):
+            return chosen
+        return self.chosen(question._replace(stopped=True), person)._replace(stops=True)
 
     def own(self, question: PosedRequest, codes: Sequence[int]) -> Hashable:
-        """Reduce a person's codes to what a decision takes of them; None if that is nothing."""
+        """Reduce a person's codes to what a request takes of them; None if that is nothing."""
         return tuple(codes) if self._protects_me(question) else self._available(codes)
 
     def reads_person(self, question: PosedRequest) -> bool:
@@ -248,12 +263,11 @@ class Reticent:
         return self._terms_of(question)[1].limits.protect == "me"
 
     def _decision(self, question: PosedRequest, person: Person) -> Decision:
-        terms, own = self._terms_of(question)[1], None
+        terms, model = self._terms_of(question)[1], self._model
         terms = replace(terms, available=self._available(person.codes))
-        if self._protects_me(question):
-            own = dict(zip(self._names[: self._model.persons], person.codes, strict=True))
-        request = Request(self._model.queries[question.query].text, question.host, self._requested)
-        context = Context(request, terms, question.knowledge, self._model, own, cache=self._cache)
+        request = Request(model.queries[question.query].text, question.host, self._requested)
+        stopped, knowledge = question.stopped, question.knowledge
+        context = Context(request, terms, knowledge, model, stopped, cache=self._cache)
         return decide(context, brief=True)
 
     def _available(self, codes: Sequence[int]) -> frozenset[str] | None:
@@ -300,16 +314,21 @@ def requests_of(
     """
     names = [attribute.name for attribute in model.attributes[: model.persons]]
     by_pool: defaultdict[str, Holdings[int]] = defaultdict(Holdings)
+    stopped = set[str]()
     disclosed: defaultdict[str, int] = defaultdict(int)
     for number, request in enumerate(person.requests):
         at = FIRST + number * scene.pause
         host = f"recipient{number % scene.recipients + 1}.example"  # each a site of its own
-        holdings = by_pool[GROUP if scene.grouped else host]
+        pool = GROUP if scene.grouped else host
+        holdings = by_pool[pool]
         codes = tuple(sorted((name, fact.value) for name, fact in holdings.held.items()))
         queries = tuple(sorted(holdings.times.items()))
-        knowledge = Knowledge(codes, holdings.recent(at), queries)
-        question = PosedRequest(request.query, host, knowledge, at)
+        spent = sum(holdings.spent.values())
+        knowledge = Knowledge(codes, holdings.recent(at), queries, spent=spent)
+        question = PosedRequest(request.query, host, knowledge, at, pool in stopped)
         chosen = choose(question, person)
+        stopped |= {pool} if chosen.stops else set()
+        holdings.spent[site_of(host)] += chosen.spent
         lasting = [each for each in chosen.order if each < model.persons]
         before = question.knowledge.names
         new = [each for each in lasting if names[each] not in before]

@@ -71,15 +71,21 @@ CONSTANT = (NOTHING, EVERYTHING, DEMOGRAPHICS, TOPICS, *RANDOM)  # the same with
 
 
 def _presets(like: Strategy) -> tuple[Strategy, ...]:
-    """Make a strategy for each preset: one like this, whose name ends as this one's."""
+    """Make a strategy for each preset: one like this, whose name ends as this one's.
+
+    Limits are kept for everyone, where it does not say for whom.
+    """
+    whom = like.protect or "everyone"
     return tuple(
-        replace(like, name=f"Reticent, {each}{like.name}", preset=each) for each in PRESETS
+        replace(like, name=f"Reticent, {each}{like.name}", preset=each, protect=whom)
+        for each in PRESETS
     )
 
 
 _YES = Strategy(name=", yes to all", answered=True)
 SHIPPED, ANSWERED = _presets(Strategy(name="")), _presets(_YES)
-OWN = _presets(replace(_YES, name=f"{_YES.name}, protects me", protect="me"))
+# What strict and balanced do as they are shipped.
+OWN = _presets(replace(_YES, name=f"{_YES.name}, with a stop", protect="me"))
 # People differ in which attributes they have set, and absence may tell that.
 UNSET = _presets(replace(_YES, name=f"{_YES.name}, silence unset", unset=True))
 

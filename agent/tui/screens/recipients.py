@@ -43,7 +43,8 @@ def lines(recipient: Recipient, width: int, titles: Titles = NONE) -> tuple[Line
     people_left = fitted(left_of(recipient), PEOPLE, right=True)
     requests = fitted(f"{recipient.requests:,}", REQUESTS, right=True)
     facts = listed(titled(recipient.held, titles), "nothing about you")
-    below = fitted(f"    {'blocked · ' if blocked else ''}knows {facts}", width)
+    state = "blocked · " if blocked else "told nothing new · " if recipient.stopped else ""
+    below = fitted(f"    {state}knows {facts}", width)
     return ((Part(name, kind), Part(people_left), Part(requests, "muted")), (Part(below, "muted"),))
 
 
@@ -101,7 +102,7 @@ def matches(recipient: Recipient, text: str, titles: Titles = NONE) -> bool:
     """Say whether a recipient has these words: in its name, its sites or what it knows."""
     facts = (*recipient.held, *titled(recipient.held, titles))
     words = " ".join([recipient.pool, *recipient.sites, *facts]).casefold()
-    state = " blocked" if recipient.blocked else ""
+    state = " blocked" if recipient.blocked else " told nothing new" if recipient.stopped else ""
     return all(each in words + state for each in text.casefold().split())
 
 
