@@ -185,25 +185,6 @@ class Survey(NamedTuple):
     codes: Mapping[str, Codes]
     people: Floats
 
-    def draw(
-        self, attributes: Mapping[str, Attribute], rows: Sample, hashes: Hashes
-    ) -> tuple[Indexes, Codes]:
-        """Draw a donor for each row: the donors, intp, shape (N,), and their codes, (N, columns).
-
-        ``attributes``: by name, keys and drawn ones; ``rows``, ``hashes``: of `matched`. UsageError
-        for a value of a key that does not exist.
-        """
-        columns = [each.column for each in self.note.keys.values()]
-        donors = Sample(np.stack([self.codes[each] for each in columns], axis=1), self.people)
-        agrees = [self.agrees(attributes[each]) for each in self.note.keys]
-        chosen = matched(rows, hashes, donors, agrees)
-        drawn = []
-        for each in self.note.columns:
-            values = (UNSPECIFIED, *self.texts[each][1:])
-            code = np.array([attributes[each].code(value) for value in values])
-            drawn.append(code[self.codes[each][chosen]])
-        return chosen, np.stack(drawn, axis=1)
-
     def agrees(self, attribute: Attribute) -> Bools:
         """Which donors agree with which values of a key, as `matched` takes it."""
         key = self.note.keys[attribute.name]
@@ -267,9 +248,14 @@ def with_drawn(
     people do not have, or a value that it does not have.
     """
     by_name, columns, donors = {each.name: each for each in people.attributes}, [people.codes], []
-    for name, survey in surveys.items():
-        rows = Sample(people.codes[:, people.places(survey.note.keys)], people.people)
-        chosen, drawn = survey.draw(by_name, rows, people.chances(name))
+    for name, (note, texts, codes, stand_for) in surveys.items():
+        rows = Sample(people.codes[:, people.places(note.keys)], people.people)
+        agrees = [surveys[name].agrees(by_name[key]) for key in note.keys]
+        keys = np.stack([codes[each.column] for each in note.keys.values()], axis=1)
+        chosen = matched(rows, people.chances(name), Sample(keys, stand_for), agrees)
         donors.append(chosen)
-        columns.append(drawn.astype(np.uint8))
+        for each in note.columns:
+            values = (UNSPECIFIED, *texts[each][1:])
+            code = np.array([by_name[each].code(value) for value in values], dtype=np.uint8)
+            columns.append(code[codes[each][chosen], None])
     return np.hstack(columns), np.array(donors)
