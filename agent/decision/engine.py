@@ -11,7 +11,7 @@ from agent.decision.cache import Cache
 from agent.decision.context import Context, Terms, rulebook, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge, share_of
-from agent.decision.values import Decision, Request
+from agent.decision.values import Decision, Request, Topics
 from agent.errors import UsageError
 from agent.model.file import SHIPPED, read, shipped_model
 from agent.model.model import Concepts, Model, surest
@@ -99,6 +99,22 @@ class Engine:
             knowledge = Knowledge(share=share).with_facts(dict(codes))
             context = Context(request, terms, knowledge, model, reading=reading, cache=self._cache)
             return decide(context)
+
+    def read(self, text: str) -> Topics:
+        """What a text means, by the model that reads it the surest.
+
+        VersionError if another version of the encoder is installed than the model's.
+        """
+        with self._lock:
+            model, reading = surest(text, self.models, self._cache.read)
+        return Topics(
+            model=model.id,
+            topics=tuple(
+                (model.queries[each.query].text, each.probability) for each in reading.candidates
+            ),
+            chance=reading.chance,
+            understood=reading.query is not None,
+        )
 
     def decide_many(self, queries: Iterable[str], to: str = "", **named: Any) -> list[Decision]:  # noqa: ANN401  (of `decide`)
         """A decision for each of several texts, each as if it were the first to ``to``.

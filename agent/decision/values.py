@@ -125,6 +125,20 @@ class Reading(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     model: str
 
 
+class Topics(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a text means to the ``model`` with this id.
+
+    ``topics``: names of known queries, each with its probability, the likeliest first; what the
+    probabilities lack of 1 is that of something else. ``chance``: that anything personal helps, 1
+    by a model that does not say. ``understood``: whether facts may be disclosed for the text.
+    """
+
+    model: str
+    topics: tuple[tuple[str, float], ...]
+    chance: float
+    understood: bool
+
+
 class CountedAmong(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The people whom a model counts.
 

@@ -7,6 +7,7 @@ the request is about.
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 SHORT = 400  # characters; a longer text of several paragraphs has a document in it
 
@@ -70,7 +71,8 @@ def unwrapped(text: str) -> str:
     "answer in German". White space around it goes too, and all else stays. A part goes only where
     words are left. Idempotent.
     """
-    for step in (_of_template, _without_code, _without_operators, _trimmed, _of_document):
+    without_operators = partial(_OPERATORS.sub, "")
+    for step in (_of_template, _without_code, without_operators, _trimmed, _of_document):
         shorter = step(text)
         if _WORD.search(shorter):
             text = shorter
@@ -115,10 +117,6 @@ def _without_code(text: str) -> str:
     inside = [*blocks, ""]
     outside = "".join(map("".join, zip(parts[::2], inside, strict=False)))
     return outside if _WORD.search(outside) else "\n".join(parts)
-
-
-def _without_operators(text: str) -> str:
-    return _OPERATORS.sub("", text)
 
 
 def _of_document(text: str) -> str:

@@ -9,6 +9,7 @@ import pytest
 import agent
 from agent.decision.cache import SIZES, Cache, Recent
 from agent.decision.engine import Engine
+from agent.decision.values import Topics
 from agent.errors import ReticentError, UsageError
 from tests.model.examples import small_model
 
@@ -39,6 +40,17 @@ def test_the_surest_model_decides_and_knows_facts_by_any_models_name(engine: Eng
     assert by_sex.figures.people < engine.decide(TEXT, SITE).figures.people
     assert "sex" not in engine.decide(TEXT, SITE, never=["sex"]).share
     assert agent.decide(TEXT, SITE, knows={"sex": "female"}) == by_sex
+
+
+def test_a_text_is_read_as_topics(engine: Engine) -> None:
+    """By the model that decides, the likeliest first; a name or a phrasing for sure."""
+    sure = Topics(model="so2017", topics=(("version_control", 1),), chance=1, understood=True)
+    assert engine.read("hi, version controls?") == sure
+    for text in ("which editor for rust", "thirty-two degrees in kelvin"):
+        decision, found = engine.decide(text, SITE), engine.read(text)
+        assert found.topics == tuple((each.query, each.probability) for each in decision.readings)
+        assert found.understood == (decision.read_as is not None)
+        assert found.model == decision.model
 
 
 def test_what_cannot_be_is_refused(engine: Engine) -> None:
