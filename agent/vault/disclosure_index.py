@@ -255,7 +255,7 @@ class DisclosureIndex:
         return self._view(pool_of, before).pools.get(pool) or Holdings()
 
     def pools(self, pool_of: PoolOf) -> Iterator[tuple[str, Holdings[str]]]:
-        """Yield every pool that was ever sent anything, in the order of its name."""
+        """Yield every pool of a site in the ledger, in the order of its name."""
         yield from sorted(self._view(pool_of).pools.items(), key=lambda named: named[0])
 
     def holders(
@@ -302,7 +302,7 @@ class _View:
             if step.query is None:
                 holdings.forget((step.site,))
                 continue
-            holdings.add_query(step.site, list(filter(any, step.meant)))
+            holdings.add_query(step.site, list(filter(all, step.meant)))
             holdings.spent[step.site] += step.spent
             facts = [self._concepts.current(Meaning(*fact)) for fact in step.facts]
             holdings.add_facts(step.at, step.site, facts)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.knowledge import knowledge_in
+from agent.decision.knowledge import LATEST, knowledge_in
 from agent.errors import DamagedVaultError, UsageError, VaultError
 from agent.model.model import Concepts, meaning_of
 from agent.vault.disclosure_index import MOST_SITES, Disclosure, Forgetting, Record, decode, encode
@@ -207,7 +207,7 @@ def test_an_older_entry_stands_for_its_own_text(record: Record) -> None:
         assert (found.read_as, found.meant) == (None, ((found.query, 1.0),))
         ledger = ledger_of([found])
         times = ledger.disclosures.pool(found.site, lambda site: site).times
-        assert times == {found.query: 1.0}
+        assert times == ({found.query: 1.0} if found.query else {})
 
 
 MEANT = st.tuples(st.sampled_from(["sport", "work", "car"]), st.integers(0, 1000))
@@ -228,10 +228,19 @@ def test_readings_count_by_their_probabilities(asked: list[list[tuple[str, int]]
         times: dict[str, int] = {}
         for name, sure in chain.from_iterable(asked[:end]):
             times[name] = times.get(name, 0) + sure
-        wanted = {name: each / 1000 for name, each in times.items()}
+        wanted = {name: each / 1000 for name, each in times.items() if each}
         assert index.pool(ENTRY.site, lambda site: site, end + 1).times == wanted
     assert index.pool(ENTRY.site, lambda site: site).times == wanted
     assert [each.meant for each in index.steps] == read
+
+
+def test_what_means_no_query_takes_no_place() -> None:
+    """Neither an older entry without a query, nor a name that was never probable."""
+    older = msgspec.structs.replace(ENTRY, query="", read_as=None)
+    unlikely = msgspec.structs.replace(ENTRY, read_as="sport", probability=0.0)
+    entries = [ENTRY, *[older, unlikely] * LATEST]
+    times = ledger_of(entries).disclosures.pool(ENTRY.site, lambda site: site).times
+    assert times == {ENTRY.query: 1.0}
 
 
 @given(records())
@@ -301,7 +310,7 @@ def test_it_is_the_fold_over_everything(
     for pool in {pools(host) for host in HOSTS}:
         found = ledger.disclosures.pool(pool, pools, number)
         expected = knowledge_of(events(past), pool, pools, now)
-        assert knowledge_in(found, MODEL, now, planned=True) == expected
+        assert knowledge_in(found, MODEL, now, with_queries=True) == expected
         assert ledger_of(past).disclosures.pool(pool, pools).held == found.held
 
 
