@@ -117,9 +117,14 @@ class Content:
         self._verified = bytearray(len(self.metadata.blocks) // len(BLANK))
 
     def verify(self, part: NDArray[Any]) -> None:
-        """Verify a contiguous part of a tensor; DamagedModelError if it was altered."""
+        """Verify a contiguous part of a tensor of this file; DamagedModelError if it was altered.
+
+        ValueError where it is none, such as a copy: its place in memory says which bytes it has.
+        """
         start = byte_bounds(np.frombuffer(self._bytes, np.uint8))[0]
         begin, end = (each - start for each in byte_bounds(part))
+        if not 0 <= begin <= end <= len(self._bytes):
+            raise ValueError("only a part of the file itself can be verified, not a copy")
         for block in range(begin // BLOCK, -(-end // BLOCK)):
             if not self._verified[block]:
                 if _hash(self._bytes, block) != self.metadata.blocks[64 * block : 64 * (block + 1)]:
@@ -173,18 +178,18 @@ def _decoded(header: bytes, sections: Collection[str]) -> tuple[Metadata, dict[s
 def _tensors(entries: dict[str, _TensorEntry], data: memoryview) -> dict[str, NDArray[Any]]:
     """The tensors; DamagedModelError unless each byte of the data belongs to one of them."""
     tensors, end = dict[str, NDArray[Any]](), 0
-    wrong_place = damaged("the tensors of the model do not fit their shapes or their places")
+    wrong = "the tensors of the model do not fit their shapes or their places"
     for name, entry in sorted(entries.items(), key=lambda pair: pair[1].data_offsets):
         if entry.dtype not in TYPES:
             raise damaged(f"tensor {name!r} is {entry.dtype}, and not one of {', '.join(TYPES)}")
         begin, after = entry.data_offsets
         if begin != end or after < begin:
-            raise wrong_place
+            raise damaged(wrong)
         try:
             numbers = np.frombuffer(data[begin:after], TYPES[entry.dtype])
             tensors[name] = numbers.reshape(entry.shape)
         except ValueError as error:
-            raise wrong_place from error
+            raise damaged(wrong) from error
         end = after
     if end != len(data):
         raise damaged(f"the model has {len(data)} bytes of tensors, and its header counts {end}")
@@ -208,10 +213,8 @@ def _hash(tensors: memoryview, block: int) -> str:
 
 def _digest(data: bytes | mmap) -> str:
     """The SHA-256 of the header, its length included, with BLANK in place of the digest."""
-    sha = hashlib.sha256(data[:_START])
-    sha.update(BLANK.encode())
-    sha.update(data[_END : _LENGTH + _header_length(data)])
-    return sha.hexdigest()
+    header = data[:_START] + BLANK.encode() + data[_END : _LENGTH + _header_length(data)]
+    return hashlib.sha256(header).hexdigest()
 
 
 def _header_length(data: bytes | mmap) -> int:

@@ -220,14 +220,16 @@ def _check_ranges(tensors: Tensors) -> None:
     for name, tensor in tensors.items():
         if tensor.dtype.kind == "f" and not np.isfinite(tensor).all():
             raise damaged(f"tensor {name!r} has a number that is not finite")
-    for name, place, least, most in _RANGES:
-        numbers = tensors[name][place] if name in tensors else np.full(1, least)
+    for name, place, least, most in (each for each in _RANGES if each[0] in tensors):
+        numbers = tensors[name][place]
         if not ((numbers >= least) & (numbers <= most)).all():
             raise damaged(f"tensor {name!r} has a number outside {least:g} to {most:g}")
     queries = len(tensors["queries.weights"])
     near = tensors.get("near.queries", np.zeros(0, np.uint8)).astype(np.intp)
-    if (np.diff(near, append=queries - 1) < 0).any():
-        raise damaged(f"tensor 'near.queries' is not in ascending order below {queries}")
+    if (near >= queries).any():
+        raise damaged(f"tensor 'near.queries' has a query beyond the {queries} of the model")
+    if (np.diff(near) < 0).any():
+        raise damaged("tensor 'near.queries' is not in ascending order")
 
 
 def shipped_model(name: str = SHIPPED[0]) -> Path:

@@ -209,8 +209,11 @@ def surest(
     for model in owners:
         if (reading := read(model, text)).certain is not None:
             return model, reading
+    if not models:
+        raise ValueError("there is no model to read it")
     readings = [(model, read(model, text)) for model in models]
-    return max(readings, key=lambda pair: [each.probability for each in pair[1].accepted[:1]])
+    sure = [pair for pair in readings if pair[1].accepted]
+    return max(sure, key=lambda pair: pair[1].candidates[0].probability, default=readings[0])
 
 
 class Meaning(NamedTuple):

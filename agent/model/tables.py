@@ -97,8 +97,7 @@ class Near:
 
 
 def _masks(sets: NDArray[np.uint8]) -> list[int]:
-    rows = np.ascontiguousarray(sets).view(f"V{sets.shape[1]}")
-    return [int.from_bytes(each, "little") for each in rows.ravel().tolist()]
+    return [int.from_bytes(each.tobytes(), "little") for each in sets]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -64,6 +64,8 @@ def test_the_surest_reading_decides(shares: list[float]) -> None:
     sure = [share if share >= 0.5 else 0.0 for share in shares]
     assert model is models[sure.index(max(sure))]
     assert max((each.probability for each in reading.accepted), default=0.0) == max(sure)
+    with pytest.raises(ValueError, match="no model to read it"):
+        surest(TEXT, (), loaded(models).read)
 
 
 def test_an_exact_name_is_the_surest_of_all() -> None:

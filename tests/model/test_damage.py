@@ -86,6 +86,15 @@ def test_every_flipped_byte_is_refused() -> None:
     assert opened == []
 
 
+def test_only_a_part_of_the_file_can_be_verified() -> None:
+    """Its place says which bytes it has, and a copy lies elsewhere."""
+    opened = content.Content(DATA, {"near", "pairs", "prices", "weights"})
+    for tensor in opened.tensors.values():
+        opened.verify(tensor)
+        with pytest.raises(ValueError, match="not a copy"):
+            opened.verify(tensor.copy())
+
+
 def test_every_truncation_is_refused() -> None:
     """After any number of bytes, also none; and so is whatever follows the whole."""
     assert [end for end in range(len(DATA)) if refusal(DATA[:end]) is None] == []
@@ -305,7 +314,7 @@ TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
     ("'reading.calibration' has a number outside 1e-09", put("reading.calibration", (0,), 0)),
     ("'reading.calibration' has a number outside 0.02", put("reading.calibration", (1,), 0.01)),
     ("'reading.calibration' has a number outside 0.02", put("reading.calibration", (1,), 1.01)),
-    ("'near.queries' is not in ascending order below 2", put("near.queries", (1,), 2)),
+    ("'near.queries' has a query beyond the 2 of the model", put("near.queries", (1,), 2)),
     ("'population.donors' is missing", lambda t: t.pop("population.donors")),
     (
         "'near.queries' is not in ascending",
