@@ -16,7 +16,7 @@ from agent.cli.printing import facts, paragraph, strong
 from agent.decision.cache import Cache
 from agent.decision.context import Context, Terms
 from agent.decision.decide import counted_among, decide
-from agent.decision.knowledge import Holdings, knowledge_in, people_left
+from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_left
 from agent.decision.values import Decision, Request
 from agent.model.file import read, shipped_models
 from agent.model.model import Concepts, Meaning, Model, meaning_of, surest
@@ -58,17 +58,18 @@ class Story:
     def tell(self, requests: Iterable[tuple[str, str]], terms: Terms) -> "Story":
         """Decide about these requests; return the story itself."""
         for recipient, query in requests:
-            model, _ = surest(query, self.models, self._cache.read)
+            model, reading = surest(query, self.models, self._cache.read)
             own = self._profile[model.id]
-            knowledge = knowledge_in(
-                self._holdings[recipient], model, NOW, self._concepts, self._cache
-            )
+            knowledge = self._knowledge(recipient, model)
             available = replace(terms, available=frozenset(own))
             request = Request(query, recipient)
             decision = decide(Context(request, available, knowledge, model, cache=self._cache))
             # Only now, with the set fixed, is the profile read (DESIGN.md 2.6).
             values = {name: own[name] for name in decision.disclosed}
             self._give(recipient, values, model)
+            if decision.disclosed:
+                queries = [(model.queries[e.query].text, e.probability) for e in reading.accepted]
+                self._holdings[recipient].add_query(recipient, queries)
             remaining = self.people_left(recipient, model)
             self.entries.append(StoryEntry(decision, model, values, remaining))
         return self
@@ -88,8 +89,11 @@ class Story:
 
     def people_left(self, recipient: str, model: Model) -> int:
         """Count the people of a model who agree with all that a recipient holds."""
-        knowledge = knowledge_in(self._holdings[recipient], model, NOW, self._concepts, self._cache)
-        return people_left(knowledge, model, self._cache)
+        return people_left(self._knowledge(recipient, model), model, self._cache)
+
+    def _knowledge(self, recipient: str, model: Model) -> Knowledge:
+        holdings, at_hand = self._holdings[recipient], (self._concepts, self._cache)
+        return knowledge_in(holdings, model, NOW, *at_hand, with_queries=True)
 
     def held(self, recipient: str) -> str:
         """All that a recipient holds, in words."""

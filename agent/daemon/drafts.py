@@ -26,6 +26,7 @@ from agent.daemon.handle import (
 )
 from agent.daemon.request_log import OfferedDraft
 from agent.decision.decide import counted_among
+from agent.decision.values import Figures
 from agent.decision.what_if import weigh
 from agent.errors import RefusedError, UsageError
 from agent.model.attributes import UNSPECIFIED
@@ -136,9 +137,8 @@ def _without(names: AbstractSet[str], considered: Considered) -> Considered:
         raise RefusedError("conflict", breaks(changed.breaks), AGAIN)
     values = {name: value for name, value in all_values.items() if name not in names}
     pending = decision.pending
-    if pending is not None:
-        rest = tuple(name for name in pending.names if name not in names)
-        pending = structs.replace(pending, names=rest)
+    if pending is not None:  # by name alone: once a line is sent, nothing shows these figures
+        pending = Figures(names=(*values, *decision.waiting))
     decision = structs.replace(
         decision,
         disclosed=tuple(values),

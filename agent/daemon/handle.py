@@ -94,7 +94,7 @@ def situation_of(
     index, cache = vault.ledger.disclosures, agent.reader.cache
     holdings = index.pool(ruling.pool, policy.pool_of, number)
     planned = terms.mode == "planned"
-    knowledge = knowledge_in(holdings, model, at, index.concepts, cache, planned=planned)
+    knowledge = knowledge_in(holdings, model, at, index.concepts, cache, with_queries=planned)
     meanings = (Meaning(concept, fact.value) for concept, fact in holdings.held.items())
     if not knowledge.share and unmatched(meanings, index.concepts):
         raise UndecidedError("unfit")

@@ -1,4 +1,4 @@
-"""Language and country: a model of their own, told in the address of a search or not at all."""
+"""Language and country: a model of their own, sent in the address of a search or not at all."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -44,10 +44,10 @@ LOCALE = _locale()
 
 
 def located(context: Context, people: int) -> Decision:
-    """Decide which of the two are told in the address of a search; no value is looked at.
+    """Decide which of the two are sent in the address of a search; no value is looked at.
 
     ``context``: of LOCALE, by the rules for its recipient; ``people``: who agree with all that the
-    recipient holds, which stays so. What a parameter is made of is told where the rules allow all
+    recipient holds, which stays so. What a parameter is made of is sent where the rules allow all
     of it, and also where the user's values have none that is documented: so its absence says no
     more (DESIGN.md 2.6).
     """
@@ -55,7 +55,7 @@ def located(context: Context, people: int) -> Decision:
     engine = None if terms.ruling is None or terms.nothing else terms.ruling.engine
     carried = frozenset[str]() if engine is None else engine.needs(NAMES)
     out = barred_of(replace(context, terms=replace(terms, carried=carried)))
-    before = context.knowledge.names if terms.memory == "remembers" else frozenset[str]()
+    held_names = context.knowledge.names if terms.memory == "remembers" else frozenset[str]()
 
     def needed(names: Collection[str]) -> tuple[str, ...]:
         """The names that the address needs of these, none where they are too many."""
@@ -63,7 +63,7 @@ def located(context: Context, people: int) -> Decision:
         return tuple(n for n in NAMES if n in some and (most is None or len(some) <= most))
 
     free = {*NAMES} - out.keys()
-    asks = terms.ask - before
+    asks = terms.ask - held_names
     disclosed = needed(free - asks)
     pending = tuple(name for name in needed(free) if name in asks and name not in disclosed)
     why: dict[str, Reason] = {
@@ -71,7 +71,7 @@ def located(context: Context, people: int) -> Decision:
         **out,
         **dict.fromkeys(pending, "waits for you"),
         **dict.fromkeys(disclosed, "told anyway"),
-        **dict.fromkeys(before.intersection(disclosed), "known to the recipient"),
+        **dict.fromkeys(held_names.intersection(disclosed), "known to the recipient"),
     }
     figures = Figures(names=disclosed, people=people, people_left=float(people))
     outcomes = (
@@ -80,7 +80,7 @@ def located(context: Context, people: int) -> Decision:
             title=name,
             disclosed=name in disclosed,
             reason=why[name],
-            held=name in before,
+            held=name in held_names,
             disclose=terms.disclose(name),
         )
         for name in NAMES

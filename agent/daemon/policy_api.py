@@ -196,7 +196,7 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
         available = frozenset({*codes, *requested})
         terms = dataclasses.replace(terms_under(ruling, model), available=available)
         cache, planned = agent.reader.cache, terms.mode == "planned"
-        knowledge = knowledge_in(holdings, model, record.at, concepts, cache, planned=planned)
+        knowledge = knowledge_in(holdings, model, record.at, concepts, cache, with_queries=planned)
         request, pool = Request(record.query, record.host, record.asked), pool_of(record.host)
         context = Context(request, terms, knowledge, model, pool in stopped, cache=cache)
         if vault.profile.would_stand_out(decide(context, brief=True).disclosed, context):

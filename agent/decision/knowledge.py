@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain, permutations
 from math import prod
+from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -88,8 +89,9 @@ class Holdings(Generic[Value]):
         self._replaces = replaces
         # by attribute, with the site
         self._standing: dict[str, list[tuple[str, HeldValue[Value]]]] = {}
-        self.held = dict[str, HeldValue[Value]]()
-        """The facts by attribute, which later events change."""
+        self._held = dict[str, HeldValue[Value]]()
+        self.held: Mapping[str, HeldValue[Value]] = MappingProxyType(self._held)
+        """The facts by attribute: a view, which later events change."""
         self._learnt: list[timedelta] = []  # when each fact was new, ascending
         self.queries: dict[str, deque[Sequence[tuple[Value, float]]]] = {}
         """What texts may have meant, by each site that was sent something and did not forget it."""
@@ -117,7 +119,7 @@ class Holdings(Generic[Value]):
 
     def forget(self, sites: Collection[str]) -> None:
         """Keep only what other sites received, whichever sites pool by now."""
-        self.held.clear()
+        self._held.clear()
         for name, standing in self._standing.items():
             standing[:] = [each for each in standing if each[0] not in sites]
             for _, fact in standing:
@@ -129,10 +131,10 @@ class Holdings(Generic[Value]):
 
     def _learns(self, name: str, fact: HeldValue[Value]) -> bool:
         """Hold a fact if it is new; return whether it is."""
-        held = self.held.get(name)
+        held = self._held.get(name)
         if held and (held.value == fact.value or not self._replaces(name, fact.value, held.value)):
             return False
-        self.held[name] = fact
+        self._held[name] = fact
         return True
 
     def recent(self, now: datetime) -> int:
@@ -259,19 +261,19 @@ def knowledge_in(
     concepts: Concepts | None = None,
     cache: Cache | None = None,
     *,
-    planned: bool = False,
+    with_queries: bool = False,
 ) -> Knowledge:
     """Express what a pool holds in the codes of a model, and how few share the rest of it.
 
     ``concepts``: the models that are installed, by default this one alone. A fact that the model
-    cannot express counts in ``share``; a query that it does not know is left out. ``planned``: the
-    queries are needed, as a plan needs them.
+    cannot express counts in ``share``; a query that it does not know is left out. ``with_queries``:
+    whether to look up the queries, which only a plan uses; else there are none.
     """
     concepts, cache = concepts or Concepts((model,)), cache or Cache()
     facts = [Meaning(concept, fact.value) for concept, fact in holdings.held.items()]
     coded = [concepts.code(fact, model) for fact in facts]
     times = defaultdict[int, float](float)
-    for text, count in (holdings.times if planned else {}).items():
+    for text, count in (holdings.times if with_queries else {}).items():
         query = cache.get(model, (TextIndex.find, text), partial(model.texts.find, text))
         if query is not None and count:
             times[query] += count

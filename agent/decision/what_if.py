@@ -1,7 +1,8 @@
 """What another set, another lambda or another model would bring and cost. Pure.
 
-These tell a person what to expect before they decide about an attribute; like the decision they
-look at no value that was not disclosed (DESIGN.md 2.6).
+`weigh` and `curve_of` tell a person what to expect before they decide about an attribute; like the
+decision, they look at no value that was not disclosed (DESIGN.md 2.6). `compare_models` compares
+two models for whoever installs them, and no person's values.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -60,8 +61,9 @@ def weigh(
         raise UsageError(what, "add fewer of them, or drop some")
     informed = reading.query is not None or terms.unknown_queries == "standing"
     average = terms.mode == "standing" or reading.query is None
-    objective = objective_of(prepared, None if average else reading)
-    if not informed:
+    if informed:
+        objective = objective_of(prepared, None if average else reading)
+    else:
         objective = DisclosureObjective(HELPS_NOTHING, anonymity_set, prepared.settings)
     objective.extensions(mask, ())
     new, sets = ~anonymity_set.disclosed if context.stopped else 0, (before, mask)

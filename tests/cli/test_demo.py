@@ -1,6 +1,6 @@
 """The demo's story, told on the small model, and its facts on the shipped ones."""
 
-from collections import UserDict
+from collections import Counter, UserDict
 from typing import Any
 
 import pytest
@@ -11,6 +11,7 @@ from agent.decision.decide import decide as decision_of
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
 from agent.model.file import read, shipped_models
+from policy.settings import Mode
 from tests.cli.conftest import Run
 from tests.cli.examples import cli_model
 from tests.decision.made import decide
@@ -31,16 +32,26 @@ def shipped() -> Story:
 
 
 def test_each_request_is_decided_from_what_its_recipient_holds() -> None:
-    """That of another recipient plays no part; without memory each is the first."""
-    for forgets in (False, True):
-        terms = Terms(trade_off=1, memory="forgets" if forgets else "remembers")
+    """That of another recipient plays no part; without memory each is the first.
+
+    A plan also counts what each recipient was asked, where something was sent.
+    """
+    cases: tuple[tuple[Mode, bool], ...]
+    cases = (("dynamic", False), ("dynamic", True), ("planned", False))
+    for mode, forgets in cases:
+        terms = Terms(trade_off=1, memory="forgets" if forgets else "remembers", mode=mode)
         told = villager(terms)
         held: dict[str, dict[str, int]] = {"a.example": {}, "b.example": {}}
+        queries: dict[str, Counter[int]] = {each: Counter() for each in held}
         for (recipient, query), entry in zip(ASKED, told.entries, strict=True):
-            before = Knowledge() if forgets else Knowledge(tuple(sorted(held[recipient].items())))
-            available = Terms(trade_off=1, available=frozenset(VILLAGER))
+            codes, times = sorted(held[recipient].items()), sorted(queries[recipient].items())
+            before = Knowledge() if forgets else Knowledge(tuple(codes), queries=tuple(times))
+            available = Terms(trade_off=1, available=frozenset(VILLAGER), mode=mode)
             first = decide(Request(query, recipient), available, before, MODEL)
             assert entry.decision.disclosed == first.disclosed
+            assert entry.decision.figures == first.figures
+            if first.disclosed:
+                queries[recipient][MODEL.texts.find(query) or 0] += 1
             for name, value in entry.values.items():
                 held[recipient][name] = MODEL.attributes[MODEL.index(name)].code(value)
         assert held["a.example"] == {"region": 2}

@@ -35,7 +35,7 @@ TIMES = st.datetimes(timezones=st.timezones()).map(
 def knowledge(ledger: Ledger, pool: str, pool_of: PoolOf, model: Model, now: datetime) -> Knowledge:
     """Return what a pool holds by a ledger, in the codes of a model."""
     holdings = ledger.disclosures.pool(pool, pool_of)
-    return knowledge_in(holdings, model, now, planned=True)
+    return knowledge_in(holdings, model, now, with_queries=True)
 
 
 def held(ledger: Ledger, pool: str, pool_of: PoolOf) -> dict[str, HeldValue[str]]:
