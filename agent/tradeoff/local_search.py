@@ -247,7 +247,7 @@ class LocalSearch:
         return self.value(self.mask)
 
     def threshold(self, level: float) -> float:
-        """What a move must improve F by at the least, in bits, at a set of this value."""
+        """The least gain of F, in bits, that a move from a set of value ``level`` must bring."""
         if self._epsilon is None:
             return -inf
         tolerance = self._epsilon / max(1, self.candidates.bit_count()) ** 2

@@ -391,6 +391,7 @@ class DisclosureObjective(Objective):
         few = [union(attributes[:some]) for some in FIRST_FEW]
         # The rows of a query are counted sooner than those that people are a sample of.
         bits = self.utility(mask) if self._people.sampled else self._utility.limit
+        # Floors rise with the set, so the last tells most; the first ones are sooner computed.
         hopeful = all(bits - self.cost_floor(each) > level for each in few)
         return hopeful and self.utility(mask) - self.cost_floor(few[-1]) > level
 

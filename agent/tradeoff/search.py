@@ -287,9 +287,10 @@ def exchange(state: LocalSearch, *, patient: bool) -> bool:
 
 
 def _heuristic(state: LocalSearch, bound: float = inf, *, hit: bool = False) -> Result:
-    """The result, with what it proves where F is submodular; ``bound``: one under that assumption.
+    """The result, with what it proves where F is submodular.
 
-    A set above its bound shows that the assumption fails, as much as a gain that grew.
+    ``bound``: an upper bound under that assumption. A set above its bound shows that the
+    assumption fails, as much as a gain that grew.
     """
     function, value = state.function, state.level
     if function.claims_submodularity and not state.violations:

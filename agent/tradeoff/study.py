@@ -12,6 +12,7 @@ scale has, the answer is the same.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, inf, log
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -105,7 +106,7 @@ def sample_size(error: float, delta: float, spread: float = 1.0, *, two_sided: b
 
 
 # The answers offered in 7.2, and the factor of speed that each wants; to the last none is enough.
-IMPROVEMENTS = {"25%": 1.25, "50%": 1.5, "100%": 2.0, "4x": 4.0, "never": inf}
+IMPROVEMENTS = MappingProxyType({"25%": 1.25, "50%": 1.5, "100%": 2.0, "4x": 4.0, "never": inf})
 
 
 def wanted_bits(levels: Indexes, improvements: Floats) -> Floats:

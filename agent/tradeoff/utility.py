@@ -317,7 +317,12 @@ class Mixture(Utility):
     """The weighted sum of utilities, as of the queries that a text may mean (DESIGN.md 2.9)."""
 
     def __init__(self, utilities: Sequence[Utility], weights: Sequence[float]) -> None:
-        """Take one utility per query, and as many weights > 0: they need not sum to 1."""
+        """Take one utility per query, and as many weights > 0: they need not sum to 1.
+
+        ValueError where there are none, or not as many of both.
+        """
+        if not utilities:
+            raise ValueError("a mixture needs at least one utility")
         self._utilities, self._weights = tuple(utilities), tuple(weights)
         self.limit = self._sum([each.limit for each in self._utilities])
 

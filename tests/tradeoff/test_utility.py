@@ -130,6 +130,8 @@ def test_the_mean_over_queries_is_a_weighted_mean(
     parts = [world.utility(estimator, beta) for beta in (5.0, 20.0)]
     shares = [weight / sum(weights) for weight in weights]
     mean = Mixture(parts, shares)
+    with pytest.raises(ValueError, match="at least one"):
+        Mixture((), ())
     for mask in subsets(world.everything):
         expected = sum(w * p.value(mask) for w, p in zip(shares, parts, strict=True))
         assert mean.value(mask) == pytest.approx(expected, abs=1e-12)
