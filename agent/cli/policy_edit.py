@@ -80,8 +80,8 @@ STILL = "{} still gets nothing, by {}, which is not for it alone: change it by h
 
 LARGEST = 1 << 20  # bytes
 QUESTIONS = ("sensitivity", "one_of")
-MOST_DIGITS = 10  # of a number of people
-DIGITS = 4  # of a number that is written: answers by five words are no more exact
+LONGEST_NUMBER = 10  # digits, of a number of people
+WRITTEN_DIGITS = 4  # of a price: answers in five words are no more exact
 UNFITTED = (
     "λ: not fitted, for no answer about being recognised has a price. Answer [one_of] for more "
     "numbers of people, or leave λ as it is."
@@ -236,7 +236,7 @@ def calibrated(answers: Mapping[str, Any], model: Model) -> Calibration:
         if not isinstance(answered, dict):
             raise UsageError(f"{question!r} is not a table", f"write it as [{question}]")
         for name, answer in answered.items():
-            digits = name.isascii() and name.isdecimal() and len(name) <= MOST_DIGITS
+            digits = name.isascii() and name.isdecimal() and len(name) <= LONGEST_NUMBER
             if question == "sensitivity":
                 model.index(name)
             elif not digits or name.startswith("0"):
@@ -282,7 +282,7 @@ def into_policy(path: Path, result: Calibration) -> None:
             values: dict[str, Value] = {"disclose": "never"}
             if price is not None:
                 key = "lambda" if name is None else "sensitivity"
-                values = {key: amend.value_of(key, f"{price:.{DIGITS}g}")}
+                values = {key: amend.value_of(key, f"{price:.{WRITTEN_DIGITS}g}")}
             text = amend.with_settings(text, policy, amend.scope(None, name, None, None), values)
             policy = read(text, policy.source, preset)
         return text
