@@ -104,13 +104,15 @@ class Profile:
     def rarest(self, model: Model, limits: Limits, names: Iterable[str]) -> tuple[str, ...]:
         """Those of these attributes that alone would make the user stand out, for the user's eyes.
 
-        Nothing of it stays in a cache.
+        Nothing of it stays in a cache. Where enough rows agree, so do enough people.
         """
-        codes = {name: code for name, code in self.codes(model).items() if name in names}
-        alone = (Knowledge().with_facts({name: code}) for name, code in codes.items())
-        return tuple(
-            e.codes[0][0] for e in alone if e.codes[0][1] and stands_out(e, limits, model, Cache())
-        )
+        enough, rare = max(3, limits.k or 1, 1 / (limits.risk or 1)), list[str]()
+        for name, code in self.codes(model).items():
+            rows = (model.population.codes[:, model.index(name)] == code).sum()
+            if name in names and code and rows < enough:
+                alone = Knowledge().with_facts({name: code})
+                rare += [name] if stands_out(alone, limits, model, Cache()) else []
+        return tuple(rare)
 
     def under(self, limits: str) -> str:
         """A digest of all facts and a policy's limits: a stop holds until one of them changes."""
