@@ -255,7 +255,7 @@ class DisclosureIndex:
         return self._view(pool_of, before).pools.get(pool) or Holdings()
 
     def pools(self, pool_of: PoolOf) -> Iterator[tuple[str, Holdings[str]]]:
-        """Yield every pool of a site in the ledger, in the order of its name."""
+        """Yield every pool with an entry in the ledger, in the order of its name."""
         yield from sorted(self._view(pool_of).pools.items(), key=lambda named: named[0])
 
     def holders(
