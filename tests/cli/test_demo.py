@@ -32,12 +32,8 @@ def shipped() -> Story:
 
 
 def test_each_request_is_decided_from_what_its_recipient_holds() -> None:
-    """That of another recipient plays no part; without memory each is the first.
-
-    A plan also counts what each recipient was asked, where something was sent.
-    """
-    cases: tuple[tuple[Mode, bool], ...]
-    cases = (("dynamic", False), ("dynamic", True), ("planned", False))
+    """That of another plays no part; without memory each is the first; a plan counts queries."""
+    cases: list[tuple[Mode, bool]] = [("dynamic", False), ("dynamic", True), ("planned", False)]
     for mode, forgets in cases:
         terms = Terms(trade_off=1, memory="forgets" if forgets else "remembers", mode=mode)
         told = villager(terms)

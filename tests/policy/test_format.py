@@ -22,9 +22,11 @@ from policy.read import preset, read
 from policy.rules import Groups, Layer, Pools
 from policy.schema import schema, text
 from policy.sections import ATTRIBUTE_KINDS, PRESETS, RULE_KINDS, TOP_KINDS, SectionReader
+from policy.services import engines
 from policy.settings import DAEMON, DEFAULTS, SETTINGS
 from tests.house.tree import ROOT
-from tests.policy.strategies import ANY_HOSTS, NAMES, TODAY, Document, documents, rendered
+from tests.policy.naive import FROM_OPEN_TO_STRICT, LARGER, SMALLER
+from tests.policy.strategies import ANY_HOSTS, NAMES, TODAY, VALUES, Document, documents, rendered
 
 FORMAT = (ROOT / "policy/FORMAT.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```([a-z ]*)\n(.*?)^```$", FORMAT, re.MULTILINE | re.DOTALL)
@@ -76,6 +78,13 @@ def test_the_settings_are_those_listed() -> None:
         listed = {word.strip('"') for word in _quoted(values)}
         assert set(setting.choices) == {word for word in listed if setting.choices}
         assert (strict == "-") == (not setting.order)
+    (about,) = re.findall(r"\. (`[^.]*`) are about recipients", " ".join(FORMAT.split()))
+    assert _quoted(about) == [key for key, each in SETTINGS.items() if each.about == "recipient"]
+    tabled = {_quoted(row[0])[0]: _quoted(row[1]) for row in rows(section("Searches"))}
+    assert tabled == {key: [p.name for p in each.parameters] for key, each in engines().items()}
+    # Policies are drawn, and compared with the plain reference, with all but those of browsers.
+    assert SETTINGS.keys() - VALUES.keys() == {"search", "carry", "engine", "assistant", "address"}
+    assert {k for k in VALUES if SETTINGS[k].order} == {*LARGER, *SMALLER, *FROM_OPEN_TO_STRICT}
 
 
 @pytest.mark.parametrize(

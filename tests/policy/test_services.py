@@ -27,22 +27,22 @@ from tests.policy.strategies import ASSISTANTS, DAYS, TODAY, Asked, Assistant, r
 from tests.programs import needs
 
 NAMES = ("language", "country")
-FORMS = {  # of the values, by the parameter
-    "country": "[A-Z]{2}",
-    "gl": "[a-z]{2}",
-    "hl": "[a-z]{2}|zh-(CN|TW)",
-    "kl": "[a-z]{2}-t?[a-z]{2}",
-    "language": "[a-z]{2}|zh-(CN|TW)",
-    "mkt": "[a-z]{2}-[A-Z]{2}",
-    "search_lang": "[a-z]{2}|zh-han[st]",
+FORMS = {  # of the values, by the engine and the parameter
+    ("bing", "mkt"): "[a-z]{2}-[A-Z]{2}",
+    ("brave", "country"): "[A-Z]{2}",
+    ("brave", "search_lang"): "[a-z]{2}|zh-han[st]",
+    ("duckduckgo", "kl"): "[a-z]{2}-t?[a-z]{2}",
+    ("google", "gl"): "[a-z]{2}",
+    ("google", "hl"): "[a-z]{2}|zh-(CN|TW)",
+    ("searxng", "language"): "[a-z]{2}|zh-(CN|TW)",
 }
 TOLD = st.fixed_dictionaries(
     {}, optional={name: st.sampled_from(["unspecified", *services.codes(name)]) for name in NAMES}
 )
 
 
-@pytest.mark.parametrize("engine", services.engines().values(), ids=services.engines())
-def test_the_table_is_sound(engine: services.SearchEngine) -> None:
+@pytest.mark.parametrize(("name", "engine"), services.engines().items(), ids=services.engines())
+def test_the_table_is_sound(name: str, engine: services.SearchEngine) -> None:
     """Each parameter once, of what there is, with values in their form; sources on the web."""
     assert engine.source.startswith("https://")
     assert engine.title
@@ -54,10 +54,10 @@ def test_the_table_is_sound(engine: services.SearchEngine) -> None:
         assert len({*each.same}) == len(each.same)
         assert len({*each.values.values()}) == len(each.values)
         for key, value in each.values.items():
-            assert re.fullmatch(FORMS[each.name], value)
+            assert re.fullmatch(FORMS[name, each.name], value)
             assert all(
-                value in services.codes(name)
-                for name, value in zip(each.of, key.split("-"), strict=True)
+                value in services.codes(fact)
+                for fact, value in zip(each.of, key.split("-"), strict=True)
             )
 
 
