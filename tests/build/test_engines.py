@@ -5,7 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -235,6 +235,12 @@ def cluster(folder: Path) -> Iterator[tuple[str, int]]:
         yield address, workers[0].pid
 
 
+def shuffled(folder: Path, before: Collection[str] = ()) -> set[str]:
+    """The new results that tasks of Spark have written; it may remove their folders meanwhile."""
+    results = {name for _, _, names in os.walk(folder) for name in names if name[:8] == "shuffle_"}
+    return results.difference(before)
+
+
 @pytest.mark.spark
 def test_ctrl_c_stops_a_build(tmp_path: Path) -> None:
     """With the words of every command, and none of Spark's own."""
@@ -242,7 +248,7 @@ def test_ctrl_c_stops_a_build(tmp_path: Path) -> None:
     build = [*command(tables), "--out", f"{out}", "--min-users", "1"]
     log, local = tmp_path / "build.log", tmp_path / "local"
     with started([*build, "--spark", "local"], log, local) as running:
-        until(lambda: any(local.glob("**/shuffle_*")), "a first result", PATIENCE)
+        until(partial(shuffled, local), "a first result", PATIENCE)
         running.send_signal(signal.SIGINT)
         assert running.wait(PATIENCE) == INTERRUPTED
     hint = "no file is half-written; run it again"
@@ -273,19 +279,15 @@ def test_the_same_model_from_a_cluster_that_loses_an_executor(tmp_path: Path) ->
     described = tmp_path / "model.toml"
     build = [*command(tables), "--shrinkage", "20", "--describe", f"{described}"]
     described.write_text('id = "m"\n')
-    digests, log = [], tmp_path / "master.log"
-
-    def newer(before: set[Path]) -> set[Path]:
-        return {*tmp_path.glob("local-0/**/shuffle_*")} - before
-
+    digests, log, local = [], tmp_path / "master.log", tmp_path / "local-0"
     with cluster(tmp_path) as (address, worker):
         for name in ("duckdb", "spark", "killed"):
             out, said = tmp_path / f"{name}.safetensors", tmp_path / f"{name}.log"
             engine = ["--spark", address] if name != "duckdb" else []
-            before = newer(set())
+            before = shuffled(local)
             with started([*build, *engine, "--out", f"{out}"], said, tmp_path / name) as running:
                 if name == "killed":
-                    until(partial(newer, before), "a first result", PATIENCE)
+                    until(partial(shuffled, local, before), "a first result", PATIENCE)
                     children = ["/bin/ps", "-o", "pid=", "--ppid", f"{worker}"]
                     (executor,) = map(int, subprocess.check_output(children).split())
                     os.kill(executor, signal.SIGKILL)
