@@ -50,11 +50,11 @@ BUDGETS = {
     "agent/words": Size(850, 6),
     "policy": Size(1_850, 11),
 }
-PRODUCT = Size(27_975, 196)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(28_000, 196)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 22),
     "examples": Size(1_850, 37),
-    "tests": Size(46_510, 286),
+    "tests": Size(46_550, 286),
     "tests/bench": Size(900, 9),
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.
