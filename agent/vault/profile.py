@@ -81,7 +81,7 @@ class Profile:
         return {name: values.get(name, UNSPECIFIED) for name in names}
 
     def codes(self, model: Model) -> dict[str, int]:
-        """The codes of what is set: to replay past requests, of which no answer leaves."""
+        """The codes of what is set, for the user's eyes: no answer depends on them."""
         codes = model.person_codes
         values = values_in(self._values, model)
         return {name: codes[name][value] for name, value in values.items()}
@@ -104,7 +104,7 @@ class Profile:
     def rarest(self, model: Model, limits: Limits, names: Iterable[str]) -> tuple[str, ...]:
         """Those of these attributes that alone would make the user stand out, for the user's eyes.
 
-        Nothing of it stays in a cache. Where enough rows agree, so do enough people.
+        No cache keeps who has these values. Where enough rows agree, so do enough people.
         """
         enough, rare = max(3, limits.k or 1, 1 / (limits.risk or 1)), list[str]()
         for name, code in self.codes(model).items():
