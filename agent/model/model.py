@@ -147,7 +147,7 @@ class Model:
         return QueryRows(
             user=read_only(np.repeat(np.arange(len(sizes)), sizes)),
             intent=read_only(tables.intent[rows].astype(np.intp)),
-            person=read_only(self.population.codes[profile]),
+            person=read_only(self.population.codes_of(profile)),
             request=read_only(tables.request[:, rows].T),
             intents=len(self.queries[query].intents),
         )

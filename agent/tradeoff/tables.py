@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from agent.tradeoff.shares import Shares
+
 PRICE_STEP = 2.0**-36  # bits; a thousand prices sum up exactly
 ROWS_KEPT, VALUES_KEPT = 2_000, 50_000  # of a figure; 8 bytes for each attribute of a row
 
@@ -108,18 +110,20 @@ class Kinds(NamedTuple):
 class Population:
     """The people a recipient might take the user for (DESIGN.md 2.2, 2.7).
 
-    ``codes``: unsigned, shape (N, P), codes of the person attributes.
+    ``codes``: unsigned, shape (N, C), codes of the first C person attributes, the columns.
     ``weights``: float64, shape (N,), >= 1, how many people each row stands for; or None where
     each row is one person.
     ``requests``: one for each request attribute.
     ``hanging``: for an attribute that hangs on another one, that one, and its codes by which
     nothing follows for the first.
+    ``shares``: of the person attributes behind the columns; None where there are none.
     """
 
     codes: Codes
     weights: Floats | None = None
     requests: tuple[Kinds, ...] = field(default=())
     hanging: Mapping[int, tuple[int, frozenset[int]]] = field(default_factory=dict)
+    shares: Shares | None = None
     _share_bits: dict[int, Floats] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
@@ -148,8 +152,17 @@ class Population:
 
     @cached_property
     def persons(self) -> int:
-        """P, the number of person attributes."""
+        """P, the number of person attributes: of the columns, and of those held by shares."""
+        return self.tabled + (0 if self.shares is None else len(self.shares.attributes))
+
+    @property
+    def tabled(self) -> int:
+        """C, the number of person attributes that are columns: those with an index below it."""
         return int(self.codes.shape[1])
+
+    def codes_of(self, rows: Indexes) -> Codes:
+        """Codes of all person attributes of some rows: shares say nothing of a single person."""
+        return np.pad(self.codes[rows], ((0, 0), (0, self.persons - self.tabled)))
 
     @cached_property
     def columns(self) -> Codes:
@@ -171,15 +184,16 @@ class Population:
         return bits_by_code
 
     def possible_codes(self, values: Iterable[tuple[int, int]]) -> dict[int, frozenset[int]]:
-        """Codes, by attribute, of the people who agree with these (attribute, code) pairs.
+        """Codes, by column, of the people who agree with these (attribute, code) pairs.
 
         Where every row specifies an attribute that hangs on another one, "unspecified" is what it
         is set to where nothing follows for it: it tells that of the other one.
         """
         possible: dict[int, frozenset[int]] = {}
-        for attribute, code in values:
+        for attribute, code in (each for each in values if each[0] < self.tabled):
             place, codes = attribute, frozenset([code])
-            unspecified = code == UNSPECIFIED and attribute in self.hanging
+            hanging = self.hanging.get(attribute, (self.tabled,))[0] < self.tabled
+            unspecified = code == UNSPECIFIED and hanging
             if unspecified and self.share_bits(attribute)[UNSPECIFIED] == -np.inf:
                 place, codes = self.hanging[attribute]
             possible[place] = codes & possible.get(place, codes)

@@ -43,14 +43,14 @@ BUDGETS = {
     "agent/decision": Size(1_360, 9),
     "agent/lab": Size(2_880, 23),
     "agent/model": Size(1_430, 9),
-    "agent/tradeoff": Size(2_310, 14),
+    "agent/tradeoff": Size(2_520, 15),
     "agent/tui": Size(3_250, 20),
     "agent/vault": Size(2_160, 13),
     "agent/wire": Size(750, 7),
     "agent/words": Size(850, 6),
     "policy": Size(1_850, 11),
 }
-PRODUCT = Size(28_000, 196)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(28_800, 200)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 22),
     "examples": Size(1_850, 37),
@@ -60,7 +60,7 @@ OTHERS = {
 # A room above its budget may not grow. A line here goes once the room is within its budget.
 STANDING: dict[str, Size] = {}
 COUNTS = {
-    "classes": 420,
+    "classes": 430,
     "class names that two classes share": 0,
     "commands": 55,
     "options": 180,
