@@ -113,6 +113,7 @@ SETTINGS = _by_key(
     ("guard", FromZero, "attribute", LARGER, None, "Above 0: never sent, and costly to reveal."),
     ("lambda", FromZero, "request", LARGER, 5.12, "The price in bits of certainly being found."),
     ("mode", Mode, "request", None, "dynamic", "Decide for each query, once, or by a plan."),
+    ("horizon", Whole, "recipient", SMALLER, 20, "How many more requests a plan counts on."),
     ("k", Count, "request", LARGER, None, "How many people must still look like you."),
     ("people", Count, "request", LARGER, None, "How many, by a model that counts real people."),
     ("violations", Share, "request", SMALLER, 0.0, "The share for whom k may fail, in all."),

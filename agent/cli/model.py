@@ -31,7 +31,7 @@ from agent.model.signature import generate_key, signature_path, verify
 from agent.model.signature import sign as sign_model
 from agent.paths import paths
 from agent.wire.base import Done
-from agent.words.figures import HELPS, bits, counted, people
+from agent.words.figures import HELPS, bits, counted, people, sensitivity
 from agent.words.titles import in_order, value_title
 from policy.read import load
 
@@ -234,7 +234,7 @@ def reads(described: Model) -> str:
 
 def _attribute(each: Attribute) -> tuple[str, str]:
     values = "; ".join(value_title(value, each.title) for value in in_order(each.values[1:]))
-    price = f", must bring {bits(each.sensitivity)} bits" if each.sensitivity else ""
+    price = f", must bring {sensitivity(each.sensitivity)}" if each.sensitivity else ""
     scope = ", of the request" if each.scope == "request" else ""
     return each.name, f"{each.title}{scope}{price}: {values or 'no values'}"
 

@@ -8,7 +8,6 @@ from agent.cli.model import summary
 from agent.cli.options import Output, answers, option
 from agent.cli.policy import model_path
 from agent.cli.printing import facts, numeric, page, paragraph, table, wide
-from agent.decision.choice import LEAST
 from agent.decision.context import Terms
 from agent.decision.what_if import Comparison, QueryChange, compare_models
 from agent.model.file import read
@@ -18,6 +17,7 @@ from agent.words.titles import Titles, titled
 LAMBDA = "Bits of help demanded per unit of identifiability."
 SHOWN, NAMED = 12, 8  # queries, those that changed most; names in one line
 MATTERS = 0.01  # bits
+NOISE = 0.001  # bits, from which on a change is shown
 LESS, MORE = 0.8, 1.25  # of what was predicted: between them a promise is kept
 COLUMNS = (wide("query"), *map(numeric, ("helped", "helps", "kept", "new results")), wide("facts"))
 LEGEND = (
@@ -46,7 +46,7 @@ def compare(old: Path, new: Path, trade_off: float) -> Output:
     titles = {each.name: each.title for model in models for each in model.attributes}
     queries = {each.text: each.title for model in models for each in model.queries}
     moved = [
-        e for e in comparison.queries if e.old.names != e.new.names or abs(e.change_bits) >= LEAST
+        e for e in comparison.queries if e.old.names != e.new.names or abs(e.change_bits) >= NOISE
     ]
     rows = [
         (

@@ -30,7 +30,7 @@ from agent.model.file import SUFFIX, read, shipped_model, shipped_models
 from agent.model.model import Model, surest
 from agent.model.signature import trusted
 from agent.paths import paths
-from agent.words.figures import counted
+from agent.words.figures import counted, sensitivity
 from agent.words.titles import WHY_NOTHING, Titles, quoted, read_as, titled
 from policy.hosts import ANYBODY
 from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
@@ -246,7 +246,7 @@ def _attributes_text(attributes: Mapping[str, Verdicts], lines: Lines, titles: T
         if kind == GUARDED:
             text += f" (weight {written(verdicts['guard'].value)})"
         if "sensitivity" in verdicts:
-            text += f", for {written(verdicts['sensitivity'].value)} bits or more"
+            text += f", sensitivity {sensitivity(float(verdicts['sensitivity'].value))}"
         rules = {
             key: f"by {_because(key, verdict, lines)}"
             for key, verdict in verdicts.items()

@@ -58,7 +58,7 @@ from agent.tradeoff.study import IMPROVEMENTS, fit
 from agent.wire.base import Done, RecipientName
 from agent.wire.decide import Allowed
 from agent.wire.policy import Edited, ReplayedRequest, Tried, TryPolicy, Win
-from agent.words.figures import bits, counted, people
+from agent.words.figures import SENSITIVITIES, bits, counted, people
 from agent.words.titles import Titles, titled
 from policy import amend
 from policy.read import load, preset, read
@@ -113,6 +113,8 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
 
     KEY= takes a setting out, and a rule that has no other. Comments stay. Nothing is written if the
     result would not be a valid policy. Rules that still win over the new one are listed.
+    sensitivity= takes bits, or whom you would tell: anybody, "most people", "some people",
+    "few people" or nobody.
     """
     where, models = amend.scope(**scope), installed_models()
     titles = {each.name: each.title for one in reversed(models) for each in one.attributes}
@@ -126,6 +128,8 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
     removed: dict[str, Value | None] = {
         amend.checked_key(key): None for key, text in given.items() if not text
     }
+    if bits_for := SENSITIVITIES.get(given.get("sensitivity", "")):
+        given["sensitivity"] = str(bits_for)
     values = {key: amend.value_of(key, text) for key, text in given.items() if text}
     if values:
         amend.check_day(where, today())

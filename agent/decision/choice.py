@@ -1,15 +1,13 @@
 """How the set is chosen: for each query, once for all of them, or as part of a plan.
 
 A plan is what a recipient is to hold in the end. It follows from the model, the terms, what the
-recipient holds and what it was asked so far, and so it is simulatable (DESIGN.md 2.6). It is for
-what was asked, and less for what only may be: that can be sent when it is asked for, and what was
-sent cannot be taken back.
+recipient holds and what it was asked so far, and so it is simulatable (DESIGN.md 2.6). It counts
+requests: the one at hand, those that are expected to come back, and those that are still to come.
 """
 
 from dataclasses import replace
 from functools import cache as once
 from functools import partial
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -23,30 +21,30 @@ from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import Pairwise, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.search import Result, maximise
-from agent.tradeoff.tables import members, union, weighted
+from agent.tradeoff.tables import matrix_of, members, union, weighted
 from agent.tradeoff.utility import HELPS_NOTHING, Mixture
 from policy.settings import Mode
 
 FEWEST = 3  # queries, whose mean says nothing of another one
 QUERIES = 24  # the most to plan for; a cache keeps the utilities of 32
-PRIOR = 30.0  # requests that the model's own shares of the queries count as
-REST = 0.3  # of what the rest gains counts: most of it can be sent once it is asked for
+AGAIN, OFTEN = 0.5, 8.0  # of the requests before, that are expected again; and the most that count
 OWN_ROWS = 50.0  # rows with which a query counts as much as the mean of many queries
-AT_HAND = 2.0  # requests that this one counts as: one that was asked, and the one that is answered
 FEW_ROWS = 5_000  # of a query, which are soon counted
 FEW_PEOPLE = 150_000  # of a population, likewise
-LEAST = 0.001  # bits that an attribute adds to an answer, and to the plan; less is noise
+LEAST = 0.02  # bits by which an attribute of a plan helps an answer that tells it
 
 
 class Plan(NamedTuple):
     """A portfolio, the queries that it serves, and the objective that priced it.
 
-    ``shares``: of all requests that are expected, by query, an index of the model, in the order of
-    ``portfolio.uses``; what the mean of all queries uses is the last of those, if there is a mean.
+    ``queries``: indexes of the model, in the order of ``portfolio.uses``: that of the request at
+    hand, then those asked before; what the mean of all queries uses is the last of those, if there
+    is a mean. ``numbers``: how many requests are expected, by query, and of the mean.
     """
 
     portfolio: Portfolio
-    shares: dict[int, float]
+    queries: tuple[int, ...]
+    numbers: tuple[float, ...]
     prices: DisclosureObjective
 
 
@@ -72,7 +70,7 @@ def choice_of(prepared: Prepared) -> SelectedSet:
     """
     terms, query = prepared.context.terms, prepared.reading.query
     if query is not None and terms.mode == "planned" and terms.memory == "remembers":
-        return _planned(prepared, query)
+        return _planned(prepared)
     if query is None or terms.mode == "standing":
         choice = _standing(prepared)
     else:
@@ -121,18 +119,18 @@ def _standing(prepared: Prepared) -> SelectedSet:
     return SelectedSet(result, objective, "standing")
 
 
-def _planned(prepared: Prepared, query: int) -> SelectedSet:
+def _planned(prepared: Prepared) -> SelectedSet:
     """The best part, for a reading, of what the recipient is to hold in the end.
 
     Attributes of the request are not lasting knowledge: they are chosen in addition, at what they
     cost now. What waits for the user would be in the plan with a yes, and helps this request.
-    ``query``: the surest of the reading, whose use of the plan is the answer.
     """
     uses = utility_of(prepared.reading, prepared.context.model, prepared.context.cache)
     objective = DisclosureObjective(uses, prepared.anonymity_set, prepared.settings)
 
     def best(mask: int, plan: Plan, options: int) -> tuple[int, ...]:
-        order = uses.best(mask, plan.portfolio.mask & options, objective.feasible, LEAST)
+        held = prepared.anonymity_set.disclosed
+        order = uses.best(mask, plan.portfolio.mask & options, objective.feasible, held)
         requested = options & ~prepared.anonymity_set.persons
         if not requested:
             return order
@@ -148,9 +146,8 @@ def _planned(prepared: Prepared, query: int) -> SelectedSet:
     if prepared.waiting:
         wider = planned(replace(prepared, free=prepared.free | prepared.waiting), base)
         pending = best(mask, wider, prepared.waiting)
-    used = [*plan.portfolio.uses]
-    used[[*plan.shares].index(query)] = mask
-    answered = plan._replace(portfolio=replace(plan.portfolio, uses=tuple(used)))
+    used = mask, *plan.portfolio.uses[1:]
+    answered = plan._replace(portfolio=replace(plan.portfolio, uses=used))
     evaluations = plan.portfolio.evaluations
     result = Result(mask, order, objective.value(mask), evaluations)
     return SelectedSet(result, objective, "planned", pending, answered)
@@ -160,11 +157,11 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     """The plan for the recipient of a request.
 
     ``fixed``: what always leaves, a mask. The limits hold for the whole of it, but the cap on one
-    answer, which its parts keep. What else may be asked is the mean of all queries, and counts with
-    REST of its share. A plan also grows from the a-priori optimum (paper 9.5.1), as singles and
-    pairs tell it.
+    answer, which its parts keep. The request at hand counts once, and what else may be asked as
+    many times as the terms expect, as the mean of all queries: without a mean query by query. A
+    plan also grows from the a-priori optimum (paper 9.5.1), as singles and pairs tell it.
     """
-    model, cache = prepared.context.model, prepared.context.cache
+    model, cache, terms = prepared.context.model, prepared.context.cache, prepared.context.terms
     settings, anonymity_set = prepared.settings, prepared.anonymity_set
     usable = prepared.free & anonymity_set.persons
     demands = replace(settings, candidates=usable)
@@ -173,37 +170,36 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
         everyone = DisclosureObjective(mean, cache.anonymity_set(model), demands)
         return maximise(everyone, restarts=0).mask
 
-    shares, mean, starts = _shares(prepared), _mean(model, cache), list[int]()
-    queries, weights = [uses_of(each, model, cache) for each in shares], [*shares.values()]
-    if mean is not None:
-        queries.append(mean)
-        weights.append(REST * max(0.0, 1 - sum(weights)))
+    mean, mix, starts = _mean(model, cache), _mix(model, cache), list[int]()
+    present = utility_of(prepared.reading, model, cache)
+    again = _again(prepared, terms.horizon if mean is None else 0)
+    certain, at_hand = prepared.reading.certain, prepared.reading.candidates[0].query
+    same = 0.0 if certain is None else again.pop(certain, 0.0)
+    queries = [present, *(uses_of(each, model, cache) for each in again)]
+    numbers = [1.0 + same, *again.values()]
+    if mean is not None and mix is not None:
+        queries.append(mix)
+        numbers.append(terms.horizon)
         starts.append(cache.get(model, (maximise, demands), partial(beforehand, mean)))
     prices = DisclosureObjective(HELPS_NOTHING, anonymity_set, replace(settings, most=None))
-    scope = Scope(anonymity_set.disclosed & usable, usable, fixed, settings.most, LEAST)
-    return Plan(plan(queries, weights, prices, scope, starts), shares, prices)
+    scope = Scope(anonymity_set.disclosed & usable, fixed, settings.most)
+    portfolio = plan(queries, numbers, prices, scope, usable, starts)
+    return Plan(portfolio, (at_hand, *again), tuple(numbers), prices)
 
 
-def _shares(prepared: Prepared) -> dict[int, float]:
-    """The queries to plan for, in ascending order, with their shares of all requests.
+def _again(prepared: Prepared, horizon: int) -> dict[int, float]:
+    """How often each query is expected, by query, those of large numbers first.
 
-    These are the queries that this text may mean, by their probabilities, and those of earlier
-    requests. This request counts twice: like those before it, it says what may come again, and it
-    is sure to be made. Everything else shares the rest of the whole; of too many queries, those
-    with small shares belong to that rest.
+    Half as often as it was asked, of which the first times count; and ``horizon`` requests more, in
+    the model's own mix. Of too many queries those of small numbers are left out.
     """
-    model = prepared.context.model
-    read = {each.query: each.probability for each in prepared.reading.candidates}
-    counts = np.zeros(len(model.queries))
-    now = ((each, AT_HAND * probability) for each, probability in read.items())
-    for each, times in chain(now, roughly(prepared.context.knowledge.queries)):
-        counts[each] += times
-    usual = model.tables.query_weights.astype(np.float64)
-    shares = (counts + PRIOR * usual / usual.sum()) / (counts.sum() + PRIOR)
-    others = [each for each in np.flatnonzero(counts).tolist() if each not in read]
-    others.sort(key=lambda each: (-shares[each], each))
-    chosen = sorted([*read, *others[: QUERIES - len(read)]])
-    return {each: float(shares[each]) for each in chosen}
+    model, numbers = prepared.context.model, dict[int, float]()
+    if horizon:
+        shares = model.tables.query_weights.astype(float) / model.tables.query_weights.sum()
+        numbers = dict(enumerate((horizon * shares).tolist()))
+    for each, times in roughly(prepared.context.knowledge.queries):
+        numbers[each] = numbers.get(each, 0.0) + AGAIN * min(times, OFTEN)
+    return dict(sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))[:QUERIES])
 
 
 def utility_of(reading: Interpretation | None, model: Model, cache: Cache) -> QueryPlanner:
@@ -225,7 +221,8 @@ def utility_of(reading: Interpretation | None, model: Model, cache: Cache) -> Qu
         each_query = [uses_of(each.query, model, cache) for each in parts]
         weights = [each.probability for each in parts]
         stored = weighted([each.stored for each in each_query], weights)
-        return QueryPlanner(once(lambda: Mixture(each_query, weights)), count, stored)
+        utility = once(lambda: Mixture(each_query, weights))
+        return QueryPlanner(utility, count, stored, least=LEAST)
 
     return cache.get(model, (Mixture, *parts), compute)
 
@@ -242,7 +239,6 @@ def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
     pairs too little is known of the mean, and nothing is pooled.
     """
     mean, count = _mean(model, cache), len(model.attributes)
-    queries, rows = len(model.queries), model.queries[query].rows
 
     def compute() -> QueryPlanner:
         stored, near = model.tables.singles.utilities_of(query), model.tables.near
@@ -250,8 +246,8 @@ def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
         limit = model.queries[query].prior_entropy_bits
         if mean is None:
             at_hand |= stored
-            return QueryPlanner(lambda: cache.utility(model, query), count, at_hand, limit)
-        share = (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
+            return QueryPlanner(lambda: cache.utility(model, query), count, at_hand, limit, LEAST)
+        share = _share_of_mean(query, model)
         weights, of_mean = [1 - share, share], mean.utility()
         at_hand |= weighted([stored, mean.stored], weights)
         return QueryPlanner(
@@ -259,9 +255,15 @@ def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
             count,
             at_hand,
             (1 - share) * limit + share * of_mean.limit,
+            LEAST,
         )
 
     return cache.get(model, (QueryPlanner, query), compute)
+
+
+def _share_of_mean(query: int, model: Model) -> float:
+    queries, rows = len(model.queries), model.queries[query].rows
+    return (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
 
 
 def _mean(model: Model, cache: Cache) -> QueryPlanner | None:
@@ -279,6 +281,34 @@ def _mean(model: Model, cache: Cache) -> QueryPlanner | None:
         return QueryPlanner(lambda: utility, len(model.attributes), stored)
 
     return cache.get(model, Pairwise, compute)
+
+
+def _mix(model: Model, cache: Cache) -> QueryPlanner | None:
+    """What the answers to the model's own mix of queries use of a set, as singles and pairs tell.
+
+    None where `_mean` has none.
+    """
+    count, queries = len(model.attributes), range(len(model.queries))
+
+    def compute() -> QueryPlanner | None:
+        mean = _mean(model, cache)
+        if mean is None:
+            return None
+        rows = [mean.stored, *map(model.tables.singles.utilities_of, queries)]
+        of_mean, *own = (matrix_of(each, count) for each in rows)
+        shares = np.array([_share_of_mean(each, model) for each in queries])[:, None, None]
+        both = (1 - shares) * np.array(own) + shares * np.array(of_mean)
+        alone = np.diagonal(both, axis1=1, axis2=2)
+        alone = np.where(alone >= LEAST, alone, 0.0)
+        better = np.maximum(alone[:, :, None], alone[:, None, :])
+        used = np.where((better > 0) & (both - better >= LEAST), both, better)
+        weights = model.tables.query_weights
+        matrix = np.tensordot(weights / weights.sum(), used, axes=1)
+        stored = {0: np.diagonal(matrix), **{1 << at: row for at, row in enumerate(matrix)}}
+        utility = Pairwise(stored)
+        return QueryPlanner(lambda: utility, count, stored, quick=True)
+
+    return cache.get(model, _mix, compute)
 
 
 def _best(objective: DisclosureObjective, prepared: Prepared) -> SelectedSet:

@@ -59,7 +59,7 @@ class Limits:
 
 
 LIMITS = {each.name for each in fields(Limits)}
-SAME = ("mode", "nothing", "unknown_queries", "memory")
+SAME = ("mode", "horizon", "nothing", "unknown_queries", "memory")
 TERMS = {"lambda": "trade_off", **dict(zip(SAME, SAME, strict=True))}  # settings of one request
 
 
@@ -71,12 +71,13 @@ class Terms:
     None for all; no other is a candidate (DESIGN.md 2). ``carried``: names that the way to the
     recipient can carry, None for all; ``excluded``: names that may never be disclosed; ``ask``:
     names that wait for the user; ``always``: names that leave if no limit forbids it.
-    ``trade_off``: lambda, bits per unit of ``metric``; ``metric_k``: the k of the metric
-    k-anonymity; ``sensitivity``: (name, bits) pairs in place of the model's defaults; ``guards``:
-    (name, weight) pairs; ``mode``: decide for each query, or once for all; ``nothing``: the answer
-    is empty; ``unknown_queries``: what goes with one that the model does not know; ``memory``: a
-    recipient that forgets is charged anew for every request. ``ruling``: the policy's words for all
-    of this, where there is one; it changes no decision.
+    ``trade_off``: lambda, bits per unit of ``metric``; ``horizon``: how many more requests a plan
+    counts on; ``metric_k``: the k of the metric k-anonymity; ``sensitivity``: (name, bits) pairs in
+    place of the model's defaults; ``guards``: (name, weight) pairs; ``mode``: decide for each
+    query, once for all, or by a plan; ``nothing``: the answer is empty; ``unknown_queries``: what
+    goes with one that the model does not know; ``memory``: a recipient that forgets is charged anew
+    for every request. ``ruling``: the policy's words for all of this, where there is one; it
+    changes no decision.
     """
 
     available: frozenset[str] | None = None
@@ -85,6 +86,7 @@ class Terms:
     ask: frozenset[str] = frozenset()
     always: frozenset[str] = frozenset()
     trade_off: float = 5.12
+    horizon: int = 20
     metric: Metric = "maxprob"
     metric_k: int = 100
     limits: Limits = field(default_factory=Limits)
@@ -99,6 +101,7 @@ class Terms:
 
     def __post_init__(self) -> None:
         _require(0 <= self.trade_off < inf, "lambda", self.trade_off, FINITE)
+        _require(self.horizon >= 0, "horizon", self.horizon, "a whole number from 0")
         _require(self.metric_k >= 1, "k", self.metric_k, WHOLE)
         _one_of("a cost", self.metric, METRICS)
         _one_of("an algorithm", self.algorithm, ALGORITHMS)

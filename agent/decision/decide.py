@@ -213,8 +213,10 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
     elif reason == "would break a limit":
         limit = objective.broken(mask | own)
     if plan is not None:
-        uses = zip(plan.shares, plan.portfolio.uses, strict=False)  # without that of the mean
-        serves = sorted((q for q, use in uses if use & own), key=lambda q: (-plan.shares[q], q))
+        # Without what the mean uses, which has no query.
+        uses = zip(plan.numbers, plan.queries, plan.portfolio.uses, strict=False)
+        some = sorted((-number, query) for number, query, use in uses if use & own)
+        serves = [*dict.fromkeys(query for _, query in some)]
     return structs.replace(
         outcome,
         reason=reason,

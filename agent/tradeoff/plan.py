@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import fsum
+from math import fsum, inf
 from typing import NamedTuple
 
 import numpy as np
@@ -65,18 +65,15 @@ class Pairwise(Utility):
 
 
 class Scope(NamedTuple):
-    """What there is to plan with, as masks.
+    """What every answer keeps to.
 
-    ``sent``: sent before, and free to use again; ``free``: may be sent; ``fixed``: in every
-    answer; ``most``: how many attributes an answer may have, None for any number; ``least``: more
-    bits than that an attribute has to add to an answer to be used, and to the plan to be in it.
+    As masks, ``sent``: sent before, and free to use again; ``fixed``: in every answer. ``most``:
+    how many attributes an answer may have, None for any number.
     """
 
     sent: int
-    free: int
     fixed: int = 0
     most: int | None = None
-    least: float = ROUNDING
 
     def has_room(self, mask: int) -> bool:
         """Whether an answer may have all of these."""
@@ -95,10 +92,15 @@ class QueryPlanner(SetFigures, Utility):
         attributes: int,
         stored: Rows | None = None,
         limit: float | None = None,
+        least: float = ROUNDING,
+        *,
+        quick: bool = False,
     ) -> None:
         """Take the utility, how many attributes there are, and U of sets that need no computing.
 
-        ``limit``: the utility's, None for what it says itself.
+        ``limit``: the utility's, None for what it says itself; ``least``: the bits that an
+        attribute has to add to an answer to be sent, where the recipient does not hold it;
+        ``quick``: U of a set with each further attribute is as soon computed for all as for one.
         """
         super().__init__(
             attributes,
@@ -106,19 +108,20 @@ class QueryPlanner(SetFigures, Utility):
             lambda mask, new: self._counting().extensions(mask, new),
             stored,
         )
-        self.utility, self._limit = utility, limit
+        self.utility, self.least, self._limit = utility, least, limit
         self._focus, self._prepared = 0, -1  # the set whose neighbours are counted next, and last
-        self._firsts: dict[Scope, int] = {}
-
-    @property
-    def limit(self) -> float:  # type: ignore[override]  # computed when it is asked for
-        """No set has more, in bits."""
-        return self.utility().limit if self._limit is None else self._limit
+        self._quick, self._every = quick, (1 << attributes) - 1
+        self._firsts: dict[tuple[Scope, int], tuple[int, float]] = {}
 
     @property
     def submodular(self) -> bool:
         """Whether the utility is, which is made to tell."""
         return self.utility().submodular
+
+    @property
+    def limit(self) -> float:  # type: ignore[override]  # computed when it is asked for
+        """No set has more, in bits."""
+        return self.utility().limit if self._limit is None else self._limit
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
@@ -131,18 +134,23 @@ class QueryPlanner(SetFigures, Utility):
         return self._counting().potentials(mask, attributes)
 
     def best(
-        self, start: int, options: int, allowed: Callable[[int], bool], least: float = ROUNDING
+        self, start: int, options: int, allowed: Callable[[int], bool], sent: int = 0
     ) -> tuple[int, ...]:
         """What to add to a set, the best first, until nothing allowed adds much.
 
-        What added no more than ``least`` bits beside less is tried again only where nothing else
-        adds more, as U need not be submodular.
+        ``sent``: attributes that are held, and so may add any number of bits; the others have to
+        add the least. What added less beside fewer is tried again only where nothing else adds
+        more, as U need not be submodular.
         """
         mask, level, order, hopeful = start, self.value(start), list[int](), options
         while True:
             rest = hopeful & ~mask
             row = self.beside(mask, rest)
-            better = [(-row[each], each) for each in members(rest) if row[each] > level + least]
+            better = [
+                (-row[each], each)
+                for each in members(rest)
+                if row[each] - level >= (ROUNDING if sent >> each & 1 else self.least)
+            ]
             chosen = next((each for _, each in sorted(better) if allowed(mask | 1 << each)), None)
             if chosen is not None:
                 order.append(chosen)
@@ -153,15 +161,26 @@ class QueryPlanner(SetFigures, Utility):
             else:
                 return tuple(order)
 
-    def first(self, scope: Scope) -> int:
-        """What is used where nothing is added: the fixed, and what helps of what was sent."""
-        fixed, sent = scope.fixed, scope.sent & ~scope.fixed
-        key = scope._replace(sent=sent, free=0)
-        if key not in self._firsts:
+    def at_hand(self, mask: int) -> Floats | None:
+        """U(A u {V}) in bits by V, float64, where it is stored or soon computed."""
+        if self._quick and mask not in self.stored:
+            return self.beside(mask, self._every & ~mask)
+        return self.stored.get(mask)
+
+    def first(self, scope: Scope, new: int) -> tuple[int, float]:
+        """What is used of a plan: the fixed, and what helps of what was sent and of ``new``.
+
+        A mask, with its U in bits.
+        """
+        first = self._firsts.get((scope, new))
+        if first is None:
             if len(self._firsts) >= KEPT:
                 self._firsts.clear()
-            self._firsts[key] = fixed | union(self.best(fixed, sent, scope.has_room, scope.least))
-        return self._firsts[key]
+            options = (scope.sent | new) & ~scope.fixed
+            order = self.best(scope.fixed, options, scope.has_room, scope.sent)
+            use = scope.fixed | union(order)
+            first = self._firsts[scope, new] = use, self.value(use)
+        return first
 
     def _counting(self) -> Utility:
         """The utility, to count with."""
@@ -177,13 +196,15 @@ class Portfolio:
     """What a recipient is to hold in the end.
 
     ``mask``: the set, with what was sent; ``order``: what was added, in the order chosen; ``uses``:
-    by query, the subset that it uses; ``refused``: what would be worth adding and breaks a limit,
-    a mask; ``value``: mean bits of help less the cost; ``evaluations``: how many sets were priced.
+    by query, the subset that it uses; ``bits``: by query, U of that; ``refused``: what would be
+    worth adding and breaks a limit, a mask; ``value``: bits of help to all requests less the cost;
+    ``evaluations``: how many sets were priced.
     """
 
     mask: int
     order: tuple[int, ...]
     uses: tuple[int, ...]
+    bits: tuple[float, ...]
     refused: int
     value: float
     evaluations: int
@@ -191,87 +212,135 @@ class Portfolio:
 
 def plan(
     queries: Sequence[QueryPlanner],
-    weights: Sequence[float],
+    numbers: Sequence[float],
     prices: SetFunction,
     scope: Scope,
+    free: int,
     starts: Sequence[int] = (),
 ) -> Portfolio:
-    """A portfolio P with a large value: the mean of U_q over what q uses of P, less C(P).
+    """A portfolio P with a large value: the sum of n_q U_q over what q uses of P, less C(P).
 
-    ``weights``: of each query, the share of all requests that are expected to be this one;
-    ``prices``: what a portfolio costs, and its limits.
+    ``queries``: the first is the request at hand; ``numbers``: of each query, how many requests are
+    expected; ``prices``: what a portfolio costs, and its limits; ``free``: what may be in it, a
+    mask.
     It is grown from what was sent, and from each of ``starts``, sets of what is free, where that is
     feasible. Of the best, the new attribute that adds least is taken out and the rest grown again,
-    as long as that is better. P is feasible, if what was sent and fixed is, and never worth less
-    than that; nor less than a start that is feasible, but for ``least`` bits for each attribute
-    that is left out.
+    as long as that is better. What the request at hand pays for by itself comes first: a portfolio
+    beside which a limit keeps it out is none. P is feasible, if what was sent and fixed is, and no
+    single new attribute would better be left out. Source: DESIGN.md 2.10.
     """
-    given = scope.sent | scope.fixed
+    planning, given = _Planning(queries, numbers, prices, scope, free), scope.sent | scope.fixed
+    alone = _Planning(queries[:1], numbers[:1], prices, scope, free)
+    needed = alone.grown(alone.start(0), free)
 
-    def grown(new: int, left_out: int = 0) -> Portfolio:
-        within = scope._replace(sent=scope.sent | new, free=scope.free & ~left_out)
-        return _grown(_Growth(queries, within), np.array(weights), prices, tuple(members(new)))
+    def crowds(portfolio: Portfolio) -> bool:
+        lost = needed.mask & ~portfolio.mask
+        return bool(lost) and not prices.feasible(portfolio.mask | lost)
 
-    def worth(portfolio: Portfolio) -> float:
-        return portfolio.value - scope.least * len(portfolio.order)
+    sets = dict.fromkeys(given | each & free for each in (0, *starts))
+    some = [each for each in sets if each == given or prices.feasible(each)]
+    grown = [planning.grown(planning.start(each & ~given), free) for each in some]
+    good = [each for each in grown if not crowds(each)]
+    if not good:
+        good = [planning.grown(planning.start(needed.mask & ~given), free)]
+        grown += good
+    best = max(good, key=lambda each: each.value)
+    tries = [*best.order]
+    while tries:
+        less = [planning.without(each, best) for each in tries]
+        least = max(less, key=lambda each: each.value)
+        again = planning.grown(least, free & ~best.mask)
+        grown.append(again)
+        crowded = crowds(again)
+        again = least if crowded else again
+        if again.value > best.value + ROUNDING:
+            best, tries = again, [*again.order]
+        else:
+            tries = [each for each in tries if crowded and not needed.mask >> each & 1]
+    return replace(best, evaluations=sum(each.evaluations for each in [needed, *grown]))
 
-    new = (each & scope.free & ~given for each in starts)
-    some = [0, *(each for each in new if each and prices.feasible(given | each))]
-    sets = [grown(each) for each in some]
-    evaluations, best = sum(each.evaluations for each in sets), max(sets, key=worth)
-    while best.order:
-        less = [best.mask & ~(1 << each) for each in best.order]
-        without = [grown(rest & ~given, scope.free) for rest in less if prices.feasible(rest)]
-        if not without:
-            break
-        least = max(without, key=worth)
-        again = grown(least.mask & ~given, best.mask & ~least.mask)
-        evaluations += again.evaluations
-        other = max(least, again, key=worth)
-        if worth(other) <= worth(best) + ROUNDING:
-            break
-        best = other
-    return replace(best, evaluations=evaluations)
 
+class _Planning:
+    """What a plan is made for, and the moves from one portfolio to another."""
 
-def _grown(
-    growth: "_Growth", weights: Floats, prices: SetFunction, start: tuple[int, ...]
-) -> Portfolio:
-    """Grow a portfolio from what was sent, of which ``start`` is new.
+    def __init__(
+        self,
+        queries: Sequence[QueryPlanner],
+        numbers: Sequence[float],
+        prices: SetFunction,
+        scope: Scope,
+        free: int,
+    ) -> None:
+        self.queries, self.numbers, self.prices = queries, np.array(numbers), prices
+        self.scope, self.given = scope, scope.sent | scope.fixed
+        self.least = np.array([[each.least] for each in queries])
+        alone = np.nan_to_num(np.array([each.beside(0, free) for each in queries]))
+        self.alone: Floats = np.where(alone >= self.least, alone, 0.0)
 
-    The attribute that adds most is added while one adds enough (greedy). A query uses a new
-    attribute beside what it used before, where that helps it enough and its answer is not full.
-    """
-    scope, order, evaluations, refused = growth.scope, [*start], 0, 0
-    mask = scope.sent | scope.fixed
-    while open_ := scope.free & ~mask:
-        options = np.array([*members(open_)], dtype=np.intp)
-        evaluations += len(options)
-        floors = prices.costs_beside(mask, options) - prices.cost(mask)
-        while True:
-            gains = weights @ growth.gains[:, options]
-            best, refused = _worthiest(mask, options, gains, floors, prices, scope.least)
-            if best < 0 or growth.refresh(best):
+    def start(self, new: int) -> Portfolio:
+        """What was sent, with what is new."""
+        firsts = [each.first(self.scope, new) for each in self.queries]
+        uses, bits = zip(*firsts, strict=True)
+        return self._portfolio(self.given | new, tuple(members(new)), uses, bits)
+
+    def without(self, attribute: int, whole: Portfolio) -> Portfolio:
+        """A portfolio without one of its new attributes; worth nothing where that is infeasible."""
+        own, mask = 1 << attribute, whole.mask & ~(1 << attribute)
+        uses, bits = [*whole.uses], [*whole.bits]
+        for place, use in enumerate(uses):
+            if use & own:
+                query, rest = self.queries[place], use & ~own
+                more = query.best(rest, mask & ~rest, self.scope.has_room, self.scope.sent)
+                uses[place] = rest | union(more)
+                bits[place] = query.value(uses[place])
+        order = tuple(each for each in whole.order if each != attribute)
+        return self._portfolio(mask, order, uses, bits)
+
+    def grown(self, start: Portfolio, options: int) -> Portfolio:
+        """Grow a portfolio: what adds most is added, while something adds enough (greedy).
+
+        A query uses a new attribute beside what it used before, where that helps it enough and its
+        answer is not full.
+        """
+        growth = _Growth(self.queries, self.scope, start, self.alone, self.least)
+        mask, order, evaluations, refused = start.mask, [*start.order], 0, 0
+        while open_ := options & ~mask:
+            some = np.array([*members(open_)], dtype=np.intp)
+            evaluations += len(some)
+            floors = self.prices.costs_beside(mask, some) - self.prices.cost(mask)
+            while True:
+                gains = self.numbers @ growth.gains[:, some]
+                best, refused = _worthiest(mask, some, gains, floors, self.prices)
+                if growth.confirm(some) if best < 0 else not growth.refresh(best):
+                    continue
                 break
-        if best < 0:
-            break
-        mask |= 1 << best
-        order.append(best)
-        for place in np.flatnonzero(growth.gains[:, best]).tolist():  # of every query that it helps
-            growth.use(place, growth.uses[place] | 1 << best)
-    value = float(weights @ growth.bits) - prices.cost(mask)
-    return Portfolio(mask, tuple(order), tuple(growth.uses), refused, value, evaluations)
+            if best < 0:
+                break
+            mask |= 1 << best
+            order.append(best)
+            for place in np.flatnonzero(growth.gains[:, best]).tolist():  # of all that it helps
+                growth.use(place, growth.uses[place] | 1 << best)
+        bits = growth.bits.tolist()
+        grown = self._portfolio(mask, tuple(order), growth.uses, bits)
+        return replace(grown, refused=refused, evaluations=evaluations)
+
+    def _portfolio(
+        self, mask: int, order: tuple[int, ...], uses: Sequence[int], bits: Sequence[float]
+    ) -> Portfolio:
+        feasible = mask == self.given or self.prices.feasible(mask)
+        value = float(self.numbers @ bits) - self.prices.cost(mask) if feasible else -inf
+        return Portfolio(mask, order, tuple(uses), tuple(bits), 0, value, 0)
 
 
 def _worthiest(
-    mask: int, options: Indexes, gains: Floats, floors: Floats, prices: SetFunction, least: float
+    mask: int, options: Indexes, gains: Floats, floors: Floats, prices: SetFunction
 ) -> tuple[int, int]:
-    """The option that is worth most, above ``least``, and may be added; of equals the smaller.
+    """The option that is worth most, above 0, and may be added; of equals the smaller.
 
     -1 where there is none. And as a mask, what would be worth more and breaks a limit. ``floors``:
     what each option costs at the least, in bits.
     """
-    worthiest, worth, refused, base = -1, least, 0, prices.cost(mask)
+    worthiest, worth, refused, base = -1, ROUNDING, 0, prices.cost(mask)
     bounds = gains - floors
     for place in np.argsort(-bounds, kind="stable").tolist():
         if bounds[place] <= worth:
@@ -297,16 +366,21 @@ class _Growth:
     others.
     """
 
-    def __init__(self, queries: Sequence[QueryPlanner], scope: Scope) -> None:
+    def __init__(
+        self,
+        queries: Sequence[QueryPlanner],
+        scope: Scope,
+        start: Portfolio,
+        alone: Floats,
+        least: Floats,
+    ) -> None:
         self.queries, self.scope = queries, scope
-        self.uses = [each.first(scope) for each in queries]
-        self.bits = np.zeros(len(queries))
-        self.gains = np.nan_to_num(np.array([each.beside(0, scope.free) for each in queries]))
-        self.gains[self.gains <= scope.least] = 0.0
+        self.uses, self.bits = [*start.uses], np.array(start.bits)
+        self.least, self.gains = least, alone.copy()
         self.fresh = np.ones(self.gains.shape, dtype=bool)  # beside nothing, gains are their bits
         for place, use in enumerate(self.uses):
             if use or not scope.has_room(1):
-                self.use(place, use)
+                self._take_stored(place, use)
 
     def refresh(self, attribute: int) -> bool:
         """Compute the gains of an attribute that are out of date; say whether none were."""
@@ -314,17 +388,31 @@ class _Growth:
         for place in stale:
             row = self.queries[place].beside(self.uses[place], 1 << attribute)
             gain = row[attribute] - self.bits[place]
-            self.gains[place, attribute] = gain if gain > self.scope.least else 0.0
+            self.gains[place, attribute] = gain if gain >= self.queries[place].least else 0.0
             self.fresh[place, attribute] = True
         return not stale
 
+    def confirm(self, options: Indexes) -> bool:
+        """Compute the gains of the request at hand that are out of date; say whether any were."""
+        stale = options[~self.fresh[0, options] & (self.gains[0, options] > 0)]
+        if not stale.size:
+            return False
+        row = self.queries[0].beside(self.uses[0], union(stale.tolist()))
+        gains = row[stale] - self.bits[0]
+        self.gains[0, stale] = np.where(gains >= self.least[0], gains, 0.0)
+        self.fresh[0, stale] = True
+        return True
+
     def use(self, place: int, use: int) -> None:
         """Have a query use a set, and take what is stored of its next step; none if it is full."""
-        row = self.queries[place].stored.get(use)
         self.uses[place], self.bits[place] = use, self.queries[place].value(use)
+        self._take_stored(place, use)
+
+    def _take_stored(self, place: int, use: int) -> None:
+        row = self.queries[place].at_hand(use)
         self.fresh[place] = row is not None or not use
         if row is not None:
             gains = row - self.bits[place]
-            self.gains[place] = np.where(gains > self.scope.least, gains, 0.0)
+            self.gains[place] = np.where(gains >= self.least[place], gains, 0.0)
         if not self.scope.has_room(use << 1 | 1):
             self.gains[place] = 0.0

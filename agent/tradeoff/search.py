@@ -145,9 +145,10 @@ def maximise(
 ) -> Result:
     """Find a set of candidates with a large F.
 
-    ``algorithm``: "lls" (lazy local search) and "ls" move attributes in and out, "greedy" only in;
-    "exact" goes on by branch and bound, "exhaustive" tries all subsets; ``epsilon``: a move must
-    improve F by more than (epsilon/n^2)|F|; ``nodes``: how many nodes ``exact`` visits at the most;
+    ``algorithm``: "lls" (lazy local search) and "ls" move attributes in and out, "greedy" as well,
+    but from nothing alone; "exact" goes on by branch and bound, "exhaustive" tries all subsets;
+    ``epsilon``: a move must improve F by more than (epsilon/n^2)|F|; ``nodes``: how many nodes
+    ``exact`` visits at the most;
     ``restarts``: from how many pairs local search starts again, 0 for the paper's own search;
     ``patient``: whether also where F is not at hand; ``between``: two sets, of which the result
     contains the first, a feasible one, and is contained in the second: all that the result says is
@@ -164,9 +165,7 @@ def maximise(
         state.start_at(enumerate_all(state))
         return _result(state, "enumerated", state.level)
     if algorithm == "greedy":
-        lazy_pass(state, candidates)
-        while lazy_pass(state, candidates & ~state.mask):
-            state.violations += 1
+        climb(state, lazy_pass)
         return _heuristic(state)
     one_pass = eager_pass if algorithm == "ls" else lazy_pass
     starts = state.best_pairs(restarts) if restarts else []

@@ -288,12 +288,11 @@ def settled(decision: Decision) -> str:
     if decision.mode == "standing":
         return "chosen once for all queries, before anything was known"
     if decision.mode == "planned":
-        return "no single addition improves the plan"
+        return "no single removal improves the plan"
     if decision.algorithm == "exhaustive":
         return "every set was tried"
-    move = "addition" if decision.algorithm == "greedy" else "addition or removal"
     forced = any(each.disclose == "always" for each in decision.outcomes)
-    return f"no single {move}{' of the others' if forced else ''} improves it"
+    return f"no single addition or removal{' of the others' if forced else ''} improves it"
 
 
 def _quality(decision: Decision) -> str | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, tzinfo
+from math import log
 
 from agent.decision.values import CountedAmong
 
@@ -21,6 +22,14 @@ MEASURED: Mapping[str, str] = {
 RARE, FREQUENT = 1e-3, 0.1  # chances, below which 1 in N says more; from which on one decimal does
 CHANCES = ("maxprob", "k-anonymity")  # measures that are shares, and so read in per cent
 HELPS = "bits more useful: with 1 bit, the right result is twice as easy to find"
+# How sensitive a fact is, from level 1 to 5 in bits, by whom one would tell it.
+SENSITIVITIES: Mapping[str, float] = {
+    "anybody": 0.02,
+    "most people": 0.05,
+    "some people": 0.12,
+    "few people": 0.3,
+    "nobody": 0.6,
+}
 COSTS = "what your rules charge for it, in the same bits"
 LEFT = "people who still look like you to the recipient"
 
@@ -48,6 +57,14 @@ def bits(number: float | None, *, signed: bool = False, decimals: int = DECIMALS
         return f"{number:+.3g}" if signed else f"{number:.3g}"
     rounded = round(number, decimals) + 0.0  # no negative zero
     return f"{rounded:+.{decimals}f}" if signed and rounded else f"{rounded:.{decimals}f}"
+
+
+def sensitivity(number: float) -> str:
+    """Write a sensitivity in bits, and say whom one would tell what has about as much."""
+    if number <= 0:
+        return f"{bits(number)} bits"
+    whom = min(SENSITIVITIES, key=lambda each: abs(log(SENSITIVITIES[each] / number)))
+    return f"{bits(number)} bits (you would tell {whom})"
 
 
 def useful(number: float, *, signed: bool = False) -> str:

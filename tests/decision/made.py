@@ -44,16 +44,21 @@ def elsewhere(model: Model) -> Model:
     return replace(model, id="elsewhere", attributes=tuple(named))
 
 
-def made_model(seed: int, people: int = 40, queries: int = 2, rare: float = 1.0) -> Model:
+def made_model(
+    seed: int, people: int = 40, queries: int = 2, rare: float = 1.0, *, shuffled: bool = False
+) -> Model:
     """Return a model of random people whose intents depend on two of their attributes.
 
     ``rare``: how much rarer the last value of each attribute of a person is than the others. With
-    more than three queries it has the utilities of pairs too.
+    more than three queries it has the utilities of pairs too. ``shuffled``: the intents of each
+    query are dealt out anew.
     """
     rng = np.random.default_rng(seed)
     columns = [_column(rng, card, people, rare) for card in CARDS[:PERSONS]]
     codes = np.stack(columns, axis=1)
     rows = [_rows(rng, codes) for _ in range(queries)]
+    if shuffled:
+        rows = [replace(each, intent=rng.permutation(each.intent)) for each in rows]
     counts = rng.integers(1, 9, (people, 2), dtype=np.uint8)
     population = Population(codes, requests=(Kinds.of(counts),))
     return Model(

@@ -15,11 +15,11 @@ from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Line, Look, Part
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, Value
 from agent.wire.state import Changed, EventKind, ProfileChange, ProfileFacts, Recipient
-from agent.words.figures import listed
+from agent.words.figures import SENSITIVITIES, listed, sensitivity
 from agent.words.notices import MOST_NAMED, also, edited, outdated
 from agent.words.titles import RULED, RULINGS, in_order, value_title
 
-STEPS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)  # bits
+STEPS = (0.0, *SENSITIVITIES.values(), 1.0, 2.0, 5.0, 10.0)  # bits
 NOT_SET = "not set"
 EACH_REQUEST = "each request"  # sets it anew
 SPACIOUS = 100  # columns, from which on rules have room
@@ -145,7 +145,7 @@ def price(bits: float) -> str:
     """Say how much an attribute must help, beyond the risk of being found."""
     if not bits:
         return "none but the risk of being found"
-    return f"it must help by {bits:.4g} {'bit' if bits == 1 else 'bits'} more than it costs"
+    return f"it must help by {sensitivity(bits)} more than it costs"
 
 
 class ProfileScreen(SentencesPage[FactRow], where="profile"):
