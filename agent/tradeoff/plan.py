@@ -302,7 +302,7 @@ class _Planning:
         A query uses a new attribute beside what it used before, where that helps it enough and its
         answer is not full.
         """
-        growth = _Growth(self.queries, self.scope, start, self.alone, self.least)
+        growth = _Growth(self, start)
         mask, order, evaluations, refused = start.mask, [*start.order], 0, 0
         while open_ := options & ~mask:
             some = np.array([*members(open_)], dtype=np.intp)
@@ -366,20 +366,13 @@ class _Growth:
     others.
     """
 
-    def __init__(
-        self,
-        queries: Sequence[QueryPlanner],
-        scope: Scope,
-        start: Portfolio,
-        alone: Floats,
-        least: Floats,
-    ) -> None:
-        self.queries, self.scope = queries, scope
+    def __init__(self, planning: _Planning, start: Portfolio) -> None:
+        self.queries, self.scope, self.least = planning.queries, planning.scope, planning.least
         self.uses, self.bits = [*start.uses], np.array(start.bits)
-        self.least, self.gains = least, alone.copy()
+        self.gains = planning.alone.copy()
         self.fresh = np.ones(self.gains.shape, dtype=bool)  # beside nothing, gains are their bits
         for place, use in enumerate(self.uses):
-            if use or not scope.has_room(1):
+            if use or not self.scope.has_room(1):
                 self._take_stored(place, use)
 
     def refresh(self, attribute: int) -> bool:
