@@ -110,7 +110,7 @@ class QueryPlanner(SetFigures, Utility):
         )
         self.utility, self.least, self._limit = utility, least, limit
         self._focus, self._prepared = 0, -1  # the set whose neighbours are counted next, and last
-        self._quick, self._every = quick, (1 << attributes) - 1
+        self.quick = quick
         self._firsts: dict[tuple[Scope, int], tuple[int, float]] = {}
 
     @property
@@ -160,12 +160,6 @@ class QueryPlanner(SetFigures, Utility):
                 hopeful = options
             else:
                 return tuple(order)
-
-    def at_hand(self, mask: int) -> Floats | None:
-        """U(A u {V}) in bits by V, float64, where it is stored or soon computed."""
-        if self._quick and mask not in self.stored:
-            return self.beside(mask, self._every & ~mask)
-        return self.stored.get(mask)
 
     def first(self, scope: Scope, new: int) -> tuple[int, float]:
         """What is used of a plan: the fixed, and what helps of what was sent and of ``new``.
@@ -240,11 +234,9 @@ def plan(
     sets = dict.fromkeys(given | each & free for each in (0, *starts))
     some = [each for each in sets if each == given or prices.feasible(each)]
     grown = [planning.grown(planning.start(each & ~given), free) for each in some]
-    good = [each for each in grown if not crowds(each)]
-    if not good:
-        good = [planning.grown(planning.start(needed.mask & ~given), free)]
-        grown += good
-    best = max(good, key=lambda each: each.value)
+    if all(map(crowds, grown)):
+        grown.append(planning.grown(planning.start(needed.mask & ~given), free))
+    best = max(grown, key=lambda each: (not crowds(each), each.value))
     tries = [*best.order]
     while tries:
         less = [planning.without(each, best) for each in tries]
@@ -402,7 +394,9 @@ class _Growth:
         self._take_stored(place, use)
 
     def _take_stored(self, place: int, use: int) -> None:
-        row = self.queries[place].at_hand(use)
+        query, row = self.queries[place], self.queries[place].stored.get(use)
+        if query.quick and row is None:
+            row = query.beside(use, (1 << self.gains.shape[1]) - 1 & ~use)
         self.fresh[place] = row is not None or not use
         if row is not None:
             gains = row - self.bits[place]

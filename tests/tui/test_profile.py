@@ -194,8 +194,8 @@ async def test_whether_it_may_leave_its_price_and_its_guard_are_chosen(own: Own)
         await shown.until(lambda: row(shown, "major")[2] == "when worth it")
         await choose(shown, "p", "enter")
         await choose(shown, "p", "down", "enter")
-        await shown.until(lambda: row(shown, "major")[3] == "0.01")
-    wanted = [{"disclose": "never"}, {"guard": 1}, {"guard": 0}, {"sensitivity": 0.01}]
+        await shown.until(lambda: row(shown, "major")[3] == "0.02")
+    wanted = [{"disclose": "never"}, {"guard": 1}, {"guard": 0}, {"sensitivity": 0.02}]
     assert own.edits() == [("major", each) for each in wanted]
 
 
