@@ -164,8 +164,8 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     model, cache, terms = prepared.context.model, prepared.context.cache, prepared.context.terms
     settings, anonymity_set = prepared.settings, prepared.anonymity_set
     usable = prepared.free & anonymity_set.persons
-    weekly = terms.limits.new_facts_per_week  # whatever was sent this week
-    demands = replace(settings, candidates=usable, most_new=weekly)
+    budget, weekly = terms.limits.violations, terms.limits.new_facts_per_week  # whatever is spent
+    demands = replace(settings, candidates=usable, max_violations=budget, most_new=weekly)
 
     def beforehand(mean: QueryPlanner) -> int:
         everyone = DisclosureObjective(mean, cache.anonymity_set(model), demands)

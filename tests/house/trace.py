@@ -15,7 +15,9 @@ from subprocess import Popen
 from tempfile import TemporaryDirectory
 from types import FrameType
 
-FILES, FUNCTIONS = 37, 220  # what stands; wanted are 40 and 220 (DESIGN.md 3)
+# What stands; wanted are 40 and 220 (DESIGN.md 3). Until the shipped models are built anew, which
+# store what plans look at, this request counts rows: 50 functions.
+FILES, FUNCTIONS = 40, 273
 OUTPUT = "RETICENT_TRACE"
 
 
