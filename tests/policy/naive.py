@@ -18,7 +18,7 @@ POLICIES = File(__file__).parents[2] / "policy"
 PER_ATTRIBUTE = ("disclose", "sensitivity", "guard")
 LARGER = ("sensitivity", "guard", "lambda", "k", "people", "nothing")
 SMALLER = (
-    *("violations", "risk"),
+    *("violations", "risk", "horizon"),
     *("attributes_per_request", "new_facts_per_week", "page_requests_per_minute"),
 )
 FROM_OPEN_TO_STRICT = {

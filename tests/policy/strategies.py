@@ -83,6 +83,7 @@ ORDERED: Mapping[str, st.SearchStrategy[Any]] = {
 }
 OF_RECIPIENTS: Mapping[str, st.SearchStrategy[Any]] = {
     "new_facts_per_week": WHOLE,
+    "horizon": WHOLE,
     "page_requests_per_minute": WHOLE,
     "unknown_queries": st.sampled_from(["nothing", "standing"]),
     "memory": st.sampled_from(["remembers", "forgets"]),
