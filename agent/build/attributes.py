@@ -29,12 +29,13 @@ class TableColumn(NamedTuple):
     """A column that becomes an attribute.
 
     ``many``: how many different values it has; ``texts``: which, in any order, none where these are
-    too many.
+    too many; ``shared``: the kind that counts it by shares, where the table has no such column.
     """
 
     scope: Scope
     many: int
     texts: Sequence[str]
+    shared: str = ""
 
 
 def columns_of(source: tables.Source, surveys: Iterable[Survey] = ()) -> dict[str, TableColumn]:
@@ -73,7 +74,7 @@ def attributes_of(
             if each and each not in columns:
                 raise UsageError.unknown("attribute", each, columns)
     attributes = []
-    for name, (scope, many, texts) in columns.items():
+    for name, (scope, many, texts, shared) in columns.items():
         default = described.get(name) or tables.Described(name.replace("_", " "))
         note = options.description.attributes.get(name) or AttributeNote(concept=default.concept)
         occurring = sorted({*texts} - {UNSPECIFIED})
@@ -100,6 +101,7 @@ def attributes_of(
                 value_concepts=value_concepts,
                 implies=note.implies,
                 words=note.words,
+                shared=shared,
             )
         )
     if problem := wrong_implication(attributes):
@@ -113,10 +115,12 @@ def check_implications(codes: NDArray[np.uint8], attributes: Sequence[Attribute]
     Of those who have the value and state the other attribute. ``codes``: uint8, shape (N, P).
     """
     places = {each.name: place for place, each in enumerate(attributes)}
-    for place, each in enumerate(attributes):
+    for place, each in enumerate(attributes[: codes.shape[1]]):
         for value, then in each.implies.items():
             having = codes[codes[:, place] == each.code(value)] if then else codes[:0]
             for name, other in then.items():
+                if attributes[places[name]].shared:
+                    continue
                 stated = having[:, places[name]]
                 stated = stated[stated != 0]
                 wrong = int((stated != attributes[places[name]].code(other)).sum())

@@ -12,9 +12,11 @@ from agent.build.engines import check_path, connected
 from agent.build.fitting import FitFigures, HalfTrial, figures, fit, validate
 from agent.build.log import open_log, source_of
 from agent.build.observe import VALIDATION_KEY, Observations, observe
-from agent.build.options import BuildOptions, Progress, TableFiles
+from agent.build.options import BuildOptions, Progress, TableFiles, TopicsNote
 from agent.build.precomputed import precomputed
 from agent.build.tables import Source, open_tables
+from agent.build.topics import topics_model
+from agent.errors import UsageError
 from agent.model.attributes import Query
 from agent.model.model import Figure, Model
 from agent.model.reading import normalise
@@ -48,6 +50,8 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
         progress("reading", 0.5)
         source = source_of(log)
     progress("reading", 1.0)
+    if options.description.topics is not None:
+        return _of_topics(source, options.description.topics, options, progress)
     model = model_of(source, options, progress)
     progress("storing what decisions look at", 0.0)
     model = replace(model, tables=replace(model.tables, near=precomputed(model)))
@@ -58,6 +62,27 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
 
     progress("learning to read", 0.0)
     model = with_phrasings(model, options.phrasings, options.background)
+    progress("learning to read", 1.0)
+    return model
+
+
+def _of_topics(
+    source: Source, note: TopicsNote, options: BuildOptions, progress: Progress
+) -> Model:
+    """Build a model whose utility is judged; errors as `build_model`."""
+    if options.files[1] is not None or options.phrasings is not None:
+        what = "a model of topics has no events, and no phrasings but those of its topics"
+        raise UsageError(what, "give --users and --describe only")
+    from agent.build.phrasings import with_texts  # scikit-learn takes a second
+
+    progress("counting", 0.0)
+    model, texts = topics_model(source, note, options)
+    people, everything = AnonymitySet(model.population, model.cards), range(len(model.attributes))
+    singles = replace(model.tables.singles, costs=_costs(people, 0, everything))
+    model = replace(model, tables=replace(model.tables, singles=singles))
+    progress("counting", 1.0)
+    progress("learning to read", 0.0)
+    model = with_texts(model, texts)
     progress("learning to read", 1.0)
     return model
 

@@ -1,13 +1,11 @@
 """People by the kinds of facts that they have, where a crosswalk says which columns hold a kind.
 
-A kind is one of several values, an attribute; or values that a person may hold at once, and each of
-these that a column holds is an attribute of "no" and "yes". What no column says is drawn: a value
-that is not known from somebody alike in other columns, a finer value by its share. The people are
-weighted anew, so that every value is as common as the crosswalk says.
+A kind that columns hold is one of several values. What no column says is drawn: a value that is not
+known from somebody alike in other columns, a finer value by its share. The people are weighted
+anew, so that every value is as common as the crosswalk says. Other kinds are counted by shares.
 """
 
 import gzip
-import re
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,17 +19,15 @@ import numpy as np
 from msgspec import Meta, Struct, structs
 
 from agent.build.attributes import TableColumn, attributes_of
-from agent.build.matching import Coded, Codes, Floats, unqualified
+from agent.build.matching import Coded, Codes, Floats, Hashes, unqualified
 from agent.build.options import AttributeNote, BuildOptions, KindsNote
 from agent.errors import BuildError, UsageError, misfit
 from agent.files import read_bytes
-from agent.model.attributes import NAME, Block
+from agent.model.attributes import NAME, PRICES, Block, SharedKind
 from agent.model.file import MIN_PEOPLE
 
-PRICES = (0.02, 0.05, 0.12, 0.3, 0.6)  # bits that a fact of sensitivity 1 to 5 must bring
 MAX_BYTES = 2**24
 SWEEPS = 100
-YES_NO = ("no", "yes")
 CLOSE = 1e-6  # to 1, of shares
 T = TypeVar("T")
 Conditions = dict[str, tuple[str, ...]]  # by column the values that count
@@ -123,7 +119,7 @@ def read_kinds(note: KindsNote) -> dict[str, tuple[KindLine, Crossing]]:
 
 
 class KindAttribute(NamedTuple):
-    """A kind, or one of several values of a kind, as an attribute.
+    """A kind as an attribute.
 
     ``note``: its title, values and sensitivity; ``columns``: which hold it, the main one first;
     ``codes``: integers, shape (N,), from 1 on.
@@ -132,11 +128,6 @@ class KindAttribute(NamedTuple):
     note: AttributeNote
     columns: tuple[str, ...]
     codes: Codes
-
-
-def attribute_name(kind: str, value: str) -> str:
-    """The name of the attribute that says whether somebody holds one of several values."""
-    return f"{kind}_{re.sub('[^a-z0-9]+', '_', value.casefold()).strip('_')}"
 
 
 class InKinds(NamedTuple):
@@ -163,42 +154,36 @@ def in_kinds(people: Coded, note: KindsNote) -> InKinds:
     UsageError for files that do not fit the columns; BuildError for values of a kind that overlap.
     """
     kinds, margins = read_kinds(note), list[tuple[Codes, Floats]]()
+    by_columns = {kind: each for kind, (_, each) in kinds.items() if each.how == "column"}
     coarse, unknown = dict[str, Codes](), list[str]()
-    for kind, (_, each) in kinds.items():
+    for kind, each in by_columns.items():
         codes: Codes = np.zeros(len(people.codes), dtype=np.intp)
         for number, (value, conditions) in enumerate(each.values.items(), 1):
             inside = people.where(conditions)
-            if each.how == "multi":
-                margin = np.array([1 - each.prevalence[value], each.prevalence[value]])
-                margins.append((inside.astype(np.intp), margin))
-            elif codes[inside].any():
+            if codes[inside].any():
                 what = f"kind {kind!r}: somebody has {value!r} and another value"
                 raise BuildError(what, "make the conditions of its values exclude each other")
             codes[inside] = number
-        if each.how == "column":
-            unknown += [kind] if not codes.all() else []
-            coarse[kind] = people.filled(codes, note.fill, kind)
-        if each.how == "column" and each.shares:
+        unknown += [kind] if not codes.all() else []
+        coarse[kind] = people.filled(codes, note.fill, kind)
+        if each.shares:
             shares = [0.0, *(each.shares[value] for value in each.values)]
             margins.append((coarse[kind], np.array(shares)))
     people = people._replace(people=raked(people.people, margins))
     attributes = dict[str, KindAttribute]()
-    for kind, (line, each) in kinds.items():
-        about = AttributeNote(title=line.title, sensitivity=PRICES[line.sensitivity - 1])
-        if each.how == "column":
-            codes, values = _finer(people, coarse[kind], each)
-            own, columns = structs.replace(about, values=values), unqualified(each.columns)
-            attributes[kind] = KindAttribute(own, columns, codes)
-        for value, conditions in each.values.items() if each.how == "multi" else ():
-            name = attribute_name(kind, value)
-            own, columns = (
-                structs.replace(about, title=value, values=YES_NO),
-                unqualified(conditions),
-            )
-            attributes[name] = KindAttribute(own, columns, 1 + people.where(conditions))
-    finer = [kind for kind, (_, each) in kinds.items() if each.split]
+    for kind, each in by_columns.items():
+        codes, values = _finer(people, coarse[kind], each)
+        own = note_of(kinds[kind][0], values)
+        attributes[kind] = KindAttribute(own, unqualified(each.columns), codes)
+    finer = [kind for kind, each in by_columns.items() if each.split]
     marks = {"drawn_where_unknown": ", ".join(unknown), "drawn_by_share": ", ".join(finer)}
     return InKinds(kinds, attributes, people.people, marks)
+
+
+def note_of(line: KindLine, values: Sequence[str]) -> AttributeNote:
+    """What is known of the attribute of a kind with these values."""
+    price = PRICES[line.sensitivity - 1]
+    return AttributeNote(title=line.title, sensitivity=price, values=(*values,))
 
 
 def _finer(people: Coded, coarse: Codes, crossing: Crossing) -> tuple[Codes, tuple[str, ...]]:
@@ -214,26 +199,30 @@ def _finer(people: Coded, coarse: Codes, crossing: Crossing) -> tuple[Codes, tup
 
 
 def by_kinds(
-    people: Coded,
-    note: KindsNote,
+    in_columns: InKinds,
+    shared: Sequence[SharedKind],
+    hashes: Hashes,
     blocks: Sequence[Block],
     options: BuildOptions,
-    requests: dict[str, TableColumn],
-) -> tuple[Coded, tuple[Block, ...], InKinds]:
-    """The people by kinds in place of columns, the blocks of drawn columns likewise, and the kinds.
+) -> tuple[Coded, tuple[Block, ...]]:
+    """The people by kinds in place of columns, and the blocks of drawn columns likewise.
 
-    ``requests``: columns of requests, whose attributes follow those of the people. Errors as
-    `in_kinds` and `attributes_of`.
+    ``shared``: the other kinds, whose attributes follow those of columns; ``hashes``: of the
+    people, as they were. Errors as `attributes_of`.
     """
-    in_columns = in_kinds(people, note)
     notes = {name: each.note for name, each in in_columns.attributes.items()}
+    columns = dict.fromkeys(notes, TableColumn("person", 0, ()))
+    for kind in shared:
+        note = note_of(in_columns.kinds[kind.name][0], kind.values)
+        for slot, number in zip(kind.slots, ("", " (second)", " (third)"), strict=False):
+            notes[slot] = structs.replace(note, title=f"{note.title}{number}")
+            columns[slot] = TableColumn("person", 0, (), kind.name)
     for name, each in options.description.attributes.items():  # what it says comes first
         given = {key: value for key, value in structs.asdict(each).items() if value}
         notes[name] = structs.replace(notes.get(name, each), **given)
-    columns = dict.fromkeys(in_columns.attributes, TableColumn("person", 0, ())) | requests
     attributes = attributes_of(columns, options.described(attributes=notes), {})
     every = [each.codes for each in in_columns.attributes.values()]
-    coded = Coded(attributes, np.stack(every, 1).astype(np.uint8), in_columns.people, people.hashes)
+    coded = Coded(attributes, np.stack(every, 1).astype(np.uint8), in_columns.people, hashes)
     of_kinds = (
         replace(
             each,
@@ -242,4 +231,4 @@ def by_kinds(
         )
         for each in blocks
     )
-    return coded, tuple(of_kinds), in_columns
+    return coded, tuple(of_kinds)

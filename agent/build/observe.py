@@ -22,7 +22,7 @@ from agent.build.attributes import (
 )
 from agent.build.canonical import MOST_ROWS, ArrangedPeople, Events, Observed, arranged, observed
 from agent.build.engines import computing
-from agent.build.kinds import by_kinds
+from agent.build.kinds import by_kinds, in_kinds
 from agent.build.matching import Coded, read_survey, with_drawn
 from agent.build.options import BuildOptions
 from agent.build.shared_kinds import shared_kinds
@@ -167,20 +167,22 @@ def _weights(
 
 
 def users_by_attributes(
-    users: ibis.Table, source: tables.Source, options: BuildOptions
+    everything: tables.Source, options: BuildOptions
 ) -> tuple[Users, tuple[Attribute, ...]]:
     """Read the users, draw from surveys, and put all into kinds, as the description says.
 
-    ``users``: the whole table; ``source``: without the columns that are no attributes. Returns the
-    attributes of requests too. Errors as `observe`.
+    ``everything``: cleaned tables, whose columns of requests are attributes too. Errors as
+    `observe`.
     """
+    weighing = (options.description.weights,) if options.description.weights else ()
+    source = everything.without((*options.description.without, *weighing))
     donors, kinds = options.description.donors, options.description.kinds
     surveys = {name: read_survey(each) for name, each in donors.items()}
     columns = columns_of(source, surveys.values())
     plain = options if kinds is None else options.described(attributes={})
     attributes = attributes_of(columns, plain, source.described)
     values = {each.name: each.values for each in attributes[: len(source.persons)]}
-    people = read_users(users, values, options)
+    people = read_users(everything.users, values, options)
     blocks = tuple(
         Block(name, each.source, each.columns, tuple(each.keys)) for name, each in donors.items()
     )
@@ -188,15 +190,16 @@ def users_by_attributes(
         codes, drawn_from = with_drawn(people.coded(attributes), surveys)
         people = people._replace(codes=codes, donors=drawn_from, blocks=blocks)
     if kinds is not None:
-        requests = {name: columns[name] for name in source.requests}
         by_columns = people.coded(attributes)
-        coded, blocks, in_columns = by_kinds(by_columns, kinds, blocks, options, requests)
+        in_columns = in_kinds(by_columns, kinds)
+        shared = tuple(shared_kinds(by_columns, kinds, in_columns))
+        coded, blocks = by_kinds(in_columns, shared, people.hashes, blocks, options)
         attributes = tuple(coded.attributes)
         people = people._replace(
             codes=coded.codes,
             weights=coded.people,
             blocks=blocks,
-            kinds=tuple(shared_kinds(by_columns, kinds, in_columns)),
+            kinds=shared,
             marks=in_columns.marks,
         )
     check_ladders(people.codes, attributes)
@@ -286,10 +289,8 @@ def observe(
     not fit them.
     """
     with computing(source.users.get_backend()):
-        everything = tables.clean(source)
-        weighing = (options.description.weights,) if options.description.weights else ()
-        source = everything.without((*options.description.without, *weighing))
-        users, attributes = users_by_attributes(everything.users, source, options)
+        source = tables.clean(source)
+        users, attributes = users_by_attributes(source, options)
         requests = {each.name: each.values for each in attributes if each.scope == "request"}
         advance(0.4)
         texts, numbers = tables.numbered(tables.meanings(source.events.select("query")))

@@ -22,7 +22,6 @@ from msgspec import Meta, Struct, structs
 from agent.errors import UsageError, misfit
 from agent.files import read_bytes
 from agent.model.attributes import MAX_SHRINKAGE, MIN_SHRINKAGE, UNSPECIFIED
-from agent.tradeoff.utility import Estimator
 
 MAX_BYTES = 2**20
 _UNKNOWN = re.compile(r"unknown field `(.*?)`")
@@ -33,6 +32,7 @@ MAX_USERS = 2**32  # of a query (FORMAT.md)
 MAX_TEXT = 200  # characters
 _UNSHOWN = ("Cc", "Cs")  # control characters, and bytes that are no text
 Half = Literal["A", "B"]
+Counting = Literal["louo", "plugin"]  # the estimators of rows
 
 
 class AttributeNote(Struct, frozen=True, forbid_unknown_fields=True):
@@ -103,6 +103,18 @@ class KindsNote(Struct, frozen=True, forbid_unknown_fields=True):
     fill: Annotated[tuple[str, ...], Meta(min_length=1)]
 
 
+class TopicsNote(Struct, frozen=True, forbid_unknown_fields=True):
+    """What people ask for, with the kinds of facts that were judged to help, in place of events.
+
+    ``file``: a topic a line; ``idle``: texts that nothing personal helps; both beside the
+    description; ``merge``: topics that are another one's twin, with the other one.
+    """
+
+    file: Path
+    idle: Path
+    merge: dict[str, str] = msgspec.field(default_factory=dict)
+
+
 class QueryNote(Struct, frozen=True, forbid_unknown_fields=True):
     """What is known of a query; ``title``: for people."""
 
@@ -115,8 +127,9 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     ``id``, ``source``, ``licence``, ``stands_for``: as the model will state them; ``weights``: the
     column of the users that says how many people a row stands for, "" where each stands for itself;
     ``without``: columns that are left out; ``attributes``, ``queries``: notes, by name and by text;
-    ``donors``: other surveys, by a name of each; ``kinds``: into which all columns are put, if any.
-    UsageError for a text that cannot be shown on one line of a terminal.
+    ``donors``: other surveys, by a name of each; ``kinds``: into which all columns are put, and
+    ``topics``, which they help, if any. UsageError for a text that cannot be shown on one line of a
+    terminal, and for one of kinds and topics without the other.
     """
 
     id: str = ""
@@ -129,8 +142,11 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     queries: dict[str, QueryNote] = msgspec.field(default_factory=dict)
     donors: dict[str, DonorsNote] = msgspec.field(default_factory=dict)
     kinds: KindsNote | None = None
+    topics: TopicsNote | None = None
 
     def __post_init__(self) -> None:
+        if (self.kinds is None) != (self.topics is None):
+            raise UsageError("kinds and topics are described together", "add the other one")
         for name in ("id", "source", "licence", "stands_for"):
             _check_text(name, getattr(self, name))
         notes: list[tuple[str, AttributeNote | QueryNote]] = [*self.attributes.items()]
@@ -152,7 +168,8 @@ def read_description(path: Path) -> Description:
         return msgspec.toml.decode(text, type=Description, dec_hook=lambda _, name: folder / name)
     except msgspec.ValidationError as error:
         if unknown := _UNKNOWN.search(str(error)):
-            notes = (Description, AttributeNote, QueryNote, DonorsNote, KeyNote, KindsNote)
+            notes: tuple[type[Struct], ...] = (Description, AttributeNote, QueryNote, DonorsNote)
+            notes += (KeyNote, KindsNote, TopicsNote)
             keys = {each for note in notes for each in note.__struct_fields__}
             problem = UsageError.unknown("key", unknown[1], keys)
             raise UsageError(problem.what, problem.hint, str(path)) from error
@@ -201,10 +218,10 @@ def concept_of(
 
 
 class TableFiles(NamedTuple):
-    """Two tables, as csv, csv.gz, parquet or folders of parquet."""
+    """Two tables, as csv, csv.gz, parquet or folders of parquet; one where topics are described."""
 
     users: Path
-    events: Path
+    events: Path | None
 
 
 class LogFiles(NamedTuple):
@@ -255,7 +272,7 @@ class BuildOptions:
     phrasings: Annotated[File, Flag("phrasings", "F", "Texts by the query they mean.")] = None
     background: Annotated[File, Flag("background", "F", "With --phrasings: other texts.")] = None
     spark: Annotated[Text, Flag("spark", "local|URL", "Use Spark: here, or a cluster.")] = None
-    estimator: Annotated[Estimator, Flag("estimator", None, "The paper's is plugin.")] = "louo"
+    estimator: Annotated[Counting, Flag("estimator", None, "The paper's is plugin.")] = "louo"
     shrinkage: Annotated[Number, Flag("shrinkage", "ROWS", WEIGHT, *SHRINKAGE)] = None
     min_users: Annotated[int, Flag("min-users", "N", FEWER, 1, MAX_USERS)] = 30
     most_queries: Annotated[Whole, Flag("queries", "N", "Keep the N most frequent.", 1)] = None
@@ -266,8 +283,9 @@ class BuildOptions:
     @property
     def files(self) -> TableFiles | LogFiles:
         """The files to build from; UsageError unless they are all of one kind."""
+        topics = self.description.topics
         match self.users, self.events, self.log, self.people, self.sites:
-            case Path() as users, Path() as events, None, None, None:
+            case Path() as users, events, None, None, None if events is not None or topics:
                 return TableFiles(users, events)
             case None, None, Path() as log, Path() as people, Path() as sites:
                 return LogFiles(log, people, sites)

@@ -13,8 +13,6 @@ from dataclasses import replace
 from hashlib import blake2b
 from math import inf
 from pathlib import Path
-from types import MappingProxyType
-from typing import NamedTuple
 from unicodedata import normalize
 
 import numpy as np
@@ -24,6 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from agent.build.engines import connected, header_of, reading, scanned
 from agent.build.tables import check_keys, tidy
+from agent.build.topics import HELPED, Texts
 from agent.errors import BuildError
 from agent.model.model import Figure, Model
 from agent.model.reading import (
@@ -45,18 +44,22 @@ RIGHT = 0.93  # of phrasings that are read; harder than searches, they lie close
 C = 10.0  # the inverse of the penalty; from 3 to 30, held-out texts hardly differ
 TOPIC_C = 3.0  # the same of a model with a head: of 200 topics, strangers' texts are told so best
 HEAD_C = 0.3  # the same of the head
-HELPED = 0.5  # bits; where the best answers differ by more, something personal helps
 ITERATIONS = 1_000
 HOTTEST, STEPS = 7.0, 60  # a temperature is from 2^-7 to 2^7, and found to 1e-9
 
 
 def with_phrasings(model: Model, phrasings: Path, background: Path) -> Model:
-    """A model that reads any text; what held-out texts say joins its validation.
+    """A model that reads any text.
 
     The two tables are as `read_texts` takes them. Raises UsageError or BuildError, as that does.
     """
+    texts = read_texts(phrasings, background, [query.text for query in model.queries])
+    return with_texts(model, texts)
+
+
+def with_texts(model: Model, texts: Texts) -> Model:
+    """A model that learns to read from texts; what held-out texts say joins its validation."""
     queries = model.queries
-    texts = read_texts(phrasings, background, [query.text for query in queries])
     classifier, figures = fit_classifier([query.title for query in queries], texts)
     pairs = zip(queries, texts.phrasings, strict=True)
     return replace(
@@ -65,19 +68,6 @@ def with_phrasings(model: Model, phrasings: Path, background: Path) -> Model:
         tables=replace(model.tables, classifier=classifier),
         validation={**model.validation, **figures},
     )
-
-
-class Texts(NamedTuple):
-    """What texts mean: the phrasings of each query, and of what is none of them by intent.
-
-    ``phrasings``: a tuple for each query, in order, without repeats; ``background``: pairs of
-    intent and text, in order. ``helped``: whether anything personal helps a text, for those whose
-    table says it.
-    """
-
-    phrasings: tuple[tuple[str, ...], ...]
-    background: tuple[tuple[str, str], ...]
-    helped: Mapping[str, bool] = MappingProxyType({})
 
 
 def read_texts(phrasings: Path, background: Path, queries: Sequence[str]) -> Texts:

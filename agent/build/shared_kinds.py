@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from msgspec import Meta, Struct
 
-from agent.build.kinds import Crossing, InKinds, attribute_name, lines_of, read_file
+from agent.build.kinds import Crossing, InKinds, lines_of, read_file
 from agent.build.matching import Coded, Floats, unqualified
 from agent.build.options import KindsNote
 from agent.errors import UsageError
@@ -40,7 +40,7 @@ class Parent(NamedTuple):
 
 
 def shared_kinds(people: Coded, note: KindsNote, in_columns: InKinds) -> Iterator[SharedKind]:
-    """Yield the kinds that no column holds, or not all of their values.
+    """Yield the kinds that no column holds.
 
     ``people``: by columns. UsageError for parents that do not fit, and for shares under a parent's
     values that are not about those overall on average.
@@ -65,7 +65,6 @@ def shared_kinds(people: Coded, note: KindsNote, in_columns: InKinds) -> Iterato
             parent=parent and parent.name,
             given={} if parent is None else _given(parents[kind], parent, each),
             excludes=each.excludes,
-            attributes={value: attribute_name(kind, value) for value in each.values},
         )
 
 

@@ -134,21 +134,22 @@ class Source:
 
 def open_tables(
     users: Path,
-    events: Path,
+    events: Path | None,
     backend: ibis.BaseBackend | None = None,
     numbers: Collection[str] = (),
 ) -> Source:
     """Open the tables in two files or folders on an engine, by default a new DuckDB.
 
-    Every column becomes text. ``numbers``: columns that may hold any numbers, on any engine.
+    Every column becomes text. ``events``: None for a table without rows; ``numbers``: columns that
+    may hold any numbers, on any engine.
     Raises UsageError if there is no such file; BuildError if it is not a table, or if its
     columns are not as `check_columns` demands.
     """
     backend = connected() if backend is None else backend
-    headers = [header_of(backend, path) for path in (users, events)]
-    check_columns(*headers)
-    opened = []
-    for path, header in zip((users, events), headers, strict=True):
+    paths = [users] if events is None else [users, events]
+    headers, opened = [header_of(backend, path) for path in paths], list[ibis.Table]()
+    check_columns(headers[0], KEYS if events is None else headers[1])
+    for path, header in zip(paths, headers, strict=True):
         with reading(backend, path):
             raw = scanned(backend, path, header)
             for column, kind in raw.schema().items() if backend.name != "duckdb" else ():
@@ -159,7 +160,8 @@ def open_tables(
                     raise BuildError(what, "write it as text, or leave out --spark", str(path))
             table = tidy(raw)
             opened.append(table if is_parquet(path) else table.cache())
-    return Source(*opened)
+    nothing = ibis.memtable(pa.table({name: pa.array([], pa.string()) for name in KEYS}))
+    return Source(opened[0], nothing if events is None else opened[1])
 
 
 def tidy(table: ibis.Table) -> ibis.Table:

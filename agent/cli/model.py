@@ -47,6 +47,11 @@ DEFERRED = {
     "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
 }
 QUERIES = (wide("query"), *map(numeric, ("answers", "people", "helps")))
+TOPICS = (wide("topic"), wide("for example"), numeric("helps"))
+JUDGED = (
+    "What it can be asked about. helps: how far apart the best answers to it are for different "
+    f"people, as judges say, in {HELPS}."
+)
 LEGEND = (
     "What it can be asked about, and what it learned that from. helps: how much the best facts "
     f"help people whom it did not learn from, in {HELPS}."
@@ -64,7 +69,7 @@ ATTRIBUTES = (Column("name in files"), wide("fact, and its values"))
 SENSITIVITIES = "From two surveys, or none. By default scaled with --log, else none."
 FIELDS = (  # of a query, in a description
     *("text", "title", "rows", "users", "intents", "shrinkage", "prior_entropy_bits"),
-    *("predicted_bits", "heldout_bits", "events", "error_bits"),
+    *("predicted_bits", "heldout_bits", "events", "error_bits", "bits"),
 )
 MAX_NAME = 240  # bytes; while it is written, a file has a longer name
 
@@ -178,6 +183,9 @@ def model_record(described: Model) -> dict[str, Any]:
 def summary(described: Model) -> str:
     """One plain sentence about a model."""
     counts = f"{len(described.queries)} queries and {len(described.attributes)} attributes"
+    if described.estimator == "judged":
+        kinds = {each.shared or each.name for each in described.attributes}
+        counts = f"{len(described.queries)} topics and {len(kinds)} facts"
     rows = f"{described.population.rows:,}"
     if described.population.weights is None:
         return f"{described.id} knows {counts}, learned from {rows} {described.stands_for}."
@@ -263,17 +271,19 @@ def info(path: Path | None) -> Output:
         "drawn": drawn(described),
         "dropped": dropped(described),
     }
-    rows = [
-        (each.title, f"{each.rows:,}", f"{each.users:,}", bits(each.heldout_bits))
-        for each in described.queries
-    ]
+    judged, rows = described.estimator == "judged", list[tuple[str, ...]]()
+    for each in described.queries:
+        asked = f"{each.rows:,}", f"{each.users:,}", bits(each.heldout_bits)
+        example = next(iter(each.phrasings), ""), bits(each.bits)
+        rows.append((each.title, *(example if judged else asked)))
+    own = [each for each in described.attributes if each.name == (each.shared or each.name)]
     text = page(
         summary(described),
         paragraph(PERSONAL),
         facts((name, text) for name, text in about.items() if text),
-        paragraph(LEGEND),
-        table(QUERIES, rows),
-        table(ATTRIBUTES, map(_attribute, described.attributes)),
+        paragraph(JUDGED if judged else LEGEND),
+        table(TOPICS if judged else QUERIES, rows),
+        table(ATTRIBUTES, map(_attribute, own)),
     )
     record = {**model_record(described), "signed_with": signer, "signature_problem": problem}
     return Output(record, text, exit_code=0 if problem is None else 1)

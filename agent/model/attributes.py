@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from agent.errors import DamagedModelError, UsageError
 from agent.model.reading import normalise, spelling
+from agent.tradeoff.utility import MOST_PRICE
 
 Scope = Literal["person", "request"]
 Text = Annotated[str, Meta(min_length=1)]
@@ -27,8 +28,11 @@ UNSPECIFIED = "unspecified"  # values[0]: code 0 of every attribute
 MAX_VALUES = 256  # a code is one byte
 MIN_SHRINKAGE, MAX_SHRINKAGE = 1e-6, 1e9  # beyond, a product of many probabilities overflows
 MAX_ROUNDING = 1e-4  # of shares that sum to 1
+PRICES = (0.02, 0.05, 0.12, 0.3, 0.6)  # bits that a fact of sensitivity 1 to 5 must bring
+SLOTS = 3  # the most facts of one kind that a person may disclose
 Share = Annotated[float, Meta(ge=0, le=1)]
 Count = Annotated[int, Meta(ge=1, le=2**32)]
+Counted = Annotated[int, Meta(ge=0, le=2**32)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,8 @@ class Attribute:
     ``concept``: its name across models, ``name`` by default; ``value_concepts``: the name of each
     value across models, None where no other model has a counterpart; ``values`` by default;
     ``implies``: for a value, the values of other person attributes that follow from it;
-    ``words``: for a value, the words that a person would add to a search for it, as `WORD` has it.
+    ``words``: for a value, the words that a person would add to a search for it, as `WORD` has it;
+    ``shared``: the `SharedKind` that counts it by shares, "" where the population has a column.
     Raises ValueError if one of these does not hold.
     """
 
@@ -55,6 +60,7 @@ class Attribute:
     value_concepts: Annotated[tuple[str | None, ...], Meta(min_length=1)] = ()
     implies: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
     words: Mapping[str, str] = field(default_factory=dict, hash=False)
+    shared: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "concept", self.concept or self.name)
@@ -88,6 +94,11 @@ class Attribute:
         """The attributes that depend on this one: some value implies a value of theirs."""
         return tuple(dict.fromkeys(chain.from_iterable(self.implies.values())))
 
+    @property
+    def level(self) -> int:
+        """Its sensitivity from 1 (would tell anybody) to 5 (nobody), by PRICES."""
+        return 1 + sum(self.sensitivity > price for price in PRICES[:-1])
+
     def code(self, value: str) -> int:
         """The code of a value; UsageError, naming the nearest value, if it is unknown."""
         if value not in self.values:
@@ -111,13 +122,13 @@ def check_attributes(attributes: Sequence[Attribute]) -> None:
     """
     names = [attribute.name for attribute in attributes]
     concepts = [attribute.concept for attribute in attributes]
-    scopes = [attribute.scope for attribute in attributes]
+    scopes = [(each.scope, bool(each.shared)) for each in attributes]
     if name := repeated(names):
         raise damaged(f"the model has two attributes named {name!r}")
     if concept := repeated(concepts):
         raise damaged(f"the model has two attributes of the concept {concept!r}")
-    if scopes[0] != "person" or scopes != sorted(scopes):
-        raise damaged("the model does not list its person attributes first")
+    if scopes[0] != ("person", False) or scopes != sorted(scopes):
+        raise damaged("the model does not list its person attributes first, columns before shares")
     if problem := wrong_implication(attributes):
         raise damaged(problem)
     coarser = {each.name: each.refines for each in attributes if each.refines is not None}
@@ -178,14 +189,13 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class SharedKind:
-    """A kind of facts that no attribute holds, or not all of it, by the shares of its values.
+    """A kind of facts that no column of the population holds, by the shares of its values.
 
     ``name``, ``title``, ``source``: for people; ``sensitivity``: 1 (would tell anybody) to 5
     (nobody); ``several``: whether a person may hold several values; ``shares``: of the people who
-    hold each value, which sum to 1 unless they may hold several; ``parent``: the attribute or kind
-    on which they depend; ``given``: by its value, the shares where they differ; ``excludes``: by
-    value, others that nobody holds with it; ``attributes``: by value, the attribute of "no" and
-    "yes" that holds it.
+    hold each value, which sum to 1 unless they may hold several; ``parent``: the column or kind on
+    which they depend; ``given``: by its value, the shares where they differ; ``excludes``: by
+    value, others that nobody holds with it.
     """
 
     name: Text
@@ -198,10 +208,9 @@ class SharedKind:
     parent: Text | None = None
     given: Mapping[str, tuple[Share, ...]] = field(default_factory=dict, hash=False)
     excludes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    attributes: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
-        own = chain(self.excludes, chain.from_iterable(self.excludes.values()), self.attributes)
+        own = chain(self.excludes, chain.from_iterable(self.excludes.values()))
         for shares in (self.shares, *self.given.values()):
             if len(shares) != len(self.values):
                 raise ValueError(f"kind {self.name!r} does not have a share per value")
@@ -210,39 +219,51 @@ class SharedKind:
         if len({*self.values}) < len(self.values) or {*own} - {*self.values}:
             raise ValueError(f"kind {self.name!r} has a value twice, or names an unknown one")
 
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """The names of its attributes: of the first, second, third fact that a person holds."""
+        more = range(2, SLOTS + 1) if self.several else ()
+        return (self.name, *(f"{self.name}_{number}" for number in more))
+
 
 def check_kinds(kinds: Sequence[SharedKind], attributes: Sequence[Attribute]) -> None:
-    """Refuse kinds twice, of unknown attributes or parents, or in a circle; DamagedModelError."""
-    listed = {each.name: each.values for each in attributes if each.scope == "person"}
-    names = [each.name for each in kinds]
-    if len({*names, *listed}) < len(names) + len(listed):
-        raise damaged("the model has two kinds of one name, or one of an attribute's")
-    values = listed | {each.name: each.values for each in kinds}
+    """Refuse kinds twice, of other attributes or unknown parents, in a circle; DamagedModelError.
+
+    The attributes of the kinds are one for each of their slots, in order, with their values.
+    """
+    shared = [(each.shared, each.name, each.values[1:]) for each in attributes if each.shared]
+    if shared != [(each.name, name, each.values) for each in kinds for name in each.slots]:
+        raise damaged("the attributes of the model are not those of its kinds")
+    values = {each.name: each.values[1:] for each in columns_of(attributes)}
+    values |= {each.name: each.values for each in kinds}
     for each in kinds:
         if each.parent is not None and not {*each.given} <= {*values.get(each.parent, ())}:
             raise damaged(f"kind {each.name!r} depends on what {each.parent!r} does not have")
-        if {*each.attributes.values()} - {*listed}:
-            raise damaged(f"kind {each.name!r} names an attribute that does not exist")
     try:
         TopologicalSorter({each.name: [each.parent] for each in kinds if each.parent}).prepare()
     except CycleError as error:
         raise damaged(f"kind {error.args[1][0]!r} depends on itself in a circle") from error
 
 
+def columns_of(attributes: Sequence[Attribute]) -> list[Attribute]:
+    """The attributes of persons that are columns of the population, which are the first."""
+    return [each for each in attributes if each.scope == "person" and not each.shared]
+
+
 def check_blocks(blocks: Sequence[Block], attributes: Sequence[Attribute]) -> None:
     """Refuse blocks of unknown attributes, or of one that another has; DamagedModelError."""
-    persons = {each.name for each in attributes if each.scope == "person"}
+    columns = {each.name for each in columns_of(attributes)}
     names = list(chain.from_iterable(each.attributes for each in blocks))
     for name in (*names, *chain.from_iterable(each.keys for each in blocks)):
-        if name not in persons:
-            raise damaged(f"a block of donors names {name!r}, which is not a person attribute")
+        if name not in columns:
+            raise damaged(f"a block of donors names {name!r}, which is not a column of people")
     if len(set(names)) < len(names):
         raise damaged(f"attribute {repeated(names)!r} was drawn twice")
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One known query.
+    """One known query, or a topic, whose utility is judged: that has no intents and no rows.
 
     ``intents``: what people turned out to want; ``shrinkage``: beta, in rows; ``rows`` and
     ``users``: how many there are; ``prior_entropy_bits``: the bits that no utility exceeds;
@@ -250,15 +271,16 @@ class Query:
     predicted it and as held-out users had it; ``events``: of how many rows those are
     a sample; ``error_bits``: the standard error of a utility that comes of that; ``title``: for
     people, by default the text; ``phrasings``: texts that mean this query; ``spellings``: of each
-    phrasing, `lookup.spelling`, by default computed.
+    phrasing, `lookup.spelling`, by default computed; ``bits``: of a topic, between the best answers
+    for different people.
     """
 
     text: str
-    intents: Annotated[tuple[Text, ...], Meta(min_length=1)]
-    shrinkage: float
-    rows: Count
-    users: Count
-    prior_entropy_bits: float
+    intents: tuple[Text, ...] = ()
+    shrinkage: float = 0.0
+    rows: Counted = 0
+    users: Counted = 0
+    prior_entropy_bits: float = 0.0
     predicted_bits: float | None = None
     heldout_bits: float | None = None
     events: Count | None = None
@@ -266,6 +288,7 @@ class Query:
     title: Text = ""
     phrasings: tuple[Text, ...] = ()
     spellings: tuple[str, ...] = ()
+    bits: Annotated[float, Meta(ge=0, le=MOST_PRICE)] = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.text.replace("_", " "))
@@ -287,7 +310,11 @@ def check_queries(queries: Sequence[Query], estimator: str, *, whole: bool) -> N
     for query in queries:
         if intent := repeated(query.intents):
             raise damaged(f"query {query.text!r} has the intent {intent!r} twice")
-        plain = estimator == "plugin" and query.shrinkage == 0
+        counts, judged = (len(query.intents), query.rows, query.users), estimator == "judged"
+        if any(counts) if judged else not all(counts):
+            wrong = "has rows or intents, and is judged" if judged else "has no row, user or intent"
+            raise damaged(f"query {query.text!r} {wrong}")
+        plain = estimator != "louo" and query.shrinkage == 0
         if not (plain or MIN_SHRINKAGE <= query.shrinkage <= MAX_SHRINKAGE):
             raise damaged(f"query {query.text!r} has a shrinkage of {query.shrinkage:g}")
         if whole and query.spellings != tuple(map(spelling, query.phrasings)):

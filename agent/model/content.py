@@ -24,6 +24,7 @@ BLANK = "0" * 64  # stands for the digest while it is computed
 BLOCK = 1 << 16  # bytes of the tensors with a hash of their own
 TYPES = {"U8": "<u1", "U16": "<u2", "U32": "<u4", "F32": "<f4", "F64": "<f8"}
 Place = Annotated[int, Meta(ge=0, le=2**40)]
+_OF_SECTIONS = (("kinds", "attributes", "shared"), ("judged", "queries", "bits"))
 
 _LENGTH = 8  # bytes that hold the length of the header
 _START = _LENGTH + len(rb'{"__metadata__":{"reticent":"{\"digest\":\"')
@@ -67,6 +68,14 @@ class Metadata(Struct, frozen=True, forbid_unknown_fields=True):
     validation: dict[str, Figure]
     donors: Annotated[tuple[Block, ...], Meta(min_length=1)] | UnsetType = UNSET
     kinds: Annotated[tuple[SharedKind, ...], Meta(min_length=1)] | UnsetType = UNSET
+
+    def listed(self) -> Any:  # noqa: ANN401  (JSON)
+        """As the file has it: the keys of a section are there only if the section is."""
+        plain = msgspec.json.decode(msgspec.json.encode(self, order="deterministic"))
+        for section, entries, key in _OF_SECTIONS:
+            for each in plain[entries] if section not in self.sections else ():
+                del each[key]
+        return plain
 
 
 class _Outline(Struct, frozen=True):
@@ -145,7 +154,7 @@ def written(tensors: Tensors, metadata: Mapping[str, object]) -> bytes:
     checked = msgspec.json.decode(msgspec.json.encode(plain), type=Metadata)
     if checked != plain:
         raise ValueError("a number in the metadata is not finite")
-    text = msgspec.json.encode(checked, order="deterministic").decode()
+    text = msgspec.json.encode(checked.listed()).decode()
     return stamped(save(dict(tensors), {"reticent": text}))
 
 
@@ -166,7 +175,7 @@ def _decoded(header: bytes, sections: Collection[str]) -> tuple[Metadata, dict[s
                 what = f"the model has a section that this version does not read: {shown}"
                 raise VersionError(what, "install a newer reticent")
         metadata = msgspec.json.decode(text, type=Metadata)
-        if msgspec.json.decode(msgspec.json.encode(metadata)) != msgspec.json.decode(text):
+        if metadata.listed() != msgspec.json.decode(text):
             what = "an entry of attributes or queries has an unknown member, or not every one"
             raise damaged(f"the metadata of the model does not fit the format: {what}")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

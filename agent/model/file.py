@@ -17,6 +17,7 @@ from agent.model.attributes import (
     check_blocks,
     check_kinds,
     check_queries,
+    columns_of,
     damaged,
 )
 from agent.model.content import Content, Encoder, Metadata, written
@@ -28,15 +29,15 @@ from agent.tradeoff.utility import MOST_PRICE
 
 _UINT = ("U8", "U16", "U32")
 # By section, and within it by name: the types that a tensor may have, and its shape. A letter is
-# a size: N rows of the population, P, R and n attributes of persons, of requests, and of both,
-# p pairs, Q queries, M rows and U users of all queries, m metrics, D numbers of a text's vector,
-# C of the class "something else" too, F features of a text, s bytes of a set, c measures of near
-# costs, b blocks of donors. The sizes that the metadata do not say are those of the first tensor
-# that has them.
+# a size: N rows of the population, P columns of it, a attributes of persons, R of requests, n of
+# both, p pairs, Q queries, q of them with rows, M rows and U users of all queries, m metrics, D
+# numbers of a text's vector, C of the class "something else" too, F features of a text, s bytes of
+# a set, c measures of near costs, b blocks of donors. The sizes that the metadata do not say are
+# those of the first tensor that has them.
 _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
     "": {
         "attributes.costs": (("F64",), "mn"),
-        "attributes.utilities": (("F64",), "Qn"),
+        "attributes.utilities": (("F64",), "qn"),
         "population.codes": (("U8",), "PN"),
         "population.requests": (_UINT, "RN"),
         "queries.weights": (("F64",), "Q"),
@@ -49,6 +50,11 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
     },
     "donors": {"population.donors": (_UINT, "bN")},
     "head": {"head.weights": (("F32",), "F")},
+    "judged": {
+        "judged.likely": (("F32",), "Qa"),
+        "judged.totals": (("F32",), "Q"),
+        "judged.weights": (("F32",), "Qa"),
+    },
     "kinds": {},
     "near": {
         "near.costs": (("F64",), "cBn"),
@@ -59,7 +65,7 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
     },
     "pairs": {
         "attributes.pair_costs": (("F64",), "mp"),
-        "attributes.pair_utilities": (("F64",), "Qp"),
+        "attributes.pair_utilities": (("F64",), "qp"),
     },
     "prices": {"attributes.prices": (("F64",), "Qn")},
     "reading": {
@@ -77,6 +83,9 @@ MIN_PEOPLE = 1  # that a row of the population stands for
 # The least and the most of a tensor's numbers, of all or of one.
 _RANGES: Sequence[tuple[str, int | EllipsisType, float, float]] = (
     ("attributes.prices", ..., 0, MOST_PRICE),
+    ("judged.likely", ..., 0, 1),
+    ("judged.totals", ..., 0, MAX_WEIGHT),
+    ("judged.weights", ..., 0, MAX_WEIGHT),
     ("population.weights", ..., MIN_PEOPLE, MAX_WEIGHT),
     ("queries.weights", ..., MIN_WEIGHT, MAX_WEIGHT),
     ("reading.calibration", 0, MIN_WEIGHT, MAX_WEIGHT),  # the temperature
@@ -121,6 +130,8 @@ def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
     content = Content(data, _FORMS.keys() - {""})
     metadata = content.metadata
     _check_encoders(metadata)
+    if ("judged" in metadata.sections) != (metadata.estimator == "judged"):
+        raise damaged("the estimator of the model does not fit its sections")
     check_attributes(metadata.attributes)
     check_queries(metadata.queries, metadata.estimator, whole=whole)
     stated = {each: getattr(metadata, each) or () for each in _STATED}
@@ -184,19 +195,22 @@ def _sizes(metadata: Metadata) -> dict[str, int]:
     """The sizes in _FORMS that follow from the metadata."""
     count = len(metadata.attributes)
     persons = sum(each.scope == "person" for each in metadata.attributes)
+    queries = len(metadata.queries)
     return {
         "2": 2,
         "m": len(COST_METRICS),
         "c": len(NEAR_MEASURES) if "weights" in metadata.sections else 1,
         "N": metadata.people,
-        "P": persons,
+        "P": len(columns_of(metadata.attributes)),
+        "a": persons,
         "R": count - persons,
         "n": count,
         "p": count * (count - 1) // 2,
         "s": -(-count // 8),
         "b": len(metadata.donors or ()),
-        "Q": len(metadata.queries),
-        "C": len(metadata.queries) + 1,
+        "Q": queries,
+        "q": 0 if "judged" in metadata.sections else queries,
+        "C": queries + 1,
         "D": DIMENSIONS,
         "F": FEATURES,
         "M": sum(each.rows for each in metadata.queries),
@@ -208,7 +222,8 @@ def _check_people(people: Population, attributes: Sequence[Attribute]) -> None:
     """Refuse people with a code or a kind that does not exist, or a kind without any rows."""
     for each, codes in zip(attributes, people.columns, strict=False):
         check_below("population.codes", codes, len(each.values), f"attribute {each.name!r}")
-    for each, kinds in zip(attributes[people.persons :], people.requests, strict=True):
+    requests = attributes[len(attributes) - len(people.requests) :]
+    for each, kinds in zip(requests, people.requests, strict=True):
         where = f"attribute {each.name!r}"
         check_below("population.requests", kinds.of_row, len(kinds.counts), where)
         if not kinds.counts[kinds.of_row].any():  # it would have no distribution

@@ -10,10 +10,19 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.errors import UsageError
-from agent.model.attributes import UNSPECIFIED, Attribute, Block, Query, SharedKind, damaged
+from agent.model.attributes import (
+    UNSPECIFIED,
+    Attribute,
+    Block,
+    Query,
+    SharedKind,
+    columns_of,
+    damaged,
+)
 from agent.model.reading import NOTHING, Interpretation, TextIndex
 from agent.model.tables import Tables, check_below, read_only
 from agent.model.unwrapping import unwrapped
+from agent.tradeoff.shares import KindShares, Shares
 from agent.tradeoff.tables import Population, QueryRows
 from agent.tradeoff.utility import Estimator
 
@@ -50,8 +59,9 @@ class Model:
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
         object.__setattr__(self, "validation", MappingProxyType(dict(self.validation)))
-        if hanging := _hanging(self.attributes):
-            people = replace(self.tables.population, hanging=hanging)
+        hanging, shares = _hanging(self.attributes), _shares(self.attributes, self.kinds)
+        if hanging or shares is not None:
+            people = replace(self.tables.population, hanging=hanging, shares=shares)
             object.__setattr__(self, "tables", replace(self.tables, population=people))
 
     def __repr__(self) -> str:
@@ -176,14 +186,36 @@ class Model:
 
 
 def _hanging(attributes: Sequence[Attribute]) -> dict[int, tuple[int, frozenset[int]]]:
-    """The ``hanging`` of a population, from what the values of attributes imply."""
-    place = {each.name: at for at, each in enumerate(attributes)}
-    hanging = dict[int, tuple[int, frozenset[int]]]()
-    for at, each in enumerate(attributes):
-        for name in each.decides:
+    """The ``hanging`` of a population, from what the values of columns imply for others."""
+    columns, hanging = columns_of(attributes), dict[int, tuple[int, frozenset[int]]]()
+    place = {each.name: at for at, each in enumerate(columns)}
+    for at, each in enumerate(columns):
+        for name in filter(place.__contains__, each.decides):
             silent = (name not in each.implies.get(value, {}) for value in each.values)
             hanging[place[name]] = at, frozenset(compress(count(), silent))
     return hanging
+
+
+def _shares(attributes: Sequence[Attribute], kinds: Sequence[SharedKind]) -> Shares | None:
+    """The ``shares`` of a population, from the kinds that count its attributes."""
+    columns, names = columns_of(attributes), [each.name for each in kinds]
+    values = {each.name: each.values for each in columns}
+    values |= {each.name: (UNSPECIFIED, *each.values) for each in kinds}
+    place = {each.name: at for at, each in enumerate(columns)}
+    of_kinds = tuple(
+        KindShares(
+            shares=np.array(each.shares),
+            several=each.several,
+            parent=names.index(each.parent) if each.parent in names else None,
+            column=place.get(each.parent or ""),
+            given=None
+            if each.parent is None
+            else np.array([each.given.get(value, each.shares) for value in values[each.parent]]),
+        )
+        for each in kinds
+    )
+    of = tuple(names.index(each.shared) for each in attributes if each.shared)
+    return Shares(of_kinds, of) if kinds else None
 
 
 def unknown_person(name: str, models: Sequence[Model]) -> UsageError:

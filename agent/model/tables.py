@@ -30,9 +30,10 @@ NEAR_MEASURES: tuple[Measure, ...] = ("maxprob", "risk", "worst")  # of Near.cos
 class Singles:
     """Figures of single attributes and of pairs, stored to save the search its first steps.
 
-    ``utilities``: float64, shape (Q, n), bits, per query. ``costs``: float64, shape (3, n), I of
-    the attribute itself, not less I(0), for a recipient that knows nothing, by the metrics of
-    COST_METRICS (entropy in bits). ``pair_utilities``, ``pair_costs``: the same for two
+    ``utilities``: float64, shape (Q, n), bits, per query; (0, n) where all are judged.
+    ``costs``: float64, shape (3, n), I of the attribute itself, not less I(0), for a recipient that
+    knows nothing, by the metrics of COST_METRICS (entropy in bits). ``pair_utilities``,
+    ``pair_costs``: the same for two
     attributes, in the order of ``sets.pairs``, or None in a model too large for them.
     ``prices``: float64, shape (Q, n), bits, what utility of a set with the attribute owes to luck,
     not yet subtracted in the others; None in a model without that correction.
@@ -96,6 +97,21 @@ class Near:
         return {measure: dict(zip(masks, each, strict=True)) for measure, each in lines}
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """What was judged to help with each topic (DESIGN.md 2.11); n counts attributes of persons.
+
+    ``weights``: float32, shape (Q, n), >= 0, how much each attribute is expected to matter, that of
+    its kind; ``totals``: float32, shape (Q,), the sums over the kinds, each counted once; 0 for a
+    topic without any; ``likely``: float32, shape (Q, n), 0 to 1, how likely an answer is clearly
+    better by the attribute, for the filter of candidates (DESIGN.md 2.9).
+    """
+
+    weights: NDArray[np.float32]
+    totals: NDArray[np.float32]
+    likely: NDArray[np.float32]
+
+
 def _masks(sets: NDArray[np.uint8]) -> list[int]:
     return [int.from_bytes(each.tobytes(), "little") for each in sets]
 
@@ -119,6 +135,13 @@ class Rows:
     verify: Verify = field(default=lambda _: None, compare=False)
 
 
+_NONE: NDArray[np.uint8] = np.zeros(0, np.uint8)
+NO_ROWS = Rows(_NONE, _NONE.reshape(0, 0), _NONE, _NONE)  # of a model of topics
+
+
+Part = Rows | Singles | Near | Judged
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:
     """All tensors of a model, read-only; equal if every number is.
@@ -126,7 +149,8 @@ class Tables:
     ``query_weights``: float64, shape (Q,), above 0, relative frequency of each query.
     ``classifier``: of texts, None in a model that recognises names and phrasings only; ``near``:
     None in a model whose sets are quickly counted; ``donors``: shape (blocks, N), for each block of
-    drawn attributes the number of the donor of each row, None in a model without.
+    drawn attributes the number of the donor of each row, None in a model without; ``judged``: of
+    topics, None in a model whose queries have rows.
     """
 
     population: Population
@@ -136,6 +160,7 @@ class Tables:
     classifier: Classifier | None = None
     near: Near | None = None
     donors: Codes | None = None
+    judged: Judged | None = None
 
     __hash__: ClassVar[None]  # type: ignore[assignment]  # as Python has it where there is none
 
@@ -172,6 +197,7 @@ class Tables:
             **_named("attributes", self.singles),
             **_named("rows", self.rows),
             **_named("near", self.near),
+            **_named("judged", self.judged),
         }
         if (reader := self.classifier) is not None:
             figures |= {
@@ -214,15 +240,16 @@ class Tables:
             classifier,
             Near(**_parts(tensors, "near", Near)) if "near.sets" in tensors else None,
             tensors.get("population.donors"),
+            Judged(**_parts(tensors, "judged", Judged)) if "judged.weights" in tensors else None,
         )
 
 
-def _named(prefix: str, value: Rows | Singles | Near | None) -> dict[str, NDArray[Any] | None]:
+def _named(prefix: str, value: Part | None) -> dict[str, NDArray[Any] | None]:
     some = () if value is None else fields(value)
     return {f"{prefix}.{each.name}": getattr(value, each.name) for each in some if each.compare}
 
 
-def _parts(tensors: Tensors, prefix: str, of: type[Rows | Singles | Near]) -> dict[str, Any]:
+def _parts(tensors: Tensors, prefix: str, of: type[Part]) -> dict[str, Any]:
     return {each.name: tensors.get(f"{prefix}.{each.name}") for each in fields(of) if each.compare}
 
 
@@ -275,7 +302,7 @@ def keys_of(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
 
 def check_below(tensor: str, numbers: Codes, limit: int, where: str) -> None:
     """Refuse numbers of a tensor from ``limit`` on; DamagedModelError that says ``where``."""
-    if (highest := int(numbers.max())) >= limit:
+    if numbers.size and (highest := int(numbers.max())) >= limit:
         what = f"has {highest} for {where}, where the highest is {limit - 1}"
         raise damaged(f"tensor {tensor!r} {what}")
 

@@ -17,7 +17,7 @@ NUDGE_BITS = 50  # rows times 2**-50: more than rounding takes from a count, les
 SCORE_BITS = 6  # a row's score is below 2**6 bits
 SCORED = 1 << 12  # rows that tell how much scores vary
 MOST_PRICE = 2.0**SCORE_BITS  # bits, for one attribute
-Estimator = Literal["louo", "plugin"]
+Estimator = Literal["louo", "plugin", "judged"]
 LayoutBy = Callable[[int], Layout]
 
 
@@ -268,9 +268,10 @@ def query_utility(
     """The utility for one query.
 
     ``cards``: how many values each attribute has; ``shrinkage``: the weight beta >= 0 of the
-    prior, in rows (above 0 for ``louo``). Source: paper 2.1 and 7.1; DESIGN.md 2.1.
+    prior, in rows (above 0 unless ``plugin``). Where others are judged, rows count as with
+    ``louo``. Source: paper 2.1 and 7.1; DESIGN.md 2.1.
     """
-    kind = LeaveOneUserOut if estimator == "louo" else PlugIn
+    kind = PlugIn if estimator == "plugin" else LeaveOneUserOut
     return kind(rows, row_columns(rows, cards), shrinkage)
 
 

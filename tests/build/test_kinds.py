@@ -13,13 +13,13 @@ from msgspec import structs
 
 from agent.build.kinds import in_kinds, raked, read_kinds
 from agent.build.matching import Coded
-from agent.build.observe import observe
-from agent.build.options import KindsNote, read_description
+from agent.build.observe import users_by_attributes
+from agent.build.options import KindsNote, TopicsNote, read_description
 from agent.build.shared_kinds import shared_kinds
 from agent.build.tables import open_tables
 from agent.errors import BuildError, ReticentError, UsageError
-from agent.model.attributes import Attribute, check_kinds
-from tests.build.worlds import QUIET, World, observed, options, write_everyday
+from agent.model.attributes import Attribute, check_attributes, check_kinds
+from tests.build.worlds import QUIET, World, options, source, write_everyday
 
 pytestmark = QUIET
 COLUMNS = (
@@ -90,22 +90,18 @@ def test_everybody_has_the_kinds_that_their_columns_say(
     """Row by row; what is not known is some value, and finer values have their shares."""
     people, note = village(seed), kinds(tmp_path_factory.mktemp("kinds"))
     _, attributes, weights, marks = in_kinds(people, note)
-    assert [*attributes] == ["tenure", "traits_of_age"]
-    tenure, grown = attributes["tenure"], attributes["traits_of_age"]
+    assert [*attributes] == ["tenure"]
+    tenure = attributes["tenure"]
     finer = tenure.note.values
     assert finer == ("owns outright", "with a mortgage", "with family", "rents")
-    for (home, age), code, old in zip(
-        people.codes.tolist(), tenure.codes, grown.codes, strict=True
-    ):
+    for (home, age), code in zip(people.codes.tolist(), tenure.codes, strict=True):
         value = finer[code - 1]
         assert (value == "rents") == (home in (2, 3)) or home == 0
         assert value != "owns outright" or age == 2
-        assert old == age
     by_value = np.bincount(tenure.codes, weights, 5)[1:] / weights.sum()
     assert by_value[:3].sum() == pytest.approx(0.6, abs=1e-6)
     heaviest = weights.max() / weights.sum()
     assert by_value[:3] == pytest.approx([0.18, 0.3, 0.12], abs=3 * heaviest)
-    assert np.average(grown.codes == 2, weights=weights) == pytest.approx(0.55, abs=1e-6)
     assert weights.sum() == pytest.approx(people.people.sum())
     assert marks == {"drawn_where_unknown": "tenure", "drawn_by_share": "tenure"}
     _, again, same, _ = in_kinds(people, note)
@@ -147,40 +143,44 @@ def test_raking_meets_the_shares_and_keeps_the_interaction(
     assert raked(np.ones(4), [(np.array([0, 0, 0, 1]), np.array([0.9, 0.1]))]).min() >= 1
 
 
-def test_a_model_has_kinds_in_place_of_columns(tmp_path: Path) -> None:
-    """With their titles and prices, in the order of the population; requests stay as they are."""
+def test_people_have_kinds_in_place_of_columns(tmp_path: Path) -> None:
+    """With their titles and prices; behind the columns come kinds by shares, several as slots."""
     users = tuple(
         (str(user), "own" if user % 3 else "", "old" if user % 2 else "young", str(user + 90))
         for user in range(60)
     )
     users = (("user", "home", "age", "weight"), *users, ("60", "rent", "old", "90"))
-    events = tuple((str(user), "walks", "far", "dry") for user in range(60))
-    world = World(users, (("user", "query", "intent", "weather"), *events))
-    seen = observed(
-        world, kinds=kinds(tmp_path, CROSSWALK.replace(', "other"', "")), weights="weight"
-    )
-    tenure, grown, weather = seen.attributes
-    assert (tenure.name, tenure.title, tenure.sensitivity) == ("tenure", "tenure", 0.3)
-    assert (grown.name, grown.title) == ("traits_of_age", "of age")
-    assert (weather.name, weather.scope) == ("weather", "request")
+    world = World(users, (("user", "query", "intent"),))
+    note = kinds(tmp_path, CROSSWALK.replace(', "other"', ""))
+    topics = TopicsNote(tmp_path, tmp_path)
+    given = options(kinds=note, topics=topics, weights="weight", events=None)
+    people, attributes = users_by_attributes(source(world), given)
+    assert [(each.name, each.title, each.shared) for each in attributes] == [
+        ("tenure", "tenure", ""),
+        ("traits", "traits", "traits"),
+        ("traits_2", "traits (second)", "traits"),
+        ("traits_3", "traits (third)", "traits"),
+        ("diet", "diet", "diet"),
+    ]
+    assert {(each.sensitivity, each.level) for each in attributes} == {(0.3, 4)}
+    assert attributes[2].values == ("unspecified", "of age", "tall")
+    check_attributes(attributes)
+    check_kinds(people.kinds, attributes)
     rows = {row[0]: row for row in users}
-    for user, (code, old) in zip(seen.users, seen.population.codes.tolist(), strict=True):
-        assert old == (2 if rows[user][2] == "old" else 1)
+    for user, (code,) in zip(people.ids, people.codes.tolist(), strict=True):
         assert (code == 4) == (rows[user][1] == "rent") or not rows[user][1]
-    assert seen.population.people == pytest.approx(sum(range(90, 150)) + 90)
+    assert people.weights is not None
+    assert people.weights.sum() == pytest.approx(sum(range(90, 150)) + 90)
 
 
 def test_kinds_beyond_the_columns_depend_on_one_other(tmp_path: Path) -> None:
     """On an attribute in place of its column, or on a kind; other values are as overall."""
     people, note = village(3), kinds(tmp_path)
     traits, diet = shared_kinds(people, note, in_kinds(people, note))
-    assert (traits.name, traits.several, traits.attributes) == (
-        "traits",
-        True,
-        {"of age": "traits_of_age"},
-    )
-    assert (traits.parent, traits.values) == ("traits_of_age", ("of age", "tall"))
-    assert traits.given == {"no": (0.55, 0.1), "yes": (0.55, 0.12)}
+    assert (traits.name, traits.several) == ("traits", True)
+    assert (traits.parent, traits.values) == ("tenure", ("of age", "tall"))
+    assert traits.given["owns outright"] == (0.55, 0.12)  # all of whom are old
+    assert all(0.1 <= tall <= 0.12 for _, tall in traits.given.values())
     assert (diet.parent, diet.given) == ("traits", {"tall": (0.7, 0.3)})
     assert diet.shares == (0.9, 0.1)
 
@@ -243,19 +243,22 @@ def test_the_shipped_tables_fit_each_other(tmp_path: Path) -> None:
     described = read_description(tmp_path / "model.toml")
     assert described.kinds is not None
     assert len(read_kinds(described.kinds)) == 107
-    files = {"users": tmp_path / "users.csv.gz", "events": tmp_path / "events.csv"}
-    tables = open_tables(files["users"], files["events"], numbers=("weight", "year"))
-    seen = observe(tables, options(**files, **structs.asdict(described)))
-    assert len(seen.attributes) == 35
-    assert seen.population.codes.all()
-    assert [each.name for each in seen.blocks] == ["health", "homes"]
-    assert seen.blocks[1].keys == ("tenure", "place", "household", "income", "age")
-    assert "dwelling" in seen.blocks[1].attributes
-    assert len(seen.kinds) == 85
-    assert sum(each.parent is not None for each in seen.kinds) == 83
-    check_kinds(seen.kinds, seen.attributes)
-    values, weights = seen.attributes[0].values, seen.population.weights
-    shares = np.bincount(seen.population.codes[:, 0], weights) / seen.population.people
+    tables = open_tables(tmp_path / "users.csv.gz", None, numbers=("weight", "year"))
+    given = options(events=None, **structs.asdict(described))
+    people, attributes = users_by_attributes(tables, given)
+    assert people.codes.shape[1] == sum(not each.shared for each in attributes) == 22
+    assert len(attributes) == 22 + 39 + 3 * 46
+    assert people.codes.all()
+    assert [each.name for each in people.blocks] == ["health", "homes"]
+    assert people.blocks[0].attributes == ("body", "fitness")
+    assert people.blocks[1].keys == ("tenure", "place", "household", "income", "age")
+    assert people.blocks[1].attributes == ("urbanity", "dwelling")
+    assert len(people.kinds) == 85
+    assert sum(each.parent is not None for each in people.kinds) == 81
+    check_kinds(people.kinds, attributes)
+    values, weights = attributes[0].values, people.weights
+    assert weights is not None
+    shares = np.bincount(people.codes[:, 0], weights) / weights.sum()
     assert shares[values.index("65-74")] == pytest.approx(0.126, rel=0.05)
 
 

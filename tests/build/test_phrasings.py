@@ -15,7 +15,6 @@ from agent.build.phrasings import (
     FALSE_ACCEPTS,
     FOLDS,
     RIGHT,
-    Texts,
     _folds,
     _temperature,
     _threshold,
@@ -23,6 +22,7 @@ from agent.build.phrasings import (
     read_texts,
     with_phrasings,
 )
+from agent.build.topics import Texts
 from agent.errors import BuildError
 from agent.model.file import decode, encode
 from agent.model.reading import LEAST, LEAST_CHANCE, LEAST_TOPIC, softmax

@@ -103,8 +103,8 @@ def options(**changes: object) -> BuildOptions:
     """Options for small tables that are not read from files; ``changes``: also of a description."""
     plain = {"users": Path("users.csv"), "events": Path("events.csv"), "min_users": 1} | changes
     described = {name: plain.pop(name) for name in Description.__struct_fields__ if name in plain}
-    given = BuildOptions(**plain)  # type: ignore[arg-type]  # of any field
-    return given.described(**described) if described else given
+    plain.setdefault("description", Description(**described))  # type: ignore[arg-type]
+    return BuildOptions(**plain)  # type: ignore[arg-type]  # of any field
 
 
 def observed(world: World, **changes: object) -> Observations:

@@ -19,7 +19,7 @@ from agent.paths import paths
 from tests.cli.conftest import Run, builds
 from tests.cli.examples import PEOPLE, cli_model
 from tests.house.tree import ROOT
-from tests.model.examples import reading_model
+from tests.model.examples import judged_model, reading_model
 from tests.wire.fake import FakeDaemon
 
 
@@ -98,9 +98,11 @@ KEYS = (
 )
 QUERY_KEYS = (
     "text title rows users intents shrinkage prior_entropy_bits predicted_bits heldout_bits "
-    "events error_bits"
+    "events error_bits bits"
 )
-ATTRIBUTE_KEYS = "name title scope values refines sensitivity concept value_concepts implies words"
+ATTRIBUTE_KEYS = (
+    "name title scope values refines sensitivity concept value_concepts implies words shared"
+)
 
 
 def test_the_description_has_these_keys(run: Run, village: Path) -> None:
@@ -126,7 +128,7 @@ def test_the_page_says_whom_the_rows_count(run: Run, tmp_path: Path) -> None:
 
 
 def test_the_page_says_which_facts_were_drawn(run: Run, tmp_path: Path) -> None:
-    """From which survey, by what, and how otherwise; the record has the kinds beyond them too."""
+    """From which survey, by what, and how otherwise."""
     path = tmp_path / "drawn.safetensors"
     write(replace(reading_model(), options={"drawn_by_share": "region"}), path)
     page = " ".join(run("model", "info", path).out.split())
@@ -134,7 +136,21 @@ def test_the_page_says_which_facts_were_drawn(run: Run, tmp_path: Path) -> None:
     assert f"drawn {survey}; Region in finer values, by their shares" in page
     record = run("model", "info", path, "--json").record
     assert [each["attributes"] for each in record["donors"]] == [["town"]]
+
+
+def test_the_page_of_a_model_of_topics_has_an_example_of_each(run: Run, tmp_path: Path) -> None:
+    """And how far apart the best answers are; facts of one kind are listed once."""
+    path = tmp_path / "judged.safetensors"
+    write(judged_model(), path)
+    shown = run("model", "info", path).out
+    lines = [line.split() for line in shown.splitlines()]
+    assert ["what", "to", "cook", "quick", "dinner", "1.500"] in lines
+    assert ["sums", "0.000"] in lines
+    assert "traits_2" not in shown
+    assert "judged knows 2 topics and 4 facts, learned" in " ".join(shown.split())
+    record = run("model", "info", path, "--json").record
     assert [each["name"] for each in record["kinds"]] == ["traits", "diet"]
+    assert [each["bits"] for each in record["queries"]] == [1.5, 0.0]
 
 
 def test_a_model_is_named_by_its_file_or_by_its_name(run: Run) -> None:

@@ -37,12 +37,12 @@ class Size(NamedTuple):
 BUDGETS = {
     "agent": Size(400, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(450, 4),
-    "agent/build": Size(2_410, 17),
+    "agent/build": Size(2_560, 18),
     "agent/cli": Size(4_000, 28),
     "agent/daemon": Size(4_605, 30),
     "agent/decision": Size(1_360, 9),
     "agent/lab": Size(2_880, 23),
-    "agent/model": Size(1_430, 9),
+    "agent/model": Size(1_510, 9),
     "agent/tradeoff": Size(2_520, 15),
     "agent/tui": Size(3_250, 20),
     "agent/vault": Size(2_160, 13),
@@ -54,7 +54,7 @@ PRODUCT = Size(28_800, 200)  # less than the rooms together: not every room can 
 OTHERS = {
     "the extension": Size(2_200, 22),
     "examples": Size(1_850, 37),
-    "tests": Size(46_550, 286),
+    "tests": Size(46_900, 286),
     "tests/bench": Size(900, 9),
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.

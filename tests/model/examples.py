@@ -7,7 +7,7 @@ import numpy as np
 from agent.model.attributes import Attribute, Block, Query, SharedKind
 from agent.model.model import Model
 from agent.model.reading import Classifier
-from agent.model.tables import Near, Singles, gather
+from agent.model.tables import NO_ROWS, Judged, Near, Singles, gather
 from agent.tradeoff.tables import Kinds, Population, QueryRows
 
 # RFC 8032, 7.1, test 1: the private key is published, so nobody signs with it.
@@ -85,20 +85,56 @@ def reading_model() -> Model:
     donors = np.array([[7, 0, 7, 300]])
     tables = replace(model.tables, classifier=classifier, near=near, donors=donors)
     block = Block("towns", "survey of towns", ("town",), ("region",))
-    kinds = (
-        SharedKind("traits", "traits", "estimate", 4, True, ("tall", "calm"), (0.25, 0.5), "town"),
-        SharedKind(
-            name="diet",
-            title="diet",
-            source="a survey",
-            sensitivity=2,
-            several=False,
-            values=("vegan", "other"),
-            shares=(0.1, 0.9),
-            parent="traits",
-            given={"tall": (0.3, 0.7)},
-            excludes={"vegan": ("other",)},
-            attributes={"vegan": "town"},
-        ),
+    return replace(model, queries=queries, tables=tables, donors=(block,))
+
+
+TRAITS = SharedKind(
+    "traits", "traits", "estimate", 4, True, ("tall", "calm"), (0.25, 0.5), "town", {"n1": (0, 0.5)}
+)
+DIET = SharedKind(
+    name="diet",
+    title="diet",
+    source="a survey",
+    sensitivity=2,
+    several=False,
+    values=("vegan", "other"),
+    shares=(0.1, 0.9),
+    parent="traits",
+    given={"tall": (0.3, 0.7)},
+    excludes={"vegan": ("other",)},
+)
+
+
+def judged_model() -> Model:
+    """A model of two topics, with two columns of the small model and two kinds by shares."""
+    small = small_model()
+    attributes = tuple(
+        Attribute(name, each.title, "person", ("unspecified", *each.values), shared=each.name)
+        for each in (TRAITS, DIET)
+        for name in each.slots
     )
-    return replace(model, queries=queries, tables=tables, donors=(block,), kinds=kinds)
+    judged = Judged(
+        weights=np.array([[0, 0.1, 1, 1, 1, 0.33], [0] * 6], np.float32),
+        totals=np.array([1.43, 0], np.float32),
+        likely=np.array([[0, 0.1, 1, 1, 1, 0.5], [0] * 6], np.float32),
+    )
+    singles = Singles(np.zeros((0, 6)), np.arange(18.0).reshape(3, 6) / 32)
+    tables = replace(
+        small.tables,
+        population=replace(small.population, requests=()),
+        rows=NO_ROWS,
+        singles=singles,
+        judged=judged,
+    )
+    return replace(
+        small,
+        id="judged",
+        estimator="judged",
+        attributes=(REGION, TOWN, *attributes),
+        queries=(
+            Query("dinner", title="what to cook", bits=1.5, phrasings=("quick dinner",)),
+            Query("sums"),
+        ),
+        tables=tables,
+        kinds=(TRAITS, DIET),
+    )

@@ -18,11 +18,12 @@ from agent.model import content, file
 from agent.model.content import stamped
 from agent.model.file import decode, encode
 from agent.model.model import Model
-from tests.model.examples import reading_model, small_model
+from tests.model.examples import judged_model, reading_model, small_model
 
 MODEL = small_model()
 DATA = encode(MODEL)
 RICH = encode(reading_model())  # with all that a file may have
+TOPICS = encode(judged_model())
 FLIPS = (0x01, 0x20, 0x80, 0xFF)  # the lowest bit, the case of a letter, the highest bit, all
 
 Edit = Callable[[dict[str, Any]], object]
@@ -168,6 +169,12 @@ def second_block(metadata: dict[str, Any]) -> None:
     metadata["donors"].append(metadata["donors"][0] | {"attributes": ["region"]})
 
 
+def unjudged(metadata: dict[str, Any]) -> None:
+    metadata.update(estimator="plugin", sections=["kinds", "weights"])
+    for each in metadata["queries"]:
+        del each["bits"]
+
+
 METADATA: list[tuple[str, Edit]] = [
     ("it has an unknown member", lambda m: m.update(more=1)),
     ("licence is missing", lambda m: m.pop("licence")),
@@ -209,7 +216,12 @@ METADATA: list[tuple[str, Edit]] = [
     ("shrinkage of 0", query(1, shrinkage=0)),
     ("shrinkage of 1e+10", query(1, shrinkage=1e10)),
     ("a shrinkage of -1", lambda m: m.update(estimator="plugin") or query(1, shrinkage=-1)(m)),
-    ("is below 1", query(1, rows=0)),
+    ("query 'c' has no row, user or intent", query(1, rows=0)),
+    ("query 'c' has no row, user or intent", query(1, users=0)),
+    ("query 'c' has no row, user or intent", query(1, intents=[])),
+    ("has an unknown member, or not every one", query(0, bits=1.0)),
+    ("has an unknown member, or not every one", attribute(0, shared="")),
+    ("the estimator of the model does not fit", lambda m: m.update(estimator="judged")),
     ("is over 4,294,967,296", query(1, rows=2**62)),
     ("of shape [6] instead of U8 or U16 or U32 of shape [7]", query(1, rows=3)),
     ("of shape [5] instead of", query(1, users=3)),
@@ -233,23 +245,33 @@ METADATA: list[tuple[str, Edit]] = [
     ("the donors of the model do not fit", lambda m: m.pop("donors")),
     ("'population.donors' is unknown", lambda m: m["sections"].remove("donors") or m.pop("donors")),
     ("donors is empty", lambda m: m.update(donors=[])),
-    ("names 'twon', which is not a person", lambda m: m["donors"][0].update(attributes=["twon"])),
+    ("names 'twon', which is not a column", lambda m: m["donors"][0].update(attributes=["twon"])),
     ("names 'working_hours', which", lambda m: m["donors"][0].update(keys=["working_hours"])),
     ("'town' was drawn twice", lambda m: m["donors"][0].update(attributes=["town", "town"])),
     ("keys is empty", lambda m: m["donors"][0].update(keys=[])),
     ("of shape [1, 4] instead of U8 or U16 or U32 of shape [2, 4]", second_block),
+]
+
+JUDGED_METADATA: list[tuple[str, Edit]] = [
     ("the kinds of the model do not fit", lambda m: m.pop("kinds")),
     ("kinds is empty", lambda m: m.update(kinds=[])),
-    ("two kinds of one name", kind(1, name="traits")),
-    ("or one of an attribute's", kind(0, name="region")),
+    ("are not those of its kinds", lambda m: m["kinds"].pop()),
+    ("are not those of its kinds", kind(1, name="traits")),
+    ("are not those of its kinds", kind(0, several=False, shares=[0.5, 0.5], given={})),
+    ("are not those of its kinds", attribute(3, name="more", concept="more")),
+    (
+        "are not those of its kinds",
+        attribute(5, values=["unspecified", "x"], value_concepts=["unspecified", "x"]),
+    ),
+    ("columns before shares", attribute(5, shared="")),
+    ("two attributes named 'region'", attribute(5, name="region")),
     (
         "'traits' depends on what 'towns' does not have",
         kind(0, parent="towns", given={"n1": [0, 0]}),
     ),
+    ("'traits' depends on what 'town' does not have", kind(0, given={"unspecified": [0, 0]})),
     ("'diet' depends on what 'traits' does not have", kind(1, given={"big": [0.3, 0.7]})),
-    ("depends on itself in a circle", kind(0, parent="diet")),
-    ("names an attribute that does not exist", kind(1, attributes={"vegan": "twon"})),
-    ("names an unknown one", kind(1, attributes={"vgan": "town"})),
+    ("depends on itself in a circle", kind(0, parent="diet", given={})),
     ("names an unknown one", kind(1, excludes={"vegan": ["tall"]})),
     ("has a value twice", kind(0, values=["tall", "tall"])),
     ("does not have a share per value", kind(0, shares=[0.1])),
@@ -259,6 +281,15 @@ METADATA: list[tuple[str, Edit]] = [
     ("is over 1", kind(0, shares=[0.1, 1.1])),
     ("is over 5", kind(0, sensitivity=6)),
     ("control character", kind(0, title="\n")),
+    ("query 'sums' has rows or intents, and is judged", query(1, rows=1)),
+    ("query 'sums' has rows or intents, and is judged", query(1, intents=["a"])),
+    ("a shrinkage of -1", query(1, shrinkage=-1)),
+    ("is below 0", query(1, bits=-1)),
+    ("is over 64", query(0, bits=65)),
+    ("has an unknown member, or not every one", lambda m: m["queries"][0].pop("bits")),
+    ("has an unknown member, or not every one", lambda m: m["attributes"][0].pop("shared")),
+    ("the estimator of the model does not fit", lambda m: m.update(estimator="louo")),
+    ("dinner' has no row, user or intent", unjudged),
 ]
 
 
@@ -322,11 +353,24 @@ TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
     ),
 ]
 
+JUDGED_TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
+    ("'judged.totals' is missing", lambda t: t.pop("judged.totals")),
+    ("'judged.weights' is F32 of shape [2, 5]", shaped("judged.weights", 2, 5)),
+    ("'judged.likely' is F64 of", cast("judged.likely", np.float64)),
+    ("'judged.likely' has a number outside 0 to 1", put("judged.likely", (0, 0), 1.5)),
+    ("'judged.weights' has a number outside 0 to", put("judged.weights", (1, 0), -1)),
+    ("'judged.totals' has a number that is not finite", put("judged.totals", (1,), np.inf)),
+    ("'population.codes' is U8 of shape [6, 4]", shaped("population.codes", 6, 4)),
+    ("'attributes.utilities' is F64 of shape [2, 6]", shaped("attributes.utilities", 2, 6)),
+]
+
 
 def test_wrong_metadata_and_tensors_are_refused() -> None:
     """Made wrong, or to do harm: the digest fits."""
     spoilt = [(sentence, respoken(RICH, edit)) for sentence, edit in METADATA]
     spoilt += [(sentence, retensored(RICH, edit)) for sentence, edit in TENSORS]
+    spoilt += [(sentence, respoken(TOPICS, edit)) for sentence, edit in JUDGED_METADATA]
+    spoilt += [(sentence, retensored(TOPICS, edit)) for sentence, edit in JUDGED_TENSORS]
     for sentence, data in spoilt:
         error = refusal(data)
         kind = VersionError if sentence.endswith("and this") else DamagedModelError

@@ -80,7 +80,7 @@ def both_sides(options: BuildOptions) -> Iterator[Both]:
 
     UsageError for tables that lack these columns.
     """
-    bare = options.described(attributes={}, donors={}, kinds=None)
+    bare = options.described(attributes={}, donors={}, kinds=None, topics=None)
     bare = replace(bare, min_users=1)  # what users asked does not matter
     seen = observe(
         open_tables(*TableFiles(*options.files[:2]), numbers=(bare.description.weights,)), bare

@@ -1,0 +1,185 @@
+"""A model of topics: what judges say helps, in place of what people clicked (DESIGN.md 2.11)."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import chain
+from types import MappingProxyType
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from msgspec import Meta, Struct
+
+from agent.build.canonical import arranged
+from agent.build.engines import computing
+from agent.build.kinds import lines_of, read_file
+from agent.build.observe import users_by_attributes
+from agent.build.options import BuildOptions, TopicsNote
+from agent.build.tables import Source, clean
+from agent.errors import UsageError
+from agent.model.attributes import Attribute, Query
+from agent.model.model import Model
+from agent.model.tables import NO_ROWS, Judged, Singles, Tables, read_only
+from agent.tradeoff.coverage import GRADES
+from agent.tradeoff.tables import Floats
+
+HELPED = 0.5  # bits; where the best answers differ by more, something personal helps
+CLEARLY = 2  # the grade of "clearly better", above which "decisive" is
+Judgement = Mapping[str, Annotated[int, Meta(ge=1, lt=len(GRADES))]]  # the grade of each kind
+Bits = Annotated[float, Meta(ge=0, le=10)]
+
+
+class Texts(NamedTuple):
+    """What texts mean: the phrasings of each query, and of what is none of them by intent.
+
+    ``phrasings``: a tuple for each query, in order, without repeats; ``background``: pairs of
+    intent and text, in order. ``helped``: whether anything personal helps a text, for those whose
+    table says it.
+    """
+
+    phrasings: tuple[tuple[str, ...], ...]
+    background: tuple[tuple[str, str], ...]
+    helped: Mapping[str, bool] = MappingProxyType({})
+
+
+class TopicLine(Struct, frozen=True):
+    """A topic, with what judges say of it, some of them twice; and texts that ask for it."""
+
+    id: str
+    title: str
+    bits: Bits
+    relevance: Judgement
+    phrasings: tuple[str, ...]
+    second: Judgement | None = None
+    second_bits: Bits | None = None
+
+
+class IdleLine(Struct, frozen=True):
+    """A text that nothing personal helps, and of which kind it is."""
+
+    text: str
+    kind: str
+
+
+class Topic(NamedTuple):
+    """A topic, with that of its twins.
+
+    ``judgements``: of each judge the bits, and the grades of kinds.
+    """
+
+    id: str
+    title: str
+    judgements: tuple[tuple[float, Judgement], ...]
+    phrasings: tuple[str, ...]
+
+    @property
+    def bits(self) -> float:
+        """On average; 0 where no kind was judged to help."""
+        bits = [each for each, _ in self.judgements]
+        return float(np.mean(bits)) if any(grades for _, grades in self.judgements) else 0.0
+
+    @property
+    def helped(self) -> bool:
+        """Whether anything personal helps."""
+        return self.bits > HELPED
+
+
+def read_topics(note: TopicsNote) -> tuple[list[Topic], Floats]:
+    """Read the topics, twins merged, and how surely what got each of GRADES matters.
+
+    That is how often a second judge called the same at least clearly better. UsageError for files
+    that do not fit.
+    """
+    lines = read_file(note.file, partial(lines_of, kind=TopicLine))
+    ids = [each.id for each in lines if each.id not in note.merge]
+    for one, other in note.merge.items():
+        if one not in {each.id for each in lines} or other not in ids:
+            raise UsageError.unknown("topic", other if other not in ids else one, ids)
+    own = {each.id: each for each in lines}
+    topics = []
+    for name in ids:
+        twins = [own[name], *(own[each] for each, other in note.merge.items() if other == name)]
+        judgements = [(each.bits, each.relevance) for each in twins]
+        judgements += [
+            (each.bits if each.second_bits is None else each.second_bits, each.second)
+            for each in twins
+            if each.second is not None
+        ]
+        texts = dict.fromkeys(chain.from_iterable(each.phrasings for each in twins))
+        topics.append(Topic(name, own[name].title, tuple(judgements), tuple(sorted(texts))))
+    return topics, _reliability(lines)
+
+
+def _reliability(lines: Sequence[TopicLine]) -> Floats:
+    """By grade how often a second judge called the same at least clearly better; 0 for nothing."""
+    again, every = np.zeros(len(GRADES)), np.full(len(GRADES), 1e-9)
+    for line in (each for each in lines if each.second is not None):
+        for kind, grade in line.relevance.items():
+            every[grade] += 1
+            again[grade] += (line.second or {}).get(kind, 0) >= CLEARLY
+    reliability: Floats = again / every
+    return reliability
+
+
+def judged_of(
+    topics: Sequence[Topic], reliability: Floats, attributes: Sequence[Attribute]
+) -> Judged:
+    """What was judged to help with each topic; UsageError for a kind that no attribute is of.
+
+    ``reliability``: as `read_topics` gives it. Where one judge alone looked at a topic, how likely
+    a kind is clearly better is how likely a second one would say so.
+    """
+    kinds = [each.shared or each.name for each in attributes if each.scope == "person"]
+    place = {name: at for at, name in enumerate(dict.fromkeys(kinds))}
+    weights, likely = np.zeros((2, len(topics), len(place)))
+    for line, topic in enumerate(topics):
+        share = 1 / len(topic.judgements)
+        for kind, grade in chain.from_iterable(each.items() for _, each in topic.judgements):
+            if kind not in place:
+                raise UsageError.unknown("kind", kind, place)
+            weights[line, place[kind]] += share * GRADES[grade] * reliability[grade]
+            sure = reliability[grade] if len(topic.judgements) == 1 else grade >= CLEARLY
+            likely[line, place[kind]] += share * sure
+    own = [place[each] for each in kinds]
+    arrays = (weights[:, own], weights.sum(axis=1), np.minimum(likely, 1.0)[:, own])
+    return Judged(*(read_only(each.astype(np.float32)) for each in arrays))
+
+
+def topics_model(source: Source, note: TopicsNote, options: BuildOptions) -> tuple[Model, Texts]:
+    """Build a model of a table's people and of topics, and find the texts by which it will read.
+
+    It has no costs yet. UsageError for files of topics that do not fit; other errors as
+    `users_by_attributes`.
+    """
+    topics, reliability = read_topics(note)
+    idle = read_file(note.idle, partial(lines_of, kind=IdleLine))
+    with computing(source.users.get_backend()):
+        users, attributes = users_by_attributes(clean(source), options)
+    people, described = arranged(users.codes, (), users.weights), options.description
+    donors, none = users.donors, np.zeros((0, len(attributes)))
+    if donors is not None:
+        donors = read_only(donors[:, np.argsort(people.place)])
+    model = Model(
+        id=options.id,
+        source=described.source,
+        licence=described.licence,
+        stands_for=described.stands_for,
+        estimator="judged",
+        attributes=attributes,
+        queries=tuple(Query(each.id, title=each.title, bits=each.bits) for each in topics),
+        tables=Tables(
+            population=people.population,
+            rows=NO_ROWS,
+            query_weights=read_only(np.ones(len(topics))),
+            singles=Singles(none, none),
+            donors=donors,
+            judged=judged_of(topics, reliability, attributes),
+        ),
+        options={"half": options.half, **users.marks},
+        donors=users.blocks,
+        kinds=users.kinds,
+    )
+    helped = {each.text: False for each in idle}
+    for topic in topics:
+        helped |= {text: helped.get(text, False) or topic.helped for text in topic.phrasings}
+    background = tuple(sorted({(each.kind, each.text) for each in idle}))
+    return model, Texts(tuple(each.phrasings for each in topics), background, helped)
