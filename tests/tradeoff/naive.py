@@ -1,7 +1,8 @@
 """The definitions of DESIGN.md 2, term by term in plain Python: slow, and nothing else."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import pairwise, product
 from math import exp, inf, log, log1p, log2
@@ -11,10 +12,12 @@ import numpy as np
 from scipy.integrate import quad
 
 from agent.tradeoff.measures import Alike, Measure, risk
+from agent.tradeoff.shares import KindShares, Shares
 from agent.tradeoff.tables import Population, QueryRows, members
 
 Known = tuple[tuple[int, int], ...]
 Answer = tuple[int, ...]
+People = Mapping[int, float]  # by code
 
 
 def group(rows: QueryRows, row: int, mask: int) -> Answer:
@@ -275,3 +278,52 @@ def best_guess(population: Population, mask: int, known: Known, guarded: int) ->
     """The expected success of the best guess about the guarded attribute."""
     tables = guard_tables(population, mask, known, guarded)
     return sum(max(cells.values(), default=0.0) for cells in tables)
+
+
+def value_shares(
+    shares: Shares, kind: KindShares, codes: Mapping[int, int], people: Mapping[int, People]
+) -> list[float]:
+    """The shares of a kind's values, by what it depends on.
+
+    ``codes``: by slot, disclosed ones first; ``people``: by column, how many have each code.
+    """
+    if kind.given is not None and kind.parent is not None:
+        parents = [code for slot, code in codes.items() if shares.attributes[slot] == kind.parent]
+        return [float(each) for each in (kind.given[parents[0]] if parents else kind.shares)]
+    if kind.given is not None and kind.column is not None:
+        among = people[kind.column]
+        mean = sum(weight * kind.given[code] for code, weight in among.items())
+        return [float(each) / sum(among.values()) for each in mean]
+    return [float(each) for each in kind.shares]
+
+
+def draws(
+    shares: Shares,
+    disclosed: Mapping[int, int],
+    new: Sequence[int],
+    people: Mapping[int, People],
+    by_row: AbstractSet[int] = frozenset(),
+) -> list[tuple[float, float]]:
+    """How probable each combination of the values of new slots is, and its rho: DESIGN.md 2.8.
+
+    ``by_row``: disclosed slots of which rho is not counted here.
+    """
+    kinds = {slot: shares.kinds[shares.attributes[slot]] for slot in (*disclosed, *new)}
+    combinations = list[tuple[float, float]]()
+    for values in product(*(range(1, len(kinds[slot].shares) + 1) for slot in new)):
+        codes = {**disclosed, **dict(zip(new, values, strict=True))}
+        chance = rho = 1.0
+        for slot, code in codes.items():
+            row = value_shares(shares, kinds[slot], codes, people)
+            own = row[code - 1] if code else min(filter(None, row), default=0.0)
+            chance *= own / sum(row) if own else 0.0
+            rho *= agreement(own) if slot not in by_row else 1.0
+        combinations.append((chance, rho))
+    whole = sum(chance for chance, _ in combinations)
+    possible = [(chance / whole, rho) for chance, rho in combinations if chance]
+    return possible if any(rho for _, rho in possible) else [(1.0, 0.0)]
+
+
+def agreement(share: float) -> float:
+    """Rho of one fact: nothing that is possible is rarer than one in ten thousand."""
+    return max(share, 1e-4) if share else 0.0

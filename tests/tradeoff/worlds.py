@@ -14,6 +14,7 @@ from agent.tradeoff.coverage import Coverage
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective, Settings
+from agent.tradeoff.shares import KindShares, Shares
 from agent.tradeoff.study import Pair
 from agent.tradeoff.tables import Floats, Kinds, Population, QueryRows, members, subsets
 from agent.tradeoff.utility import Estimator, Utility, query_utility
@@ -151,6 +152,47 @@ def rich_worlds(draw: st.DrawFn, *, requests: int = 2, people: int = 60) -> Worl
             tuple(Kinds.of(each.astype(np.uint16)) for each in counts),
         ),
     )
+
+
+@st.composite
+def forests(draw: st.DrawFn, columns: Sequence[int] = (), *, kinds: int = 4) -> Shares:
+    """Draw kinds that depend on each other, or on columns with these numbers of codes.
+
+    Without columns, each holds one value, and the shares under a parent's are those overall on
+    average: of a population that there may be.
+    """
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    found, slots = list[KindShares](), list[int]()
+    for place in range(draw(st.integers(1, kinds))):
+        parent = draw(st.sampled_from([None, *range(-len(columns), place)]))
+        several, values = bool(columns) and draw(st.booleans()), int(generator.integers(2, 5))
+        shares = _shares(generator, values, several=several)
+        cards = (
+            0
+            if parent is None
+            else (columns[parent] if parent < 0 else len(found[parent].shares) + 1)
+        )
+        given = [shares, *(_shares(generator, values, several=several) for _ in range(1, cards))]
+        if not columns and parent is not None:
+            shares = given[0] = found[parent].shares @ np.array(given[1:])
+        kind = KindShares(
+            shares,
+            several,
+            parent if parent is not None and parent >= 0 else None,
+            parent + len(columns) if parent is not None and parent < 0 else None,
+            None if parent is None else np.array(given),
+        )
+        found.append(kind)
+        slots += [place] * draw(st.integers(1, 1 + several))
+    return Shares(tuple(found), tuple(slots))
+
+
+def _shares(generator: np.random.Generator, values: int, *, several: bool) -> Floats:
+    """Shares that sum to 1, some next to nothing; or prevalences, some none at all."""
+    sizes = generator.exponential(size=values) ** 3
+    sizes *= generator.random(values) < 0.9
+    sizes[0] += 1e-3
+    return np.minimum(sizes, 1.0) if several else sizes / sizes.sum()
 
 
 @st.composite
