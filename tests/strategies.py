@@ -1,6 +1,7 @@
 """Generators of values for Hypothesis, by the room that owns the value."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from agent.model.attributes import UNSPECIFIED, Attribute, Query, Scope
 from agent.model.model import Figure, Model
 from agent.model.reading import normalise
 from agent.model.tables import Singles, gather
+from agent.tradeoff.dependence_tree import pair_people
 from agent.tradeoff.tables import Kinds, Population, QueryRows
 
 TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=12)
@@ -115,11 +117,14 @@ def populations(draw: st.DrawFn, attributes: tuple[Attribute, ...]) -> Populatio
     people = draw(st.integers(1, 5))
     counts = st.integers(0, 70_000)
     tables = [arrays(np.uint32, (people, card), elements=counts) for card in request]
-    return Population(
+    population = Population(
         codes=draw(codes(people, person)),
         weights=draw(st.none() | arrays(np.float64, people, elements=PEOPLE)),
         requests=tuple(Kinds.of(draw(table.filter(np.any))) for table in tables),
     )
+    if population.weights is None or draw(st.booleans()):
+        return population
+    return replace(population, pairs=pair_people(population, person))
 
 
 @st.composite

@@ -18,10 +18,11 @@ from agent.build.tables import Source, open_tables
 from agent.build.topics import topics_model
 from agent.errors import UsageError
 from agent.model.attributes import Query
-from agent.model.model import Figure, Model
+from agent.model.model import Figure, Model, masks_of
 from agent.model.reading import normalise
-from agent.model.tables import COST_METRICS, Singles, gather, read_only
+from agent.model.tables import COST_METRICS, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.dependence_tree import pair_people
 from agent.tradeoff.tables import pairs, union
 from agent.tradeoff.utility import Estimator
 
@@ -98,7 +99,12 @@ def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model
 def model_from(observations: Observations, options: BuildOptions, progress: Progress) -> Model:
     """Build a model from the contents of two tables; parameters as `build_model`."""
     queries, described = observations.queries, options.description
-    anonymity_set = AnonymitySet(observations.population, observations.cards)
+    people, cards = observations.population, observations.cards
+    if people.weights is not None:
+        people = replace(people, pairs=pair_people(people, cards))
+    blocks = masks_of(observations.blocks, observations.attributes)
+    people = replace(people, donors=observations.donors, blocks=blocks)
+    anonymity_set = AnonymitySet(people, cards)
     rows = [query.rows for query in queries]
     everything = range(len(anonymity_set.cards))
     paired = len(rows) * len(pairs(len(everything))) <= MOST_PAIRS
@@ -132,10 +138,7 @@ def model_from(observations: Observations, options: BuildOptions, progress: Prog
             _query(*each, titles.get(each[0].text, ""))
             for each in zip(queries, fitted, trials, strict=True)
         ),
-        tables=replace(
-            gather(observations.population, rows, weights, singles),
-            donors=None if observations.donors is None else read_only(observations.donors),
-        ),
+        tables=gather(people, rows, weights, singles),
         options={
             "half": options.half,
             "min_users": options.min_users,

@@ -284,13 +284,11 @@ def prepare(context: Context) -> Prepared:
     )
     status: Code = "answered"
     if anonymity_set.closed:
-        status = "recognised" if anonymity_set.people else "outside the model"
+        status = "outside the model" if anonymity_set.unseen else "recognised"
     elif context.stopped:
         status = "you would stand out"
-    elif (
-        limits.risk is not None and anonymity_set.identifiability(0, "risk", 1) > limits.risk
-    ) or (limits.k and anonymity_set.identifiability(0, "k", limits.k) > budget):
-        status = "past a limit already"
+    elif anonymity_set.success > (1 + 1e-12) * min(limits.risk or 1.0, 1 / (limits.k or 1)):
+        status = "outside the model" if anonymity_set.unseen else "past a limit already"
     masks = open_ & ~forced & ~waiting, forced, waiting
     return Prepared(context, reading, anonymity_set, settings, barred, status, *masks)
 
@@ -329,8 +327,8 @@ def stands_out(knowledge: Knowledge, limits: Limits, model: Model, cache: Cache)
         return False
     pairs = [(model.index(name), code) for name, code in knowledge.codes]
     alike = cache.anonymity_set(model, pairs, knowledge.share)
-    people = min(1.0, alike.people) if alike.closed else alike.people
-    return people * (1 + 1e-12) < max(limits.k or 1, 1 / (limits.risk or 1))
+    success = 1.0 if alike.closed else alike.success
+    return not alike.people or success > (1 + 1e-12) * min(limits.risk or 1.0, 1 / (limits.k or 1))
 
 
 def roughly(history: History) -> History:

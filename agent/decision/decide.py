@@ -106,7 +106,7 @@ def figures_of(
         identifiability=float(anonymity_set.identifiability(mask, terms.metric, terms.metric_k)),
         people=people,
         people_left=min(float(people), anonymity_set.people_left(mask)),  # expected, of those
-        spent=float(anonymity_set.identifiability(mask, "k", k)) if k and spends else 0.0,
+        spent=float(anonymity_set.identifiability(mask, "k-anonymity", k)) if k and spends else 0.0,
         **bits,
     )
 
@@ -233,7 +233,7 @@ def _why_out(prepared: Prepared, choice: SelectedSet, own: int, worth: float) ->
         return "waits for you"
     feasible = choice.objective.feasible(choice.result.mask | own)
     if prepared.anonymity_set.closed and not feasible:
-        return "recognised" if prepared.anonymity_set.people else "outside the model"
+        return "outside the model" if prepared.anonymity_set.unseen else "recognised"
     plan = choice.plan.portfolio if choice.plan and own & prepared.anonymity_set.persons else None
     if plan is not None and not plan.mask & own:
         wanted = bool(plan.refused & own)

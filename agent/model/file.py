@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from itertools import combinations
+from math import inf, prod
 from mmap import mmap
 from pathlib import Path
 from types import EllipsisType
@@ -29,11 +31,11 @@ from agent.tradeoff.utility import MOST_PRICE
 
 _UINT = ("U8", "U16", "U32")
 # By section, and within it by name: the types that a tensor may have, and its shape. A letter is
-# a size: N rows of the population, P columns of it, a attributes of persons, R of requests, n of
-# both, p pairs, Q queries, q of them with rows, M rows and U users of all queries, m metrics, D
-# numbers of a text's vector, C of the class "something else" too, F features of a text, s bytes of
-# a set, c measures of near costs, b blocks of donors. The sizes that the metadata do not say are
-# those of the first tensor that has them.
+# a size: N rows of the population, P columns of it, t pairs of their values, a attributes of
+# persons, R of requests, n of both, p pairs, Q queries, q of them with rows, M rows and U users of
+# all queries, m metrics, D numbers of a text's vector, C of the class "something else" too, F
+# features of a text, s bytes of a set, c measures of near costs, b blocks of donors. The sizes that
+# the metadata do not say are those of the first tensor that has them.
 _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
     "": {
         "attributes.costs": (("F64",), "mn"),
@@ -48,6 +50,7 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
         "rows.step": (_UINT, "U"),
         "rows.users": (_UINT, "U"),
     },
+    "dependence": {"population.pairs": (("F64",), "t")},
     "donors": {"population.donors": (_UINT, "bN")},
     "head": {"head.weights": (("F32",), "F")},
     "judged": {
@@ -86,6 +89,7 @@ _RANGES: Sequence[tuple[str, int | EllipsisType, float, float]] = (
     ("judged.likely", ..., 0, 1),
     ("judged.totals", ..., 0, MAX_WEIGHT),
     ("judged.weights", ..., 0, MAX_WEIGHT),
+    ("population.pairs", ..., 0, inf),
     ("population.weights", ..., MIN_PEOPLE, MAX_WEIGHT),
     ("queries.weights", ..., MIN_WEIGHT, MAX_WEIGHT),
     ("reading.calibration", 0, MIN_WEIGHT, MAX_WEIGHT),  # the temperature
@@ -193,7 +197,7 @@ def _check_forms(content: Content) -> None:
 
 def _sizes(metadata: Metadata) -> dict[str, int]:
     """The sizes in _FORMS that follow from the metadata."""
-    count = len(metadata.attributes)
+    count, columns = len(metadata.attributes), columns_of(metadata.attributes)
     persons = sum(each.scope == "person" for each in metadata.attributes)
     queries = len(metadata.queries)
     return {
@@ -201,11 +205,12 @@ def _sizes(metadata: Metadata) -> dict[str, int]:
         "m": len(COST_METRICS),
         "c": len(NEAR_MEASURES) if "weights" in metadata.sections else 1,
         "N": metadata.people,
-        "P": len(columns_of(metadata.attributes)),
+        "P": len(columns),
         "a": persons,
         "R": count - persons,
         "n": count,
         "p": count * (count - 1) // 2,
+        "t": sum(map(prod, combinations((len(each.values) for each in columns), 2))),
         "s": -(-count // 8),
         "b": len(metadata.donors or ()),
         "Q": queries,

@@ -23,7 +23,7 @@ from agent.model.reading import NOTHING, Interpretation, TextIndex
 from agent.model.tables import Tables, check_below, read_only
 from agent.model.unwrapping import unwrapped
 from agent.tradeoff.shares import KindShares, Shares
-from agent.tradeoff.tables import Population, QueryRows
+from agent.tradeoff.tables import Population, QueryRows, union
 from agent.tradeoff.utility import Estimator
 
 ANY_PEOPLE = "people"  # of a model that does not say which
@@ -60,8 +60,9 @@ class Model:
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
         object.__setattr__(self, "validation", MappingProxyType(dict(self.validation)))
         hanging, shares = _hanging(self.attributes), _shares(self.attributes, self.kinds)
-        if hanging or shares is not None:
-            people = replace(self.tables.population, hanging=hanging, shares=shares)
+        blocks = masks_of(self.donors, self.attributes)
+        if hanging or blocks or shares is not None:
+            people = replace(self.tables.population, hanging=hanging, blocks=blocks, shares=shares)
             object.__setattr__(self, "tables", replace(self.tables, population=people))
 
     def __repr__(self) -> str:
@@ -216,6 +217,12 @@ def _shares(attributes: Sequence[Attribute], kinds: Sequence[SharedKind]) -> Sha
     )
     of = tuple(names.index(each.shared) for each in attributes if each.shared)
     return Shares(of_kinds, of) if kinds else None
+
+
+def masks_of(blocks: Sequence[Block], attributes: Sequence[Attribute]) -> tuple[int, ...]:
+    """The attributes of each block that was drawn from another survey, as masks."""
+    place = {each.name: at for at, each in enumerate(attributes)}
+    return tuple(union(place[name] for name in each.attributes) for each in blocks)
 
 
 def unknown_person(name: str, models: Sequence[Model]) -> UsageError:

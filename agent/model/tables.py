@@ -23,7 +23,7 @@ Verify = Callable[[NDArray[Any]], None]  # raises DamagedModelError
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no bit of a key is lost
 
 COST_METRICS: tuple[Metric, ...] = ("maxprob", "log-maxprob", "entropy")  # rows of Singles.costs
-NEAR_MEASURES: tuple[Measure, ...] = ("maxprob", "risk", "worst")  # of Near.costs
+NEAR_MEASURES: tuple[Measure, ...] = ("maxprob", "worst")  # of Near.costs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,9 +148,8 @@ class Tables:
 
     ``query_weights``: float64, shape (Q,), above 0, relative frequency of each query.
     ``classifier``: of texts, None in a model that recognises names and phrasings only; ``near``:
-    None in a model whose sets are quickly counted; ``donors``: shape (blocks, N), for each block of
-    drawn attributes the number of the donor of each row, None in a model without; ``judged``: of
-    topics, None in a model whose queries have rows.
+    None in a model whose sets are quickly counted; ``judged``: of topics, None in a model whose
+    queries have rows.
     """
 
     population: Population
@@ -159,7 +158,6 @@ class Tables:
     singles: Singles
     classifier: Classifier | None = None
     near: Near | None = None
-    donors: Codes | None = None
     judged: Judged | None = None
 
     __hash__: ClassVar[None]  # type: ignore[assignment]  # as Python has it where there is none
@@ -188,7 +186,8 @@ class Tables:
         of_rows = np.vstack([np.zeros((0, people.rows), np.uint8), *(k.of_row for k in kinds)])
         figures: dict[str, NDArray[Any] | None] = {
             "population.codes": people.columns,
-            "population.donors": self.donors,
+            "population.donors": people.donors,
+            "population.pairs": people.pairs,
             "population.requests": of_rows,
             "population.weights": people.weights,
             "queries.weights": self.query_weights,
@@ -231,15 +230,16 @@ class Tables:
             temperature, threshold = tensors["reading.calibration"].tolist()
             head = tensors.get("head.weights")
             classifier = Classifier(weights, biases, temperature, threshold, head)
+        of_people = (tensors.get(f"population.{each}") for each in ("weights", "donors", "pairs"))
+        people, donors, pairs = of_people
         codes = tensors["population.codes"].T
         return cls(
-            Population(codes, tensors.get("population.weights"), tuple(requests)),
+            Population(codes, people, tuple(requests), donors=donors, pairs=pairs),
             Rows(**_parts(tensors, "rows", Rows), verify=verify),
             tensors["queries.weights"],
             Singles(**_parts(tensors, "attributes", Singles)),
             classifier,
             Near(**_parts(tensors, "near", Near)) if "near.sets" in tensors else None,
-            tensors.get("population.donors"),
             Judged(**_parts(tensors, "judged", Judged)) if "judged.weights" in tensors else None,
         )
 

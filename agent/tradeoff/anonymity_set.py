@@ -7,8 +7,10 @@ from math import prod
 
 import numpy as np
 
+from agent.tradeoff.dependence_tree import ExpectedPeople
 from agent.tradeoff.grouping import (
     Columns,
+    Runs,
     first_of_each,
     mass_of,
     ordered_sum,
@@ -18,18 +20,24 @@ from agent.tradeoff.grouping import (
 )
 from agent.tradeoff.measures import (
     HALF,
-    METRIC_OF,
     Alike,
     Curvature,
     Guard,
     Measure,
     Measures,
-    Metric,
+    counted,
+    rate_of,
     risk,
+    risk_outside,
+    risk_unseen,
+    terms_of,
+    total,
 )
 from agent.tradeoff.tables import (
+    Codes,
     Floats,
     Indexes,
+    Numbers,
     Population,
     Rows,
     SetFigures,
@@ -40,63 +48,6 @@ from agent.tradeoff.tables import (
 
 BATCH = 1 << 13  # groups whose losses are estimated at once: what a cache holds
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
-
-
-def counted(metric: Metric, sizes: Indexes, population: float, k: int) -> float:
-    """The expected loss where all people are equally likely.
-
-    ``sizes``: intp, how many people each class has, zeros allowed, in any order; ``population``:
-    N of the whole table; ``k``: of k-anonymity. DESIGN.md 2.2, right column of the table.
-    """
-    people = int(sizes.sum())
-    if metric == "maxprob":
-        return int(np.count_nonzero(sizes)) / people  # each class has its peak, 1/people
-    size = np.sort(sizes[sizes > 0])
-    share = size / people
-    if metric == "entropy":
-        return float((share * np.log2(people / size)).sum())
-    return float(losses(metric, share, 1 / size, population, k).sum())
-
-
-def losses(metric: Metric, mass: Floats, success: Floats, population: float, k: int) -> Floats:
-    """What each of these classes adds to the expected loss, but for ``entropy``.
-
-    ``mass``: P(a), float64, one per class, 0 where an answer never occurs; ``success``: of the best
-    guess at one person in it, likewise. DESIGN.md 2.2, left column of the table.
-    """
-    if metric == "maxprob":
-        return mass * success
-    if metric == "k-anonymity":  # 1/k itself is no violation, whatever its rounding
-        return mass * (success > (1 + 1e-12) / k)
-    certain = population / (population + 1)
-    return mass * -np.log1p(-np.minimum(success, certain))
-
-
-def terms_of(
-    alike: Alike, measures: Measures, share: float, people: float, everybody: float
-) -> list[Floats]:
-    """What each group adds to each expected loss; of ``worst`` its own success.
-
-    ``share``: as for `risk`; ``people``: who agree with what is known, of ``everybody``.
-    Source: DESIGN.md 2.7.
-    """
-    plain = risk(alike, share)
-    limited = np.where(alike.few(), 1.0, plain)
-    terms = list[Floats]()
-    for measure, k in measures:
-        if measure == "entropy":
-            terms.append(alike.mass * np.log2(plain * people))
-        elif measure == "worst":
-            terms.append(limited)
-        else:
-            success = limited if measure in ("risk", "k", "k-anonymity") else plain
-            terms.append(losses(METRIC_OF[measure], alike.mass, success, everybody, k))
-    return terms
-
-
-def total(measure: Measure, terms: Floats) -> float:
-    """What groups, in any order, add up to; of ``worst`` the largest."""
-    return float(np.max(terms, initial=0.0)) if measure == "worst" else ordered_sum(terms)
 
 
 class AnonymitySet:
@@ -122,7 +73,13 @@ class AnonymitySet:
         self.disclosed = union(attribute for attribute, _ in disclosed)
         """The set of all attributes that the recipient already has."""
         self._possible = population.possible_codes(disclosed)
-        self._rows = rows = np.flatnonzero(population.agreeing(self._possible))
+        rows = np.flatnonzero(population.agreeing(self._possible))
+        self.unseen = not len(rows)
+        """Whether there are no data for what is known: no row agrees with all of it."""
+        self._weighted = population.weights is not None
+        if self.unseen and self._weighted:
+            rows = np.flatnonzero(population.nearest(self._possible))
+        self._rows = rows
         self._columns = population.columns.take(rows, axis=1) if disclosed else population.columns
         self.persons = (1 << population.persons) - 1
         """The set of all person attributes."""
@@ -130,28 +87,34 @@ class AnonymitySet:
         self._guards: dict[int, Guard] = {}
         self._figures: dict[tuple[str, int], SetFigures] = {}
         self._stored: dict[Measure, Rows] = {}
-        self.sampled = population.weights is not None or share < 1
+        self.sampled = self._weighted or share < 1
         """Whether rows stand for people whose number is estimated."""
         self.people: float = len(rows)
         """How many people agree with all that is known: m, or 1/r(0|d) where it is estimated."""
-        self.closed = len(rows) <= 1
-        """Whether nothing new may be added: a person is recognised, or as good as that."""
         if self.sampled and len(rows):
-            whole = next(self._alike(0))
-            success = float(risk(whole, share)[0])
-            self.people = 1 / success
-            self.closed = bool(whole.few()[0]) or success >= HALF
+            self.people = 1 / float(self._success(next(self._alike(0)))[0])
+        self.closed = self.people * HALF <= 1 if self.sampled else len(rows) <= 1
+        """Whether nothing new may be added: a person is recognised, or as good as that."""
 
     @cached_property
-    def _expected(self) -> tuple[float, dict[int, float]]:
-        """Log2 of how many people are expected to agree with d.
+    def _expected(self) -> ExpectedPeople:
+        return ExpectedPeople(self._population, self.cards, self._possible)
 
-        And for attributes that only silence about others tells of, what of their bits it counts.
+    @cached_property
+    def success(self) -> float:
+        """The chance of a guess at somebody who agrees with d: r0(0|d) where it is estimated.
+
+        The rows of a sample are others: hardly any user is among them.
         """
-        population, possible = self._population, self._possible
-        bits = {each: population.bits_of(each, codes) for each, codes in possible.items()}
-        narrowed = {each: own for each, own in bits.items() if not self.disclosed >> each & 1}
-        return population.people_bits + sum(bits.values()), narrowed
+        if not self._weighted:
+            return 1 / max(self.people, 1.0)
+        counts = (len(np.unique(each)) for each in self._numbers(0).values())
+        rows = 0 if self.unseen else min(counts, default=len(self._rows))
+        drawn = min(1.0, rows / self._weights().sum()) if rows else self._drawn
+        if drawn == 1:  # the rows are all the people, and so the user is one of them
+            rows = max(rows - 1, 0)
+        expected = np.exp2(self._expected.bits({}))
+        return risk_outside(rows, float(rate_of(np.array(drawn), expected)), self._share)
 
     def combinations(self, mask: int) -> int:
         """How many combinations of request values a set has."""
@@ -161,15 +124,28 @@ class AnonymitySet:
     def monotone(self, metric: Measure, mask: int) -> bool:
         """Whether I never falls when a set within ``mask`` grows.
 
-        The expected success of a guess and the information never do; a loss with a threshold does
-        not where all people who look alike are equally likely. Where people are estimated, every
-        loss rises as a group gets smaller, but hardly ever with a share below 1, in the fourth
-        digit: then nothing is promised.
+        The success of a guess and the information never do; a loss with a threshold does not where
+        all who look alike are equally likely. Where people are estimated nothing is promised: the
+        tree of a larger set is another, by which more may be expected.
         """
-        requested = bool(mask & ~self.persons)
+        steady = not mask & ~self.persons or metric in ("maxprob", "entropy")
+        return steady and not self.sampled
+
+    def least(self, mask: int, metric: Measure, k: int, others: int) -> float:
+        """What I of no set falls below that has A and some of ``others``, a mask.
+
+        Where people are estimated, any loss rises as a group gets smaller, and fewer are expected
+        in it: here as many are as may be in any larger set. With a share below 1, and for other
+        losses than the success of a guess where requests differ, nothing is promised.
+        """
         if not self.sampled:
-            return not requested or METRIC_OF[metric] in ("maxprob", "entropy")
-        return self._share >= 1 and (not requested or metric == "maxprob")
+            rising = self.monotone(metric, mask | others)
+            return self.identifiability(mask, metric, k) if rising else 0.0
+        if self._share < 1 or ((mask | others) & ~self.persons and metric != "maxprob"):
+            return 0.0
+        k = k if metric == "k-anonymity" else 0
+        one = partial(self._estimated, measure=metric, k=k, most=True)
+        return self._of((f"least {metric}", k), one).value(mask & ~self.disclosed)
 
     def curvature(self, metric: Measure, mask: int) -> Curvature:
         """How I bends over the sets within ``mask``, given what is known: what is certain of it.
@@ -179,7 +155,7 @@ class AnonymitySet:
         new, people = mask & ~self.disclosed, len(self._rows)
         if new.bit_count() <= 1 or people <= 1 - self.sampled:
             return "modular"
-        if self.sampled or METRIC_OF[metric] != "maxprob" or new & ~self.persons:
+        if self.sampled or metric != "maxprob" or new & ~self.persons:
             return "unknown"
         combinations = 1
         for each in members(new):
@@ -192,10 +168,8 @@ class AnonymitySet:
     def identifiability(self, mask: int, metric: Measure, k: int) -> float:
         """I(A u D|d), the expected loss, in the unit of ``metric``; k is k-anonymity's.
 
-        ``risk`` is ``maxprob`` and ``k`` is ``k-anonymity`` as hard limits have them: a sample of
-        fewer than 3 rows is one person. ``worst``, of a sample, is the largest success of a guess
-        in any class: at most 1/k where ``k`` is kept for all. With one person left, or none, it is
-        the loss at certainty.
+        ``worst`` is the largest success of a guess in any class: at most 1/k where ``k`` is kept
+        for all. With one person left, or none, it is the loss at certainty.
         """
         return self._measured(metric, k).value(mask & ~self.disclosed)
 
@@ -221,7 +195,7 @@ class AnonymitySet:
         stored = self._measured(metric, k).stored.get(mask & ~self.disclosed)
         if stored is not None:
             return stored
-        counted = not self.sampled and METRIC_OF[metric] == "maxprob" and len(self._rows) > 1
+        counted = not self.sampled and metric == "maxprob" and len(self._rows) > 1
         return self.row(mask, metric, k) if counted else None
 
     def pairs_at_hand(self, metric: Measure) -> Floats | None:
@@ -242,13 +216,13 @@ class AnonymitySet:
             some = max(1, BATCH // self._partitions.dense[base].size)
             for first in range(0, len(new), some):
                 rows += self._estimated_beside(base, new[first : first + some], measures)
-        elif all(METRIC_OF[metric] == "maxprob" for metric, _ in measures):
+        elif all(metric == "maxprob" for metric, _ in measures):
             classes = self._partitions.presence.classes(self._partitions.dense[base])
             rows = [[classes[each] / len(self._rows)] * len(measures) for each in new]
         else:
             people, columns = self._population.rows, [self._partitions.each[each] for each in new]
             rows = [
-                [counted(METRIC_OF[metric], sizes.ravel(), people, k) for metric, k in measures]
+                [counted(metric, sizes.ravel(), people, k) for metric, k in measures]
                 for sizes in tally(*self._partitions.dense[base], columns)[0]
             ]
         for each, losses in zip(figures, zip(*rows, strict=True), strict=True):
@@ -273,8 +247,7 @@ class AnonymitySet:
 
     def _measured(self, metric: Measure, k: int) -> SetFigures:
         """I of sets by a measure."""
-        metric = metric if self.sampled else METRIC_OF[metric]
-        k = k if metric in ("k-anonymity", "k") else 0
+        k = k if metric == "k-anonymity" else 0
         # What is stored holds where the recipient knows nothing.
         stored = None if self.disclosed or self._share < 1 else self._stored.get(metric)
         return self._of((metric, k), partial(self._identifiability, metric=metric, k=k), stored)
@@ -314,28 +287,59 @@ class AnonymitySet:
         weights = self._weights()
         return (each * weights / max(weights.sum(), 1.0) for each in self._likelihoods(mask))
 
-    def _alike(self, mask: int) -> Iterator[Alike]:
-        """Yield who looks alike, for each combination of request values."""
+    @cached_property
+    def _drawn(self) -> float:
+        """Which share of the people are rows, where no row looks like somebody: p."""
+        weights = self._population.summable if self.unseen else self._weights()
+        return 1.0 if weights is None else min(1.0, len(weights) / float(weights.sum()))
+
+    def _numbers(self, mask: int) -> dict[int, Numbers]:
+        """Who stands behind the rows in a set's classes, by row: where fewer than there are rows.
+
+        The respondents, where rows are copies; and the donors of each block of columns that the set
+        or d has a part of.
+        """
+        people, part = self._population, mask | union(self._possible)
+        who = {} if people.respondents is None else {-1: people.respondents}
+        if people.donors is not None:
+            who |= {at: people.donors[at] for at, block in enumerate(people.blocks) if block & part}
+        return {at: numbers[self._rows] for at, numbers in who.items()}
+
+    def _success(self, alike: Alike) -> Floats:
+        """The success of a guess at one person in each group, float64."""
+        if self.unseen:
+            rate = rate_of(np.array(self._drawn), alike.expected)
+            return risk_unseen(rate, self._share)
+        return risk(alike, self._share)
+
+    def _alike(self, mask: int, *, most: bool = False) -> Iterator[Alike]:
+        """Yield who looks alike, for each combination of request values.
+
+        ``most``: with as many people expected as in any larger set.
+        """
         persons, weights = mask & self.persons, self._weights()
         labels, groups = self._partitions.classes(persons)
+        runs = [Runs.of(labels, each) for each in self._numbers(persons).values()]
         if persons == mask:
             sizes = np.bincount(labels, minlength=groups)
             used = np.flatnonzero(sizes)
             people = mass_of(labels, weights, groups)[used]
-            expected = np.exp2(self._expected_in(mask, first_of_each(labels, groups)[used]))
-            yield Alike(people / weights.sum(), sizes[used].astype(np.float64), people, expected)
+            expected = self._expected_in(mask, first_of_each(labels, groups)[used], most=most)
+            alone = np.ones(len(labels))
+            rows = [sizes[used].astype(np.float64), *(each.peaks(alone) for each in runs)]
+            yield Alike(people / weights.sum(), np.minimum.reduce(rows), people, expected)
             return
         order = stable_order(labels)
         first = np.flatnonzero(np.diff(labels[order].astype(np.intp), prepend=-1))
-        expected = np.exp2(self._expected_in(persons, order[first]))
+        expected = self._expected_in(persons, order[first], most=most)
         for likely in self._likelihoods(mask):
             peak = np.maximum.reduceat(likely[order], first)
             some = peak > 0
-            rows, people = (
-                np.add.reduceat(each[order], first)[some] for each in (likely, likely * weights)
-            )
             peak = peak[some]
-            yield Alike(people / weights.sum(), rows / peak, people / peak, expected[some])
+            people = np.add.reduceat((likely * weights)[order], first)[some]
+            rows = [np.add.reduceat(likely[order], first), *(each.peaks(likely) for each in runs)]
+            alone = np.minimum.reduce(rows)[some] / peak
+            yield Alike(people / weights.sum(), alone, people / peak, expected[some])
 
     def _estimated_beside(
         self, mask: int, attributes: Sequence[int], measures: Measures
@@ -343,60 +347,60 @@ class AnonymitySet:
         """The expected losses for ``mask``, of the person, with each of these added."""
         labels, size = self._partitions.dense[mask]
         weights = self._weights()
-        base = self._expected_in(mask, first_of_each(labels, size))
         columns = [self._partitions.each[each] for each in attributes]
-        beside = tally(labels, size, columns, (None, weights))
-        rows, people = map(np.concatenate, beside)
-        shares = [self._share_bits(each)[: self.cards[each]] for each in attributes]
-        some = rows > 0
-        ends = np.cumsum(some.sum(axis=1))[np.cumsum([*map(len, shares)]) - 1].tolist()
-        expected = np.exp2((np.concatenate(shares)[:, None] + base)[some])
-        matching = people[some]
-        alike = Alike(matching / weights.sum(), rows[some].astype(np.float64), matching, expected)
-        added = terms_of(alike, measures, self._share, self.people, self._population.people)
+        rows, people = tally(labels, size, columns, (None, weights))
+        some = np.concatenate(rows) > 0
+        ends = np.cumsum([np.count_nonzero(each) for each in rows])[:-1]
+        numbers = self._numbers(self.persons)
+        runs = {at: Runs.of(labels, each) for at, each in numbers.items()}
+        for place, each in enumerate(attributes if runs else ()):
+            for at in self._numbers(mask | 1 << each):
+                rows[place] = np.minimum(rows[place], runs[at].values(columns[place]))
+        codes = self._codes(mask, first_of_each(labels, size))
+        beside = zip(self._expected.beside(codes, attributes), rows, strict=True)
+        expected = np.concatenate([np.broadcast_to(bits, each.shape) for bits, each in beside])
+        matching, alone = (np.concatenate(each)[some] for each in (people, rows))
+        mass = matching / weights.sum()
+        alike = Alike(mass, alone.astype(np.float64), matching, np.exp2(expected[some]))
+        success, everybody = self._success(alike), self._population.people
+        added = terms_of(mass, success, measures, self.people, everybody)
         losses = [
-            [total(measure, part) for part in np.split(terms, ends[:-1])]
+            [total(measure, part) for part in np.split(terms, ends)]
             for (measure, _), terms in zip(measures, added, strict=True)
         ]
         return [[*each] for each in zip(*losses, strict=True)]
 
-    def _expected_in(self, mask: int, sample: Indexes) -> Floats:
-        """How many people each group would have if attributes were independent, as log2.
+    def _expected_in(self, mask: int, sample: Indexes, *, most: bool) -> Floats:
+        """How many people are expected in each group; ``sample``: one row of each."""
+        bits = self._expected.bits(self._codes(mask, sample), most=most)
+        return np.broadcast_to(np.exp2(bits), len(sample))
 
-        ``sample``: one row of each group, of those that agree with d.
-        """
-        logs: Floats = np.full(len(sample), self._expected[0])
-        for each in members(mask & ~self.disclosed):
-            logs += self._share_bits(each)[self._columns[each][sample]]
-        return logs
+    def _codes(self, mask: int, sample: Indexes) -> dict[int, Codes]:
+        """The codes of some rows of those attributes that d does not fix."""
+        return {each: self._columns[each][sample] for each in members(mask & ~self.disclosed)}
 
-    def _share_bits(self, attribute: int) -> Floats:
-        """Log2 of the share of each value among those whom silence did not rule out."""
-        return self._population.share_bits(attribute) - self._expected[1].get(attribute, 0.0)
-
-    def _estimated(self, mask: int, measure: Measure, k: int) -> float:
-        """The loss expected over the classes of a set (DESIGN.md 2.7)."""
-        everybody = self._population.people
-        losses = [
-            total(measure, terms_of(each, [(measure, k)], self._share, self.people, everybody)[0])
-            for each in self._alike(mask)
-        ]
+    def _estimated(self, mask: int, measure: Measure, k: int, *, most: bool = False) -> float:
+        """The loss expected over the classes of a set (DESIGN.md 2.7); ``most`` as for `_alike`."""
+        everybody, losses = self._population.people, list[float]()
+        for each in self._alike(mask, most=most):
+            success = self._success(each)
+            [terms] = terms_of(each.mass, success, [(measure, k)], self.people, everybody)
+            losses.append(total(measure, terms))
         return max(losses) if measure == "worst" else sum(losses)
 
     def _people_left(self, mask: int) -> float:
         """How many people are expected to agree with an answer of the person."""
         if self.sampled:
             alike = next(self._alike(mask))
-            return ordered_sum(alike.mass / risk(alike, self._share))
+            return ordered_sum(alike.mass / self._success(alike))
         sizes = np.bincount(self._partitions.classes(mask)[0])
         return int(sizes @ sizes) / len(self._rows)
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
         if len(self._rows) <= 1 - self.sampled:
-            return counted(METRIC_OF[metric], np.ones(1, np.intp), self._population.people, k)
+            return counted(metric, np.ones(1, np.intp), self._population.people, k)
         if self.sampled:
             return self._estimated(mask, metric, k)
-        metric = METRIC_OF[metric]
         if not mask & ~self.persons:
             sizes = np.bincount(self._partitions.classes(mask)[0])
             return counted(metric, sizes, self._population.rows, k)

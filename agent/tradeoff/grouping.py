@@ -172,6 +172,40 @@ def bundles(columns: Sequence[CodeColumn], most: int) -> list[list[int]]:
     return bundled
 
 
+class Runs(NamedTuple):
+    """Items in order of their group and, within it, of a number of theirs, of whom they are.
+
+    ``order``: the items; ``starts``: where in it a new number starts; ``groups``: at which of these
+    a new group does; all intp.
+    """
+
+    order: Indexes
+    starts: Indexes
+    groups: Indexes
+
+    @classmethod
+    def of(cls, labels: NDArray[Any], numbers: NDArray[Any]) -> "Runs":
+        """The runs of items; ``labels``: integers, shape (items,), the group of each."""
+        order = stable_order(numbers)
+        order = order[stable_order(labels[order])]
+        label, number = labels[order].astype(np.intp), numbers[order].astype(np.intp)
+        group = np.diff(label, prepend=-1) != 0
+        starts = np.flatnonzero(group | (np.diff(number, prepend=-1) != 0))
+        return cls(order, starts, np.flatnonzero(group[starts]))
+
+    def peaks(self, chances: Floats) -> Floats:
+        """The largest of each number, summed up by group; ``chances``: float64, by item."""
+        largest: Floats = np.maximum.reduceat(chances[self.order], self.starts)
+        return np.add.reduceat(largest, self.groups)
+
+    def values(self, column: CodeColumn) -> NDArray[Any]:
+        """How many numbers have each value of an attribute, intp, shape (values, groups)."""
+        lengths = np.diff(self.starts, append=len(self.order))
+        occurs = np.zeros((len(self.starts), column.card), dtype=bool)
+        occurs[np.repeat(np.arange(len(lengths)), lengths), column.codes[self.order]] = True
+        return np.add.reduceat(occurs, self.groups, axis=0, dtype=np.intp).T
+
+
 class Presence:
     """For each item one bit per value of each attribute, set where the item has that value.
 

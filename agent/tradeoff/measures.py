@@ -5,26 +5,17 @@ the expected success of one guess (Benedetti and Franconi 1998).
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agent.tradeoff.grouping import Columns, mass_of, ordered_sum, plogp
-from agent.tradeoff.tables import UNSPECIFIED, Codes, Floats
+from agent.tradeoff.tables import UNSPECIFIED, Codes, Floats, Indexes
 
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
-Measure = Metric | Literal["risk", "k", "worst"]  # and those that hard limits are about
+Measure = Metric | Literal["worst"]  # and the largest success of a guess in any class
 Measures = Sequence[tuple[Measure, int]]
 METRICS: tuple[Metric, ...] = get_args(Metric)
-# The metric that each is, but for samples of few rows.
-METRIC_OF: dict[Measure, Metric] = {
-    **{each: each for each in METRICS},
-    "risk": "maxprob",
-    "worst": "maxprob",
-    "k": "k-anonymity",
-}
 Curvature = Literal["modular", "supermodular", "unknown"]
 """How a cost bends as sets grow, as far as that is certain, and from what.
 
@@ -32,40 +23,28 @@ Curvature = Literal["modular", "supermodular", "unknown"]
 every combination of the values that occur occurs too, so that the numbers of classes multiply
 (paper, Thm 3.2); "unknown": it may bend either way.
 """
-SHAPE = 0.3  # alpha, of the Gamma prior around the size that independent attributes would give
-FEWEST_ROWS = 3  # of a sample; fewer say too little for a limit
+# Alpha, of the Gamma prior around the people that are expected. By no other number is the integral
+# of DESIGN.md 2.7 as plain as s / f; this one fits too (agent/lab/LAB.md).
+SHAPE = 1.0
 HALF = 0.5  # of a guess to be right: from here on a person is as good as recognised
-STEPS = 200  # of the table, each way; then no entry between two is off by more than 0.1 %
-NODES = 16  # of a quadrature, in each of three parts
-MOST_ROWS, LEAST_RATE = 16.5, -21.0  # natural logarithms; beyond, the table goes on in lines
-FAR = 30.0  # exponents of e beyond this leave nothing
+POINTS, FAR = 4_001, 80.0  # of a quadrature; exponents of e beyond this leave nothing
 LEAST_SHARE = 1e-12  # smaller ones are none
 LEAST_EXPECTED = 1e-290  # people; nobody is expected below
-ROUNDING = 1e-9  # of rows that are counted in parts
+CENSUS = 1e-9  # less than 1 by this, a share of people drawn is all of them
 
 
 class Alike(NamedTuple):
     """Groups of rows that look alike to a recipient, one number each, float64.
 
-    ``mass``: P(a|d), the share of the people to whom it belongs; ``rows``: f, how many rows there
-    are, as many as are equally likely; ``people``: W, of how many people they are said to be;
-    ``expected``: mu, the people there would be if attributes were independent.
+    ``mass``: P(a|d), the share of the people to whom it belongs; ``rows``: f, how many respondents
+    there are, as many as are equally likely; ``people``: W, of how many people they are said to be;
+    ``expected``: mu, the people that their values let one expect.
     """
 
     mass: Floats
     rows: Floats
     people: Floats
     expected: Floats
-
-    def few(self) -> NDArray[np.bool_]:
-        """Which are samples of too few rows for a limit, bool."""
-        few: NDArray[np.bool_] = self.sampled() & (self.rows < FEWEST_ROWS - ROUNDING)
-        return few
-
-    def sampled(self) -> NDArray[np.bool_]:
-        """Which are samples, bool: a row of theirs stands for more than one person."""
-        sampled: NDArray[np.bool_] = self.rows < self.people * (1 - ROUNDING)
-        return sampled
 
 
 def risk(alike: Alike, share: float) -> Floats:
@@ -74,66 +53,106 @@ def risk(alike: Alike, share: float) -> Floats:
     ``share``: rho, the probability with which each of the others agrees with what the recipient
     holds beyond these attributes, 0 to 1. With p = f/W and s = (p + alpha/mu) / (1 + alpha/mu) it
     is 1/rho times the integral over t from 1 - rho to 1 of
-    t^(f-1) (s / (1 - (1-s) t))^(f+alpha), within 0.1 %. Where each row is one person it is
-    (1 - (1-rho)^f) / (rho f), exactly.
+    t^(f-1) (s / (1 - (1-s) t))^(f+alpha): s/f (1 - y^f) / rho for alpha = 1, y = (1 - rho) s /
+    (rho + (1 - rho) s). Where each row is one person it is (1 - (1-rho)^f) / (rho f).
     """
     if share < LEAST_SHARE:
         return np.ones_like(alike.rows)
-    rows, sampled = alike.rows, alike.sampled()
+    rate = rate_of(np.minimum(1.0, alike.rows / alike.people), alike.expected)
+    chances: Floats = rate / alike.rows
     if share < 1:
-        chances: Floats = -np.expm1(rows * np.log1p(-share)) / (share * rows)
-    else:
-        chances = 1 / rows
-    if sampled.any():
-        rows, prior = rows[sampled], SHAPE / np.maximum(alike.expected[sampled], LEAST_EXPECTED)
-        rate = np.log((rows / alike.people[sampled] + prior) / (1 + prior))
-        within = _looked_up(_table(1.0), rows, rate)
-        if share < 1:  # the table of this share must not make it less, by its own error
-            within = np.maximum(within, _looked_up(_table(share), rows, rate))
-        chances[sampled] = within
+        chances *= -np.expm1(alike.rows * -np.log1p(share / ((1 - share) * rate))) / share
+    return np.minimum(chances, 1.0)
+
+
+def rate_of(drawn: Floats, expected: Floats) -> Floats:
+    """The s of `risk`; ``drawn``: p, the share of the people who are rows; ``expected``: mu."""
+    prior = SHAPE / np.maximum(expected, LEAST_EXPECTED)
+    rate: Floats = (drawn + prior) / (1 + prior)
+    return rate
+
+
+def risk_unseen(rate: Floats, share: float) -> Floats:
+    """E[1/F] for somebody who looks like no row, float64: the integral of `risk_outside`, f = 0."""
+    if share < LEAST_SHARE:
+        return np.ones_like(rate)
+    rest, low = 1 - rate, (1 - share) * rate / (share + (1 - share) * rate)
+    total = np.divide(-np.log1p(-rest * (1 - low)), rest, out=1 - low, where=rest > CENSUS)
+    chances: Floats = np.minimum(rate * total / share, 1.0)
     return chances
 
 
-def _looked_up(table: Floats, rows: Floats, rate: Floats) -> Floats:
-    """The risk between the entries of a table; ``rate``: ln s."""
-    most, start = STEPS - 1, np.log(SHAPE)
-    across = (np.log(rows - 1 + SHAPE) - start) * (most / (MOST_ROWS - start))
-    up = (rate - LEAST_RATE) * (most / -LEAST_RATE)
-    i = np.minimum(np.maximum(across, 0.0).astype(np.intp), most - 1)
-    j = np.minimum(np.maximum(up, 0.0).astype(np.intp), most - 1)
-    across -= i
-    up -= j
-    corner, entries = i * STEPS + j, table.ravel()
-    near = (1 - up) * entries.take(corner) + up * entries.take(corner + 1)
-    far = (1 - up) * entries.take(corner + STEPS) + up * entries.take(corner + STEPS + 1)
-    chances: Floats = np.minimum(1.0, np.exp((1 - across) * near + across * far))
-    return chances
+def risk_outside(rows: float, rate: float, share: float) -> float:
+    """E[1/F] for somebody who is not among the rows, whom ``rows`` look like.
 
-
-@lru_cache(maxsize=64)
-def _table(share: float) -> Floats:
-    """Ln of the risk by ln(f - 1 + alpha) and ln s, float64, shape (STEPS, STEPS).
-
-    With t = y / (s + (1-s) y) and y = e^-x the integrand is s e^(-f x) (s + (1-s) e^-x)^(alpha-1):
-    steep up to x = 1/f, and bent at x = -ln s.
+    It is 1/rho times the integral over t from 1 - rho to 1 of t^f (s / (1 - (1-s) t))^(f+alpha);
+    ``rate``: s. For alpha = 1 and t = y / (s + (1-s) y) the integrand is s y^f / (s + (1-s) y).
     """
-    rows = np.exp(np.linspace(np.log(SHAPE), MOST_ROWS, STEPS))[:, None, None] + 1 - SHAPE
-    rate = np.linspace(LEAST_RATE, 0.0, STEPS)[None, :, None]
-    s, rest = np.exp(rate), -np.expm1(rate)
-    end = np.minimum(FAR / (rows - 1 + SHAPE), FAR / rows - rate)
+    if not rows or share < LEAST_SHARE:
+        return float(risk_unseen(np.array([rate]), share)[0])
+    end = FAR - np.log(rate)
     if share < 1:
-        end = np.minimum(end, np.log1p(-rest * (1 - share)) - rate - np.log1p(-share))
-    first = np.minimum(np.minimum(-rate, 4 / (rows - 1 + SHAPE)), end)
-    second = np.maximum(first, np.minimum(2 - rate, end))
-    points, weights = np.polynomial.legendre.leggauss(NODES)
-    total = np.zeros((STEPS, STEPS))
-    for low, high in ((np.zeros_like(end), first), (first, second), (second, end)):
-        x = low + (high - low) * (points + 1) / 2
-        inside = np.exp(-rows * x) * (s + rest * np.exp(-x)) ** (SHAPE - 1)
-        total += ((high - low) / 2 * weights * inside).sum(axis=-1)
-    table: Floats = np.log(s[..., 0] * total / share)
-    table.setflags(write=False)
-    return table
+        end = min(end, (rows + 1) * np.log1p(share / ((1 - share) * rate)))
+    z = np.linspace(0.0, end, POINTS)  # -(f+1) ln y
+    inside = np.exp(-z) / (rate + (1 - rate) * np.exp(-z / (rows + 1)))
+    fine, coarse = (np.trapezoid(inside[::step], z[::step]) for step in (1, 2))
+    return min(1.0, float(rate / (rows + 1) * (4 * fine - coarse) / 3 / share))
+
+
+def counted(metric: Measure, sizes: Indexes, population: float, k: int) -> float:
+    """The expected loss where all people are equally likely.
+
+    ``sizes``: intp, how many people each class has, zeros allowed, in any order; ``population``:
+    N of the whole table; ``k``: of k-anonymity. DESIGN.md 2.2, right column of the table.
+    """
+    people = int(sizes.sum())
+    if metric == "maxprob":
+        return int(np.count_nonzero(sizes)) / people  # each class has its peak, 1/people
+    size = np.sort(sizes[sizes > 0])
+    share = size / people
+    if metric == "worst":
+        return 1 / int(size[0])
+    if metric == "entropy":
+        return float((share * np.log2(people / size)).sum())
+    return float(losses(metric, share, 1 / size, population, k).sum())
+
+
+def losses(metric: Measure, mass: Floats, success: Floats, population: float, k: int) -> Floats:
+    """What each of these classes adds to the expected loss, but for ``entropy``.
+
+    ``mass``: P(a), float64, one per class, 0 where an answer never occurs; ``success``: of the best
+    guess at one person in it, likewise. DESIGN.md 2.2, left column of the table.
+    """
+    if metric == "maxprob":
+        return mass * success
+    if metric == "k-anonymity":  # 1/k itself is no violation, whatever its rounding
+        return mass * (success > (1 + 1e-12) / k)
+    certain = population / (population + 1)
+    return mass * -np.log1p(-np.minimum(success, certain))
+
+
+def terms_of(
+    mass: Floats, success: Floats, measures: Measures, people: float, everybody: float
+) -> list[Floats]:
+    """What each group adds to each expected loss; of ``worst`` its own success.
+
+    ``mass``, ``success``: as for `losses`; ``people``: who agree with what is known, of
+    ``everybody``. Source: DESIGN.md 2.7.
+    """
+    terms = list[Floats]()
+    for measure, k in measures:
+        if measure == "entropy":
+            terms.append(mass * np.log2(success * people))
+        elif measure == "worst":
+            terms.append(success)
+        else:
+            terms.append(losses(measure, mass, success, everybody, k))
+    return terms
+
+
+def total(measure: Measure, terms: Floats) -> float:
+    """What groups, in any order, add up to; of ``worst`` the largest."""
+    return float(np.max(terms, initial=0.0)) if measure == "worst" else ordered_sum(terms)
 
 
 Joint = Callable[[int], Iterator[Floats]]

@@ -208,12 +208,12 @@ class DisclosureObjective(Objective):
         # Of each limit on a loss: the measure, its k, and the most that it may be.
         self._limits = list[tuple[Limit, Measure, int, float]]()
         if settings.max_risk is not None:
-            self._limits.append(("risk", "risk", 1, settings.max_risk))
+            self._limits.append(("risk", "maxprob", 1, settings.max_risk))
         if settings.k is not None and people.sampled and not settings.max_violations:
             # That nobody's class is too small, the worst one tells for every k at once.
             self._limits.append(("k", "worst", 1, (1 + 1e-12) / settings.k))
         elif settings.k is not None:
-            self._limits.append(("k", "k", settings.k, settings.max_violations))
+            self._limits.append(("k", "k-anonymity", settings.k, settings.max_violations))
         self._measures: list[tuple[Measure, int]] = [(settings.metric, settings.metric_k)]
         self._measures += [(measure, k) for _, measure, k, _ in self._limits]
         special = people.closed or settings.guards or settings.candidates & ~people.persons
@@ -337,9 +337,10 @@ class DisclosureObjective(Objective):
 
     def cost_floor(self, mask: int) -> float:
         """A bound, in bits, that lambda C of no candidate superset of A goes below."""
-        if self._people.monotone(self._settings.metric, self.candidates):
-            return self.cost(mask)
-        return self.sensitivity(mask) - self._settings.trade_off * self._ground
+        demands = self._settings
+        least = self._people.least(mask, demands.metric, demands.metric_k, self.candidates)
+        lost = demands.trade_off * (least - self._ground)
+        return lost + self.guard(mask) + self.sensitivity(mask)
 
     def guard(self, mask: int) -> float:
         """The sum of w_v G_v(A|d) in bits."""
@@ -377,8 +378,11 @@ class DisclosureObjective(Objective):
         if not self._limits or not mask & ~people.disclosed:
             return None
         for limit, measure, k, most in self._limits:
-            lasts = not for_good or people.monotone(measure, self.candidates)
-            if lasts and people.identifiability(mask, measure, k) > most:
+            if for_good:
+                loss = people.least(mask, measure, k, self.candidates)
+            else:
+                loss = people.identifiability(mask, measure, k)
+            if loss > most:
                 return limit
         return None
 

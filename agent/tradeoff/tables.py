@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import combinations
 from math import isnan, log2
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,7 @@ def subsets(mask: int) -> Iterator[int]:
 Indexes = NDArray[np.intp]
 Floats = NDArray[np.float64]
 Codes = NDArray[np.unsignedinteger]
+Numbers = NDArray[np.integer]
 EXACT_BITS = 52  # of a sum of float64
 LOG_BITS = 40  # binary places of a logarithm
 PRIOR_ROWS = 5  # weight of the overall share in P_j(v|y), in rows
@@ -117,6 +118,11 @@ class Population:
     ``hanging``: for an attribute that hangs on another one, that one, and its codes by which
     nothing follows for the first.
     ``shares``: of the person attributes behind the columns; None where there are none.
+    ``respondents``: integers, shape (N,), who each row is a copy of; None where no two rows are
+    of one. ``donors``: integers, shape (B, N), of each block of columns drawn from another
+    survey, whose each row has; None without any. ``blocks``: its attributes, a mask for each.
+    ``pairs``: float64, how many people have each two values (`pair_people`), or None where that is
+    counted when it is needed.
     """
 
     codes: Codes
@@ -124,7 +130,12 @@ class Population:
     requests: tuple[Kinds, ...] = field(default=())
     hanging: Mapping[int, tuple[int, frozenset[int]]] = field(default_factory=dict)
     shares: Shares | None = None
-    _share_bits: dict[int, Floats] = field(default_factory=dict, init=False, repr=False)
+    respondents: Numbers | None = None
+    donors: Numbers | None = None
+    blocks: tuple[int, ...] = ()
+    pairs: Floats | None = field(default=None, repr=False)
+    memo: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
+    """What was computed from these people, and is not computed again."""
 
     @cached_property
     def rows(self) -> int:
@@ -175,12 +186,13 @@ class Population:
         Float64, shape (256,), minus infinity for codes that nobody has; rounded to LOG_BITS
         binary places, so that sums of them are exact.
         """
-        bits_by_code = self._share_bits.get(attribute)
-        if bits_by_code is None:
+        key = Population.share_bits, attribute
+        if key not in self.memo:
             people = np.bincount(self.columns[attribute], self.summable, 256)
             with np.errstate(divide="ignore"):
                 bits = np.log2(people / self.people)
-            bits_by_code = self._share_bits[attribute] = np.round(bits * 2**LOG_BITS) / 2**LOG_BITS
+            self.memo[key] = np.round(bits * 2**LOG_BITS) / 2**LOG_BITS
+        bits_by_code: Floats = self.memo[key]
         return bits_by_code
 
     def possible_codes(self, values: Iterable[tuple[int, int]]) -> dict[int, frozenset[int]]:
@@ -205,6 +217,17 @@ class Population:
         for attribute, codes in possible.items():
             column = self.columns[attribute]
             agree &= column == next(iter(codes)) if len(codes) == 1 else np.isin(column, [*codes])
+        return agree
+
+    def nearest(self, possible: Mapping[int, frozenset[int]]) -> NDArray[np.bool_]:
+        """Where no row agrees: which agree with as much as some do, bool, shape (N,).
+
+        Their other values stand in for those of people who agree with all.
+        """
+        agree = np.ones(self.rows, dtype=bool)
+        for attribute, codes in sorted(possible.items()):
+            both = agree & self.agreeing({attribute: codes})
+            agree = both if both.any() else agree
         return agree
 
     def bits_of(self, attribute: int, codes: frozenset[int]) -> float:

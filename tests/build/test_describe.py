@@ -73,8 +73,8 @@ def test_the_page_is_what_a_model_is_built_by(tmp_path: Path) -> None:
     assert codes == {(1, 1), (2, 2)}  # a donor is of the user's quarter
     (block,) = model.donors
     assert block == Block("homes", "survey of homes, 2025", ("heating",), ("quarter", "gender"))
-    assert model.tables.donors is not None
-    assert model.tables.donors.shape == (1, 3)
+    assert model.population.donors is not None
+    assert model.population.donors.shape == (1, 3)
     (query,) = model.queries
     assert (query.text, query.title) == ("days off", "what to do on a day off")
     example = tomllib.loads(EXAMPLE)

@@ -8,6 +8,7 @@ from agent.model.attributes import Attribute, Block, Query, SharedKind
 from agent.model.model import Model
 from agent.model.reading import Classifier
 from agent.model.tables import NO_ROWS, Judged, Near, Singles, gather
+from agent.tradeoff.dependence_tree import pair_people
 from agent.tradeoff.tables import Kinds, Population, QueryRows
 
 # RFC 8032, 7.1, test 1: the private key is published, so nobody signs with it.
@@ -80,10 +81,13 @@ def reading_model() -> Model:
         queries=np.array([0, 1]),
         utilities=np.arange(6.0).reshape(2, 3) / 8,
         priced=np.array([[0b010]], np.uint8),
-        costs=np.arange(9.0).reshape(3, 1, 3) / 16,
+        costs=np.arange(6.0).reshape(2, 1, 3) / 16,
     )
-    donors = np.array([[7, 0, 7, 300]])
-    tables = replace(model.tables, classifier=classifier, near=near, donors=donors)
+    donors = np.array([[7, 0, 7, 300]], np.uint16)
+    people = replace(
+        model.population, pairs=pair_people(model.population, model.cards), donors=donors
+    )
+    tables = replace(model.tables, population=people, classifier=classifier, near=near)
     block = Block("towns", "survey of towns", ("town",), ("region",))
     return replace(model, queries=queries, tables=tables, donors=(block,))
 

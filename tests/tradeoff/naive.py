@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from itertools import pairwise, product
-from math import exp, inf, log, log1p, log2
+from itertools import combinations, pairwise, product
+from math import exp, inf, log, log1p, log2, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,10 @@ from agent.tradeoff.tables import Population, QueryRows, members
 Known = tuple[tuple[int, int], ...]
 Answer = tuple[int, ...]
 People = Mapping[int, float]  # by code
+Events = Mapping[int, frozenset[int]]
+ALPHA = 1.0  # of the prior
+DISCOUNT = 0.5  # of a row, taken off the people who have two values
+CLOSE = 3  # pairs for each attribute that bound how many are expected
 
 
 def group(rows: QueryRows, row: int, mask: int) -> Answer:
@@ -101,11 +105,26 @@ def judged(
     return coverage(bits, parts, range(len(weights)), mask)
 
 
+def events(population: Population, known: Known) -> dict[int, frozenset[int]]:
+    """Return which codes of which attributes are still possible.
+
+    Silence about what hangs on another attribute tells of that one, where everybody specifies it.
+    """
+    codes: dict[int, frozenset[int]] = {}
+    for attribute, code in known:
+        place, some = attribute, frozenset([code])
+        if not code and attribute in population.hanging and population.codes[:, attribute].all():
+            place, some = population.hanging[attribute]
+        codes[place] = some & codes.get(place, some)
+    return codes
+
+
 def agreeing(population: Population, known: Known) -> list[int]:
+    possible = events(population, known)
     return [
         y
         for y in range(population.rows)
-        if all(population.codes[y, attribute] == code for attribute, code in known)
+        if all(int(population.codes[y, attribute]) in some for attribute, some in possible.items())
     ]
 
 
@@ -136,24 +155,119 @@ def _request_share(population: Population, request: int, y: int) -> list[float]:
     return [float(value) for value in (table[y] + 5 * overall) / (table[y].sum() + 5)]
 
 
-def one_in(rows: float, people: float, expected: float, share: float = 1.0) -> float:
-    """E[1/F] by quadrature, over the logarithm of 1 - t: DESIGN.md 2.7 and 2.8.
+def one_in(
+    rows: float, people: float, expected: float, share: float = 1.0, *, outside: bool = False
+) -> float:
+    """Return E[1/F] by quadrature, over the logarithm of 1 - t: DESIGN.md 2.7 and 2.8.
 
-    ``rows``: f, ``people``: W, ``expected``: mu, ``share``: rho.
+    ``rows``: f, ``people``: W, of no row those that a row stands for, ``expected``: mu, ``share``:
+    rho; ``outside``: for somebody who is not among the rows.
     """
-    drawn = min(1.0, rows / people)
-    s = (drawn + 0.3 / expected) / (1 + 0.3 / expected)
+    drawn = min(1.0, max(rows, 1) / people)
+    s = (drawn + ALPHA / expected) / (1 + ALPHA / expected)
+    power = rows - 1 + outside
 
     def integrand(v: float) -> float:
         u = exp(v)  # 1 - t
-        left = (rows - 1) * log1p(-u) if u < 1 else (0.0 if rows == 1 else -inf)
-        return u * exp(left + (rows + 0.3) * (log(s) - log(s + (1 - s) * u)))
+        left = power * log1p(-u) if u < 1 else (0.0 if not power else -inf)
+        return u * exp(left + (rows + ALPHA) * (log(s) - log(s + (1 - s) * u)))
 
-    end, turn = log(share), log(s / rows)
+    end, turn = log(share), log(s / max(rows, 1))
     cuts = (turn - 12, turn - 4, turn, turn + 3, log(s), log(s) + 3, -3.0, -1.0, -0.1)
     edges = [-60.0, *sorted(cut for cut in {*cuts} if -60 < cut < end), end]
     parts = (quad(integrand, *edge, epsabs=0, epsrel=1e-9, limit=200) for edge in pairwise(edges))
     return float(sum(part[0] for part in parts)) / share
+
+
+@lru_cache(maxsize=100)
+def pair_shares(population: Population, one: int, other: int) -> dict[tuple[int, int], float]:
+    """Return the share of the people with each two values of two attributes that somebody has."""
+    weights = _weights(population)
+    shares: dict[tuple[int, int], float] = defaultdict(float)
+    for weight, codes in zip(weights, population.codes, strict=True):
+        shares[int(codes[one]), int(codes[other])] += weight / sum(weights)
+    return shares
+
+
+@lru_cache(maxsize=100)
+def information(population: Population, one: int, other: int) -> int:
+    """Return the mutual information of two attributes, in units of 2^-30 bits."""
+    pairs = pair_shares(population, one, other)
+    bits = sum(
+        share * log2(share / (_share(population, one, {i}) * _share(population, other, {j})))
+        for (i, j), share in pairs.items()
+    )
+    return round(bits * 2**30)
+
+
+def tree(population: Population, attributes: Sequence[int]) -> set[tuple[int, int]]:
+    """Return the tree of largest information: the best pairs that close no circle (Kruskal)."""
+    part = {each: {each} for each in attributes}
+    chosen = set()
+    for _, one, other in sorted(
+        (-information(population, *pair), *pair) for pair in combinations(sorted(attributes), 2)
+    ):
+        if other not in part[one]:
+            chosen.add((one, other))
+            joined = part[one] | part[other]
+            part |= dict.fromkeys(joined, joined)
+    return chosen
+
+
+def together(population: Population, pair: tuple[int, int], codes: Events) -> float:
+    """Return the share of the people with these codes of two attributes.
+
+    Half of a row is taken off each two values that somebody has, and given to all as if
+    the attributes were independent.
+    """
+    one, other = pair
+    pairs, row = pair_shares(population, one, other), _row(population)
+    spared = sum(min(share, DISCOUNT * row) for share in pairs.values())
+    total = 0.0
+    for i, j in product(codes[one], codes[other]):
+        shares = _share(population, one, {i}), _share(population, other, {j})
+        lowered = max(pairs.get((i, j), 0.0) - DISCOUNT * row, 0.0)
+        total += min(lowered + spared * shares[0] * shares[1], *shares)
+    return total
+
+
+def expected_people(population: Population, codes: Events) -> float:
+    """Return how many people are expected to have one of these codes of each attribute: mu."""
+    shares = {each: _share(population, each, some) for each, some in codes.items()}
+    everybody = sum(_weights(population))
+    people = everybody * prod(shares.values())
+    if not people:
+        return 0.0
+    for one, other in tree(population, [*codes]):
+        people *= together(population, (one, other), codes) / (shares[one] * shares[other])
+    close = sorted(
+        (-information(population, *pair), *pair)
+        for pair in combinations(range(population.persons), 2)
+    )[: CLOSE * population.persons]
+    pairs = [(one, other) for _, one, other in close if {one, other} <= codes.keys()]
+    few = [*shares.values(), *(together(population, pair, codes) for pair in pairs)]
+    return min([people, *(everybody * share for share in few)])
+
+
+def _weights(population: Population) -> list[float]:
+    if population.weights is None:
+        return [1.0] * population.rows
+    return [float(each) for each in population.weights]
+
+
+def _share(population: Population, attribute: int, codes: AbstractSet[int]) -> float:
+    weights, column = _weights(population), population.codes[:, attribute]
+    agreeing = sum(w for w, code in zip(weights, column, strict=True) if int(code) in codes)
+    return agreeing / sum(weights)
+
+
+def _row(population: Population) -> float:
+    """Return the share of the people that the usual respondent stands for."""
+    weights, who = _weights(population), population.respondents
+    by_person: dict[int, float] = defaultdict(float)
+    for place, weight in enumerate(weights):
+        by_person[place if who is None else int(who[place])] += weight
+    return sum(each**2 for each in by_person.values()) / sum(weights) ** 2
 
 
 class Group(NamedTuple):
@@ -167,30 +281,45 @@ class Group(NamedTuple):
 
 @lru_cache(maxsize=100)
 def groups(population: Population, mask: int, known: Known) -> list[Group]:
-    """The rows that look alike after each answer, row by row."""
-    weights = [1.0] * population.rows if population.weights is None else population.weights
-    whole, everybody = sum(float(weights[y]) for y in agreeing(population, known)), sum(weights)
-    persons = {i for i in members(mask) if i < population.persons} | {i for i, _ in known}
+    """Return the rows that look alike after each answer, row by row."""
+    weights = _weights(population)
+    whole, possible = (
+        sum(weights[y] for y in agreeing(population, known)),
+        events(population, known),
+    )
+    told = {attribute for attribute, _ in known}
+    persons = {i for i in members(mask) if i < population.persons and i not in told}
     found = []
     for part in joint(population, mask, known).values():
-        likely = {y: chance / float(weights[y]) * whole for y, chance in part.items()}
+        likely = {y: chance / weights[y] * whole for y, chance in part.items()}
         peak = max(likely.values())
         if not peak:  # an answer that never occurs
             continue
-        someone, expected = next(iter(part)), everybody
-        for i in persons:
-            same = population.codes[:, i] == population.codes[someone, i]
-            expected *= sum(float(w) for w, each in zip(weights, same, strict=True) if each)
-            expected /= everybody
-        rows = sum(likely.values()) / peak
-        people = sum(float(weights[y]) * each for y, each in likely.items()) / peak
-        found.append(Group(sum(part.values()), rows, people, expected))
+        someone = next(iter(part))
+        own = {i: frozenset([int(population.codes[someone, i])]) for i in persons}
+        mu = 1.0 if population.weights is None else expected_people(population, {**possible, **own})
+        rows = min(
+            sum(
+                max(likely[y] for y in likely if who[y] == each)
+                for each in {who[y] for y in likely}
+            )
+            for who in _behind(population, persons | possible.keys())
+        )
+        people = sum(weights[y] * each for y, each in likely.items()) / peak
+        found.append(Group(sum(part.values()), rows / peak, people, mu))
     return found
 
 
-def few(group: Group) -> bool:
-    """Whether these are a sample of fewer than three rows, by more than rounding."""
-    return group.rows < min(3, group.people) - 1e-8
+def _behind(population: Population, attributes: AbstractSet[int]) -> list[list[int]]:
+    """Return who stands behind each row: respondents, and donors where attributes are theirs."""
+    who = population.respondents
+    numbers = [[*range(population.rows)] if who is None else who.tolist()]
+    for block, donors in zip(
+        population.blocks, () if population.donors is None else population.donors, strict=True
+    ):
+        if attributes & {*members(block)}:
+            numbers.append(donors.tolist())
+    return numbers
 
 
 @lru_cache(maxsize=1_000)
@@ -214,8 +343,6 @@ def identifiability(
     total = 0.0
     for group in groups(population, mask, known):
         success = 1 / group.rows if counted else chance(group, share)
-        if metric in ("risk", "k", "k-anonymity") and few(group):
-            success = 1.0
         if metric == "entropy":
             loss = log2(success / chance(groups(population, 0, known)[0], share))
         else:
@@ -225,9 +352,9 @@ def identifiability(
 
 
 def _loss(metric: Measure, peak: float, people: float, k: int) -> float:
-    if metric in ("maxprob", "risk"):
+    if metric == "maxprob":
         return peak
-    if metric in ("k-anonymity", "k"):
+    if metric == "k-anonymity":
         return float(peak > 1 / k * (1 + 1e-9))  # a peak of 1/k itself is no violation
     return -log(1 - min(peak, people / (people + 1)))
 

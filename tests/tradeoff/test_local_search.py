@@ -41,7 +41,7 @@ from tests.tradeoff.worlds import (
 )
 
 FEW = settings(max_examples=settings().max_examples // 3)
-MEASURES: tuple[Measure, ...] = (*METRICS, "risk", "k")
+MEASURES: tuple[Measure, ...] = (*METRICS, "worst")
 Pass = Callable[[LocalSearch, int], bool]
 PASSES = pytest.mark.parametrize("one_pass", [lazy_pass, eager_pass])
 Step = tuple[Literal["value", "potentials", "extensions"], int]

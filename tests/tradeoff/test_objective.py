@@ -166,9 +166,9 @@ def keeps_limits(world: World, what: Known, settings: Settings, mask: int) -> bo
     if crowd.closed or crowd.combinations(mask) > COMBINATIONS:
         return False
     disclosed = mask | crowd.disclosed
-    limits: list[tuple[Measure, int, float | None]] = [("risk", 1, settings.max_risk)]
+    limits: list[tuple[Measure, int, float | None]] = [("maxprob", 1, settings.max_risk)]
     if settings.k is not None:
-        limits.append(("k", settings.k, settings.max_violations))
+        limits.append(("k-anonymity", settings.k, settings.max_violations))
     return all(
         limit is None
         or naive.identifiability(world.population, disclosed, what, metric, k) <= limit + 1e-9
