@@ -1,6 +1,7 @@
 """A model of topics: what judges say helps, in place of what people clicked (DESIGN.md 2.11)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
@@ -20,6 +21,7 @@ from agent.model.attributes import Attribute, Query
 from agent.model.model import Model
 from agent.model.tables import NO_ROWS, Judged, Singles, Tables, read_only
 from agent.tradeoff.coverage import GRADES
+from agent.tradeoff.dependence_tree import pair_people
 from agent.tradeoff.tables import Floats
 
 HELPED = 0.5  # bits; where the best answers differ by more, something personal helps
@@ -155,9 +157,13 @@ def topics_model(source: Source, note: TopicsNote, options: BuildOptions) -> tup
     with computing(source.users.get_backend()):
         users, attributes = users_by_attributes(clean(source), options)
     people, described = arranged(users.codes, (), users.weights), options.description
-    donors, none = users.donors, np.zeros((0, len(attributes)))
-    if donors is not None:
-        donors = read_only(donors[:, np.argsort(people.place)])
+    population, none = people.population, np.zeros((0, len(attributes)))
+    if users.donors is not None:
+        donors = read_only(users.donors[:, np.argsort(people.place)])
+        population = replace(population, donors=donors)
+    if population.weights is not None:
+        cards = [len(each.values) for each in attributes]
+        population = replace(population, pairs=read_only(pair_people(population, cards)))
     model = Model(
         id=options.id,
         source=described.source,
@@ -167,11 +173,10 @@ def topics_model(source: Source, note: TopicsNote, options: BuildOptions) -> tup
         attributes=attributes,
         queries=tuple(Query(each.id, title=each.title, bits=each.bits) for each in topics),
         tables=Tables(
-            population=people.population,
+            population=population,
             rows=NO_ROWS,
             query_weights=read_only(np.ones(len(topics))),
             singles=Singles(none, none),
-            donors=donors,
             judged=judged_of(topics, reliability, attributes),
         ),
         options={"half": options.half, **users.marks},
