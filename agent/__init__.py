@@ -27,15 +27,15 @@ __all__ = ["Decision", "Engine", "Fact", "Model", "Policy", "ReticentError", "de
 
 
 def open(*models: str | Path) -> Engine:  # noqa: A001  (as a program reads it: agent.open)
-    """Return an engine for models by name or path; without any, for those that ship with Reticent.
+    """Return an engine for models by name or path; without any, for its default ones.
 
     UsageError where there is no such file; DamagedModelError or VersionError where it must not be
     used.
     """
     from agent.decision.engine import Engine, load_model
-    from agent.model.file import SHIPPED
+    from agent.model.file import DEFAULTS
 
-    return Engine([load_model(each) for each in models or SHIPPED])
+    return Engine([load_model(each) for each in models or DEFAULTS])
 
 
 def decide(query: str, to: str = "", **named: Any) -> Decision:  # noqa: ANN401  (of the engine's)

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent.build.build import build_model
-from agent.build.options import BuildOptions, TableFiles, read_description
+from agent.build.options import BuildOptions, read_description
 from agent.model.file import SHIPPED, SUFFIX, shipped_model, write
 from examples.phrasings import phrasings_of, write_background
 
@@ -22,12 +22,13 @@ DATA = Path(__file__).parent / "data"
 def options_of(name: str, folder: Path) -> BuildOptions:
     """Find what the model of a name is built from; texts of other topics go to a folder."""
     described = read_description(DATA / name / "model.toml")
-    tables = TableFiles(*(DATA / name / f"{each}.csv.gz" for each in ("users", "events")))
+    if described.topics is not None:  # the people are those of another model
+        return BuildOptions(users=DATA / "atus" / "users.csv.gz", description=described)
     background = folder / f"{name}.csv"
     write_background(name, background)
     return BuildOptions(
-        users=tables.users,
-        events=tables.events,
+        users=DATA / name / "users.csv.gz",
+        events=DATA / name / "events.csv.gz",
         phrasings=phrasings_of(name),
         background=background,
         description=described,
@@ -40,9 +41,8 @@ def main(folder: Path) -> None:
         path = folder / f"{name}{SUFFIX}"
         with TemporaryDirectory() as texts:
             built = write(build_model(options_of(name, Path(texts)), _tell), path)
-        predicted, heldout = built.validation["predicted_bits"], built.validation["heldout_bits"]
         print(f"{path}: digest {built.digest}")
-        print(f"predicted {predicted:.4f} bits, held out {heldout:.4f} bits per query")
+        print(dict(built.validation))
 
 
 def _tell(what: str, share: float) -> None:

@@ -144,12 +144,10 @@ def model_from(observations: Observations, options: BuildOptions, progress: Prog
             "min_users": options.min_users,
             "shrinkage": "auto" if options.shrinkage is None else options.shrinkage,
             **sample,
-            **observations.marks,
             **{f"dropped_{reason}": count for reason, count in observations.dropped.items()},
         },
         validation=figures(trials),
         donors=observations.blocks,
-        kinds=observations.kinds,
     )
 
 

@@ -251,8 +251,7 @@ class Observations:
     person, in the order of the population, which must not get into a model; ``sampled_from``: how
     many people there were, None if the population has them all; ``share``: of all usable events,
     those of ``queries``; ``donors``: integers, shape (blocks, N), in the order of the population;
-    ``blocks``: what was drawn from them; ``kinds``: facts beyond the attributes; ``marks``:
-    which attributes were drawn otherwise.
+    ``blocks``: what was drawn from them;
     """
 
     attributes: tuple[Attribute, ...]
@@ -264,8 +263,6 @@ class Observations:
     share: float = 1.0
     donors: NDArray[np.integer] | None = None
     blocks: tuple[Block, ...] = ()
-    kinds: tuple[SharedKind, ...] = ()
-    marks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def cards(self) -> tuple[int, ...]:
@@ -324,8 +321,6 @@ def observe(
         users=tuple(users.ids[each] for each in order),
         donors=None if users.donors is None else users.donors[:, order],
         blocks=users.blocks,
-        kinds=users.kinds,
-        marks=users.marks,
         sampled_from=users.sampled_from,
         share=float(frequent.events.sum() / events.sum()),
     )

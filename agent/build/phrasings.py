@@ -4,8 +4,7 @@ Logistic regression over the vectors of the sentence encoder. How sure it is, an
 text is read at all, is chosen on texts that it has not seen: a quarter of the phrasings at a
 time, and a quarter of the background's intents as a whole, since other texts of an intent that
 was seen promise too much. The title of a query is a text of it that is always seen.
-Where the tables say how many bits the best answers differ by, the chance that anything personal
-helps a text is learnt besides, likewise.
+For topics, the chance that anything personal helps a text is learnt besides, likewise.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from agent.build.engines import connected, header_of, reading, scanned
 from agent.build.tables import check_keys, tidy
-from agent.build.topics import HELPED, Texts
+from agent.build.topics import Texts
 from agent.errors import BuildError
 from agent.model.model import Figure, Model
 from agent.model.reading import (
@@ -58,7 +57,19 @@ def with_phrasings(model: Model, phrasings: Path, background: Path) -> Model:
 
 
 def with_texts(model: Model, texts: Texts) -> Model:
-    """A model that learns to read from texts; what held-out texts say joins its validation."""
+    """A model that learns to read from texts; what held-out texts say joins its validation.
+
+    BuildError where there are too few of a kind to learn from.
+    """
+    intents = len({intent for intent, _ in texts.background})
+    if intents < FOLDS:
+        what = f"the background has texts of {intents} intents, and {FOLDS} are needed"
+        raise BuildError(what, "give texts of many other topics")
+    if len({*texts.helped.values()}) == 1:
+        what = "something personal helps every text, or none"
+        raise BuildError(
+            what, "give topics with bits, and texts of requests that are alike for all"
+        )
     queries = model.queries
     classifier, figures = fit_classifier([query.title for query in queries], texts)
     pairs = zip(queries, texts.phrasings, strict=True)
@@ -74,61 +85,38 @@ def read_texts(phrasings: Path, background: Path, queries: Sequence[str]) -> Tex
     """The texts in two tables; ``queries``: the names of the model's queries, in order.
 
     Columns of the first: query and text; of the second: text, and intent, without which each text
-    is one of its own; of both, if they like, bits: by how much the best answers to such a text
-    differ for different people. Others are ignored. Phrasings of a query that the model lacks join
-    the background. Errors as `open_tables`.
+    is one of its own. Others are ignored. Phrasings of a query that the model lacks join the
+    background. Errors as `open_tables`.
     """
     place = {normalise(query): at for at, query in enumerate(queries)}
     phrased: list[set[str]] = [set() for _ in queries]
-    of_others = [*_lines(background, "background", "intent")]
-    of_queries = [*_lines(phrasings, "phrasings", "query")]
-    others = {(intent, text) for intent, text, _ in of_others}
-    for query, text, _ in of_queries:
+    others = {*_lines(background, "background", "intent")}
+    for query, text in _lines(phrasings, "phrasings", "query"):
         at = place.get(normalise(query))
         if at is None:
             others.add((query, text))
         else:
             phrased[at].add(text)
-    helped = dict[str, bool]()
-    for _, text, helps in (*of_others, *of_queries):
-        if helps is not None:
-            helped[text] = helped.get(text, False) or helps
     if not any(phrased):
         what = "no phrasing belongs to a query of the model"
         raise BuildError(what, "name the queries as the events do", str(phrasings))
-    intents = len({intent for intent, _ in others})
-    if intents < FOLDS:
-        what = f"the background has texts of {intents} intents, and {FOLDS} are needed"
-        raise BuildError(what, "give texts of many other topics", str(background))
-    if len({*helped.values()}) == 1:
-        what = f"by the column bits, all texts have at most {HELPED} bits, or all have more"
-        raise BuildError(what, "give bits to texts of both kinds", str(phrasings))
-    return Texts(tuple(tuple(sorted(each)) for each in phrased), tuple(sorted(others)), helped)
+    return Texts(tuple(tuple(sorted(each)) for each in phrased), tuple(sorted(others)))
 
 
-def _lines(path: Path, name: str, key: str) -> Iterator[tuple[str, str, bool | None]]:
-    """The column ``key`` and text of a table, a line each, where there is a text.
-
-    With each whether anything personal helps the text, None where its bits are not given.
-    """
+def _lines(path: Path, name: str, key: str) -> Iterator[tuple[str, str]]:
+    """The column ``key`` and text of a table, a line each, where there is a text."""
     connection = connected()
     header = header_of(connection, path)
     keyed = key in header or key == "query"
     check_keys(name, header, (key, "text") if keyed else ("text",))
     with reading(connection, path):
         table = tidy(scanned(connection, path, header))
-        names = {"key": key if keyed else "text", "text": "text", "bits": "bits"}
-        chosen = {one: table[other] for one, other in names.items() if other in header}
-        rows = table.select(**chosen).to_pyarrow().to_pylist()
+        chosen = table.select(key=table[key if keyed else "text"], text=table.text)
+        rows = chosen.to_pyarrow().to_pylist()
     for row in rows:
         text = " ".join(normalize("NFC", row["text"] or "").split())
-        try:
-            bits = float(row["bits"]) if row.get("bits") else None
-        except ValueError as error:
-            what = f"the {name} table has {row['bits']!r} in the column 'bits'"
-            raise BuildError(what, "give a number", str(path)) from error
         if normalise(text):
-            yield row["key"] or row["text"], text, None if bits is None else bits > HELPED
+            yield row["key"] or row["text"], text
 
 
 def fit_classifier(titles: Sequence[str], texts: Texts) -> tuple[Classifier, dict[str, Figure]]:

@@ -54,6 +54,12 @@ class TopicLine(Struct, frozen=True):
     second: Judgement | None = None
     second_bits: Bits | None = None
 
+    @property
+    def judgements(self) -> tuple[tuple[float, Judgement], ...]:
+        """The bits and the grades of each judge."""
+        first = self.bits, self.relevance
+        return (first,) if self.second is None else (first, (self.second_bits or 0.0, self.second))
+
 
 class IdleLine(Struct, frozen=True):
     """A text that nothing personal helps, and of which kind it is."""
@@ -63,10 +69,7 @@ class IdleLine(Struct, frozen=True):
 
 
 class Topic(NamedTuple):
-    """A topic, with that of its twins.
-
-    ``judgements``: of each judge the bits, and the grades of kinds.
-    """
+    """A topic with its twins: its own name, and what is said of all of them."""
 
     id: str
     title: str
@@ -79,11 +82,6 @@ class Topic(NamedTuple):
         bits = [each for each, _ in self.judgements]
         return float(np.mean(bits)) if any(grades for _, grades in self.judgements) else 0.0
 
-    @property
-    def helped(self) -> bool:
-        """Whether anything personal helps."""
-        return self.bits > HELPED
-
 
 def read_topics(note: TopicsNote) -> tuple[list[Topic], Floats]:
     """Read the topics, twins merged, and how surely what got each of GRADES matters.
@@ -92,34 +90,25 @@ def read_topics(note: TopicsNote) -> tuple[list[Topic], Floats]:
     that do not fit.
     """
     lines = read_file(note.file, partial(lines_of, kind=TopicLine))
-    ids = [each.id for each in lines if each.id not in note.merge]
-    for one, other in note.merge.items():
-        if one not in {each.id for each in lines} or other not in ids:
-            raise UsageError.unknown("topic", other if other not in ids else one, ids)
-    own = {each.id: each for each in lines}
+    alike = {each.id: [each] for each in lines if each.id not in note.merge}
+    for each in (each for each in lines if each.id in note.merge):
+        alike.get(note.merge[each.id], []).append(each)
+    known = {*alike, *(each.id for some in alike.values() for each in some)}
+    for unknown in (*note.merge, *note.merge.values()):
+        if unknown not in known:
+            raise UsageError.unknown("topic", unknown, alike)
     topics = []
-    for name in ids:
-        twins = [own[name], *(own[each] for each, other in note.merge.items() if other == name)]
-        judgements = [(each.bits, each.relevance) for each in twins]
-        judgements += [
-            (each.bits if each.second_bits is None else each.second_bits, each.second)
-            for each in twins
-            if each.second is not None
-        ]
-        texts = dict.fromkeys(chain.from_iterable(each.phrasings for each in twins))
-        topics.append(Topic(name, own[name].title, tuple(judgements), tuple(sorted(texts))))
-    return topics, _reliability(lines)
-
-
-def _reliability(lines: Sequence[TopicLine]) -> Floats:
-    """By grade how often a second judge called the same at least clearly better; 0 for nothing."""
+    for name, some in alike.items():
+        texts = {*chain.from_iterable(each.phrasings for each in some)}
+        judgements = chain.from_iterable(each.judgements for each in some)
+        topics.append(Topic(name, some[0].title, tuple(judgements), tuple(sorted(texts))))
     again, every = np.zeros(len(GRADES)), np.full(len(GRADES), 1e-9)
-    for line in (each for each in lines if each.second is not None):
-        for kind, grade in line.relevance.items():
+    twice = ((each.relevance, each.second) for each in lines if each.second is not None)
+    for first, second in twice:
+        for kind, grade in first.items():
             every[grade] += 1
-            again[grade] += (line.second or {}).get(kind, 0) >= CLEARLY
-    reliability: Floats = again / every
-    return reliability
+            again[grade] += second.get(kind, 0) >= CLEARLY
+    return topics, again / every
 
 
 def judged_of(
@@ -134,15 +123,15 @@ def judged_of(
     place = {name: at for at, name in enumerate(dict.fromkeys(kinds))}
     weights, likely = np.zeros((2, len(topics), len(place)))
     for line, topic in enumerate(topics):
-        share = 1 / len(topic.judgements)
+        judges = len(topic.judgements)
         for kind, grade in chain.from_iterable(each.items() for _, each in topic.judgements):
             if kind not in place:
                 raise UsageError.unknown("kind", kind, place)
-            weights[line, place[kind]] += share * GRADES[grade] * reliability[grade]
-            sure = reliability[grade] if len(topic.judgements) == 1 else grade >= CLEARLY
-            likely[line, place[kind]] += share * sure
+            weights[line, place[kind]] += GRADES[grade] * reliability[grade] / judges
+            likely[line, place[kind]] += reliability[grade] if judges == 1 else grade >= CLEARLY
+        likely[line] /= judges
     own = [place[each] for each in kinds]
-    arrays = (weights[:, own], weights.sum(axis=1), np.minimum(likely, 1.0)[:, own])
+    arrays = (weights[:, own], weights.sum(axis=1), likely[:, own])
     return Judged(*(read_only(each.astype(np.float32)) for each in arrays))
 
 
@@ -185,6 +174,6 @@ def topics_model(source: Source, note: TopicsNote, options: BuildOptions) -> tup
     )
     helped = {each.text: False for each in idle}
     for topic in topics:
-        helped |= {text: helped.get(text, False) or topic.helped for text in topic.phrasings}
+        helped |= {text: helped.get(text, False) or topic.bits > HELPED for text in topic.phrasings}
     background = tuple(sorted({(each.kind, each.text) for each in idle}))
     return model, Texts(tuple(each.phrasings for each in topics), background, helped)

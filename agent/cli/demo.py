@@ -18,7 +18,7 @@ from agent.decision.context import Context, Terms
 from agent.decision.decide import counted_among, decide
 from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_left
 from agent.decision.values import Decision, Request
-from agent.model.file import read, shipped_models
+from agent.model.file import default_models, read
 from agent.model.model import Concepts, Meaning, Model, meaning_of, surest
 from agent.words.figures import counted, of_whom, people
 from agent.words.titles import WHY_NOTHING, read_as
@@ -141,7 +141,7 @@ def demo() -> Output:
 
     They are decided with the two models that come with reticent. Nothing is stored or sent.
     """
-    models = [read(each) for each in shipped_models()]
+    models = [read(each) for each in default_models()]
     story = Story(PROFILE, models).tell(REQUESTS, TERMS)
     first = models[0]
     begins = (

@@ -20,7 +20,7 @@ from agent.daemon.profile import new_id
 from agent.decision.values import Fact
 from agent.errors import UsageError, VaultError
 from agent.files import create_private, private_folder, read_bytes
-from agent.model.file import read, shipped_models
+from agent.model.file import default_models, read
 from agent.model.model import Concepts, Meaning, Model
 from agent.paths import Paths, paths
 from agent.vault import secrets
@@ -141,7 +141,7 @@ def init(
     check_free(Location.of(at))
     if keyring:
         check_keyring()
-    models = [read(each) for each in shipped_models()]
+    models = [read(each) for each in default_models()]
     own = _read_facts(profile, [*models, LOCALE])
     asking = at_terminal() and not passphrase_stdin
     if asking:

@@ -274,7 +274,7 @@ def info(path: Path | None) -> Output:
     judged, rows = described.estimator == "judged", list[tuple[str, ...]]()
     for each in described.queries:
         asked = f"{each.rows:,}", f"{each.users:,}", bits(each.heldout_bits)
-        example = next(iter(each.phrasings), ""), bits(each.bits)
+        example = min(each.phrasings, key=len, default=""), bits(each.bits)
         rows.append((each.title, *(example if judged else asked)))
     own = [each for each in described.attributes if each.name == (each.shared or each.name)]
     text = page(
@@ -335,9 +335,8 @@ def build(
     describes the three tables of a log, FORMAT_DESCRIPTION.md beside it the titles, weights, name,
     source and licence that --describe adds, and agent/lab/questions/SOURCES.md the origin of
     sensitivities. Phrasings: columns query and text; background: columns intent (the topic) and
-    text. With both, the model reads any text. A column bits in them says by how much the best
-    answers differ for different people: so it learns what nothing personal helps. Needs the extra
-    `build`, with --spark the extra `spark` too.
+    text. With both, the model reads any text. Where --describe has topics, users are all it takes.
+    Needs the extra `build`, with --spark the extra `spark` too.
     """
     check_place(out)
     description = Description() if describe is None else read_description(describe)

@@ -26,7 +26,7 @@ from agent.decision.context import attributes_of, rulebook
 from agent.decision.decide import read_by
 from agent.errors import PolicyError, Problem, ReticentError, UsageError, nearest
 from agent.files import check_ours
-from agent.model.file import SUFFIX, read, shipped_model, shipped_models
+from agent.model.file import SHIPPED, SUFFIX, default_models, read, shipped_model
 from agent.model.model import Model, surest
 from agent.model.signature import trusted
 from agent.paths import paths
@@ -88,7 +88,10 @@ def model_path(named: str) -> Path:
     path = Path(named)
     if path.exists() or path.suffix or path.name != named:
         return path
-    names = {each.stem: each for each in (*shipped_models(), *paths().models.glob(f"*{SUFFIX}"))}
+    names = {
+        each.stem: each
+        for each in (*map(shipped_model, SHIPPED), *paths().models.glob(f"*{SUFFIX}"))
+    }
     if named not in names:
         raise UsageError.unknown("model", named, names)
     return names[named]
@@ -105,7 +108,7 @@ def noted(policy: Policy, models: Sequence[Model]) -> None:
 
 def installed_models() -> list[Model]:
     """Read the models that come with reticent and those that were added; LOCALE is the last."""
-    models = [*map(read, shipped_models())]
+    models = [*map(read, default_models())]
     for path in sorted(paths().models.glob(f"*{SUFFIX}")):
         with suppress(ReticentError):  # `reticent model list` says why
             models.append(read(path))
@@ -123,10 +126,10 @@ def read_model(path: Path | None, query: str = "", keys: Sequence[str] = ()) -> 
     ``keys``: those that the policy trusts, none for any; a shipped model needs none.
     """
     if path is not None:
-        return trusted(path, () if path in shipped_models() else keys)
+        return trusted(path, () if path in map(shipped_model, SHIPPED) else keys)
     if not query:
         return read(shipped_model())
-    return surest(query, [read(each) for each in shipped_models()], Model.read)[0]
+    return surest(query, [read(each) for each in default_models()], Model.read)[0]
 
 
 def note_unknown_query(query: str, model: Model) -> None:

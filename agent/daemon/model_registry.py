@@ -14,7 +14,7 @@ from agent.daemon.policy_file import Fingerprint, fingerprint_of
 from agent.decision.cache import Cache
 from agent.errors import ModelError, ReticentError, SignatureError, UnsafeError, UsageError, reason
 from agent.files import PRIVATE, check_ours, private_folder, read_bytes, replace_bytes
-from agent.model.file import MAX_BYTES, SHIPPED, SUFFIX, shipped_model
+from agent.model.file import DEFAULTS, MAX_BYTES, SHIPPED, SUFFIX, shipped_model
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation
 from agent.model.signature import MAX_SIGNATURE_BYTES, maker, signature_path, trusted
@@ -47,19 +47,20 @@ class ModelRegistry:
         self._usable: tuple[Keys, datetime, list[Model]] | None = None
 
     def of(self, name: str | None, keys: Keys, now: datetime) -> Model:
-        """Find the model of a name, by default the first of those shipped.
+        """Find the model of a name, by default the first of the default ones.
 
         UsageError if there is none, ModelError if it must not be used.
         """
-        model = self._look(SHIPPED[0] if name is None else name, keys, now).model
+        model = self._look(DEFAULTS[0] if name is None else name, keys, now).model
         if isinstance(model, ReticentError):
             raise model
         return model
 
     def usable(self, keys: Keys, now: datetime) -> list[Model]:
-        """List all models that may be used, those shipped first."""
+        """List the models in use, those shipped first: the default ones, and those added."""
         if self._usable is None or self._usable[0] != keys or abs(now - self._usable[1]) >= EVERY:
-            looks = [self._look(name, keys, now).model for name in self.names()]
+            names = (name for name in self.names() if name in DEFAULTS or name not in SHIPPED)
+            looks = [self._look(name, keys, now).model for name in names]
             self._usable = keys, now, [each for each in looks if isinstance(each, Model)]
         return [*self._usable[2]]
 

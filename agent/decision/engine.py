@@ -13,7 +13,7 @@ from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge, share_of
 from agent.decision.values import Decision, Request, Topics
 from agent.errors import UsageError
-from agent.model.file import SHIPPED, read, shipped_model
+from agent.model.file import DEFAULTS, SHIPPED, read, shipped_model
 from agent.model.model import Concepts, Model, surest
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.search import Algorithm
@@ -23,7 +23,7 @@ from policy.rules import Policy
 from policy.settings import Memory, Mode
 
 
-def load_model(name: str | Path = SHIPPED[0]) -> Model:
+def load_model(name: str | Path = DEFAULTS[0]) -> Model:
     """A model by the name of one that ships with Reticent, or by the path of its file.
 
     UsageError where there is no such file; DamagedModelError or VersionError where it must not be

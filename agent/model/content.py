@@ -175,7 +175,8 @@ def _decoded(header: bytes, sections: Collection[str]) -> tuple[Metadata, dict[s
                 what = f"the model has a section that this version does not read: {shown}"
                 raise VersionError(what, "install a newer reticent")
         metadata = msgspec.json.decode(text, type=Metadata)
-        if metadata.listed() != msgspec.json.decode(text):
+        plain = msgspec.json.encode(metadata, order="deterministic").decode()
+        if plain != text and metadata.listed() != msgspec.json.decode(text):
             what = "an entry of attributes or queries has an unknown member, or not every one"
             raise damaged(f"the metadata of the model does not fit the format: {what}")
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

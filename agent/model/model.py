@@ -166,6 +166,8 @@ class Model:
     def check_rows(self, query: int) -> None:
         """Refuse rows of a query that cannot be; DamagedModelError."""
         about, tables = self.queries[query], self.tables.rows
+        if not about.rows:  # a topic
+            return
         rows, users = self._places[query]
         sizes, where = tables.users[users], f"query {about.text!r}"
         for part in (sizes, tables.step[users], tables.intent[rows], *tables.request[:, rows]):

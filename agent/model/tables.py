@@ -302,7 +302,7 @@ def keys_of(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
 
 def check_below(tensor: str, numbers: Codes, limit: int, where: str) -> None:
     """Refuse numbers of a tensor from ``limit`` on; DamagedModelError that says ``where``."""
-    if numbers.size and (highest := int(numbers.max())) >= limit:
+    if (highest := int(numbers.max())) >= limit:
         what = f"has {highest} for {where}, where the highest is {limit - 1}"
         raise damaged(f"tensor {tensor!r} {what}")
 

@@ -20,7 +20,7 @@ from agent.decision.context import Terms
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Request
 from agent.errors import UsageError
-from agent.model.file import SHIPPED, decode, encode, read, shipped_model
+from agent.model.file import DEFAULTS, decode, encode, read, shipped_model
 from agent.model.model import Model
 from agent.model.tables import COST_METRICS, NEAR_MEASURES
 from agent.tradeoff.anonymity_set import AnonymitySet
@@ -199,7 +199,7 @@ DATA = ROOT / "examples" / "data"
 PEOPLE = {"atus": 145_257, "so2017": 18_991}
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", DEFAULTS)
 def test_a_shipped_model_holds_its_tables(name: str) -> None:
     """All questions and people; only titles and the like come from elsewhere."""
     model = read(shipped_model(name))
@@ -261,7 +261,7 @@ def test_the_models_are_what_their_pages_promise() -> None:
 SOME = 16  # of the sets
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@pytest.mark.parametrize("name", DEFAULTS)
 def test_what_is_stored_near_decisions_is_what_is_computed(name: str) -> None:
     """Of the set with each attribute added, and of the set itself for those in it; by each measure.
 

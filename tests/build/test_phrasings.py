@@ -21,6 +21,7 @@ from agent.build.phrasings import (
     fit_classifier,
     read_texts,
     with_phrasings,
+    with_texts,
 )
 from agent.build.topics import Texts
 from agent.errors import BuildError
@@ -158,35 +159,30 @@ def test_phrasings_of_another_models_query_mean_none(tables: tuple[Path, Path]) 
     assert len(found.background) == 16
 
 
-def test_bits_teach_where_nothing_personal_helps(tables: tuple[Path, Path]) -> None:
-    """Texts without bits teach it nothing; calibrated, so that both kinds weigh the same."""
-    bits = ("2", "0.5", "", "0.51")
-    phrased = [("Python", f"snake {n}", each) for n, each in enumerate(bits)]
-    rows = [("query", "text", "bits"), *phrased, ("c", "snake 3", "0"), ("c", "a letter", "0")]
-    found = read_texts(table(tables[0], rows), tables[1], ["python", "c"])
-    assert found.helped == {"snake 0": True, "snake 1": False, "snake 3": True, "a letter": False}
-    rows = [("query", "text", "bits"), *(("python", each, "2") for each in SNAKES)]
-    rows += [("c", each, "0.1") for each in LETTERS]
-    model = with_phrasings(small_model(), table(tables[0], rows), tables[1])
+def test_topics_teach_where_nothing_personal_helps() -> None:
+    """Texts of which it is not known teach it nothing; both kinds weigh the same."""
+    background = tuple((kind, text) for kind, some in OTHERS.items() for text in some)
+    helped = dict.fromkeys(SNAKES, True) | dict.fromkeys(LETTERS, False)
+    model = with_texts(small_model(), Texts((SNAKES, LETTERS), background, helped))
     assert decode(encode(model)).tables == model.tables
     assert model.validation["head_texts"] == len(SNAKES + LETTERS)
     helped_share, others_share = map(model.validation.get, ("head_helped", "head_others"))
     assert isinstance(helped_share, float)
     assert isinstance(others_share, float)
     assert helped_share > others_share
-    helped, other = model.read("a snake in my garden"), model.read("the letter d")
-    assert helped.chance > 0.5 > LEAST_CHANCE > other.chance
-    assert (helped.query, other.query) == (0, None)
+    of_snakes, other = model.read("a snake in my garden"), model.read("the letter d")
+    assert of_snakes.chance > 0.5 > LEAST_CHANCE > other.chance
+    assert (of_snakes.query, other.query) == (0, None)
     assert other.candidates[0].query == 1
-    assert helped.threshold == LEAST_TOPIC
+    assert of_snakes.threshold == LEAST_TOPIC
+    with pytest.raises(BuildError, match="helps every text, or none"):
+        with_texts(model, Texts((SNAKES, LETTERS), background, dict.fromkeys(SNAKES, True)))
 
 
 NOTHING: tuple[tuple[int, list[tuple[str, ...]], str], ...] = (
     (0, [("query",), ("c",)], "the phrasings table has no column 'text'"),
     (0, [("text",), ("c",)], "the phrasings table has no column 'query'"),
     (0, [("query", "text"), ("basic", "x")], "no phrasing belongs to a query"),
-    (0, [("query", "text", "bits"), ("c", "x", "much")], "has 'much' in the column 'bits'"),
-    (0, [("query", "text", "bits"), ("c", "x", "2")], "all texts have at most 0.5 bits"),
     (1, [("intent",), ("c",)], "the background table has no column 'text'"),
     (1, [("text",), ("a",), ("b",)], "the background has texts of 2 intents"),
 )
@@ -198,7 +194,7 @@ def test_tables_that_teach_nothing_are_refused(tables: tuple[Path, Path]) -> Non
     for place, rows, sentence in NOTHING:
         table(tables[place], rows)
         with pytest.raises(BuildError) as caught:
-            read_texts(*tables, ["python", "c"])
+            with_phrasings(small_model(), *tables)
         assert sentence in caught.value.what
         tables[place].write_bytes(whole[place])
 

@@ -10,7 +10,7 @@ from agent.decision.context import Context, Terms
 from agent.decision.decide import decide as decision_of
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
-from agent.model.file import read, shipped_models
+from agent.model.file import default_models, read
 from policy.settings import Mode
 from tests.cli.conftest import Run
 from tests.cli.examples import cli_model
@@ -28,7 +28,7 @@ def villager(terms: Terms, profile: Any = VILLAGER) -> Story:  # noqa: ANN401  (
 
 @pytest.fixture(scope="module")
 def shipped() -> Story:
-    return Story(PROFILE, [read(each) for each in shipped_models()]).tell(REQUESTS, TERMS)
+    return Story(PROFILE, [read(each) for each in default_models()]).tell(REQUESTS, TERMS)
 
 
 def test_each_request_is_decided_from_what_its_recipient_holds() -> None:

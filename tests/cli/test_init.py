@@ -15,7 +15,7 @@ from agent.cli.demo import PROFILE
 from agent.cli.questions import ask_values, most_useful
 from agent.decision.cache import Cache
 from agent.errors import VaultError
-from agent.model.file import read, shipped_model, shipped_models
+from agent.model.file import default_models, read, shipped_model
 from agent.model.model import Concepts
 from agent.paths import paths
 from agent.vault.profile import named_values
@@ -169,7 +169,7 @@ def test_everything_is_asked(answering: Begin) -> None:
 
 def test_what_helps_most_is_asked_first() -> None:
     """By the models' own utilities, and after what it may follow from."""
-    models = [read(each) for each in shipped_models()]
+    models = [read(each) for each in default_models()]
     every = Concepts(models).kinds.values()
     names = [each.name for each in most_useful(models, models)]
     assert sorted(names) == sorted(each.name for each in every)
@@ -299,6 +299,6 @@ def test_the_demos_facts_and_the_keyring(
     assert begin("--profile", "demo", "--keyring").code == 0
     assert len(desktop.kept) == 1
     unlock(here(), Secret("keyring")).close()
-    models = [*map(read, shipped_models())]
+    models = [*map(read, default_models())]
     named = [(f"{model}.{name}", v) for model, own in PROFILE.items() for name, v in own.items()]
     assert named_values(named, models).items() <= _kept().items()

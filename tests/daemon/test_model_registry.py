@@ -8,7 +8,7 @@ import pytest
 
 from agent.daemon.model_registry import ModelRegistry
 from agent.errors import DamagedModelError, ModelError, SignatureError, UnsafeError, UsageError
-from agent.model.file import SHIPPED, SUFFIX, write
+from agent.model.file import DEFAULTS, SHIPPED, SUFFIX, write
 from agent.model.signature import generate_key, sign, signature_path
 from tests.decision.made import made_model
 from tests.model.examples import STRANGER
@@ -56,7 +56,7 @@ def test_the_shipped_model_is_always_there(filled: Filled) -> None:
     keys = (STRANGER,)
     shipped = filled.registry.of(None, keys, filled.now)
     assert filled.registry.of(SHIPPED[0], ANY, filled.now).digest == shipped.digest
-    status, _ = filled.registry.status(keys, filled.now)
+    status, *_ = filled.registry.status(keys, filled.now)
     assert (status.name, status.shipped, status.problem) == (SHIPPED[0], True, None)
     assert (status.digest, status.attributes) == (shipped.digest, len(shipped.attributes))
     with pytest.raises(UsageError):
@@ -73,7 +73,7 @@ def test_a_model_that_is_added_is_a_copy(filled: Filled) -> None:
     model = filled.registry.of("mine", ANY, filled.now)
     assert (added.name, added.digest, added.maker) == ("mine", model.digest, None)
     assert filled.registry.status(ANY, filled.now)[-1] == added
-    assert [each.id for each in filled.registry.usable(ANY, filled.now)] == [*SHIPPED, "made-1"]
+    assert [each.id for each in filled.registry.usable(ANY, filled.now)] == [*DEFAULTS, "made-1"]
     [file] = filled.registry.folder.iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
     assert filled.registry.folder.stat().st_mode & 0o777 == 0o700
@@ -95,9 +95,9 @@ def test_only_trusted_makers_are_used(filled: Filled) -> None:
         with pytest.raises(SignatureError):
             filled.registry.of(name, keys, filled.now)
         assert filled.registry.of(name, ANY, filled.now)
-    assert [each.id for each in filled.registry.usable((key,), filled.now)] == [*SHIPPED, "signed"]
+    assert [each.id for each in filled.registry.usable((key,), filled.now)] == [*DEFAULTS, "signed"]
     problems = [each.problem for each in filled.registry.status((key,), filled.now)]
-    assert [problem is None for problem in problems] == [True, True, False, True]
+    assert [problem is None for problem in problems] == [True, True, True, False, True]
 
 
 def test_a_signed_model_is_trusted_under_its_own_name_alone(filled: Filled) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agent.daemon.locale import LOCALE
 from agent.decision.values import Code, Reason
 from agent.model.attributes import UNSPECIFIED as CODE_0
-from agent.model.file import read, shipped_models
+from agent.model.file import default_models, read
 from agent.tradeoff.measures import METRICS
 from agent.wire.policy import Disclose
 from agent.words import figures, titles
@@ -29,7 +29,7 @@ from agent.words.titles import (
 )
 from tests.words.popup import PLACE, words
 
-MODELS = (*map(read, shipped_models()), LOCALE)
+MODELS = (*map(read, default_models()), LOCALE)
 ATTRIBUTES = [each for model in MODELS for each in model.attributes]
 SHIPPED = [each for model in MODELS[:-1] for each in model.attributes]
 ORDERS = (

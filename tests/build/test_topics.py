@@ -1,0 +1,121 @@
+"""A model of topics: from judgements to weights, and from files to a model that reads."""
+
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.build.kinds import read_kinds
+from agent.build.options import TopicsNote, read_description
+from agent.build.topics import Topic, judged_of, read_topics
+from agent.errors import UsageError
+from agent.model.attributes import Attribute
+from agent.tradeoff.coverage import GRADES, Coverage, resolved
+from tests.build.worlds import QUIET
+from tests.house.tree import ROOT
+
+pytestmark = QUIET
+DATA = ROOT / "examples" / "data" / "everyday"
+ATTRIBUTES = (
+    Attribute("age", "age", "person", ("unspecified", "young")),
+    *(
+        Attribute(name, name, "person", ("unspecified", "a", "b"), shared=kind)
+        for name, kind in (("pets", "pets"), ("pets_2", "pets"), ("diet", "diet"))
+    ),
+)
+KINDS = ("age", "pets", "diet")
+GRADES_OF = st.dictionaries(st.sampled_from(KINDS), st.integers(1, 3))
+JUDGEMENTS = st.lists(st.tuples(st.floats(0, 3), GRADES_OF), min_size=1, max_size=3)
+RELIABILITY = np.array([0, 0.1, 0.66, 0.98])
+
+
+def write_lines(path: Path, lines: Sequence[Mapping[str, object]]) -> Path:
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))
+    return path
+
+
+def line(name: str, **changes: object) -> dict[str, object]:
+    plain = {"id": name, "title": f"all of {name}", "bits": 2.0, "relevance": {"pets": 3}}
+    return plain | {"phrasings": [f"{name} {each}" for each in range(8)]} | changes
+
+
+@given(every=st.lists(JUDGEMENTS, min_size=1, max_size=4))
+def test_judgements_weigh_by_grade_and_by_how_surely_it_holds(
+    every: list[list[tuple[float, dict[str, int]]]],
+) -> None:
+    """Averaged over all judges, one by one; a kind counts once, and each of its slots as much."""
+    topics = [Topic(str(at), "", tuple(each), ()) for at, each in enumerate(every)]
+    judged = judged_of(topics, RELIABILITY, ATTRIBUTES)
+    for at, judgements in enumerate(every):
+        grades = {kind: [each.get(kind, 0) for _, each in judgements] for kind in KINDS}
+        weights = {
+            kind: np.mean([GRADES[each] * RELIABILITY[each] for each in some])
+            for kind, some in grades.items()
+        }
+        likely = {
+            kind: np.mean([each >= 2 for each in some]) if some[1:] else RELIABILITY[some[0]]
+            for kind, some in grades.items()
+        }
+        own = [each.shared or each.name for each in ATTRIBUTES]
+        assert judged.weights[at] == pytest.approx([weights[each] for each in own], abs=1e-6)
+        assert judged.likely[at] == pytest.approx([likely[each] for each in own], abs=1e-6)
+        assert judged.totals[at] == pytest.approx(sum(weights.values()), abs=1e-6)
+        bits = np.mean([each for each, _ in judgements]) if any(weights.values()) else 0
+        assert topics[at].bits == pytest.approx(bits)
+
+
+def test_a_grade_counts_by_what_a_second_judge_says(tmp_path: Path) -> None:
+    """Of those judged twice; twins are one topic, with all their texts and judgements."""
+    lines = [
+        line("dogs", relevance={"pets": 3, "age": 1}, second={"pets": 2}, second_bits=1.0),
+        line("cats", relevance={"pets": 3, "diet": 2}, second={"diet": 3}, second_bits=0.0),
+        line("cars", relevance={"age": 2}),
+    ]
+    note = TopicsNote(write_lines(tmp_path / "t", lines), tmp_path, {"cats": "dogs"})
+    (dogs, cars), reliability = read_topics(note)
+    assert reliability.tolist() == pytest.approx([0, 0, 1, 0.5])
+    assert (dogs.id, dogs.title, dogs.bits) == ("dogs", "all of dogs", 1.25)
+    assert len(dogs.judgements) == 4
+    assert len(dogs.phrasings) == 16
+    assert (cars.id, cars.bits) == ("cars", 2.0)
+    for twin in ({"cats": "dog"}, {"cat": "dogs"}, {"cats": "cars", "cars": "dogs"}):
+        with pytest.raises(UsageError, match="unknown topic"):
+            read_topics(TopicsNote(note.file, tmp_path, twin))
+    (tmp_path / "t").write_bytes(gzip.compress(b'{"id": "x"}'))
+    with pytest.raises(UsageError, match="title is missing"):
+        read_topics(note)
+
+
+def test_the_shipped_topics_fit_the_kinds() -> None:
+    """Two hundred; and of two decisive kinds the second keeps 30 % of its own first gain."""
+    described = read_description(DATA / "model.toml")
+    assert described.topics is not None
+    assert described.kinds is not None
+    topics, reliability = read_topics(described.topics)
+    assert len(topics) == 200
+    assert reliability == pytest.approx([0, 0.10, 0.66, 0.98], abs=0.01)
+    kinds = [*read_kinds(described.kinds)]
+    attributes = [Attribute(each, each, "person", ("unspecified", "a")) for each in kinds]
+    judged = judged_of(topics, reliability, attributes)
+    parts = resolved(judged.weights.astype(float), judged.totals.astype(float))
+    decisive = 0
+    for at, topic in enumerate(topics):
+        assert (judged.totals[at] > 0) == bool(topic.bits) or topic.bits == 0
+        covers = Coverage(np.ones(1), parts[at : at + 1])
+        surest = [
+            place
+            for place, kind in enumerate(kinds)
+            if all(each.get(kind) == 3 for _, each in topic.judgements)
+        ]
+        for one in surest:
+            for other in surest:
+                first = covers.value(1 << other)
+                more = covers.value(1 << one | 1 << other) - covers.value(1 << one)
+                assert one == other or more >= 0.3 * first
+        decisive += len(surest) > 1
+    assert decisive > 50
