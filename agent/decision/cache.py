@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Generic, TypeVar
 
+from agent.decision.topics import Judgements
 from agent.model.model import Model
 from agent.model.reading import Interpretation, forget_vectors
 from agent.tradeoff.anonymity_set import AnonymitySet
@@ -57,6 +58,10 @@ class Cache:
         """Read which queries a text means to a model; raises as `Model.read`."""
         return self.get(model, (Model.read, text), lambda: model.read(text))
 
+    def judgements(self, model: Model) -> Judgements:
+        """What was judged of the topics of a model."""
+        return self.get(model, Judgements, lambda: Judgements.of(model))
+
     def utility(self, model: Model, query: int) -> Utility:
         """The utility of sets of attributes for a query, less prices, in bits."""
         return self._utilities(model, query)[1]
@@ -66,9 +71,11 @@ class Cache:
 
         Before prices: over the rows of all queries, luck is small.
         """
-        weights = model.tables.query_weights
+        weights, judged = model.tables.query_weights, self.judgements(model)
 
-        def compute() -> Mixture:
+        def compute() -> Utility:
+            if len(judged.bits):
+                return judged.mean()
             utilities = [self._utilities(model, each)[0] for each in range(len(model.queries))]
             return Mixture(utilities, (weights / weights.sum()).tolist())
 
@@ -99,8 +106,11 @@ class Cache:
 
     def _utilities(self, model: Model, query: int) -> tuple[Utility, Utility]:
         """The utility of a query before prices, and less prices."""
+        judged = self.judgements(model)
 
         def compute() -> tuple[Utility, Utility]:
+            if query < len(judged.bits):
+                return (judged.coverage({query: 1.0}),) * 2
             shrinkage, prices = model.queries[query].shrinkage, model.tables.singles.prices
             utility = query_utility(model.rows(query), model.cards, model.estimator, shrinkage)
             return utility, utility if prices is None else Priced(utility, prices[query])

@@ -30,8 +30,8 @@ QUERIES = 24  # the most to plan for; a cache keeps the utilities of 32
 AGAIN, OFTEN = 0.5, 8.0  # of the requests before, that are expected again; and the most that count
 OWN_ROWS = 50.0  # rows with which a query counts as much as the mean of many queries
 FEW_ROWS = 5_000  # of a query, which are soon counted
-FEW_PEOPLE = 150_000  # of a population, likewise
 LEAST = 0.02  # bits by which an attribute of a plan helps an answer that tells it
+FEW_PEOPLE = 150_000  # of a population, likewise
 
 
 class Plan(NamedTuple):
@@ -162,8 +162,9 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     plan also grows from the a-priori optimum (paper 9.5.1), as singles and pairs tell it.
     """
     model, cache, terms = prepared.context.model, prepared.context.cache, prepared.context.terms
-    settings, anonymity_set = prepared.settings, prepared.anonymity_set
-    usable = prepared.free & anonymity_set.persons
+    anonymity_set, usable = prepared.anonymity_set, prepared.free | prepared.later
+    settings = replace(prepared.settings, candidates=prepared.settings.candidates | usable)
+    usable &= anonymity_set.persons
     budget, weekly = terms.limits.violations, terms.limits.new_facts_per_week  # whatever is spent
     demands = replace(settings, candidates=usable, max_violations=budget, most_new=weekly)
 
@@ -172,11 +173,11 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
         return maximise(everyone, restarts=0).mask
 
     mean, mix, starts = _mean(model, cache), _mix(model, cache), list[int]()
-    present = utility_of(prepared.reading, model, cache)
+    present = utility_of(prepared.reading, model, cache, filtered=True)
     again = _again(prepared, terms.horizon if mean is None else 0)
     certain, at_hand = prepared.reading.certain, prepared.reading.candidates[0].query
     same = 0.0 if certain is None else again.pop(certain, 0.0)
-    queries = [present, *(uses_of(each, model, cache) for each in again)]
+    queries = [present, *(uses_of(each, model, cache, filtered=True) for each in again)]
     numbers = [1.0 + same, *again.values()]
     if mean is not None and mix is not None:
         queries.append(mix)
@@ -203,20 +204,29 @@ def _again(prepared: Prepared, horizon: int) -> dict[int, float]:
     return dict(sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))[:QUERIES])
 
 
-def utility_of(reading: Interpretation | None, model: Model, cache: Cache) -> QueryPlanner:
+def utility_of(
+    reading: Interpretation | None, model: Model, cache: Cache, *, filtered: bool = False
+) -> QueryPlanner:
     """The utility of what a text means: sum of pi_q U_q over its candidates (DESIGN.md 2.9).
 
     Without a reading that of the mean query. In whatever order the candidates come, they are added
-    in that of the model.
+    in that of the model. ``filtered``: of what was judged only what may be sent with it counts.
     """
     count = len(model.attributes)
     if reading is None:
         return cache.get(
             model, utility_of, lambda: QueryPlanner(lambda: cache.mean_utility(model), count)
         )
+    parts = sorted(reading.candidates, key=lambda each: each.query)
+    judged = cache.judgements(model)
+    if parts[0].query < len(judged.bits):
+        shares = {each.query: each.probability for each in parts}
+        helpful = judged.helpful(reading) if filtered else None
+        coverage = once(lambda: judged.coverage(shares, helpful))
+        planner = partial(QueryPlanner, coverage, count, least=LEAST, quick=True)
+        return cache.get(model, (utility_of, filtered, *parts), planner)
     if reading.certain is not None:
         return uses_of(reading.certain, model, cache)
-    parts = sorted(reading.candidates, key=lambda each: each.query)
 
     def compute() -> QueryPlanner:
         each_query = [uses_of(each.query, model, cache) for each in parts]
@@ -228,7 +238,7 @@ def utility_of(reading: Interpretation | None, model: Model, cache: Cache) -> Qu
     return cache.get(model, (Mixture, *parts), compute)
 
 
-def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
+def uses_of(query: int, model: Model, cache: Cache, *, filtered: bool = False) -> QueryPlanner:
     """The utility of sets of attributes for a query, drawn towards the mean of all queries.
 
     Few rows are mostly noise. As in the James-Stein estimator (Efron and Morris 1975), by the share
@@ -237,8 +247,11 @@ def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
     to 150 rows, for sets of one to four attributes; with OWN_ROWS what is promised is what people
     held out get on these, on the time use survey and on samples of all three. What the best of many
     sets owes to luck its prices say: the query's own part has them, the mean has none. Without
-    pairs too little is known of the mean, and nothing is pooled.
+    pairs too little is known of the mean, and nothing is pooled; nor is what was judged of a topic.
+    ``filtered``: as of `utility_of`.
     """
+    if query < len(cache.judgements(model).bits):
+        return utility_of(Interpretation.exact(query), model, cache, filtered=filtered)
     mean, count = _mean(model, cache), len(model.attributes)
 
     def compute() -> QueryPlanner:
@@ -270,10 +283,15 @@ def _share_of_mean(query: int, model: Model) -> float:
 def _mean(model: Model, cache: Cache) -> QueryPlanner | None:
     """The mean query of a model, by weight, as singles and pairs tell it.
 
-    None where it says too little of another query: there are three or fewer, or no pairs.
+    None where it says too little of another query: there are three or fewer, or no pairs. Of topics
+    there is one, by what requests for them may carry.
     """
 
     def compute() -> QueryPlanner | None:
+        judged = cache.judgements(model)
+        if len(judged.bits):
+            coverage = once(lambda: judged.mean(filtered=True))
+            return QueryPlanner(coverage, len(model.attributes), quick=True)
         singles = model.tables.singles.mean_of(model.tables.query_weights)
         if singles.pair_utilities is None or len(model.queries) <= FEWEST:
             return None
@@ -293,8 +311,8 @@ def _mix(model: Model, cache: Cache) -> QueryPlanner | None:
 
     def compute() -> QueryPlanner | None:
         mean = _mean(model, cache)
-        if mean is None:
-            return None
+        if mean is None or not mean.stored:
+            return mean
         rows = [mean.stored, *map(model.tables.singles.utilities_of, queries)]
         of_mean, *own = (matrix_of(each, count) for each in rows)
         shares = np.array([_share_of_mean(each, model) for each in queries])[:, None, None]

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, fields, replace
 from math import frexp, inf, ldexp
 from typing import Any, get_args
 
+import numpy as np
+
 from agent.decision.cache import Cache
 from agent.decision.knowledge import History, Knowledge
 from agent.decision.values import Code, Disclose, Reason, Request
@@ -24,6 +26,7 @@ from policy.rules import Policy
 from policy.settings import Memory, Mode, Protect, Unknown
 
 Weights = tuple[tuple[str, float], ...]
+HARDLY: Reason = "hardly helps"
 FINITE = "a finite number from 0"
 WHOLE = "a whole number from 1"
 
@@ -223,7 +226,8 @@ class Prepared:
 
     ``barred``: names of attributes that are no candidates, with the reason; ``code``: whether the
     recipient may learn anything new at all. As masks, ``free``: the attributes to choose from;
-    ``forced``: those that always leave; ``waiting``: those that wait for the user.
+    ``forced``: those that always leave; ``waiting``: those that wait for the user; ``later``: those
+    that hardly help this request, and might be planned for others.
     """
 
     context: Context
@@ -235,6 +239,7 @@ class Prepared:
     free: int
     forced: int
     waiting: int
+    later: int
 
 
 def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
@@ -289,7 +294,9 @@ def prepare(context: Context) -> Prepared:
         status = "you would stand out"
     elif anonymity_set.success > (1 + 1e-12) * min(limits.risk or 1.0, 1 / (limits.k or 1)):
         status = "outside the model" if anonymity_set.unseen else "past a limit already"
-    masks = open_ & ~forced & ~waiting, forced, waiting
+    hardly = (at for at, e in enumerate(model.attributes) if barred.get(e.name) == HARDLY)
+    later = union(hardly) & ~mask_of(terms.ask, model)
+    masks = open_ & ~forced & ~waiting, forced, waiting, later
     return Prepared(context, reading, anonymity_set, settings, barred, status, *masks)
 
 
@@ -309,6 +316,12 @@ def barred_of(context: Context) -> dict[str, Reason]:
         barred = {each.name: "you would stand out" for each in model.attributes}
         for name in context.knowledge.names if terms.memory == "remembers" else ():
             del barred[name]
+    if terms.mode != "standing" and context.meaning.query is not None:
+        helpful = context.cache.judgements(model).helpful(context.meaning)
+        for place in () if helpful is None else np.flatnonzero(~helpful).tolist():
+            name = model.attributes[place].name
+            if name not in terms.always:
+                barred.setdefault(name, HARDLY)
     allowed: tuple[tuple[Reason, Collection[str] | None], ...] = (
         ("not carried", terms.carried),
         ("not asked for", context.request.asked),

@@ -44,6 +44,7 @@ Reason = Literal[
     "not in the plan",
     "known to the recipient",
     "costs more than it helps",
+    "hardly helps",
     "would break a limit",
     "no room in the header",
     "not asked for",

@@ -150,7 +150,13 @@ class Model:
         return classifier.read(unwrapped(text))
 
     def rows(self, query: int) -> QueryRows:
-        """The rows of a query, computed anew on each call; DamagedModelError as `check_rows`."""
+        """The rows of a query, computed anew on each call; DamagedModelError as `check_rows`.
+
+        UsageError in a model of topics, which has none.
+        """
+        if self.tables.judged is not None:
+            what = f"the model {self.id} has no rows: what helps with a topic was judged"
+            raise UsageError(what, "name a model that was built from what people asked")
         self.check_rows(query)
         tables, (rows, users) = self.tables.rows, self._places[query]
         sizes = tables.users[users]

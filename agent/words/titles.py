@@ -60,6 +60,7 @@ REASONS: Mapping[str, str] = {
     "not in the plan": "rarely useful for this site",
     "known to the recipient": "already known to it",
     "costs more than it helps": "does not help enough",
+    "hardly helps": "hardly helps with this",
     "would break a limit": "would break a limit",
     "not asked for": "not asked for",
     "not carried": "cannot be sent in the address",

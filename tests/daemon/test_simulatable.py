@@ -18,7 +18,7 @@ from agent.wire.base import RecipientName
 from agent.wire.decide import Ask, Offer
 from agent.wire.policy import About, Disclose, Lasting, Word
 from policy.hosts import host_of
-from tests.decision.made import NAMES, PERSONS
+from tests.decision.made import NAMES, PERSONS, judged
 from tests.decision.transcripts import (
     HOSTS,
     PERSON,
@@ -212,7 +212,7 @@ POLICY_CASES = [
     for name, text in POLICIES.items()
 ]
 FEW = settings().max_examples // 6  # in each, everybody in the model lives through it
-MODELS = st.sampled_from([the_model(1), implying(the_model(1)), implying(the_model(2))])
+MODELS = st.sampled_from([the_model(1), implying(the_model(2)), judged(the_model(1), 1)])
 
 
 @pytest.mark.parametrize("policy", POLICY_CASES)

@@ -17,7 +17,7 @@ from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
 from agent.model.attributes import Attribute, Query, Scope
 from agent.model.model import Model
-from agent.model.tables import COST_METRICS, Singles, gather
+from agent.model.tables import COST_METRICS, Judged, Singles, gather
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective
@@ -190,11 +190,32 @@ class World(NamedTuple):
 
 @cache
 def model_of(seed: int) -> Model:
-    """Return a made model; what it remembers changes no decision.
+    """Return a made model; what it remembers changes no decision. Every third is of topics."""
+    return judged(with_rows(seed), seed) if seed % 3 == 2 else with_rows(seed)
+
+
+@cache
+def with_rows(seed: int) -> Model:
+    """Return a made model, never of topics.
 
     Every other one has so many queries that plans draw what each gains towards their mean.
     """
     return made_model(seed, queries=5 if seed % 2 else 2)
+
+
+def judged(model: Model, seed: int) -> Model:
+    """Return the model with topics in place of its queries, judged at random."""
+    rng, topics = np.random.default_rng(seed), len(model.queries)
+    grades = rng.choice([0.0, 0.1, 0.5, 1.0], (topics, PERSONS))
+    likely = np.where(grades < 0.5, grades, rng.uniform(0.1, 1.0, grades.shape))
+    weights = (grades * rng.uniform(0.5, 1.0, grades.shape)).astype(np.float32)
+    figures = Judged(weights, weights.sum(axis=1), likely.astype(np.float32))
+    queries = (
+        replace(each, bits=float(rng.uniform(0.2, 2.0)), rows=0, users=0, intents=())
+        for each in model.queries
+    )
+    tables = replace(model.tables, judged=figures)
+    return replace(model, estimator="judged", queries=tuple(queries), tables=tables)
 
 
 def rarely(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:

@@ -67,7 +67,10 @@ def test_each_request_carries_its_part_of_the_plan() -> None:
 
 @given(worlds(), st.integers(1, 40), st.floats(0.1, 0.99), st.integers(0, 50))
 def test_a_plan_counts_requests(world: World, times: int, sure: float, horizon: int) -> None:
-    """This one, half of those asked before, and the horizon: by query where there is no mean."""
+    """This one, half of those asked before, and the horizon: by query where there is no mean.
+
+    Of topics there is one, however few they are.
+    """
     model, last = world.model, len(world.model.queries) - 1
     terms = replace(world.terms, memory="remembers", limits=Limits(), horizon=horizon)
     known = replace(world.known, queries=((0, times),))
@@ -79,7 +82,7 @@ def test_a_plan_counts_requests(world: World, times: int, sure: float, horizon: 
         (Interpretation.exact(0), 0),
     ):
         plan = planned_for(prepare(replace(context, reading=reading)), 0)
-        if len(usual) > choice.FEWEST:
+        if len(usual) > choice.FEWEST or model.tables.judged is not None:
             expected, rest = {0: again}, [horizon]
         else:
             expected, rest = dict(enumerate(usual)), []

@@ -25,6 +25,7 @@ from tests.decision.made import (
     decide,
     elsewhere,
     model_of,
+    with_rows,
     worlds,
 )
 
@@ -213,7 +214,7 @@ TENTH = settings(max_examples=settings().max_examples // 10)
 
 
 models = st.builds(
-    lambda seed, other: (elsewhere if other else replace)(model_of(seed)),
+    lambda seed, other: (elsewhere if other else replace)(with_rows(seed)),
     st.integers(0, 5),
     st.booleans(),
 )
@@ -253,7 +254,7 @@ def test_the_best_set_is_what_decide_discloses(model: Model, trade_off: float) -
 @given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 1))
 def test_a_promise_is_kept_by_the_rows_of_the_new_model(seed: int, other: int, query: int) -> None:
     """Scored row by row; results are the same by their names, whatever their codes."""
-    old, plain = model_of(seed), model_of(other)
+    old, plain = with_rows(seed), with_rows(other)
     backwards = tuple(replace(each, intents=each.intents[::-1]) for each in plain.queries)
     found = compare_models(old, replace(plain, queries=backwards), 0.1)
     change = next(each for each in found.queries if each.query == old.queries[query].text)
@@ -273,8 +274,14 @@ def test_a_promise_is_kept_by_the_rows_of_the_new_model(seed: int, other: int, q
 
 def test_means_are_by_new_request() -> None:
     """Of the queries whose facts both models have; where there is none, nothing can be said."""
-    found = compare_models(model_of(1), model_of(2), 0.1)
+    found = compare_models(with_rows(1), with_rows(2), 0.1)
     assert sum(each.share for each in found.queries) == pytest.approx(1)
     kept = sum((each.kept_bits or 0.0) * each.share for each in found.queries)
     assert found.kept_bits == pytest.approx(kept)
-    assert compare_models(model_of(1), elsewhere(model_of(1)), 0.1).kept_bits is None
+    assert compare_models(with_rows(1), elsewhere(with_rows(1)), 0.1).kept_bits is None
+
+
+def test_topics_are_not_compared() -> None:
+    """They have no rows that tell whether a promise is kept; it is said in a sentence."""
+    with pytest.raises(UsageError, match="no rows"):
+        compare_models(model_of(2), model_of(2), 0.1)

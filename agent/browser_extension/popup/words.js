@@ -77,6 +77,7 @@ export const REASONS = {
   "not in the plan": "rarely useful for this site",
   "known to the recipient": "already known to it",
   "costs more than it helps": "does not help enough",
+  "hardly helps": "hardly helps with this",
   "would break a limit": "would break a limit",
   "not asked for": "not asked for",
   "not carried": "cannot be sent in the address",
