@@ -261,7 +261,8 @@ def uses_of(query: int, model: Model, cache: Cache, *, filtered: bool = False) -
         if mean is None:
             at_hand |= stored
             return QueryPlanner(lambda: cache.utility(model, query), count, at_hand, limit, LEAST)
-        share = _share_of_mean(query, model)
+        queries, rows = len(model.queries), model.queries[query].rows
+        share = (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
         weights, of_mean = [1 - share, share], mean.utility()
         at_hand |= weighted([stored, mean.stored], weights)
         return QueryPlanner(
@@ -273,11 +274,6 @@ def uses_of(query: int, model: Model, cache: Cache, *, filtered: bool = False) -
         )
 
     return cache.get(model, (QueryPlanner, query), compute)
-
-
-def _share_of_mean(query: int, model: Model) -> float:
-    queries, rows = len(model.queries), model.queries[query].rows
-    return (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
 
 
 def _mean(model: Model, cache: Cache) -> QueryPlanner | None:
@@ -307,16 +303,14 @@ def _mix(model: Model, cache: Cache) -> QueryPlanner | None:
 
     None where `_mean` has none.
     """
-    count, queries = len(model.attributes), range(len(model.queries))
+    count = len(model.attributes)
 
     def compute() -> QueryPlanner | None:
         mean = _mean(model, cache)
         if mean is None or not mean.stored:
             return mean
-        rows = [mean.stored, *map(model.tables.singles.utilities_of, queries)]
-        of_mean, *own = (matrix_of(each, count) for each in rows)
-        shares = np.array([_share_of_mean(each, model) for each in queries])[:, None, None]
-        both = (1 - shares) * np.array(own) + shares * np.array(of_mean)
+        queries = (uses_of(each, model, cache).stored for each in range(len(model.queries)))
+        both = np.array([matrix_of(each, count) for each in queries])
         alone = np.diagonal(both, axis1=1, axis2=2)
         alone = np.where(alone >= LEAST, alone, 0.0)
         better = np.maximum(alone[:, :, None], alone[:, None, :])

@@ -202,7 +202,14 @@ class ExpectedPeople:
         if self._people.weights is None:
             return np.zeros(())
         logs, cap, _ = self._parts(codes)
+        cap = np.minimum(cap, self._agreeing)
         return cap if most else np.minimum(logs, cap)
+
+    @cached_property
+    def _agreeing(self) -> Floats:
+        """Log2 of how many are expected who agree with d: no more of them have further values."""
+        logs, cap, _ = self._parts({})
+        return np.minimum(logs, cap)
 
     def _parts(self, codes: Mapping[int, Numbers]) -> tuple[Floats, Floats, dict[int, Floats]]:
         """Log2 by the tree, and of how many have any one or two of the values; of shares."""
@@ -228,7 +235,7 @@ class ExpectedPeople:
             yield from (np.zeros(()) for _ in attributes)
             return
         base, base_cap, shares = self._parts(codes)
-        nodes = sorted(shares)
+        nodes, base_cap = sorted(shares), np.minimum(base_cap, self._agreeing)
         for new in attributes:
             own = np.arange(self._cards[new])[:, None]
             if new in events:  # silence about another one told of it, but not its value

@@ -111,7 +111,7 @@ class QueryPlanner(SetFigures, Utility):
         self.utility, self.least, self._limit = utility, least, limit
         self._focus, self._prepared = 0, -1  # the set whose neighbours are counted next, and last
         self.quick = quick
-        self._firsts: dict[tuple[Scope, int], tuple[int, float]] = {}
+        self._firsts: dict[tuple[Scope, int], int] = {}
 
     @property
     def submodular(self) -> bool:
@@ -161,19 +161,15 @@ class QueryPlanner(SetFigures, Utility):
             else:
                 return tuple(order)
 
-    def first(self, scope: Scope, new: int) -> tuple[int, float]:
-        """What is used of a plan: the fixed, and what helps of what was sent and of ``new``.
-
-        A mask, with its U in bits.
-        """
+    def first(self, scope: Scope, new: int) -> int:
+        """What is used of a plan: the fixed, and what helps of what was sent and of ``new``."""
         first = self._firsts.get((scope, new))
         if first is None:
             if len(self._firsts) >= KEPT:
                 self._firsts.clear()
             options = (scope.sent | new) & ~scope.fixed
             order = self.best(scope.fixed, options, scope.has_room, scope.sent)
-            use = scope.fixed | union(order)
-            first = self._firsts[scope, new] = use, self.value(use)
+            first = self._firsts[scope, new] = scope.fixed | union(order)
         return first
 
     def _counting(self) -> Utility:
@@ -225,7 +221,7 @@ def plan(
     """
     planning, given = _Planning(queries, numbers, prices, scope, free), scope.sent | scope.fixed
     alone = _Planning(queries[:1], numbers[:1], prices, scope, free)
-    needed = alone.grown(alone.start(0), free)
+    needed = alone.grown(free)
 
     def crowds(portfolio: Portfolio) -> bool:
         lost = needed.mask & ~portfolio.mask
@@ -233,22 +229,23 @@ def plan(
 
     sets = dict.fromkeys(given | each & free for each in (0, *starts))
     some = [each for each in sets if each == given or prices.feasible(each)]
-    grown = [planning.grown(planning.start(each & ~given), free) for each in some]
+    grown = [planning.grown(free, each & ~given) for each in some]
     if all(map(crowds, grown)):
-        grown.append(planning.grown(planning.start(needed.mask & ~given), free))
+        grown.append(planning.grown(free, needed.mask & ~given))
     best = max(grown, key=lambda each: (not crowds(each), each.value))
     tries = [*best.order]
     while tries:
         less = [planning.without(each, best) for each in tries]
         least = max(less, key=lambda each: each.value)
-        again = planning.grown(least, free & ~best.mask)
+        again = planning.grown(free & ~best.mask, start=least)
         grown.append(again)
         crowded = crowds(again)
         again = least if crowded else again
         if again.value > best.value + ROUNDING:
             best, tries = again, [*again.order]
         else:
-            tries = [each for each in tries if crowded and not needed.mask >> each & 1]
+            fewer = [each for each in tries if not needed.mask >> each & 1]
+            tries = fewer if crowded and fewer != tries else []
     return replace(best, evaluations=sum(each.evaluations for each in [needed, *grown]))
 
 
@@ -269,12 +266,6 @@ class _Planning:
         alone = np.nan_to_num(np.array([each.beside(0, free) for each in queries]))
         self.alone: Floats = np.where(alone >= self.least, alone, 0.0)
 
-    def start(self, new: int) -> Portfolio:
-        """What was sent, with what is new."""
-        firsts = [each.first(self.scope, new) for each in self.queries]
-        uses, bits = zip(*firsts, strict=True)
-        return self._portfolio(self.given | new, tuple(members(new)), uses, bits)
-
     def without(self, attribute: int, whole: Portfolio) -> Portfolio:
         """A portfolio without one of its new attributes; worth nothing where that is infeasible."""
         own, mask = 1 << attribute, whole.mask & ~(1 << attribute)
@@ -286,16 +277,23 @@ class _Planning:
                 uses[place] = rest | union(more)
                 bits[place] = query.value(uses[place])
         order = tuple(each for each in whole.order if each != attribute)
-        return self._portfolio(mask, order, uses, bits)
+        value = float(self.numbers @ bits) - self.prices.cost(mask)
+        value = value if mask == self.given or self.prices.feasible(mask) else -inf
+        return Portfolio(mask, order, tuple(uses), tuple(bits), 0, value, 0)
 
-    def grown(self, start: Portfolio, options: int) -> Portfolio:
+    def grown(self, options: int, new: int = 0, start: Portfolio | None = None) -> Portfolio:
         """Grow a portfolio: what adds most is added, while something adds enough (greedy).
 
-        A query uses a new attribute beside what it used before, where that helps it enough and its
-        answer is not full.
+        It is begun with what was sent and what is ``new``, if not with ``start``. A query uses a
+        new attribute beside what it used before, where that helps it enough and its answer is not
+        full.
         """
-        growth = _Growth(self, start)
-        mask, order, evaluations, refused = start.mask, [*start.order], 0, 0
+        if start is None:
+            mask, order = self.given | new, [*members(new)]
+            growth = _Growth(self, [each.first(self.scope, new) for each in self.queries])
+        else:
+            mask, order, growth = start.mask, [*start.order], _Growth(self, start.uses)
+        evaluations, refused = 0, 0
         while open_ := options & ~mask:
             some = np.array([*members(open_)], dtype=np.intp)
             evaluations += len(some)
@@ -312,16 +310,10 @@ class _Planning:
             order.append(best)
             for place in np.flatnonzero(growth.gains[:, best]).tolist():  # of all that it helps
                 growth.use(place, growth.uses[place] | 1 << best)
-        bits = growth.bits.tolist()
-        grown = self._portfolio(mask, tuple(order), growth.uses, bits)
-        return replace(grown, refused=refused, evaluations=evaluations)
-
-    def _portfolio(
-        self, mask: int, order: tuple[int, ...], uses: Sequence[int], bits: Sequence[float]
-    ) -> Portfolio:
-        feasible = mask == self.given or self.prices.feasible(mask)
-        value = float(self.numbers @ bits) - self.prices.cost(mask) if feasible else -inf
-        return Portfolio(mask, order, tuple(uses), tuple(bits), 0, value, 0)
+        value = float(self.numbers @ growth.bits) - self.prices.cost(mask)
+        value = value if mask == self.given or self.prices.feasible(mask) else -inf
+        uses, bits = tuple(growth.uses), tuple(growth.bits.tolist())
+        return Portfolio(mask, tuple(order), uses, bits, refused, value, evaluations)
 
 
 def _worthiest(
@@ -358,14 +350,14 @@ class _Growth:
     others.
     """
 
-    def __init__(self, planning: _Planning, start: Portfolio) -> None:
+    def __init__(self, planning: _Planning, uses: Sequence[int]) -> None:
         self.queries, self.scope, self.least = planning.queries, planning.scope, planning.least
-        self.uses, self.bits = [*start.uses], np.array(start.bits)
+        self.uses, self.bits = [*uses], np.zeros(len(uses))
         self.gains = planning.alone.copy()
         self.fresh = np.ones(self.gains.shape, dtype=bool)  # beside nothing, gains are their bits
-        for place, use in enumerate(self.uses):
+        for place, use in enumerate(uses):
             if use or not self.scope.has_room(1):
-                self._take_stored(place, use)
+                self.use(place, use)
 
     def refresh(self, attribute: int) -> bool:
         """Compute the gains of an attribute that are out of date; say whether none were."""
@@ -391,9 +383,6 @@ class _Growth:
     def use(self, place: int, use: int) -> None:
         """Have a query use a set, and take what is stored of its next step; none if it is full."""
         self.uses[place], self.bits[place] = use, self.queries[place].value(use)
-        self._take_stored(place, use)
-
-    def _take_stored(self, place: int, use: int) -> None:
         query, row = self.queries[place], self.queries[place].stored.get(use)
         if query.quick and row is None:
             row = query.beside(use, (1 << self.gains.shape[1]) - 1 & ~use)

@@ -297,7 +297,11 @@ def groups(population: Population, mask: int, known: Known) -> list[Group]:
             continue
         someone = next(iter(part))
         own = {i: frozenset([int(population.codes[someone, i])]) for i in persons}
-        mu = 1.0 if population.weights is None else expected_people(population, {**possible, **own})
+        mu = (
+            1.0
+            if population.weights is None
+            else min(expected_people(population, each) for each in (possible, {**possible, **own}))
+        )
         rows = min(
             sum(
                 max(likely[y] for y in likely if who[y] == each)

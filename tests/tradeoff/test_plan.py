@@ -270,6 +270,17 @@ def test_what_is_planned_for_later_takes_nobody_s_place() -> None:
     assert (portfolio.mask, portfolio.uses, portfolio.refused) == (1, (1, 0), 2)
 
 
+def test_a_plan_ends_where_nothing_else_can_be_taken_out() -> None:
+    """Without the only one, what grows again crowds what this request pays for by itself."""
+    now = (0.0, 0.4, 0.5, 0.5, 0.0, 0.4, 0.5, 0.5)
+    later = (0.0, 1.0, 0.0, 1.0, 0.9, 1.0, 0.9, 1.0)
+    prices = replace(
+        tabulate(3, lambda _: 0.0, lambda mask: mask.bit_count() / 8),
+        allowed=tuple(mask & 6 != 6 for mask in range(8)),
+    )
+    assert Drawn([now, later], [1.0, 20.0], prices, Scope(0), 7).planned().mask == 1
+
+
 @given(drawn(), st.data())
 def test_an_answer_tells_what_helps_it_enough(world: Drawn, data: st.DataObject) -> None:
     """What is held is used as soon as it helps at all; whatever is new adds at least the least."""

@@ -151,6 +151,16 @@ def test_a_set_is_the_mean_over_its_answers(
         assert crowd.people_left(mask) == pytest.approx(left)
 
 
+@given(rich_worlds(requests=1, people=25), st.data(), SHARES)
+def test_no_answer_lowers_the_risk(world: World, data: st.DataObject, share: float) -> None:
+    """Below that of what is held, whatever the tree of the larger set says."""
+    world = replace(world, population=data.draw(drawn_from_others(world.population)))
+    crowd = AnonymitySet(world.population, world.cards, data.draw(known(world)), share)
+    before = crowd.identifiability(0, "maxprob", 1)
+    for mask in subsets(world.everything):
+        assert crowd.identifiability(mask, "maxprob", 1) >= before * (1 - 1e-9)
+
+
 @st.composite
 def drawn_from_others(draw: st.DrawFn, people: Population) -> Population:
     """Draw whose copies weighted rows are, and from whom blocks of their columns come."""

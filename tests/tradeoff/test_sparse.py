@@ -20,6 +20,7 @@ pytestmark = pytest.mark.soak
 
 SHARES = (0.003, 0.01, 0.05)
 SIZES = (*range(2, 9), 10, 12, 14, 16)
+ENOUGH = 0.05  # of the rows, for each size to keep to what is wanted
 DRAWS, SETS = 4, 10  # samples of a share; sets of a size in each
 SPLITS, PEOPLE = 10_000, 400
 LIMIT = 50  # people; with fewer, a recipient is closed
@@ -86,25 +87,35 @@ def ratios(share: float) -> Iterator[tuple[int, float, float, float]]:
 
 @pytest.mark.parametrize("share", SHARES)
 def test_predictions_come_true(share: float) -> None:
-    """Over 2 to 16 facts, on average; people left up to 12."""
+    """Success within 0.95 and 1.4 over 2 to 16 facts, people left within 0.8 and 1.2 up to 12.
+
+    Missed: of a sample of 7,260 rows 0.945 at 7 facts; and of 435 and 1,450 rows, where the success
+    keeps to it on average only: at 2 and 3 facts it is up to 1.94, at 6 to 14 down to 0.8. The
+    shipped model has all 145,257 rows.
+    """
     found = [*ratios(share)]
     say(f"a sample of {share:.1%}: facts, success predicted over realised, people left, added")
     for size, *figures in found:
         say(f"{size:3d} " + " ".join(f"{each:6.2f}" for each in figures))
     success, left = (np.array([each[place] for each in found]) for place in (1, 2))
     assert 0.95 <= success.mean() <= 1.4
-    assert ((left > 0.8) & (left < 1.2))[: SIZES.index(12) + 1].mean() >= 0.8
+    if share >= ENOUGH:
+        assert success.max() <= 1.4
+        assert np.delete(success, SIZES.index(7)).min() >= 0.95
+        assert success.min() >= 0.94
+    assert ((left > 0.8) & (left < 1.2))[: SIZES.index(12) + 1].all()
 
 
 def test_more_facts_are_hardly_ever_less_risk() -> None:
     """Random splits of everybody: one in a thousand falls by more than 0.1 %, none by 1 %.
 
-    A larger set has another tree, by which a class of one or two rows may be expected to be larger.
+    Wanted is none: but a larger set has another tree, by which a class of one or two rows may be
+    expected to be larger. Beside what is held nothing falls: that bounds how many are expected.
     """
     (people, cards), random = survey(), np.random.default_rng(2)
     model = sample(people, 0.05, random)
     for held in (0, 2, 4):
-        falls = list[float]()
+        falls, firsts = list[float](), list[float]()
         while len(falls) < SPLITS // (held + 1):
             someone, order = people.codes[random.integers(people.rows)], random.permutation(22)
             known = [(int(each), int(someone[each])) for each in order[:held]]
@@ -112,8 +123,10 @@ def test_more_facts_are_hardly_ever_less_risk() -> None:
             masks = [union(order[:size].tolist()) for size in range(held, 18)]
             levels = [crowd.identifiability(each, "maxprob", 1) for each in masks]
             falls += [1 - after / before for before, after in pairwise(levels)]
+            firsts += [1 - after / levels[0] for after in levels]
         often, most = float(np.mean(np.array(falls) > 1e-3)), max(falls)
         say(f"{held} held: {often:.2%} of {len(falls):,} fall, the most by {most:.1%}")
+        assert max(firsts) <= 1e-9
         assert often <= (0.03 if held else 0.001)
         assert held or most <= 0.01
 
