@@ -69,12 +69,7 @@ class ProxyRoute:
 class Proxy:
     """Answers the clients of one route."""
 
-    def __init__(
-        self,
-        route: ProxyRoute,
-        port: int,
-        session: aiohttp.ClientSession,
-    ) -> None:
+    def __init__(self, route: ProxyRoute, port: int, session: aiohttp.ClientSession) -> None:
         """Begin with no conversation; ``session``: for the requests to the service."""
         self._route = route
         self._hosts = [[f"{name}:{port}"] for name in ("127.0.0.1", "localhost")]
@@ -198,11 +193,7 @@ def end_to_end(headers: CIMultiDictProxy[str], also: Collection[str] = ()) -> CI
     return CIMultiDict(remaining)
 
 
-async def _run(
-    listening: socket,
-    route: ProxyRoute,
-    announce: Callable[[], None],
-) -> None:
+async def _run(listening: socket, route: ProxyRoute, announce: Callable[[], None]) -> None:
     """Answer until a signal ends it."""
     over, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -239,9 +230,7 @@ async def _run(
 
 
 def serve(
-    listening: socket,
-    route: ProxyRoute,
-    announce: Callable[[], None] = lambda: None,
+    listening: socket, route: ProxyRoute, announce: Callable[[], None] = lambda: None
 ) -> None:
     """Answer at a listening socket of this machine until Ctrl-C or SIGTERM.
 

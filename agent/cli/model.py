@@ -11,15 +11,7 @@ import click
 from agent.build.options import BuildOptions, Description, flags, read_description
 from agent.cli.daemon_client import door
 from agent.cli.interrupt import Progress, extra, uninterrupted
-from agent.cli.options import (
-    PATH,
-    Commands,
-    Deferred,
-    OneOf,
-    Output,
-    answers,
-    option,
-)
+from agent.cli.options import PATH, Commands, Deferred, OneOf, Output, answers, option
 from agent.cli.policy import model_path
 from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
 from agent.errors import SignatureError, UsageError

@@ -6,16 +6,7 @@ from collections.abc import Iterable
 import click
 
 from agent.errors import PolicyError, ReticentError, UsageError, nearest
-from agent.words.layout import (
-    INDENT,
-    Column,
-    facts,
-    numeric,
-    paragraph,
-    printable,
-    table,
-    wide,
-)
+from agent.words.layout import INDENT, Column, facts, numeric, paragraph, printable, table, wide
 
 __all__ = ["Column", "facts", "numeric", "paragraph", "printable", "table", "wide"]  # re-exported
 

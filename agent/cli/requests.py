@@ -22,17 +22,7 @@ from agent.cli.options import (
     record,
     yes_option,
 )
-from agent.cli.printing import (
-    Column,
-    note,
-    numeric,
-    page,
-    paragraph,
-    printable,
-    say,
-    table,
-    wide,
-)
+from agent.cli.printing import Column, note, numeric, page, paragraph, printable, say, table, wide
 from agent.cli.printing import facts as pairs
 from agent.cli.prompts import agree
 from agent.cli.reviews import likely, waiting_page

@@ -29,15 +29,7 @@ from agent.vault.secrets import Secret
 from agent.vault.vault_files import set_aside_notice
 from agent.wire.base import Done
 from agent.wire.decide import Answer, Ask, Clicked, Draft
-from agent.wire.state import (
-    EventKind,
-    Locked,
-    ModelStatus,
-    Place,
-    PolicyStatus,
-    Status,
-    Unlock,
-)
+from agent.wire.state import EventKind, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
 
 POLICY = "policy: "  # how notes begin on what `doctor` finds in the files itself
 AHEAD = "the clock is behind the ledger, whose latest entry is of "

@@ -16,12 +16,7 @@ from agent.errors import LockedError, UsageError
 from agent.model.model import Meaning, Model, surest
 from agent.vault.disclosure_index import Disclosure, Forgetting, LedgerStep
 from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
-from agent.wire.state import (
-    Corrected,
-    Entry,
-    NotThat,
-    Recipient,
-)
+from agent.wire.state import Corrected, Entry, NotThat, Recipient
 from policy.hosts import ANYBODY, host_of
 from policy.rules import SIGN
 

@@ -39,9 +39,7 @@ def assembled(paths: Paths) -> Api:
 
 
 def run(
-    paths: Paths,
-    announce: Callable[[], None] = lambda: None,
-    build: Build = assembled,
+    paths: Paths, announce: Callable[[], None] = lambda: None, build: Build = assembled
 ) -> None:
     """Run the daemon in the foreground, until a signal or a call ends it.
 

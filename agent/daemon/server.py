@@ -21,14 +21,7 @@ from agent.daemon.autolock import Autolock
 from agent.daemon.events import LOG, Bus, EndedError, kind_and_place
 from agent.daemon.request_log import Asker
 from agent.decision.values import UNDECIDED
-from agent.errors import (
-    LockedError,
-    RefusedError,
-    ReticentError,
-    UsageError,
-    VaultError,
-    misfit,
-)
+from agent.errors import LockedError, RefusedError, ReticentError, UsageError, VaultError, misfit
 from agent.wire.base import ASKER, JSON_TYPE, MOST_BYTES, UNATTENDED, Done, Fault
 from agent.wire.client import MEDIA_TYPE
 from agent.wire.decide import Answer, Frame, RelayAnswer

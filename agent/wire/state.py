@@ -13,13 +13,7 @@ from agent.wire.decide import Carry, EntryNumber
 Secret = Annotated[str, Meta(min_length=1, max_length=LONGEST_SECRET)]
 Method = Literal["passphrase", "recovery", "keyring"]
 # The variables by which programs find a screen, and those of them that a caller has.
-SCREEN = (
-    "DISPLAY",
-    "WAYLAND_DISPLAY",
-    "XAUTHORITY",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "XDG_RUNTIME_DIR",
-)
+SCREEN = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR")
 Variable = Annotated[str, Meta(max_length=4096)]
 Screen = Annotated[dict[Name, Variable], Meta(max_length=len(SCREEN))]
 EventKind = Literal[

@@ -12,14 +12,7 @@ import numpy as np
 
 from agent.decision.engine import load_model
 from agent.lab import Progress, StudyOptions, spawned
-from agent.lab.attack.outcome import (
-    Crowd,
-    Reasoner,
-    Remaining,
-    Resamples,
-    StrategyOutcome,
-    outcome,
-)
+from agent.lab.attack.outcome import Crowd, Reasoner, Remaining, Resamples, StrategyOutcome, outcome
 from agent.lab.attack.simulation import (
     Codes,
     Material,
@@ -31,15 +24,7 @@ from agent.lab.attack.simulation import (
     people_of,
     walk,
 )
-from agent.lab.attack.strategies import (
-    ANSWERED,
-    CONSTANT,
-    FAMILIES,
-    OWN,
-    SHIPPED,
-    UNSET,
-    Strategy,
-)
+from agent.lab.attack.strategies import ANSWERED, CONSTANT, FAMILIES, OWN, SHIPPED, UNSET, Strategy
 from agent.lab.paper.subject import groups_of
 from agent.model.file import SUFFIX, write
 from agent.model.model import Model

@@ -10,15 +10,7 @@ import numpy as np
 from agent.build.fitting import SHRINKAGES
 from agent.lab.charts import Chart, Criterion, Mark, Panel, Series, StudyFinding
 from agent.lab.paper import survey
-from agent.lab.paper.subject import (
-    UTILITY_ORDER,
-    K,
-    Subject,
-    claim,
-    cost_alone,
-    names_of,
-    prose,
-)
+from agent.lab.paper.subject import UTILITY_ORDER, K, Subject, claim, cost_alone, names_of, prose
 from agent.model.model import Model
 from agent.tradeoff import Point, curve, knee
 from agent.tradeoff.local_search import eager_pass

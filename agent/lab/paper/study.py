@@ -7,13 +7,7 @@ from typing import Any
 from agent.lab import Progress
 from agent.lab.charts import StudyFinding
 from agent.lab.paper import comparison, orders
-from agent.lab.paper.subject import (
-    Options,
-    Subject,
-    prose,
-    subject_of,
-    with_chosen_prior,
-)
+from agent.lab.paper.subject import Options, Subject, prose, subject_of, with_chosen_prior
 from agent.model.model import Model
 from agent.tradeoff.anonymity_set import COMBINATIONS
 from agent.tradeoff.utility import Estimator
