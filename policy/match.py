@@ -5,10 +5,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from operator import attrgetter
+from operator import attrgetter, lt
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from agent.errors import UsageError
+from policy.families import TopicProbabilities
 from policy.hosts import HostIndex, host_of
 from policy.rules import ANY, GROUP, SIGN, NamePattern, Policy, Pools, Reach, Rule, spoken
 from policy.services import Search, SearchEngine, engine_at, engines, home_of, usable
@@ -19,6 +21,10 @@ PER_ATTRIBUTE = tuple(key for key, each in SETTINGS.items() if each.about == "at
 WHOLE = tuple(key for key in SETTINGS if key not in PER_ATTRIBUTE)
 NOTHING = "nothing"
 KEPT = 4096  # recipients, and combinations of rules
+NO_TOPICS: TopicProbabilities = MappingProxyType({})
+# How probably a query is about the topics of a rule for it to hold, and for one that withholds
+# something: of 101 requests of strangers about a family that finds 82, and takes 3 of 100 others.
+LIKELY, POSSIBLE = 0.5, 0.1
 Ranks = Mapping[Rule, Mapping[str, int]]
 Why = Literal["block", "more specific", "later layer", "stricter", "later", "the same"]
 
@@ -43,12 +49,13 @@ def known(*names: str) -> dict[str, Known]:
 
 
 class Matched(NamedTuple):
-    """A rule that holds, with its place, and how specific it is in recipient and query."""
+    """A rule that holds, with its place, and how specific it is in each part but attributes."""
 
     place: int
     rule: Rule
     recipient: int
     query: int
+    topic: int
 
 
 class Contender(NamedTuple):
@@ -99,7 +106,7 @@ def _outranks(one: Contender, other: Contender) -> Why | None:
     """
     own, its = one[1], other[1]
     layer, its_layer = one[0].layer, other[0].layer
-    if layer < its_layer or own[0] < its[0] or own[1] < its[1] or own[2] < its[2]:
+    if layer < its_layer or any(map(lt, own, its)):
         return None
     if own != its:
         return "more specific"
@@ -168,9 +175,9 @@ def _verdicts(
     about others.
     """
     claims: dict[str, list[Contender]] = {}
-    for (place, rule, recipient, query), rank in holding:
+    for (place, rule, recipient, query, topic), rank in holding:
         for key, value in rule.settings.items() if rank is not None else ():
-            setting, reach = SETTINGS[key], Reach(recipient, rank or ANY, query)
+            setting, reach = SETTINGS[key], Reach(recipient, rank or ANY, query, topic)
             strictness = setting.strictness(value) if setting.order else float(place)
             claims.setdefault(key, []).append(Contender(rule, reach, value, strictness))
     return {key: decide(claims[key]) for key in keys if key in claims}
@@ -247,26 +254,34 @@ class Rulebook:
                 self._groups.setdefault(group, []).append(rule)
         self._anywhere = [rule for rule in policy.rules if rule.anywhere and not rule.lasting]
         self._lasting = [  # rules about attributes follow, as what they claim is compared in order
-            Matched(self._places[rule], rule, ANY, ANY)
+            Matched(self._places[rule], rule, ANY, ANY, ANY)
             for rule in sorted(policy.rules, key=lambda rule: bool(rule.attributes))
             if rule.lasting
         ]
         self._recipient = lru_cache(KEPT)(self._reached)
         self._verdicts = lru_cache(KEPT)(self._decided)
 
-    def match(self, recipient: str, query: str, today: date) -> Ruling:
+    def match(
+        self, recipient: str, query: str, today: date, topics: TopicProbabilities = NO_TOPICS
+    ) -> Ruling:
         """Decide about a request.
 
-        ``recipient``: a host or an address; ``today``: for rules that expire. UsageError where
-        the recipient is not a host.
+        ``recipient``: a host or an address; ``today``: for rules that expire; ``topics``: what the
+        query may be about. UsageError where the recipient is not a host.
         """
         host, pool, reached = self._recipient(recipient)
         words = spoken(query) if any(rule.queries for rule, _ in reached) else ""
         matched = []
         for rule, rank in reached:
             ranks = [each.rank for each in rule.queries if each.matches(words)]
-            if (ranks or not rule.queries) and not rule.is_over(today):
-                matched.append(Matched(self._places[rule], rule, rank, max(ranks, default=ANY)))
+            if rule.is_over(today) or (rule.queries and not ranks):
+                continue
+            found = [(e, t) for e in rule.topics for t in topics if any(map(e.matches, t))]
+            likely = sum(topics[each] for each in {topic for _, topic in found})
+            if rule.topics and likely < (POSSIBLE if rule.withholds else LIKELY):
+                continue
+            specific = rank, max(ranks, default=ANY), max((e.rank for e, _ in found), default=ANY)
+            matched.append(Matched(self._places[rule], rule, *specific))
         return Ruling(host, pool, *self._verdicts(tuple(sorted(matched))), self._known)
 
     def _decided(self, matched: tuple[Matched, ...]) -> tuple[Verdicts, Mapping[str, Verdicts]]:

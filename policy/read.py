@@ -14,7 +14,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from agent.errors import PolicyError, Problem, UsageError, nearest, reason
-from policy.rules import DEFAULT_RULE, KeyPath, Layer, NamePattern, Policy, Rule
+from policy.families import revealed_by
+from policy.hosts import ANYBODY
+from policy.match import GUARDED, Rulebook, known, may
+from policy.rules import DEFAULT_RULE, KeyPath, Layer, NamePattern, Policy, Rule, topic_pattern
 from policy.sections import TOP_KINDS, SectionReader, check_carry, dotted, shown
 from policy.services import Search, engine_at, engines
 from policy.settings import SETTINGS, DaemonSettings
@@ -105,10 +108,11 @@ def is_empty_policy(text: str) -> bool:
     return not filled - {"format"}
 
 
-def with_typo_guard(policy: Policy, names: Sequence[str]) -> Policy:
+def with_typo_guard(policy: Policy, names: Sequence[str], topics: Sequence[str] = ()) -> Policy:
     """A policy with a rule that withholds each attribute whose name it nearly has.
 
-    ``names``: the attributes of the model that decides.
+    And with each rule that withholds something about a topic, for the topic that it nearly names.
+    ``names``: the attributes of the model that decides; ``topics``: all that topics are called.
     Source: policy/FORMAT.md, "Attributes".
     """
     more = []
@@ -119,11 +123,16 @@ def with_typo_guard(policy: Policy, names: Sequence[str]) -> Policy:
                 name = f"{shown(pattern.text)}, which nearly names {intended}"
                 kept = (NamePattern.parse(intended),)
                 more.append(replace(rule, name=name, settings=_NEVER, attributes=kept))
+        for each in rule.topics:
+            intended = near(each, topics)
+            if intended is not None and keeps(rule, policy):
+                name = f"{shown(each.text)}, which nearly names {intended}"
+                more.append(replace(rule, name=name, topics=(topic_pattern(intended),)))
     return replace(policy, rules=(*policy.rules, *more)) if more else policy
 
 
 def keeps(rule: Rule, policy: Policy) -> bool:
-    """Whether an attribute that a rule of the file nearly names is withheld until it is fixed.
+    """Whether a rule of the file holds for what it nearly names until that is fixed.
 
     Not where the rule would only have allowed something, nor where the file serves several models:
     the name may be that of another one.
@@ -132,14 +141,12 @@ def keeps(rule: Rule, policy: Policy) -> bool:
         return False
     if any("model" in each.settings and not each.lasting for each in policy.rules):
         return False
-    own = rule.settings
-    stricter = own.get("disclose") in {"never", "ask"}
-    return stricter or any(float(own.get(key, 0)) > 0 for key in ("sensitivity", "guard"))
+    return rule.withholds
 
 
 def near(pattern: NamePattern, names: Sequence[str]) -> str | None:
-    """The attribute that a name was probably meant to be, if it is the name of none."""
-    if "*" in pattern.text or pattern.text in names:
+    """The attribute or topic that a name was probably meant to be, if it is the name of none."""
+    if {*pattern.text} & {*"*@"} or pattern.text in names:
         return None
     return closest(pattern.text, tuple(names))
 
@@ -218,22 +225,26 @@ class Remark(NamedTuple):
     settings: tuple[str, ...] = ()
 
 
-def audit(policy: Policy, names: Sequence[str] | None, today: date) -> tuple[Remark, ...]:
+def audit(
+    policy: Policy, names: Sequence[str] | None, today: date, topics: Sequence[str] = ()
+) -> tuple[Remark, ...]:
     """Remarks on the rules of the file, in its order.
 
-    ``names``: the attributes of the model, None to leave out what depends on it.
+    ``names``: the attributes of the model, None to leave out what depends on it; ``topics``: all
+    that its topics are called, none to leave that out.
     """
     if is_empty_policy(policy.text):
         what = f"{EMPTY_POLICY.what}, so the daemon does not use it"
         return (Remark(EMPTY_POLICY.line, "", what, EMPTY_POLICY.hint, DEFAULT_RULE),)
-    auditor = _Auditor(policy, names, today)
+    auditor = _Auditor(policy, names, today, topics)
     remarks = [each for rule in auditor.rules for each in auditor.remarks(rule)]
+    remarks += auditor.revealed()
     return tuple(sorted(remarks, key=lambda each: (each.line, each.key, each.what)))
 
 
 def misspelt(policy: Policy, names: Sequence[str]) -> tuple[Remark, ...]:
     """A remark on each name in the file that is probably meant for one of ``names``."""
-    auditor = _Auditor(policy, names, date.min)
+    auditor = _Auditor(policy, names, date.min, ())
     remarks = [each for rule in auditor.rules for each in auditor.strangers(rule)]
     return tuple(each for each in remarks if each.hint.startswith(MEANT))
 
@@ -251,8 +262,10 @@ def called(rule: Rule, lines: Mapping[Key, int], key: str = "") -> str:
 class _Auditor:
     """A policy with what is asked again and again about its rules; ``rules``: those of the file."""
 
-    def __init__(self, policy: Policy, names: Sequence[str] | None, today: date) -> None:
-        self._policy, self._names, self._today = policy, names, today
+    def __init__(
+        self, policy: Policy, names: Sequence[str] | None, today: date, topics: Sequence[str]
+    ) -> None:
+        self._policy, self._names, self._today, self._topics = policy, names, today, topics
         self.rules = [rule for rule in policy.rules if rule.layer is Layer.FILE]
         self._lines = lines_of(policy.text)
         valid = [rule for rule in policy.rules if not rule.is_over(today)]
@@ -274,20 +287,38 @@ class _Auditor:
         yield from self._searched(rule)
 
     def strangers(self, rule: Rule) -> list[Remark]:
-        """A remark on each attribute that the model lacks."""
-        names, remarks = self._names, list[Remark]()
-        if names is None:
-            return remarks
-        matching = [each for each in rule.attributes if any(map(each.matches, names))]
-        for pattern in [each for each in rule.attributes if each not in matching]:
-            hint = "`reticent model info` lists its attributes"
-            if intended := near(pattern, names):
-                until = " until you correct it, it is not sent" if keeps(rule, self._policy) else ""
-                hint = f"{MEANT} {intended!r}?{until}"
-            what = f"the model has no attribute {shown(pattern.text)}"
-            key = () if rule.path[0] == "attributes" else ("attribute",)
-            remarks.append(self._remark(rule, key, what, hint, () if matching else rule.settings))
+        """A remark on each attribute that the model lacks, and on each topic."""
+        remarks = list[Remark]()
+        parts: tuple[tuple[str, Sequence[NamePattern], Sequence[str], str], ...] = (
+            ("attribute", rule.attributes, self._names or (), "it is not sent"),
+            ("topic", rule.topics, self._topics, "that is meant"),
+        )
+        for part, patterns, names, until in parts:
+            matching = [each for each in patterns if any(map(each.matches, names))]
+            for pattern in [each for each in patterns if names and each not in matching]:
+                hint = f"`reticent model info` lists its {part}s"
+                if intended := near(pattern, names):
+                    hint = f"{MEANT} {intended!r}?"
+                    hint += f" until you correct it, {until}" if keeps(rule, self._policy) else ""
+                what = f"the model has no {part} {shown(pattern.text)}"
+                key = (part,) if rule.path[0] == "rule" else ()
+                useless = () if matching else rule.settings
+                remarks.append(self._remark(rule, key, what, hint, useless))
         return remarks
+
+    def revealed(self) -> Iterator[Remark]:
+        """Yield a remark on each fact that may be sent, and nearly tells one that never is."""
+        names = self._names or ()
+        ruled = Rulebook(self._policy, known(*names)).match(ANYBODY, "", self._today).attributes
+        closed = {name for name in names if may(ruled[name]) in ("never", GUARDED)}
+        for name in sorted(closed):
+            key = "guard" if may(ruled[name]) == GUARDED else "disclose"
+            rule = ruled[name][key].rule
+            for each in revealed_by(name) if rule.layer is Layer.FILE else ():
+                if each in names and each not in closed:
+                    what = f"{each!r} nearly tells {name!r}, and may be sent"
+                    hint = f"write {each} = 'never' as well, or accept that {name} can be guessed"
+                    yield self._remark(rule, (), what, hint)
 
     def _guarded(self, rule: Rule) -> Iterator[Remark]:
         """Yield a remark on a rule that lets out what is never sent, because it is guarded."""

@@ -10,12 +10,13 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from agent.errors import UsageError
+from policy.families import families
 from policy.hosts import LOCAL, HostIndex, HostPattern, site_of
 from policy.services import engine_at, engines
 from policy.settings import DEFAULTS, DaemonSettings, Value
 
 EXACT = 1 << 20  # more specific than any pattern
-_FORM = re.compile(r"[a-z*][a-z0-9_*]*")
+_FORM = re.compile(r"@[a-z]+|[a-z*][a-z0-9_*]*")
 MOST_CHARACTERS = 200
 # Scripts without spaces: Thai, Lao, Burmese, Khmer, kana, bopomofo, Han.
 _UNSPACED = re.compile(
@@ -34,25 +35,35 @@ SIGN = "@"  # before the name of a group, where a host may stand as well
 
 @dataclass(frozen=True, slots=True)
 class NamePattern:
-    """The name of an attribute, or a pattern in which ``*`` stands for any characters or none."""
+    """The name of an attribute or a topic, or what stands for several.
+
+    ``*`` in it stands for any characters or none, ``@`` and the name of a family for all in that.
+    """
 
     text: str
 
     @classmethod
     def parse(cls, text: str) -> "NamePattern":
-        """The pattern; UsageError where no attribute can have such a name."""
+        """The pattern; UsageError where no attribute can have such a name, or no such family is."""
         if not _FORM.fullmatch(text):
             hint = "a name has small letters, digits and _; * stands for any of them"
             raise UsageError(f"{text!r} is not an attribute name", hint)
+        known = [SIGN + each for each in families()]
+        if text.startswith(SIGN) and text not in known:
+            raise UsageError.unknown("family", text, known)
         return cls(text)
 
     @property
     def rank(self) -> int:
-        """How specific it is: the more characters it fixes the more, and a name above all."""
-        return len(self.text.replace("*", "")) + 1 if "*" in self.text else EXACT
+        """How specific it is: the more characters it fixes the more, a family, then a name."""
+        if "*" in self.text:
+            return len(self.text.replace("*", "")) + 1
+        return EXACT - 1 if self.text.startswith(SIGN) else EXACT
 
     def matches(self, name: str) -> bool:
-        """Whether it is this attribute's name, or stands for it. Linear in the name."""
+        """Whether it is this name, or stands for it. Linear in the name."""
+        if self.text.startswith(SIGN):
+            return name in families()[self.text[1:]]
         return fnmatchcase(name, self.text)
 
 
@@ -146,6 +157,15 @@ class Words:
         return not _joined(query, at)
 
 
+def topic_pattern(text: str) -> NamePattern:
+    """A topic by its name or title, as `spoken` returns it, or a family; UsageError for neither."""
+    words = spoken(text)
+    if not 0 < len(words) <= MOST_CHARACTERS:
+        hint = f"write its name or title, or one of {', '.join(families())}"
+        raise UsageError(f"{normal(text)[:MOST_CHARACTERS]!r} is not a topic", hint)
+    return NamePattern(SIGN + words if words in families() else words)
+
+
 def _joined(text: str, at: int) -> bool:
     """Whether the characters before and at a place are of one word."""
     if not 0 < at < len(text):
@@ -178,6 +198,7 @@ class Reach(NamedTuple):
     recipient: int
     attribute: int
     query: int
+    topic: int = ANY
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,6 +218,7 @@ class Rule:
     groups: tuple[str, ...] = ()
     attributes: tuple[NamePattern, ...] = ()
     queries: tuple[Words, ...] = ()
+    topics: tuple[NamePattern, ...] = ()
     expires: date | None = None
 
     @property
@@ -206,6 +228,7 @@ class Rule:
             "recipient": (*(each.text for each in self.recipients), *self.groups),
             "attribute": tuple(each.text for each in self.attributes),
             "query": tuple(each.text for each in self.queries),
+            "topic": tuple(each.text for each in self.topics),
             "expires": () if self.expires is None else (str(self.expires),),
         }
         return {key: texts for key, texts in parts.items() if texts}
@@ -223,24 +246,19 @@ class Rule:
     @property
     def lasting(self) -> bool:
         """Whether it holds for every request, on every day."""
-        return self.anywhere and not self.queries and self.expires is None
+        return self.anywhere and not self.queries and not self.topics and self.expires is None
 
     @property
     def blocks(self) -> bool:
-        """Whether it is a query block, which wins over everything."""
-        return bool(self.queries) and self.settings.get("nothing") is True
+        """Whether it blocks queries or topics, and so wins over everything."""
+        return bool(self.queries or self.topics) and self.settings.get("nothing") is True
 
-    def matches(self, host: str, pool: str, query: str, attribute: str | None = None) -> bool:
-        """Whether it is for a host and its pool, a spoken query and an attribute; any day."""
-        named = any(pool == SIGN + name for name in self.groups)
-        return (
-            (self.anywhere or named or any(each.matches(host) for each in self.recipients))
-            and (not self.queries or any(each.matches(query) for each in self.queries))
-            and (
-                not self.attributes
-                or any(each.matches(attribute or "") for each in self.attributes)
-            )
-        )
+    @property
+    def withholds(self) -> bool:
+        """Whether it keeps something from being sent, or makes it dearer."""
+        own = self.settings
+        stricter = own.get("nothing") is True or own.get("disclose") in {"never", "ask"}
+        return stricter or any(float(own.get(key, 0)) > 0 for key in ("sensitivity", "guard"))
 
     def is_over(self, today: date) -> bool:
         """Whether its last day has passed."""
@@ -262,6 +280,11 @@ class Policy:
     trusted_keys: tuple[str, ...] = ()
     daemon: DaemonSettings = field(default_factory=DaemonSettings)
     text: str = field(default="", repr=False)
+
+    @property
+    def names_topics(self) -> bool:
+        """Whether any rule names a topic, so that what a query means decides about it."""
+        return any(rule.topics for rule in self.rules)
 
     @property
     def models(self) -> frozenset[str]:

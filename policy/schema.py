@@ -60,8 +60,8 @@ def _setting(setting: Setting, defaults: Mapping[str, Any]) -> Schema:
 
 
 def _references(*about: str) -> Schema:
-    """The properties for all settings that are about one of these."""
-    keys = (key for key, each in SETTINGS.items() if each.about in about)
+    """The properties for all settings that are about one of these, or are one of them."""
+    keys = (key for key, each in SETTINGS.items() if {key, each.about} & {*about})
     return {key: {"$ref": f"#/$defs/{key}"} for key in keys}
 
 

@@ -12,7 +12,7 @@ import msgspec
 
 from agent.errors import Problem, UsageError, nearest
 from policy.hosts import LOCAL, HostPattern, host_of, site_of, suffixes
-from policy.rules import Groups, KeyPath, Layer, NamePattern, Rule, Words, is_group
+from policy.rules import Groups, KeyPath, Layer, NamePattern, Rule, Words, is_group, topic_pattern
 from policy.settings import DAEMON, SETTINGS, DaemonSettings, Risk, Setting, Share, Value
 from policy.toml_text import line_of, lines_of
 
@@ -25,7 +25,7 @@ LONGEST, CUT = 60, "..."  # characters of a value in a sentence
 PER_CENT = 100
 HUGE = 4000  # bits: Python refuses to write larger numbers in decimal
 PLACES = {"search", "address"}  # settings that are addresses of the recipients of their rule
-CONDITIONS = ("recipient", "attribute", "query", "name", "expires")
+CONDITIONS = ("recipient", "attribute", "query", "topic", "name", "expires")
 TOP = "a table goes on until the next [header]: move it to the top of the file"
 
 Parsed = TypeVar("Parsed")
@@ -131,6 +131,7 @@ class SectionReader:
             groups=tuple(each for each in recipients if isinstance(each, str)),
             attributes=values.get("attribute", ()),
             queries=values.get("query", ()),
+            topics=values.get("topic", ()),
             expires=values.get("expires"),
         )
 
@@ -273,10 +274,13 @@ def _attributes(reader: SectionReader, path: KeyPath, given: object) -> list[Rul
 
 
 def _queries(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
-    """The rule that ``[queries]`` stands for, if any."""
-    words = reader.table(path, given, {"block": _some(Words.parse)}).get("block")
-    values = {"nothing": True, "query": words}
-    return [] if words is None else [reader.rule((*path, "block"), "queries.block", values)]
+    """The rules that ``[queries]`` stands for."""
+    kinds = {key: RULE_KINDS[part] for key, part in BLOCKS.items()}
+    listed = reader.table(path, given, kinds)
+    return [
+        reader.rule((*path, key), f"queries.{key}", {"nothing": True, BLOCKS[key]: each})
+        for key, each in listed.items()
+    ]
 
 
 def _daemon(reader: SectionReader, path: KeyPath, given: object) -> DaemonSettings:
@@ -300,7 +304,7 @@ def _rules(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
         values = reader.entry(place, entry, RULE_KINDS)
         for part, (several, about) in MISPLACED.items():
             for key in entry if part in entry else ():
-                if key in SETTINGS and SETTINGS[key].about in about:
+                if key in SETTINGS and {key, SETTINGS[key].about} & {*about}:
                     hint = f"leave out {part}, or make it a rule of its own"
                     reader.add((*place, key), f"a rule for some {several} cannot set it", hint)
         name = values.get("name", f"rule {number + 1}")
@@ -391,10 +395,12 @@ _FORMAT = _fitting(
 SETTING_KINDS = _settings(SETTINGS, "attribute", "request", "recipient")
 DAEMON_KINDS = _settings(DAEMON, "daemon")
 ATTRIBUTE_KINDS = {**_settings(SETTINGS, "attribute"), "expires": _one(_DAY)}
+BLOCKS = {"block": "query", "block_topics": "topic"}  # keys of `[queries]`, by those of a rule
 RULE_KINDS: dict[str, Kind] = {
     "recipient": _recipients,
     "attribute": _some(NamePattern.parse),
     "query": _some(Words.parse),
+    "topic": _some(topic_pattern),
     "name": _one(_NAME),
     "expires": _one(_DAY),
     **SETTING_KINDS,
@@ -410,8 +416,9 @@ TOP_KINDS: dict[str, Kind] = {
     "rule": _rules,
     **SETTING_KINDS,
 }
-# What a rule with such a part cannot set, by what it is about, and what that part names.
+# What a rule with such a part cannot set, by its key or what it is about, and what the part names.
 MISPLACED = {
     "attribute": ("attributes", ("request", "recipient")),
     "query": ("queries", ("recipient",)),
+    "topic": ("topics", ("recipient", "model")),
 }

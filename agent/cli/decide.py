@@ -32,7 +32,7 @@ from agent.cli.policy import (
     with_others,
 )
 from agent.cli.printing import page
-from agent.decision.context import Context, Terms, rulebook, terms_under
+from agent.decision.context import Context, Terms, rulebook, terms_under, topics_of
 from agent.decision.decide import decide as decision_of
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Curve, Request
@@ -115,7 +115,8 @@ def context_of(
     request = ANYBODY if recipient is None else recipient, query or "", today()
     chosen = _model(rules, request, model)
     noted(rules, models := with_others(chosen))
-    ruling = rulebook(rules, chosen, models).match(*request)
+    topics = topics_of(rules, models, Model.read, request[1])
+    ruling = rulebook(rules, chosen, models).match(*request, topics)
     terms = _with_settings(ruling, settings, chosen)
     if query is None:
         terms = replace(terms, mode="standing")

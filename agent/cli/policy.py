@@ -9,20 +9,11 @@ from typing import Any
 
 import click
 
-from agent.cli.options import (
-    ASKED,
-    PATH,
-    QUERY,
-    Commands,
-    Deferred,
-    Output,
-    answers,
-    option,
-    today,
-)
+from agent.cli.options import ASKED, PATH, QUERY, Commands, Deferred, Output, answers, option, today
 from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, wide
 from agent.daemon.locale import LOCALE
-from agent.decision.context import attributes_of, rulebook
+from agent.daemon.policy_file import check_guards
+from agent.decision.context import attributes_of, audited, rulebook, topics_of
 from agent.decision.decide import read_by
 from agent.errors import PolicyError, Problem, ReticentError, UsageError, nearest
 from agent.files import check_ours
@@ -34,7 +25,7 @@ from agent.words.figures import counted, sensitivity
 from agent.words.titles import WHY_NOTHING, Titles, quoted, read_as, titled
 from policy.hosts import ANYBODY
 from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
-from policy.read import Remark, audit, load, misspelt
+from policy.read import Remark, load, misspelt
 from policy.rules import SIGN, Layer, Policy, Rule
 from policy.settings import SETTINGS, Value
 from policy.toml_text import line_of, lines_of
@@ -148,14 +139,13 @@ def check(files: tuple[Path, ...]) -> Output:
     Also lists what has no effect: rules that never match, or that others always override.
     """
     models = installed_models()
-    attributes = attributes_of(models, models).values()
-    names = [*dict.fromkeys(name for each in attributes for name in sorted(each.names))]
     checked, lines, code = [], list[str](), 0
     for file in files or (own_policy(),):
         problems, remarks, rules = tuple[Problem, ...](), tuple[Remark, ...](), 0
         findings: Sequence[Problem | Remark] = ()
         try:
             policy = read_policy(file)
+            check_guards(policy, models)
         except PolicyError as error:
             findings = problems = error.problems
             code = max(code, error.exit_code)
@@ -165,7 +155,7 @@ def check(files: tuple[Path, ...]) -> Output:
             verdict = f"{error} ({error.hint})"
         else:
             rules = sum(rule.layer is Layer.FILE for rule in policy.rules)
-            findings = remarks = audit(policy, names, today())
+            findings = remarks = audited(policy, models, today())
             notes = f", {counted(len(remarks), 'note')}" if remarks else ""
             verdict = f"{file}: {counted(rules, 'rule')}, no problems{notes}"
         for each in findings:
@@ -287,7 +277,8 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
     if recipient is None:
         anywhere = tuple(each for each in book.policy.rules if each.anywhere)
         book = rulebook(replace(book.policy, rules=anywhere, groups={}), used, models)
-    ruling = book.match(ANYBODY if recipient is None else recipient, query or "", today())
+    topics = topics_of(loaded, models, Model.read, query or "")
+    ruling = book.match(ANYBODY if recipient is None else recipient, query or "", today(), topics)
     host = None if recipient is None else ruling.host
     pool = f"the whole group {ruling.pool[1:]}" if ruling.pool.startswith(SIGN) else ruling.pool
     about = {"remembered by": pool if host else ""}
@@ -302,7 +293,7 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
     groups = {name: [each.text for each in of] for name, of in loaded.groups.items()}
     if host is None:
         about["groups"] = ", ".join(f"{name} ({', '.join(of)})" for name, of in groups.items())
-        partial = [each for each in rules if each.queries or not each.anywhere]
+        partial = [e for e in rules if e.queries or e.topics or not e.anywhere]
         about["for some only"] = ", ".join(_named(each, lines) for each in partial)
     about["trusted keys"] = ", ".join(loaded.trusted_keys)
     message = {

@@ -37,19 +37,9 @@ from agent.cli.policy import (
     read_policy,
     written,
 )
-from agent.cli.printing import (
-    Column,
-    facts,
-    note,
-    numeric,
-    page,
-    paragraph,
-    say,
-    table,
-    wide,
-)
+from agent.cli.printing import Column, facts, note, numeric, page, paragraph, say, table, wide
 from agent.cli.prompts import agree
-from agent.daemon.policy_file import Change, Edit, rewrite
+from agent.daemon.policy_file import Change, Check, Edit, check_guards, rewrite
 from agent.decision.context import attributes_of
 from agent.errors import PolicyError, UsageError
 from agent.files import read_bytes
@@ -140,18 +130,18 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
             policy = read(text, policy.source, preset)
         return amend.with_settings(text, policy, where, values) if values else text
 
-    edit = _rewritten(file, change)
+    edit = _rewritten(file, change, lambda after: check_guards(after, models))
     noted(edit.after, models)
     attributes = attributes_of(models, models)
     winning = amend.overriding_rules(edit.after, where, values, attributes, today())
     return _outcome(edit, {**values, **removed}, winning, titles)
 
 
-def _rewritten(path: Path, change: Change) -> Edit:
+def _rewritten(path: Path, change: Change, check: Check = lambda _: None) -> Edit:
     """Change a policy file; else show all that is wrong with it, or would be."""
     load(path)
     try:
-        return rewrite(path, change)
+        return rewrite(path, change, check)
     except UsageError as error:
         if isinstance(error.__cause__, PolicyError):
             note("this is what the policy would be, and nothing was written")

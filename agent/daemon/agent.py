@@ -236,7 +236,7 @@ class Agent:
     def use_models(self, vault: Vault | None, now: datetime) -> None:
         """Use the models that may be used, in rules, ledger and sources."""
         models = self.known_models(now)
-        self.rules.use(models)
+        self.rules.use(models, self.reader.read)
         if vault is not None:
             vault.ledger.disclosures.use(Concepts(models))
             names = frozenset(each.name for m in models for each in m.attributes[m.persons :])

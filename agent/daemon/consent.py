@@ -25,7 +25,7 @@ from agent.wire.state import Site
 from agent.words.figures import listed
 from policy.amend import with_assistant, without_refusals
 from policy.hosts import host_of, site_of
-from policy.match import Rulebook, Ruling, known
+from policy.match import NO_TOPICS, Rulebook, Ruling, known
 from policy.rules import Policy, Rule
 
 ALREADY_SENT = "Data already sent cannot be recalled."
@@ -328,6 +328,7 @@ class Consent:
             everyone=word.about == "everyone",
             until=None if word.days is None else now.date() + timedelta(days=word.days),
             answers=query is not None,
+            topics=self._active().topics(query) if query else NO_TOPICS,
         )
 
     def _apply(self, wanted: Instruction, lasting: str, now: datetime) -> tuple[Ruled, Revert]:
@@ -403,7 +404,8 @@ class Consent:
         book = None if model is None else active.book(model)
         if book is None or review.kind == "offer":
             return None
-        ruling = book.match(review.recipient, review.query, now.date())
+        topics = active.topics(review.query)
+        ruling = book.match(review.recipient, review.query, now.date(), topics)
         if ruling.pool != review.pool:  # an answer to it reports that change
             return None
         rest = [e for e in review.names if ruled_of(ruling, e) == "ask" or e not in ruling.known]

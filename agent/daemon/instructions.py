@@ -18,6 +18,7 @@ from agent.decision.values import Decision
 from agent.errors import UsageError
 from agent.wire.policy import Disclose, Ruled
 from policy.amend import SHORT, RuleScope, free_name, with_settings
+from policy.families import TopicProbabilities
 from policy.hosts import HostPattern, site_of
 from policy.match import GUARDED, Attributes, Rulebook, Ruling, Verdict, may
 from policy.read import preset, read
@@ -37,8 +38,8 @@ class Instruction:
 
     ``host``: canonical, and with it all that it pools with, unless it is for ``everyone``;
     ``names``: of the attributes, each with all that it goes by; ``query``: of the request that it
-    is about; ``until``: the last day, None for no end; ``answers``: whether it answers a review,
-    and so opens only what is ruled `ask`.
+    is about; ``topics``: what that may be about; ``until``: the last day, None for no end;
+    ``answers``: whether it answers a review, and so opens only what is ruled `ask`.
     """
 
     host: str
@@ -48,6 +49,7 @@ class Instruction:
     everyone: bool = False
     until: date | None = None
     answers: bool = False
+    topics: TopicProbabilities = field(default_factory=dict)
 
     @property
     def called(self) -> frozenset[str]:
@@ -276,7 +278,7 @@ def check_effect(policy: Policy, word: Instruction, today: date) -> None:
 
 def ruling_of(policy: Policy, word: Instruction, today: date) -> Ruling:
     """Apply a policy to the request that an instruction is about."""
-    return Rulebook(policy, word.names).match(word.host, word.query, today)
+    return Rulebook(policy, word.names).match(word.host, word.query, today, word.topics)
 
 
 def check_open(policy: Policy, word: Instruction, today: date) -> Ruling:

@@ -7,9 +7,9 @@ from datetime import datetime
 from functools import partial
 
 from agent.daemon.agent import Agent
-from agent.daemon.policy_file import rewrite
+from agent.daemon.policy_file import check_guards, rewrite
 from agent.daemon.reviews import own_search
-from agent.decision.context import Context, attributes_of, rulebook, terms_under
+from agent.decision.context import Context, attributes_of, audited, rulebook, terms_under, topics_of
 from agent.decision.decide import decide
 from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_left
 from agent.decision.values import Request
@@ -23,7 +23,7 @@ from agent.wire.decide import Allowed, Offer
 from policy import amend
 from policy.hosts import ANYBODY, host_of, site_of
 from policy.match import GUARDED, Rulebook, may
-from policy.read import Remark, audit, preset, read
+from policy.read import Remark, preset, read
 from policy.rules import KeyPath, Layer, Policy, Pools, Rule
 from policy.services import own_address
 from policy.settings import SETTINGS
@@ -40,10 +40,8 @@ def rules(now: datetime, agent: Agent) -> wire.RulesStatus:
     if policy is None:
         return wire.RulesStatus(path=path, in_use=False, problems=problems)
     today, lines = now.date(), lines_of(policy.text)
-    usable = agent.known_models(now)
-    names = [*dict.fromkeys(each.name for model in usable for each in model.attributes)]
     remarks: dict[Rule, list[Remark]] = {}
-    for remark in audit(policy, names or None, today):
+    for remark in audited(policy, agent.known_models(now), today):
         remarks.setdefault(remark.rule, []).append(remark)
     alone = Rulebook(policy, {}).match(ANYBODY, "", today).settings  # for recipients without rules
     effective = [
@@ -142,11 +140,12 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
             policy = read(text, policy.source, preset)
         return amend.without_settings(text, policy, where, unset) if unset else text
 
-    written = rewrite(agent.rules.path, change)
+    models = agent.known_models(now)
+    written = rewrite(agent.rules.path, change, lambda after: check_guards(after, models))
     policy = written.after
     try:
         model = agent.model_for(where.host(policy), where.words(), now)
-        names = attributes_of((model, *agent.known_models(now)), [model])
+        names = attributes_of((model, *models), [model])
     except (ModelError, UsageError):
         names = {}
     lines = lines_of(policy.text)
@@ -190,7 +189,8 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
             holdings.add_facts(record.at, site_of(record.host), record.means)
             unchanged += 1
             continue
-        ruling = books[model.id].match(record.host, record.query, record.at.date())
+        topics = topics_of(policy, models, agent.reader.read, record.query)
+        ruling = books[model.id].match(record.host, record.query, record.at.date(), topics)
         codes = vault.profile.codes(model)  # past requests are the user's own: no answer leaves
         requested = (each.name for each in model.attributes[model.persons :])
         available = frozenset({*codes, *requested})

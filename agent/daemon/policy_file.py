@@ -4,19 +4,20 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from stat import S_IMODE
 from typing import NamedTuple
 
 from agent.daemon.events import LOG
-from agent.decision.context import Terms, attributes_of, rulebook, terms_under
+from agent.decision.context import Read, Terms, attributes_of, rulebook, terms_under, topics_of
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError
 from agent.files import check_ours, clear_unfinished, replace_bytes
 from agent.model.model import Model
 from agent.wire.state import PolicyStatus
+from policy.families import TopicProbabilities, revealed_by
 from policy.hosts import host_of
-from policy.match import Attributes, Rulebook
+from policy.match import NO_TOPICS, Attributes, Rulebook
 from policy.read import EMPTY_POLICY, is_empty_policy, load, misspelt, opened, preset, read
 from policy.rules import SIGN, Layer, Policy, Pools
 from policy.settings import DaemonSettings
@@ -105,6 +106,17 @@ def rewrite(path: Path, change: Change, check: Check = lambda _: None) -> Edit:
     return Edit(before, after, changed != current.text)
 
 
+def check_guards(policy: Policy, models: Sequence[Model]) -> None:
+    """Raise UsageError where a rule guards a fact that no table holds beside others."""
+    shared = {each.shared for model in models for each in model.attributes} - {""}
+    for rule in policy.rules:
+        for name in {each.text for each in rule.attributes} & shared:
+            if float(rule.settings.get("guard", 0)) > 0:
+                others = "".join(f", {each}" for each in revealed_by(name))
+                what = f"no table holds {name!r} beside other facts, so a guard cannot count them"
+                raise UsageError(what, f"write disclose = 'never' instead: {name}{others}")
+
+
 def restore(path: Path, edit: Edit) -> None:
     """Restore the text of a file from before a change of ours.
 
@@ -123,9 +135,16 @@ def restore(path: Path, edit: Edit) -> None:
 class ActivePolicy:
     """A policy, or none; it never changes, but caches what was asked."""
 
-    def __init__(self, policy: Policy | None, models: Sequence[Model] = ()) -> None:
-        """Take the policy, and the models by any of whose names its rules may call a fact."""
-        self.policy, self.models = policy, models
+    def __init__(
+        self, policy: Policy | None, models: Sequence[Model] = (), read: Read = Model.read
+    ) -> None:
+        """Take the policy, and the models by any of whose names its rules may call a fact.
+
+        ``read``: reads a text by a model.
+        """
+        self.policy, self.models, self.read = policy, models, read
+        self.topics: Callable[[str], TopicProbabilities] = partial(topics_of, policy, models, read)
+        """What a query may be about, where a rule names a topic."""
         groups = {} if policy is None else policy.groups
         self.daemon = DaemonSettings() if policy is None else policy.daemon
         self.keys = () if policy is None else policy.trusted_keys
@@ -134,6 +153,7 @@ class ActivePolicy:
         self._books: dict[tuple[str, str], Rulebook] = {}
         self._terms: dict[tuple[int, str, frozenset[str] | None], Terms] = {}
         rules = () if policy is None else policy.rules
+        self._topical = policy is not None and policy.names_topics
         self._routes = any(
             "model" in rule.settings or rule.settings.get("carry") == "parameters" for rule in rules
         )
@@ -191,7 +211,8 @@ class ActivePolicy:
         book = self.book(model)
         if book is None:
             return None
-        ruling = book.match(recipient, query, today)
+        topics = self.topics(query) if self._topical else NO_TOPICS
+        ruling = book.match(recipient, query, today, topics)
         # One object for the same rules; its terms keep it.
         key = (id(ruling.settings), ruling.host, available)
         if key not in self._terms:
@@ -268,13 +289,16 @@ class PolicyFile:
         stamp = fingerprint_of(self.path)
         return self._take(stamp, _load(self.path, stamp), now)
 
-    def use(self, models: Sequence[Model]) -> None:
-        """Have a rule on what one of these models calls a fact hold for what the others call it."""
-        self.active = ActivePolicy(self.policy, models)
+    def use(self, models: Sequence[Model], read: Read) -> None:
+        """Have a rule on what one of these models calls a fact hold for what the others call it.
+
+        ``read``: reads a text by a model.
+        """
+        self.active = ActivePolicy(self.policy, models, read)
 
     def forget(self) -> None:
         """Forget what was asked; the rules stay in force."""
-        self.active = ActivePolicy(self.policy, self.active.models)
+        self.active = ActivePolicy(self.policy, self.active.models, self.active.read)
 
     def status(self) -> PolicyStatus:
         """Describe the file, and whether there are rules in force."""
@@ -311,7 +335,7 @@ class PolicyFile:
         if texts[0] == texts[1] and problems == self.problems:
             return False
         if policy is not self.policy:
-            self.active = ActivePolicy(policy, self.active.models)
+            self.active = ActivePolicy(policy, self.active.models, self.active.read)
             self._loaded_at = None if policy is None else now
         self.problems, self.stale = problems, policy is not None and bool(problems)
         if problems:

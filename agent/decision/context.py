@@ -1,8 +1,9 @@
 """All that a decision depends on, and the same in indexes, as the mathematics wants it."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import date
 from math import frexp, inf, ldexp
 from typing import Any, get_args
 
@@ -20,13 +21,15 @@ from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import Settings
 from agent.tradeoff.search import ALGORITHMS, Algorithm
 from agent.tradeoff.tables import union
+from policy.families import TopicProbabilities, families
 from policy.match import Attributes, Known, Rulebook, Ruling
-from policy.read import with_typo_guard
-from policy.rules import Policy
+from policy.read import Remark, audit, with_typo_guard
+from policy.rules import Policy, spoken
 from policy.settings import Memory, Mode, Protect, Unknown
 
 Weights = tuple[tuple[str, float], ...]
 HARDLY: Reason = "hardly helps"
+Read = Callable[[Model, str], Interpretation]
 FINITE = "a finite number from 0"
 WHOLE = "a whole number from 1"
 
@@ -138,7 +141,8 @@ def attributes_of(models: Iterable[Model], deciding: Iterable[Model]) -> Attribu
     """The attributes of the deciding models, each by all that any model calls it."""
     names, concepts = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for each in (attribute for model in models for attribute in model.attributes):
-        called = filter(NAME.fullmatch, (each.name, each.concept))  # MODEL.NAME is in no rule
+        # MODEL.NAME is in no rule.
+        called = filter(NAME.fullmatch, (each.name, each.concept, each.shared))
         names[each.concept].update(called)
     for each in (attribute for model in deciding for attribute in model.attributes):
         concepts[each.name].add(each.concept)
@@ -152,20 +156,54 @@ def rulebook(policy: Policy, model: Model, models: Iterable[Model]) -> Rulebook:
     """The rules of a policy, ready for the attributes of a model.
 
     ``models``: all that the policy is for: a rule on what one of them calls a fact is on that fact,
-    whichever decides. A rule that nearly names an attribute of any of them withholds it.
+    whichever decides. A rule that nearly names an attribute or a topic of any of them
+    holds for that.
     """
     every = (model, *models)
     names = dict.fromkeys(each.name for some in every for each in some.attributes)
-    return Rulebook(with_typo_guard(policy, [*names]), attributes_of(every, [model]))
+    guarded = with_typo_guard(policy, [*names], topic_names(policy, every))
+    return Rulebook(guarded, attributes_of(every, [model]))
+
+
+def audited(policy: Policy, models: Iterable[Model], today: date) -> tuple[Remark, ...]:
+    """Remarks on a policy for these models."""
+    some = [*models]
+    known = attributes_of(some, some).values()
+    names = [*dict.fromkeys(name for each in known for name in sorted(each.names))]
+    return audit(policy, names or None, today, topic_names(policy, some))
+
+
+def topic_names(policy: Policy, models: Iterable[Model]) -> list[str]:
+    """All that a rule may call a topic or a family, as `spoken` returns it; none if none does."""
+    queries = [each for model in models for each in model.queries] if policy.names_topics else []
+    named = [spoken(text) for each in queries for text in (each.text, each.title)]
+    return [*dict.fromkeys((*families(), *named))] if queries else []
+
+
+def topics_of(
+    policy: Policy | None, models: Iterable[Model], read: Read, query: str
+) -> TopicProbabilities:
+    """What a query may be about, the surest model first; nothing if no rule names a topic.
+
+    ``read``: reads a text by a model. Raises as that does.
+    """
+    found = dict[frozenset[str], float]()
+    for model in models if policy is not None and policy.names_topics else ():
+        for each in read(model, query).candidates:
+            meant = model.queries[each.query]
+            called = frozenset({spoken(meant.text), spoken(meant.title)})
+            found[called] = max(found.get(called, 0.0), each.probability)
+    return found
 
 
 def terms_under(ruling: Ruling, model: Model) -> Terms:
     """The terms that a policy sets for one request.
 
-    A guard on a request attribute only keeps it from leaving: a guard's cost is about people.
-    Where the model counts real people, ``people`` of them must look alike, for everyone. As words
-    of a search attributes are carried that have a word for any value and no sensitivity of their
-    own: a function of the model, never of the user's value (DESIGN.md 2.6); as parameters none.
+    A guard on a request attribute, or on what is counted by shares, only keeps it from leaving: a
+    guard's cost is about people in a table. Where the model counts real people, ``people`` of them
+    must look alike, for everyone. As words of a search attributes are carried that have a word for
+    any value and no sensitivity of their own: a function of the model, never of the user's value
+    (DESIGN.md 2.6); as parameters none.
     """
 
     def ruled(disclose: str) -> frozenset[str]:
@@ -176,7 +214,7 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
         some = ruling.attributes.items()
         return {name: float(keys[key].value) for name, keys in some if key in keys}
 
-    persons = {each.name for each in model.attributes[: model.persons]}
+    persons = {each.name for each in model.attributes[: model.persons] if not each.shared}
     values: dict[str, Any] = {key: verdict.value for key, verdict in ruling.settings.items()}
     guarded = {name: weight for name, weight in numbers("guard").items() if weight > 0}
     limits = Limits(**{key: values[key] for key in values.keys() & LIMITS})

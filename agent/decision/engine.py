@@ -8,7 +8,7 @@ from threading import RLock
 from typing import Any, TypedDict, Unpack
 
 from agent.decision.cache import Cache
-from agent.decision.context import Context, Terms, rulebook, terms_under
+from agent.decision.context import Context, Terms, rulebook, terms_under, topics_of
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge, share_of
 from agent.decision.values import Decision, Request, Topics
@@ -136,7 +136,8 @@ class Engine:
             rules = policy if isinstance(policy, Policy) else load(Path(policy))
             day = today or datetime.now().astimezone().date()
             book = rulebook(rules, model, self.models)
-            ruling = book.match(request.recipient or ANYBODY, request.query, day)
+            topics = topics_of(rules, self.models, self._cache.read, request.query)
+            ruling = book.match(request.recipient or ANYBODY, request.query, day, topics)
             terms = terms_under(ruling, model)
         fields: dict[str, Any] = {**options}
         for name in fields.keys() - DecideOptions.__annotations__.keys():

@@ -51,6 +51,20 @@ def test_what_is_no_policy_steers_nothing(run: Run, folder: Path) -> None:
         assert (ran.err + checked.out).replace("\n", "").isprintable()
 
 
+def test_topics_of_the_models_are_named_and_others_noted(run: Run, folder: Path) -> None:
+    """By what a request is read as; a name that is nearly one counts as that."""
+    (folder / "topics.toml").write_text('[queries]\nblock_topics = ["Work and job", "bees"]\n')
+    checked = run("policy", "check", "topics.toml").out
+    assert "topics.toml:2: note: queries.block_topics: the model has no topic 'bees'" in checked
+    assert "(did you mean 'work and jobs'? until you correct it, that is meant)" in checked
+    for query, nothing in (("find work as a nurse", True), ("which editor", False)):
+        request = ("--recipient", "a.example", "--query", query, "--policy", "topics.toml")
+        shown = run("policy", "show", *request).out
+        assert ("Nothing is sent to a.example: " in shown) == nothing
+        decided = run("model", "decide", *request, "--json").out
+        assert ('"code": "blocked"' in decided) == nothing
+
+
 @pytest.mark.usefixtures("folder")
 def test_a_policy_that_others_can_write_is_as_bad_as_for_the_daemon(run: Run) -> None:
     """One's own; what is named may be anybody's."""

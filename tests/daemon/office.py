@@ -48,7 +48,7 @@ class Office:
         content = self.path.read_bytes() if self.path.exists() else None
         if content != self._content or self.models != self._active.models:
             policy = None if content is None else load(self.path)
-            self._active, self._content = ActivePolicy(policy, self.models), content
+            self._active, self._content = ActivePolicy(policy, self.models, Model.read), content
         return self._active
 
     def policy(self) -> Policy | None:
@@ -70,7 +70,7 @@ class Office:
         """Return what would be decided, by which terms, and what is ruled; nothing is noted."""
         book = self.active().book(model)
         assert book is not None
-        ruling = book.match(host, query, self.now.date())
+        ruling = book.match(host, query, self.now.date(), self.active().topics(query))
         terms = self.consent.overlay(terms_under(ruling, model))
         decision = decide(Request(query, ruling.host), terms, Knowledge(), model, cache=CACHE)
         return decision, terms, ruling

@@ -220,6 +220,25 @@ def test_what_waits_follows_the_rules_in_force(
         assert {*review.names} <= office.decided(review.recipient)[1].ask
 
 
+@pytest.mark.parametrize("lasting", ["once", "always"])
+def test_what_a_rule_for_a_topic_asks_about_waits_and_is_settled(
+    office: Office, lasting: str
+) -> None:
+    """An answer opens it once; one that lasts is refused where that rule would still win."""
+    rule = 'lambda = 0.01\n[[rule]]\ntopic = "Python, today!"\ndisclose = "ask"\n'
+    office.path.write_text(rule)
+    assert office.request("a.example", "restaurants today")[1] is None
+    review = office.review("a.example")
+    assert office.consent.reviews(office.now) == [review]
+    if lasting == "always":
+        with pytest.raises(UsageError, match="would have no effect: 'rule 1' decides"):
+            office.say(review, "approve", lasting, about="everyone")
+        return
+    office.say(review, "approve")
+    assert disclosed(office, "a.example") == {*review.names}
+    assert not disclosed(office, "a.example")
+
+
 PARTS: tuple[tuple[Any, ...], ...] = (
     *(("request", "say", "override", "undo"), ("a.example", "s1.example"), (0, 1)),
     *(("approve", "deny"), ("once", "always"), ("recipient", "everyone")),

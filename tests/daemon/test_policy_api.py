@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from agent.daemon.agent import Agent
 from agent.daemon.handle import handle
+from agent.daemon.locale import LOCALE
 from agent.daemon.policy_api import NO_POLICY, attributes, rules, try_policy
+from agent.decision.context import audited
 from agent.errors import LockedError, ModelError, PolicyError, UsageError
 from agent.wire.decide import Ask
 from agent.wire.policy import AttributeStatus, PolicyEdit, RuleStatus, TryPolicy
 from policy.hosts import ANYBODY
 from policy.match import GUARDED, Rulebook, known
-from policy.read import audit
 from policy.rules import Layer
 from tests.decision.transcripts import Rules, policies
 from tests.policy.strategies import documents, rendered
@@ -100,7 +101,7 @@ def test_it_says_what_a_rulebook_and_an_audit_say(document: dict[str, object]) -
         assert {key: read(text) for key, text in said.settings.items()} == dict(rule.settings)
         assert (said.line is None) == (rule.layer is Layer.PRESET)
         assert said.expired == (rule.expires is not None and rule.expires < today)
-        own = [each for each in audit(policy, NAMES, today) if each.rule is rule]
+        own = [each for each in audited(policy, [MODEL, LOCALE], today) if each.rule is rule]
         assert [(each.line, each.what) for each in said.remarks] == [
             (each.line, each.what) for each in own
         ]

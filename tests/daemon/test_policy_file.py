@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agent.daemon.policy_file
-from agent.daemon.policy_file import SETTLING, PolicyFile, fingerprint_of, rewrite
+from agent.daemon.policy_file import SETTLING, PolicyFile, check_guards, fingerprint_of, rewrite
 from agent.errors import UnsafeError, UsageError
-from policy.read import Check, load
+from policy.read import Check, load, preset, read
 from policy.rules import Policy
+from tests.model.examples import judged_model
 from tests.wire.fake import short_folder
 from tests.worlds.people import MONDAY
 
@@ -340,3 +341,27 @@ def test_what_others_can_write_is_not_written_over(policy: Path) -> None:
     with pytest.raises(UnsafeError, match="other users can write to this file"):
         rewrite(policy, add)
     assert policy.read_bytes() == BEFORE.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("traits = { guard = 1 }", "write disclose = 'never' instead: traits"),
+        ("diet = { guard = 1 }", "write disclose = 'never' instead: diet, fasting"),
+        ("diet = { guard = 0 }", None),
+        ("region = { guard = 1 }", None),
+        ("traits = 'never'", None),
+    ],
+)
+def test_a_guard_on_what_is_counted_by_shares_is_refused(
+    text: str, hint: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what reveals it: no table says how often it comes with another fact."""
+    known = {"diet": ("fasting",)}
+    monkeypatch.setattr(agent.daemon.policy_file, "revealed_by", lambda name: known.get(name, ()))
+    rules, refused = read(f"[attributes]\n{text}\n", "mine", preset), None
+    try:
+        check_guards(rules, [judged_model()])
+    except UsageError as error:
+        refused = error.hint
+    assert refused == hint

@@ -218,3 +218,24 @@ def test_the_status_says_that_texts_are_not_read(reads: Home) -> None:
     reads.agent.reader = TextReader(fail)
     asyncio.run(reads.agent.reader.prepare(reads.agent.usable_models(reads.now)))
     assert f"{UNREADABLE}the encoder cannot be loaded: OSError" in reads.calls.status().notes
+
+
+@pytest.mark.parametrize("topic", [PYTHON.upper(), "restaurants_today", "bees"])
+def test_a_topic_that_is_blocked_carries_nothing(reads: Home, topic: str) -> None:
+    """If a text is possibly about it, until the user says that it is not."""
+    agent, ask = reads.agent, Ask(query=TEXT, recipient=SHOP)
+    agent.use_models(agent.vault, reads.now)
+    reads.rule(f'lambda = 0.0\n[queries]\nblock_topics = "{topic}"\n')
+    codes = [reads.calls.decide(ask).code]
+    for name in (PYTHON, "restaurants today"):
+        assert agent.reader.corrections is not None
+        agent.reader.corrections.add(TEXT, "made-1", name)
+        codes.append(reads.calls.decide(ask).code)
+    assert (
+        codes
+        == {
+            PYTHON.upper(): ["blocked", "unknown query", "unknown query"],
+            "restaurants_today": ["blocked", "blocked", "unknown query"],
+            "bees": ["answered", "unknown query", "unknown query"],
+        }[topic]
+    )

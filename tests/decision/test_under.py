@@ -5,18 +5,24 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.context import LIMITS, TERMS, Limits, Terms, rulebook, terms_under
+from agent.decision.context import LIMITS, TERMS, Limits, Terms, rulebook, terms_under, topics_of
+from agent.model.model import Model
+from agent.model.reading import Candidate, Interpretation
+from policy.families import TopicProbabilities
 from policy.match import Rulebook, Ruling, known
 from policy.read import preset, read
 from policy.settings import SETTINGS
 from tests.decision.made import NAMES, OTHER_NAMES, elsewhere, made_model
+from tests.model.examples import judged_model
 from tests.policy.strategies import TODAY, documents, rendered, requests
 
 MODEL = made_model(0, people=10)
 OTHER = elsewhere(MODEL)
+DINNER = frozenset({"dinner", "what to cook"})
 OF_ATTRIBUTES = {"disclose", "sensitivity", "guard"}
 OF_PEOPLE = {"people"}  # joins k, where people are counted
 OF_MODEL = {"carry"}  # says what can be carried, by the model's words
@@ -88,6 +94,40 @@ def test_a_rule_holds_for_a_fact_whatever_models_call_it(
                 terms[key] = {names[name]: weight for name, weight in terms[key]}
             found.append(terms)
     assert found == found[:1] * 4
+
+
+def test_a_rule_on_a_kind_is_for_each_of_its_facts() -> None:
+    """And a guard on what is counted by shares withholds it, since nothing can be counted."""
+    model = judged_model()
+    text = 'traits = { disclose = "auto", guard = 1 }\ndiet = "ask"\nregion = { guard = 2 }\n'
+    book = rulebook(read(f"[attributes]\n{text}", "test", preset), model, [])
+    terms = terms_under(book.match("shop.example", "", TODAY), model)
+    assert terms.excluded == {"traits", "traits_2", "traits_3"}
+    assert terms.ask == {"diet"}
+    assert terms.guards == (("region", 2.0),)
+
+
+@pytest.mark.parametrize(
+    ("text", "topics"),
+    [
+        ('topic = "what to cook?"', {DINNER: 1.0}),
+        ('topic = "dinner"', {DINNER: 1.0}),
+        ("mode = 'planned'", {}),
+    ],
+)
+def test_a_query_is_read_where_a_rule_names_a_topic(text: str, topics: TopicProbabilities) -> None:
+    """By the surest of several models, and else by none."""
+    model, texts = judged_model(), list[str]()
+
+    def reading(model: Model, query: str) -> Interpretation:
+        texts.append(query)
+        chance = 1.0 if len(texts) > 1 else 0.25
+        return replace(model.read(query), candidates=(Candidate(0, chance),))
+
+    policy = read(f"[[rule]]\n{text}\nk = 2\n", "test", preset)
+    assert topics_of(policy, [model, model, model], reading, "quick dinner") == topics
+    assert len(texts) == 3 * len(topics)
+    assert topics_of(None, [model], reading, "quick dinner") == {}
 
 
 def _flat(terms: Terms) -> dict[str, Any]:

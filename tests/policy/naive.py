@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path as File
 from typing import Any, NamedTuple
 
+from policy.families import TopicProbabilities
 from tests.policy.strategies import Asked
 
 Document = Mapping[str, Any]
@@ -29,7 +30,7 @@ FROM_OPEN_TO_STRICT = {
 }
 NOT_SETTINGS = {
     *("format", "preset", "trusted_keys", "attributes", "groups", "queries", "rule", "daemon"),
-    *("recipient", "attribute", "query", "name", "expires"),
+    *("recipient", "attribute", "query", "topic", "name", "expires"),
 }
 
 
@@ -42,6 +43,7 @@ class Entry(NamedTuple):
     recipient: Part = None
     attribute: Part = None
     query: Part = None
+    topic: Part = None
     expires: date | None = None
 
 
@@ -49,7 +51,7 @@ class Claim(NamedTuple):
     """An entry that matches, how specific it is, and its value of one setting."""
 
     entry: Entry
-    reach: tuple[float, float, float]
+    reach: tuple[float, float, float, float]
     value: Any
 
 
@@ -80,8 +82,12 @@ def _entries(document: Document, layer: int) -> Iterator[Entry]:
     if "block" in document.get("queries", {}):
         words = document["queries"]["block"]
         yield Entry(layer, ("queries", "block"), {"nothing": True}, query=words)
+    if "block_topics" in document.get("queries", {}):
+        listed = document["queries"]["block_topics"]
+        yield Entry(layer, ("queries", "block_topics"), {"nothing": True}, topic=listed)
     for number, rule in enumerate(document.get("rule", [])):
-        parts = {key: rule.get(key) for key in ("recipient", "attribute", "query", "expires")}
+        keys = ("recipient", "attribute", "query", "topic", "expires")
+        parts = {key: rule.get(key) for key in keys}
         yield Entry(layer, ("rule", number), _settings(rule), **parts)
 
 
@@ -99,6 +105,7 @@ def claims(document: Document, asked: Asked, key: str, name: str | None) -> list
             recipient_rank(entry.recipient, asked.recipient, document.get("groups", {})),
             _attribute(entry.attribute, name),
             query_rank(entry.query, asked.query),
+            topic_rank(entry, asked.topics),
         )
         if None not in reach:
             found.append(Claim(entry, reach, entry.settings[key]))  # type: ignore[arg-type]  # none of it is None
@@ -129,7 +136,11 @@ def decided(found: list[Claim], key: str) -> list[Claim]:
 
     Of a setting that knows no stricter it is the one that stands last.
     """
-    blocks = [claim for claim in found if key == "nothing" and claim.value and claim.entry.query]
+    blocks = [
+        claim
+        for claim in found
+        if key == "nothing" and claim.value and (claim.entry.query or claim.entry.topic)
+    ]
     if blocks:
         return blocks
     best = undominated(found)
@@ -196,7 +207,40 @@ def _attribute(part: Part, name: str | None) -> float | None:
         for each in _listed(part)
         if fnmatchcase(name, each)
     ]
+    if any(name in families()[each[1:]]["attributes"] for each in _listed(part) if "@" in each):
+        ranks.append(999.0)
     return max(ranks, default=None)
+
+
+@cache
+def families() -> Document:
+    """Return the table of families, as it is written."""
+    families: Document = tomllib.loads((POLICIES / "families.toml").read_text())["families"]
+    return families
+
+
+def topic_rank(entry: Entry, topics: TopicProbabilities) -> float | None:
+    """Return how specific a part is for what a query may be about, None where it is not that."""
+    if entry.topic is None:
+        return 0.0
+    ranks, total = [0.0], 0.0
+    for topic, probability in topics.items():
+        found = [each for each in map(_plain, _listed(entry.topic)) if _is_about(topic, each)]
+        ranks += [1.0 if each in families() else 2.0 for each in found]
+        total += probability if found else 0.0
+    own = entry.settings
+    withholds = own.get("nothing") is True or own.get("disclose") in ("never", "ask")
+    withholds = withholds or own.get("sensitivity", 0) > 0 or own.get("guard", 0) > 0
+    return max(ranks) if total >= (0.1 if withholds else 0.5) else None
+
+
+def _is_about(topic: frozenset[str], named: str) -> bool:
+    listed = families()[named]["topics"] if named in families() else ()
+    return not topic.isdisjoint({named, *map(_plain, listed)})
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.lower().replace("_", " ").replace("?", " ").split())
 
 
 def query_rank(part: Part, query: str) -> float | None:

@@ -9,7 +9,9 @@ import tomlkit
 from hypothesis import strategies as st
 
 from policy.amend import RuleScope, scope, with_settings
+from policy.families import TopicProbabilities
 from policy.hosts import host_of
+from policy.match import NO_TOPICS
 from policy.read import preset, read, shipped_text
 from policy.rules import Policy
 from policy.settings import SETTINGS, Carry, Value
@@ -56,7 +58,8 @@ MEMBERS: Mapping[str, tuple[str, ...]] = {
     "adverts": ("shop.example", "ads.test", "*.track.test", "www.ads.test"),
     "others": ("www.a.co.uk", "192.0.2.7", "*.books.example"),
 }
-PATTERNS = ("*", "dev_*", "*_ops", "d*v_*", "age", "region", "dev_web", "height")
+PATTERNS = ("*", "dev_*", "*_ops", "d*v_*", "age", "region", "dev_web", "height", "@money")
+TOPICS = ("health", "money", "Medical_Bills", "sleeping better?", "flights", "other")
 WORDS = ("flu", "debt", "fl*", "shoe*", "new shoes", "new sho*", "de* new")
 SAMPLES = ("flu", "flux", "debt", "debts", "shoes", "new", "new shoes", "NEW  Shoes", "debt new")
 HOSTS = (
@@ -64,6 +67,16 @@ HOSTS = (
     *("books.example", "ads.test", "x.ads.test", "track.test", "b.a.co.uk", "c.co.uk", "192.0.2.7"),
     *("localhost", "WWW.Shop.Example.", "https://a.co.uk:8443/x?y#z", "2001:db8::1"),
 )
+
+READ = {  # what topics are called: of two families, of one, of none
+    name: frozenset({name, title})
+    for name, title in (
+        ("medical bills", "costs of care"),
+        ("sleep better", "sleeping better"),
+        ("flights", "finding flights"),
+    )
+}
+PROBABILITIES = st.sampled_from([0.02, 0.05, 0.0625, 0.1, 0.25, 0.375, 0.5])
 
 WHOLE, NUMBERS = st.integers(0, 50), st.integers(0, 9) | st.floats(0, 50, width=16)
 PER_ATTRIBUTE: Mapping[str, st.SearchStrategy[Any]] = {
@@ -110,6 +123,7 @@ class Asked(NamedTuple):
     recipient: str
     query: str
     today: date
+    topics: TopicProbabilities = NO_TOPICS
 
 
 @st.composite
@@ -117,7 +131,9 @@ def requests(draw: st.DrawFn) -> Asked:
     """Draw a request; most of them meet some rule."""
     query = draw(st.lists(st.sampled_from((*SAMPLES, "of")), max_size=3))
     host = draw(st.sampled_from(HOSTS[:3]) | st.sampled_from(HOSTS))
-    return Asked(host, " ".join(query), draw(DAYS))
+    names = draw(st.sets(st.sampled_from(sorted(READ))))
+    topics = {READ[name]: draw(PROBABILITIES) for name in sorted(names)}
+    return Asked(host, " ".join(query), draw(DAYS), topics)
 
 
 @st.composite
@@ -152,7 +168,8 @@ def _parts(draw: st.DrawFn) -> Document:
     if draw(st.integers(0, 3)) == 0:
         parts["daemon"] = draw(_some(OF_THE_DAEMON, 3))
     if draw(st.booleans()):
-        parts["queries"] = {"block": draw(_one_or_more(WORDS))}
+        blocks = {"block": _one_or_more(WORDS), "block_topics": _one_or_more(TOPICS)}
+        parts["queries"] = draw(st.fixed_dictionaries({}, optional=blocks))
     entries = PER_ATTRIBUTE["disclose"] | _some(PER_ATTRIBUTE, 2, least=1)
     attributes = draw(st.dictionaries(st.sampled_from(PATTERNS), entries, max_size=4))
     for entry in attributes.values():
@@ -178,12 +195,19 @@ def _rules(
             rule["recipient"] = draw(_one_or_more((*groups, *DOMAINS)))
     if draw(st.booleans()):
         rule["query"] = draw(_one_or_more(WORDS))
+    if draw(st.integers(0, 2)) == 0:
+        rule["topic"] = draw(_one_or_more(TOPICS))
+        whole = {key: each for key, each in whole.items() if key != "model"}
     if draw(st.booleans()):
         rule["attribute"] = draw(_one_or_more(PATTERNS))
     else:
-        may |= whole if "query" in rule else {**whole, **OF_RECIPIENTS}
+        may |= whole if rule.keys() & {"query", "topic"} else {**whole, **OF_RECIPIENTS}
     rule |= draw(_some(may, 3, least=1))
-    if rule.get("recipient") == "shop.example" and not rule.keys() & {"query", "attribute"}:
+    if rule.get("recipient") == "shop.example" and not rule.keys() & {
+        "query",
+        "topic",
+        "attribute",
+    }:
         rule["search"] = SEARCH
         rule |= draw(st.fixed_dictionaries({}, optional={"carry": st.sampled_from(CARRY)}))
     if draw(st.integers(0, 2)) == 0:

@@ -15,7 +15,12 @@ from policy.rules import Policy, Rule
 from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
 
 REQUESTS = st.lists(requests(), min_size=4, max_size=12)
-ABOUT_NO_SETTING = ("the model has no attribute", "no search engine is known", EMPTY_POLICY.what)
+ABOUT_NO_SETTING = (
+    *("the model has no attribute", "no search engine is known", "the model has no topic"),
+    *("nearly tells", EMPTY_POLICY.what),
+)
+REVEALING = (*NAMES, "chronic_condition", "medication")
+CALLED = ("health", "money", "job hunting", "finding a job")
 
 
 def _policy_of(text: str) -> Policy:
@@ -69,7 +74,9 @@ def test_what_is_said_to_do_nothing_does_nothing(
     books = [Rulebook(each, known(*NAMES)) for each in (policy, one, without(policy, found))]
     for each in asked:
         day = max(each.today, TODAY)
-        outcomes = [outcome(book.match(each.recipient, each.query, day)) for book in books]
+        outcomes = [
+            outcome(book.match(each.recipient, each.query, day, each.topics)) for book in books
+        ]
         assert outcomes[1] == outcomes[0]
         assert outcomes[2] == outcomes[0]
 
@@ -95,7 +102,8 @@ def test_what_is_found_and_what_is_not(pytestconfig: pytest.Config) -> None:
     shown, blocks = Path(__file__).with_name("remarks.txt"), []
     for block in shown.read_text(encoding="utf-8").split("----\n"):
         text = block.partition("! ")[0]
-        found = [f"! {e.line} {e.key}: {e.what} ({e.hint})\n" for e in _remarks(text)]
+        remarks = audit(_policy_of(text), REVEALING, TODAY, CALLED)
+        found = [f"! {e.line} {e.key}: {e.what} ({e.hint})\n" for e in remarks]
         blocks.append(text + "".join(found))
     if pytestconfig.getoption("accept"):
         shown.write_text("----\n".join(blocks), encoding="utf-8")

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.errors import PolicyError, UsageError
+from policy.families import families
 from policy.match import Rulebook, known
 from policy.read import load, preset, read
 from policy.rules import Layer, Policy, spoken
@@ -132,6 +133,7 @@ def assert_counts(policy: Policy, document: Document) -> None:
         written = [each.lower().encode("idna").decode() for each in _listed(entry.recipient)]
         assert sorted([*hosts, *rule.groups]) == sorted(written)
         assert [each.text for each in rule.attributes] == _listed(entry.attribute)
+        assert [each.text for each in rule.topics] == [*map(_topic, _listed(entry.topic))]
         assert [each.text for each in rule.queries] == [
             spoken(each, keep="*") for each in _listed(entry.query)
         ]
@@ -147,7 +149,7 @@ def assert_counts(policy: Policy, document: Document) -> None:
     for name, members in document.get("groups", {}).items():
         for member, text in zip(policy.groups[name], _listed(members), strict=True):
             assert text.lower().encode("idna").decode().removeprefix("*.").endswith(member.key)
-    assert document.get("queries", {}).keys() <= {"block"}
+    assert document.get("queries", {}).keys() <= {"block", "block_topics"}
 
 
 def same(found: object, given_: object) -> None:
@@ -155,6 +157,10 @@ def same(found: object, given_: object) -> None:
     assert found == (float(given_) if isinstance(found, float) else given_)  # type: ignore[arg-type]  # as it was written
     assert isinstance(found, bool) == isinstance(given_, bool)
     assert isinstance(found, str) == isinstance(given_, str)
+
+
+def _topic(text: str) -> str:
+    return f"@{text}" if text in families() else spoken(text)
 
 
 def _listed(given_: object) -> list[str]:

@@ -274,7 +274,18 @@ def _spoil(document: Document, data: st.DataObject) -> None:
         document[key] for key in ("attributes", "groups", "queries", "daemon") if key in document
     ]
     table = data.draw(st.sampled_from(tables))
-    keys = [*table, "recipient", "attribute", "query", "name", "expires", "k", "lambda", "model"]
+    keys = [
+        *table,
+        "recipient",
+        "attribute",
+        "query",
+        "topic",
+        "name",
+        "expires",
+        "k",
+        "lambda",
+        "model",
+    ]
     wrong = (each for each in WRONG if each is not None)
     table[data.draw(st.sampled_from(keys))] = data.draw(st.sampled_from([*wrong]))
 
@@ -294,6 +305,7 @@ def _spoil(document: Document, data: st.DataObject) -> None:
         *('[daemon]\nprompt = "gui"', '[daemon]\npinentry = "pinentry"'),
         *("[[rule]]", '[[rule]]\nattribute = "age"\nk = 5'),
         *('[[rule]]\nquery = "flu"\nmemory = "forgets"', "[[rule]]\nrecipients = 'a.b'\nk = 5"),
+        *('[[rule]]\ntopic = "money"\nmemory = "forgets"', '[[rule]]\ntopic = "a"\nmodel = "b"'),
         "[[rule]]\nexpires = 5\nk = 5",
     ],
 )

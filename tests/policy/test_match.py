@@ -250,8 +250,23 @@ def test_a_rule_that_decides_or_loses_matches(document: Document, asked: Asked) 
     for rule in policy.rules:
         if rule.expires is None or rule.expires >= asked.today:
             whole = any(SETTINGS[key].about != "attribute" for key in rule.settings)
-            meant = rule.matches(ruling.host, ruling.pool, spoken(asked.query))
-            assert (rule in holding) == (whole and meant)
+            assert (rule in holding) == (whole and _matches(rule, ruling, asked))
+
+
+def _matches(rule: Rule, ruling: Ruling, asked: Asked) -> bool:
+    named = any(ruling.pool == f"@{name}" for name in rule.groups)
+    query = spoken(asked.query)
+    likely = sum(
+        share
+        for called, share in asked.topics.items()
+        if any(own.matches(name) for own in rule.topics for name in called)
+    )
+    return (
+        (rule.anywhere or named or any(each.matches(ruling.host) for each in rule.recipients))
+        and (not rule.queries or any(each.matches(query) for each in rule.queries))
+        and not rule.attributes
+        and (not rule.topics or likely >= (0.1 if rule.withholds else 0.5))
+    )
 
 
 ASCII = st.text("ab1_ +-.*", max_size=10)

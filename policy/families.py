@@ -1,0 +1,32 @@
+"""Families of topics and attributes that a rule may name, and what reveals an attribute. Pure."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from itertools import chain
+from typing import Any
+
+# What a query may be about: all that a topic is called, as `policy.rules.spoken` returns it, with
+# the probability.
+TopicProbabilities = Mapping[frozenset[str], float]
+
+
+@cache
+def families() -> Mapping[str, frozenset[str]]:
+    """The attributes and topics of each family, the latter as `policy.rules.spoken` has them.
+
+    Source: families.toml.
+    """
+    tables = _table()["families"].items()
+    return {name: frozenset(chain.from_iterable(each.values())) for name, each in tables}
+
+
+def revealed_by(name: str) -> tuple[str, ...]:
+    """The attributes of which one nearly tells another. Source: families.toml."""
+    return tuple(_table()["revealed_by"].get(name, ()))
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    return tomllib.loads(files("policy").joinpath("families.toml").read_text(encoding="utf-8"))

@@ -1,0 +1,112 @@
+"""Families of topics and facts, and what reveals a fact, as the everyday model's data have them."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+import pytest
+
+from agent.model.file import SHIPPED, read, shipped_model
+from policy.families import TopicProbabilities, families, revealed_by
+from policy.match import Rulebook, known, may
+from policy.read import preset, with_typo_guard
+from policy.read import read as read_policy
+from policy.rules import NamePattern, topic_pattern
+from tests.house.tree import ROOT
+from tests.policy.strategies import TODAY
+
+DATA = ROOT / "examples/data/everyday"
+DEBT = frozenset({"debt payoff", "getting out of debt"})
+LOANS = frozenset({"personal loan", "taking out a loan"})
+BOTH = {DEBT: 0.06, LOANS: 0.06}
+
+
+def _rows(name: str) -> Iterator[Any]:
+    path = DATA / name
+    data = path.read_bytes()
+    lines = gzip.decompress(data) if path.suffix == ".gz" else data
+    yield from map(json.loads, lines.splitlines())
+
+
+def test_what_belongs_to_a_family_exists() -> None:
+    """Topics of the everyday model, before twins are merged; kinds, and attributes of models."""
+    topics = {each["id"] for each in _rows("topics.jsonl.gz")}
+    kinds = {each["id"] for each in _rows("kinds.jsonl.gz")}
+    shipped = {each.name for name in SHIPPED for each in read(shipped_model(name)).attributes}
+    spoken = {each.replace("_", " ") for each in topics}
+    for family in families().values():
+        assert family <= spoken | kinds | shipped
+        assert family & spoken
+        assert family & kinds
+
+
+def test_what_nearly_tells_a_fact_is_what_the_judges_say() -> None:
+    """Level 3, and no other."""
+    nearly = {
+        each["kind"]: [name for name, level in each["revealed_by"].items() if level == 3]
+        for each in _rows("reveals.jsonl")
+    }
+    for name, others in nearly.items():
+        assert [*revealed_by(name)] == others
+
+
+@pytest.mark.parametrize(
+    ("rule", "topics", "holds"),
+    [
+        ('topic = "money"\nnothing = true', {DEBT: 0.06}, False),
+        ('topic = "money"\nnothing = true', BOTH, True),  # 0.12 together
+        ('topic = "debt_payoff"\nnothing = true', BOTH, False),
+        ('topic = ["Debt payoff", "taking out a LOAN"]\nnothing = true', BOTH, True),
+        ('topic = "money"\nnothing = false', BOTH, False),
+        ('topic = "money"\nnothing = false', {DEBT: 0.5}, True),
+        ('topic = "money"\nquery = "loan"\nnothing = true', BOTH, True),
+        ('topic = "money"\nquery = "house"\nnothing = true', BOTH, False),
+        ('topic = "health"\nnothing = true', BOTH, False),
+        ('topic = "health"\nnothing = true', {}, False),
+    ],
+)
+def test_a_rule_holds_where_its_topics_are_probable_enough(
+    rule: str, topics: TopicProbabilities, *, holds: bool
+) -> None:
+    """Together, each counted once; less probable where it withholds something."""
+    policy = read_policy(f"[[rule]]\n{rule}\n", "test", preset)
+    ruling = Rulebook(policy, {}).match("a.example", "a loan", TODAY, topics)
+    assert (ruling.settings["nothing"].rule is policy.rules[-1]) == holds
+
+
+def test_a_family_stands_for_its_facts() -> None:
+    """More specific than a pattern, less than a name."""
+    text = '[attributes]\n"@money" = "never"\n"s*" = "auto"\ndebt = "ask"\n'
+    names = ("debt", "salary", "sleep", "income")
+    found = Rulebook(read_policy(text, "test", preset), known(*names))
+    ruled = found.match("a.example", "", TODAY).attributes
+    assert {name: may(ruled[name]) for name in names} == {
+        "debt": "ask",
+        "salary": "never",
+        "sleep": "auto",
+        "income": "never",
+    }
+
+
+def test_a_topic_that_is_nearly_named_is_withheld_from() -> None:
+    """Until the file is corrected; what would only allow something has no effect."""
+    names = [*families(), *sorted(chain(DEBT, LOANS))]
+    for wrong, verb, holds in (
+        *(("Moneyy", "nothing = true", True), ("get out of debt", "nothing = true", True)),
+        *(("moneyy", "mode = 'standing'", False), ("bees", "nothing = true", False)),
+    ):
+        policy = read_policy(f'[[rule]]\ntopic = "{wrong}"\n{verb}\n', "test", preset)
+        book = Rulebook(with_typo_guard(policy, [], names), {})
+        ruled = book.match("a.example", "", TODAY, {DEBT: 1.0}).settings
+        assert (ruled["nothing"].value is True) == holds
+        assert ruled["mode"].value == "dynamic"
+
+
+def test_no_topic_and_no_fact_of_the_models_is_called_like_a_family() -> None:
+    """A rule that names one would mean both."""
+    topics = {each["id"] for each in _rows("topics.jsonl.gz")}
+    assert not topics & families().keys()
+    assert {topic_pattern(each).rank for each in topics} == {topic_pattern("topic").rank}
+    assert NamePattern.parse("@religion").text == "@religion"
