@@ -12,7 +12,7 @@ from agent.build.engines import check_path, connected
 from agent.build.fitting import FitFigures, HalfTrial, figures, fit, validate
 from agent.build.log import open_log, source_of
 from agent.build.observe import VALIDATION_KEY, Observations, observe
-from agent.build.options import BuildOptions, Progress, TableFiles, TopicsNote
+from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.precomputed import precomputed
 from agent.build.tables import Source, open_tables
 from agent.build.topics import topics_model
@@ -38,8 +38,12 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
     cannot make a model.
     """
     progress("reading", 0.0)
-    files, texts = options.files, (options.phrasings, options.background)
-    for path in (*files, *texts):  # before an engine starts, which may take a while
+    files = options.files
+    for path in (
+        *files,
+        options.phrasings,
+        options.background,
+    ):  # before an engine starts, which may take a while
         if path is not None:
             check_path(path, spark=options.spark is not None and path in files)
     backend = connected(options.spark)
@@ -52,36 +56,29 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
         source = source_of(log)
     progress("reading", 1.0)
     if options.description.topics is not None:
-        return _of_topics(source, options.description.topics, options, progress)
-    model = model_of(source, options, progress)
-    progress("storing what decisions look at", 0.0)
-    model = replace(model, tables=replace(model.tables, near=precomputed(model)))
-    progress("storing what decisions look at", 1.0)
-    if options.phrasings is None or options.background is None:
-        return model
-    from agent.build.phrasings import with_phrasings  # scikit-learn takes a second
+        if options.events is not None or options.phrasings is not None:
+            what = "a model of topics has no events, and no phrasings but those of its topics"
+            raise UsageError(what, "give --users and --describe only")
+        progress("counting", 0.0)
+        model, texts = topics_model(source, options.description.topics, options)
+        people = AnonymitySet(model.population, model.cards)
+        costs = _costs(people, 0, range(len(model.attributes)))
+        singles = Singles(np.zeros((0, len(model.attributes))), costs)
+        model = replace(model, tables=replace(model.tables, singles=singles))
+        progress("counting", 1.0)
+    else:
+        model = model_of(source, options, progress)
+        progress("storing what decisions look at", 0.0)
+        model = replace(model, tables=replace(model.tables, near=precomputed(model)))
+        progress("storing what decisions look at", 1.0)
+        if options.phrasings is None or options.background is None:
+            return model
+        from agent.build.phrasings import read_texts  # scikit-learn takes a second
 
-    progress("learning to read", 0.0)
-    model = with_phrasings(model, options.phrasings, options.background)
-    progress("learning to read", 1.0)
-    return model
+        names = [query.text for query in model.queries]
+        texts = read_texts(options.phrasings, options.background, names)
+    from agent.build.phrasings import with_texts
 
-
-def _of_topics(
-    source: Source, note: TopicsNote, options: BuildOptions, progress: Progress
-) -> Model:
-    """Build a model whose utility is judged; errors as `build_model`."""
-    if options.files[1] is not None or options.phrasings is not None:
-        what = "a model of topics has no events, and no phrasings but those of its topics"
-        raise UsageError(what, "give --users and --describe only")
-    from agent.build.phrasings import with_texts  # scikit-learn takes a second
-
-    progress("counting", 0.0)
-    model, texts = topics_model(source, note, options)
-    people, everything = AnonymitySet(model.population, model.cards), range(len(model.attributes))
-    singles = replace(model.tables.singles, costs=_costs(people, 0, everything))
-    model = replace(model, tables=replace(model.tables, singles=singles))
-    progress("counting", 1.0)
     progress("learning to read", 0.0)
     model = with_texts(model, texts)
     progress("learning to read", 1.0)

@@ -118,34 +118,25 @@ def read_kinds(note: KindsNote) -> dict[str, tuple[KindLine, Crossing]]:
     return {kind: (titles[kind], each) for kind, each in crossings.items()}
 
 
-class KindAttribute(NamedTuple):
-    """A kind as an attribute.
-
-    ``note``: its title, values and sensitivity; ``columns``: which hold it, the main one first;
-    ``codes``: integers, shape (N,), from 1 on.
-    """
-
-    note: AttributeNote
-    columns: tuple[str, ...]
-    codes: Codes
-
-
 class InKinds(NamedTuple):
     """What columns hold of the kinds, by attribute.
 
-    ``kinds``: as they were read; ``people``: float64, shape (N,), for how many people each row
-    stands by now; ``marks``: which attributes were drawn, and when.
+    ``kinds``: as they were read; ``values``: of those that columns hold, and ``codes``: integers,
+    shape (N,), from 1 on; ``people``: float64, shape (N,), for how many people each row stands by
+    now; ``marks``: which attributes were drawn, and when.
     """
 
     kinds: dict[str, tuple[KindLine, Crossing]]
-    attributes: dict[str, KindAttribute]
+    values: dict[str, tuple[str, ...]]
+    codes: dict[str, Codes]
     people: Floats
     marks: dict[str, str]
 
     def holding(self, column: str) -> list[str]:
         """The attributes that a column holds, first that of which it is the main one."""
-        names = (name for name, each in self.attributes.items() if column in each.columns)
-        return sorted(names, key=lambda name: self.attributes[name].columns[0] != column)
+        columns = {name: unqualified(self.kinds[name][1].columns) for name in self.values}
+        names = (name for name, some in columns.items() if column in some)
+        return sorted(names, key=lambda name: columns[name][0] != column)
 
 
 def in_kinds(people: Coded, note: KindsNote) -> InKinds:
@@ -155,7 +146,7 @@ def in_kinds(people: Coded, note: KindsNote) -> InKinds:
     """
     kinds, margins = read_kinds(note), list[tuple[Codes, Floats]]()
     by_columns = {kind: each for kind, (_, each) in kinds.items() if each.how == "column"}
-    coarse, unknown = dict[str, Codes](), list[str]()
+    by_kind, unknown = dict[str, Codes](), list[str]()
     for kind, each in by_columns.items():
         codes: Codes = np.zeros(len(people.codes), dtype=np.intp)
         for number, (value, conditions) in enumerate(each.values.items(), 1):
@@ -165,25 +156,17 @@ def in_kinds(people: Coded, note: KindsNote) -> InKinds:
                 raise BuildError(what, "make the conditions of its values exclude each other")
             codes[inside] = number
         unknown += [kind] if not codes.all() else []
-        coarse[kind] = people.filled(codes, note.fill, kind)
+        by_kind[kind] = people.filled(codes, note.fill, kind)
         if each.shares:
             shares = [0.0, *(each.shares[value] for value in each.values)]
-            margins.append((coarse[kind], np.array(shares)))
+            margins.append((by_kind[kind], np.array(shares)))
     people = people._replace(people=raked(people.people, margins))
-    attributes = dict[str, KindAttribute]()
+    values = dict[str, tuple[str, ...]]()
     for kind, each in by_columns.items():
-        codes, values = _finer(people, coarse[kind], each)
-        own = note_of(kinds[kind][0], values)
-        attributes[kind] = KindAttribute(own, unqualified(each.columns), codes)
-    finer = [kind for kind, each in by_columns.items() if each.split]
-    marks = {"drawn_where_unknown": ", ".join(unknown), "drawn_by_share": ", ".join(finer)}
-    return InKinds(kinds, attributes, people.people, marks)
-
-
-def note_of(line: KindLine, values: Sequence[str]) -> AttributeNote:
-    """What is known of the attribute of a kind with these values."""
-    price = PRICES[line.sensitivity - 1]
-    return AttributeNote(title=line.title, sensitivity=price, values=(*values,))
+        by_kind[kind], values[kind] = _finer(people, by_kind[kind], each)
+    split = [kind for kind, each in by_columns.items() if each.split]
+    marks = {"drawn_where_unknown": ", ".join(unknown), "drawn_by_share": ", ".join(split)}
+    return InKinds(kinds, values, by_kind, people.people, marks)
 
 
 def _finer(people: Coded, coarse: Codes, crossing: Crossing) -> tuple[Codes, tuple[str, ...]]:
@@ -210,19 +193,22 @@ def by_kinds(
     ``shared``: the other kinds, whose attributes follow those of columns; ``hashes``: of the
     people, as they were. Errors as `attributes_of`.
     """
-    notes = {name: each.note for name, each in in_columns.attributes.items()}
-    columns = dict.fromkeys(notes, TableColumn("person", 0, ()))
-    for kind in shared:
-        note = note_of(in_columns.kinds[kind.name][0], kind.values)
-        for slot, number in zip(kind.slots, ("", " (second)", " (third)"), strict=False):
-            notes[slot] = structs.replace(note, title=f"{note.title}{number}")
-            columns[slot] = TableColumn("person", 0, (), kind.name)
-    for name, each in options.description.attributes.items():  # what it says comes first
-        given = {key: value for key, value in structs.asdict(each).items() if value}
-        notes[name] = structs.replace(notes.get(name, each), **given)
+    notes, columns = dict[str, AttributeNote](), dict[str, TableColumn]()
+    slots = [(kind, kind, "", values) for kind, values in in_columns.values.items()]
+    for each in shared:
+        named = zip(each.slots, ("", " (second)", " (third)"), strict=False)
+        slots += [(name, each.name, which, each.values) for name, which in named]
+    for name, kind, which, values in slots:
+        line, counted = in_columns.kinds[kind][0], "" if kind in in_columns.values else kind
+        price = PRICES[line.sensitivity - 1]
+        notes[name] = AttributeNote(title=line.title + which, sensitivity=price, values=values)
+        columns[name] = TableColumn("person", 0, (), counted)
+    for name, note in options.description.attributes.items():  # what it says comes first
+        given = {key: value for key, value in structs.asdict(note).items() if value}
+        notes[name] = structs.replace(notes.get(name, note), **given)
     attributes = attributes_of(columns, options.described(attributes=notes), {})
-    every = [each.codes for each in in_columns.attributes.values()]
-    coded = Coded(attributes, np.stack(every, 1).astype(np.uint8), in_columns.people, hashes)
+    codes = np.stack([*in_columns.codes.values()], 1).astype(np.uint8)
+    coded = Coded(attributes, codes, in_columns.people, hashes)
     of_kinds = (
         replace(
             each,

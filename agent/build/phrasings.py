@@ -47,15 +47,6 @@ ITERATIONS = 1_000
 HOTTEST, STEPS = 7.0, 60  # a temperature is from 2^-7 to 2^7, and found to 1e-9
 
 
-def with_phrasings(model: Model, phrasings: Path, background: Path) -> Model:
-    """A model that reads any text.
-
-    The two tables are as `read_texts` takes them. Raises UsageError or BuildError, as that does.
-    """
-    texts = read_texts(phrasings, background, [query.text for query in model.queries])
-    return with_texts(model, texts)
-
-
 def with_texts(model: Model, texts: Texts) -> Model:
     """A model that learns to read from texts; what held-out texts say joins its validation.
 

@@ -74,10 +74,10 @@ def _parent(line: ParentLine, people: Coded, in_columns: InKinds) -> Parent | No
     if name != line.parent:
         if not (holders := in_columns.holding(name)):
             return None
-        (place,), holder = people.places([name]), in_columns.attributes[holders[0]]
-        texts, values = people.attributes[place].values, holder.note.values
+        (place,), values = people.places([name]), in_columns.values[holders[0]]
+        texts = people.attributes[place].values
         joint = np.zeros((len(values) + 1, len(texts)))
-        np.add.at(joint, (holder.codes, people.codes[:, place]), in_columns.people)
+        np.add.at(joint, (in_columns.codes[holders[0]], people.codes[:, place]), in_columns.people)
         return Parent(holders[0], values, texts[1:], joint[1:, 1:])
     others = {kind: each for kind, (_, each) in in_columns.kinds.items() if each.how != "column"}
     if name not in others:

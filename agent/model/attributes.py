@@ -94,11 +94,6 @@ class Attribute:
         """The attributes that depend on this one: some value implies a value of theirs."""
         return tuple(dict.fromkeys(chain.from_iterable(self.implies.values())))
 
-    @property
-    def level(self) -> int:
-        """Its sensitivity from 1 (would tell anybody) to 5 (nobody), by PRICES."""
-        return 1 + sum(self.sensitivity > price for price in PRICES[:-1])
-
     def code(self, value: str) -> int:
         """The code of a value; UsageError, naming the nearest value, if it is unknown."""
         if value not in self.values:

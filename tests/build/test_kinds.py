@@ -89,23 +89,22 @@ def test_everybody_has_the_kinds_that_their_columns_say(
 ) -> None:
     """Row by row; what is not known is some value, and finer values have their shares."""
     people, note = village(seed), kinds(tmp_path_factory.mktemp("kinds"))
-    _, attributes, weights, marks = in_kinds(people, note)
-    assert [*attributes] == ["tenure"]
-    tenure = attributes["tenure"]
-    finer = tenure.note.values
+    _, values, codes, weights, marks = in_kinds(people, note)
+    assert [*values] == [*codes] == ["tenure"]
+    finer, tenure = values["tenure"], codes["tenure"]
     assert finer == ("owns outright", "with a mortgage", "with family", "rents")
-    for (home, age), code in zip(people.codes.tolist(), tenure.codes, strict=True):
+    for (home, age), code in zip(people.codes.tolist(), tenure, strict=True):
         value = finer[code - 1]
         assert (value == "rents") == (home in (2, 3)) or home == 0
         assert value != "owns outright" or age == 2
-    by_value = np.bincount(tenure.codes, weights, 5)[1:] / weights.sum()
+    by_value = np.bincount(tenure, weights, 5)[1:] / weights.sum()
     assert by_value[:3].sum() == pytest.approx(0.6, abs=1e-6)
     heaviest = weights.max() / weights.sum()
     assert by_value[:3] == pytest.approx([0.18, 0.3, 0.12], abs=3 * heaviest)
     assert weights.sum() == pytest.approx(people.people.sum())
     assert marks == {"drawn_where_unknown": "tenure", "drawn_by_share": "tenure"}
-    _, again, same, _ = in_kinds(people, note)
-    assert np.array_equal(again["tenure"].codes, tenure.codes)
+    _, _, again, same, _ = in_kinds(people, note)
+    assert np.array_equal(again["tenure"], tenure)
     assert np.array_equal(same, weights)
 
 
@@ -117,8 +116,8 @@ def test_what_is_not_known_is_as_it_is_among_those_alike(
     people, note = village(seed), kinds(tmp_path_factory.mktemp("kinds"))
     people.codes[(people.codes[:, 1] == 2) & (people.codes[:, 0] > 0), 0] = 1
     people.codes[(people.codes[:, 1] == 1) & (people.codes[:, 0] > 0), 0] = 2
-    attributes = in_kinds(people, note).attributes
-    assert np.array_equal(attributes["tenure"].codes == 4, people.codes[:, 1] == 1)
+    tenure = in_kinds(people, note).codes["tenure"]
+    assert np.array_equal(tenure == 4, people.codes[:, 1] == 1)
 
 
 @given(seed=st.integers(0, 2**32), cards=st.tuples(st.integers(2, 4), st.integers(2, 4)))
@@ -162,7 +161,7 @@ def test_people_have_kinds_in_place_of_columns(tmp_path: Path) -> None:
         ("traits_3", "traits (third)", "traits"),
         ("diet", "diet", "diet"),
     ]
-    assert {(each.sensitivity, each.level) for each in attributes} == {(0.3, 4)}
+    assert {each.sensitivity for each in attributes} == {0.3}
     assert attributes[2].values == ("unspecified", "of age", "tall")
     check_attributes(attributes)
     check_kinds(people.kinds, attributes)
@@ -196,9 +195,8 @@ def test_shares_under_a_column_are_averages_over_its_people(
     in_columns = in_kinds(people, note)
     *_, diet = shared_kinds(people, note, in_columns)
     assert diet.parent == "tenure"
-    tenure = in_columns.attributes["tenure"]
-    for code, value in enumerate(tenure.note.values, 1):
-        inside = (tenure.codes == code) & (people.codes[:, 0] > 0)
+    for code, value in enumerate(in_columns.values["tenure"], 1):
+        inside = (in_columns.codes["tenure"] == code) & (people.codes[:, 0] > 0)
         vegan = [rows[COLUMNS[0].values[home]]["vegan"] for home in people.codes[inside, 0]]
         wanted = np.average(vegan, weights=in_columns.people[inside])
         assert diet.given[value][1] == pytest.approx(wanted, abs=1e-6)
