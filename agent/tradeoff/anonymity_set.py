@@ -1,36 +1,43 @@
 """Identifiability: the people a recipient might take the user for (paper 2.2, DESIGN.md 2.2)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
-from itertools import chain, product
+from functools import cached_property, lru_cache, partial
+from itertools import chain
 from math import prod
 
 import numpy as np
 
+from agent.tradeoff.agreement import Agreement
 from agent.tradeoff.dependence_tree import ExpectedPeople
 from agent.tradeoff.grouping import (
+    KEPT,
     Columns,
     Runs,
     first_of_each,
+    keys,
     mass_of,
     ordered_sum,
+    peaks,
     plogp,
     stable_order,
     tally,
 )
 from agent.tradeoff.measures import (
+    ALL,
+    BATCH,
     HALF,
+    LEAST_SHARE,
     Alike,
     Curvature,
     Guard,
     Measure,
     Measures,
     counted,
+    losses,
     rate_of,
     risk,
     risk_outside,
     risk_unseen,
-    terms_of,
     total,
 )
 from agent.tradeoff.tables import (
@@ -43,10 +50,10 @@ from agent.tradeoff.tables import (
     SetFigures,
     matrix_of,
     members,
+    summable,
     union,
 )
 
-BATCH = 1 << 13  # groups whose losses are estimated at once: what a cache holds
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
 
 
@@ -69,30 +76,41 @@ class AnonymitySet:
         ``share``: rho, the probability with which each of the people who agree with these agrees
         with all else that the recipient holds, 0 to 1 (DESIGN.md 2.8).
         """
-        self._population, self.cards, self._share = population, tuple(cards), share
+        self._population, self.cards = population, tuple(cards)
         self.disclosed = union(attribute for attribute, _ in disclosed)
         """The set of all attributes that the recipient already has."""
         self._possible = population.possible_codes(disclosed)
-        rows = np.flatnonzero(population.agreeing(self._possible))
+        self._agreement = Agreement(population, disclosed, self._possible, self._people_by_code)
+        likely, agree = self._agreement.by_row, population.agreeing(self._possible)
+        rows = np.flatnonzero(agree if likely is None else agree & (likely > 0))
         self.unseen = not len(rows)
         """Whether there are no data for what is known: no row agrees with all of it."""
         self._weighted = population.weights is not None
         if self.unseen and self._weighted:
             rows = np.flatnonzero(population.nearest(self._possible))
         self._rows = rows
+        self._facts: Floats | None = None
+        if likely is not None and len(rows):
+            own = np.maximum(likely[rows], LEAST_SHARE)  # where nobody agrees, it may be 0
+            self._facts, share = summable(own / own.max()), share * float(own.max())
         self._columns = population.columns.take(rows, axis=1) if disclosed else population.columns
         self.persons = (1 << population.persons) - 1
         """The set of all person attributes."""
+        self._shared = self.persons >> population.tabled << population.tabled
         self._partitions = Columns(self._columns, self.cards)
         self._guards: dict[int, Guard] = {}
         self._figures: dict[tuple[str, int], SetFigures] = {}
         self._stored: dict[Measure, Rows] = {}
-        self.sampled = self._weighted or share < 1
+        self._groups = lru_cache(KEPT)(lambda mask, most: [*self._alike(mask, most=most)])
+        self._share = share  # what no `Spread` has
+        shares, _ = self._agreement.spread(0, ())
+        self._all = share * float(shares[0])
+        self.sampled = self._weighted or population.shares is not None or share < 1
         """Whether rows stand for people whose number is estimated."""
         self.people: float = len(rows)
         """How many people agree with all that is known: m, or 1/r(0|d) where it is estimated."""
         if self.sampled and len(rows):
-            self.people = 1 / float(self._success(next(self._alike(0)))[0])
+            self.people = 1 / float(self._success(next(self._alike(0)), shares)[0])
         self.closed = self.people * HALF <= 1 if self.sampled else len(rows) <= 1
         """Whether nothing new may be added: a person is recognised, or as good as that."""
 
@@ -108,13 +126,12 @@ class AnonymitySet:
         """
         if not self._weighted:
             return 1 / max(self.people, 1.0)
-        counts = (len(np.unique(each)) for each in self._numbers(0).values())
-        rows = 0 if self.unseen else min(counts, default=len(self._rows))
-        drawn = min(1.0, rows / self._weights().sum()) if rows else self._drawn
+        alike = next(self._alike(0))
+        rows = 0.0 if self.unseen else float(alike.rows[0])
+        drawn = min(1.0, rows / float(alike.people[0])) if rows else self._drawn
         if drawn == 1:  # the rows are all the people, and so the user is one of them
             rows = max(rows - 1, 0)
-        expected = np.exp2(self._expected.bits({}))
-        return risk_outside(rows, float(rate_of(np.array(drawn), expected)), self._share)
+        return risk_outside(rows, float(rate_of(np.array(drawn), alike.expected[0])), self._all)
 
     def combinations(self, mask: int) -> int:
         """How many combinations of request values a set has."""
@@ -135,17 +152,19 @@ class AnonymitySet:
         """What I of no set falls below that has A and some of ``others``, a mask.
 
         Where people are estimated, any loss rises as a group gets smaller, and fewer are expected
-        in it: here as many are as may be in any larger set. With a share below 1, and for other
-        losses than the success of a guess where requests differ, nothing is promised.
+        in it: here as many are as may be in any larger set. What is held by shares adds to that.
+        With a share below 1, and for other losses than the success of a guess where requests
+        differ, nothing is promised.
         """
         if not self.sampled:
             rising = self.monotone(metric, mask | others)
             return self.identifiability(mask, metric, k) if rising else 0.0
-        if self._share < 1 or ((mask | others) & ~self.persons and metric != "maxprob"):
+        if self._all < 1 or ((mask | others) & ~self.persons and metric != "maxprob"):
             return 0.0
         k = k if metric == "k-anonymity" else 0
-        one = partial(self._estimated, measure=metric, k=k, most=True)
-        return self._of((f"least {metric}", k), one).value(mask & ~self.disclosed)
+        one = partial(self._estimated, measures=[(metric, k)], most=True)
+        figures = self._of((f"least {metric}", k), lambda each: one(each)[0])
+        return figures.value(mask & ~self._shared & ~self.disclosed)
 
     def curvature(self, metric: Measure, mask: int) -> Curvature:
         """How I bends over the sets within ``mask``, given what is known: what is certain of it.
@@ -213,9 +232,14 @@ class AnonymitySet:
             return
         rows = list[list[float]]()
         if self.sampled:
-            some = max(1, BATCH // self._partitions.dense[base].size)
-            for first in range(0, len(new), some):
-                rows += self._estimated_beside(base, new[first : first + some], measures)
+            # Those that tell how others are distributed, or are by shares themselves, come last.
+            apart = {*self._agreement.columns(base), *members(wanted & self._shared)}
+            new.sort(key=lambda each: each in apart)
+            alone = [each for each in new if each not in apart]
+            some = max(1, BATCH // self._partitions.dense[base & ~self._shared].size)
+            for first in range(0, len(alone), some):
+                rows += self._estimated_beside(base, alone[first : first + some], measures)
+            rows += [self._estimated(base | 1 << each, measures) for each in new[len(alone) :]]
         elif all(metric == "maxprob" for metric, _ in measures):
             classes = self._partitions.presence.classes(self._partitions.dense[base])
             rows = [[classes[each] / len(self._rows)] * len(measures) for each in new]
@@ -225,15 +249,15 @@ class AnonymitySet:
                 [counted(metric, sizes.ravel(), people, k) for metric, k in measures]
                 for sizes in tally(*self._partitions.dense[base], columns)[0]
             ]
-        for each, losses in zip(figures, zip(*rows, strict=True), strict=True):
-            each.add(base, new, losses)
+        for each, row in zip(figures, zip(*rows, strict=True), strict=True):
+            each.add(base, new, row)
 
     def people_left(self, mask: int) -> float:
         """How many people are expected to agree with d and with the answer to A."""
         if not len(self._rows):
             return 0.0
         new = mask & self.persons & ~self.disclosed
-        return self._of(("people", 0), self._people_left).value(new)
+        return self._measured("people", 0).value(new)
 
     def guard_bits(self, guarded: int, mask: int) -> float:
         """G_v(A|d): bits that A tells about person attribute v (``guarded``)."""
@@ -249,7 +273,7 @@ class AnonymitySet:
         """I of sets by a measure."""
         k = k if metric == "k-anonymity" else 0
         # What is stored holds where the recipient knows nothing.
-        stored = None if self.disclosed or self._share < 1 else self._stored.get(metric)
+        stored = None if self.disclosed or self._all < 1 else self._stored.get(metric)
         return self._of((metric, k), partial(self._identifiability, metric=metric, k=k), stored)
 
     def _of(
@@ -262,113 +286,126 @@ class AnonymitySet:
             self._figures[key] = figures
         return self._figures[key]
 
+    @cached_property
     def _weights(self) -> Floats:
-        """How many people each row stands for that agrees with d, float64."""
+        """For how many people each row stands that agrees with d, by whether they do, float64."""
         weights = self._population.summable
-        return np.ones(len(self._rows)) if weights is None else weights[self._rows]
+        own = np.ones(len(self._rows)) if weights is None else weights[self._rows]
+        return own if self._facts is None else summable(own * self._facts)
 
-    def _likelihoods(self, mask: int) -> Iterator[Floats]:
-        """How likely each person gives an answer, for every combination of request values.
-
-        The product of P_j(a_j|y), float64, shape (rows,).
-        """
-        shares = []
-        for request in members(mask >> self._population.persons):
-            of_row = self._population.requests[request].of_row[self._rows]
-            shares.append(self._population.likely[request][:, of_row])
-        for values in product(*(range(len(each)) for each in shares)):
-            likelihoods = np.ones(len(self._rows))
-            for share, value in zip(shares, values, strict=True):
-                likelihoods *= share[value]
-            yield likelihoods
+    def _people_by_code(self, column: int) -> Floats:
+        return mass_of(self._columns[column], self._weights, self.cards[column])
 
     def _joint(self, mask: int) -> Iterator[Floats]:
         """P(a, y|d) of the people y, for each combination a of request values."""
-        weights = self._weights()
-        return (each * weights / max(weights.sum(), 1.0) for each in self._likelihoods(mask))
+        weights = self._weights
+        return (
+            each * weights / max(weights.sum(), 1.0)
+            for each in self._population.likelihoods(mask, self._rows)
+        )
 
     @cached_property
     def _drawn(self) -> float:
         """Which share of the people are rows, where no row looks like somebody: p."""
-        weights = self._population.summable if self.unseen else self._weights()
+        weights = self._population.summable
         return 1.0 if weights is None else min(1.0, len(weights) / float(weights.sum()))
 
     def _numbers(self, mask: int) -> dict[int, Numbers]:
-        """Who stands behind the rows in a set's classes, by row: where fewer than there are rows.
+        """Who stands behind the rows in a set's classes, where fewer than there are rows."""
+        behind = self._population.behind(mask | union(self._possible))
+        return {at: numbers[self._rows] for at, numbers in behind.items()}
 
-        The respondents, where rows are copies; and the donors of each block of columns that the set
-        or d has a part of.
-        """
-        people, part = self._population, mask | union(self._possible)
-        who = {} if people.respondents is None else {-1: people.respondents}
-        if people.donors is not None:
-            who |= {at: people.donors[at] for at, block in enumerate(people.blocks) if block & part}
-        return {at: numbers[self._rows] for at, numbers in who.items()}
-
-    def _success(self, alike: Alike) -> Floats:
-        """The success of a guess at one person in each group, float64."""
+    def _success(self, alike: Alike, shares: Floats) -> Floats:
+        """The success of a guess at one person by groups and rho, float64."""
         if self.unseen:
             rate = rate_of(np.array(self._drawn), alike.expected)
-            return risk_unseen(rate, self._share)
-        return risk(alike, self._share)
+            return risk_unseen(rate, alike.share * shares * self._share)
+        return risk(alike, shares * self._share)
 
     def _alike(self, mask: int, *, most: bool = False) -> Iterator[Alike]:
         """Yield who looks alike, for each combination of request values.
 
         ``most``: with as many people expected as in any larger set.
         """
-        persons, weights = mask & self.persons, self._weights()
+        persons, weights, facts = mask & self.persons & ~self._shared, self._weights, self._facts
         labels, groups = self._partitions.classes(persons)
         runs = [Runs.of(labels, each) for each in self._numbers(persons).values()]
-        if persons == mask:
+        if not mask & ~self.persons and facts is None:
             sizes = np.bincount(labels, minlength=groups)
             used = np.flatnonzero(sizes)
-            people = mass_of(labels, weights, groups)[used]
-            expected = self._expected_in(mask, first_of_each(labels, groups)[used], most=most)
+            people, sample = (
+                mass_of(labels, weights, groups)[used],
+                first_of_each(labels, groups)[used],
+            )
+            expected = self._expected_in(persons, sample, most=most)
             alone = np.ones(len(labels))
             rows = [sizes[used].astype(np.float64), *(each.peaks(alone) for each in runs)]
-            yield Alike(people / weights.sum(), np.minimum.reduce(rows), people, expected)
+            mass, alone = people / weights.sum(), np.minimum.reduce(rows)
+            yield Alike(mass, alone, people, expected, sample=sample)
             return
         order = stable_order(labels)
         first = np.flatnonzero(np.diff(labels[order].astype(np.intp), prepend=-1))
         expected = self._expected_in(persons, order[first], most=most)
-        for likely in self._likelihoods(mask):
-            peak = np.maximum.reduceat(likely[order], first)
+        shares = ALL if facts is None else np.maximum.reduceat(facts[order], first)
+        for likely in self._population.likelihoods(mask, self._rows):
+            own = likely if facts is None else likely * facts
+            peak = np.maximum.reduceat(own[order], first)
             some = peak > 0
-            peak = peak[some]
+            peak, share = peak[some], shares if facts is None else shares[some]
             people = np.add.reduceat((likely * weights)[order], first)[some]
-            rows = [np.add.reduceat(likely[order], first), *(each.peaks(likely) for each in runs)]
+            rows = [np.add.reduceat(own[order], first), *(each.peaks(own) for each in runs)]
             alone = np.minimum.reduce(rows)[some] / peak
-            yield Alike(people / weights.sum(), alone, people / peak, expected[some])
+            mass, sample = people / weights.sum(), order[first][some]
+            yield Alike(mass, alone, people / peak, expected[some], share, sample)
 
     def _estimated_beside(
         self, mask: int, attributes: Sequence[int], measures: Measures
     ) -> list[list[float]]:
-        """The expected losses for ``mask``, of the person, with each of these added."""
-        labels, size = self._partitions.dense[mask]
-        weights = self._weights()
+        """The expected losses for ``mask``, of the person, with each of these columns added."""
+        labels, size = self._partitions.dense[mask & ~self._shared]
+        weights, facts = self._weights, self._facts
         columns = [self._partitions.each[each] for each in attributes]
-        rows, people = tally(labels, size, columns, (None, weights))
+        rows, people = tally(labels, size, columns, (facts, weights))
         some = np.concatenate(rows) > 0
         ends = np.cumsum([np.count_nonzero(each) for each in rows])[:-1]
         numbers = self._numbers(self.persons)
         runs = {at: Runs.of(labels, each) for at, each in numbers.items()}
         for place, each in enumerate(attributes if runs else ()):
             for at in self._numbers(mask | 1 << each):
-                rows[place] = np.minimum(rows[place], runs[at].values(columns[place]))
-        codes = self._codes(mask, first_of_each(labels, size))
+                rows[place] = np.minimum(rows[place], runs[at].values(columns[place], facts))
+        sample = first_of_each(labels, size)
+        codes = self._codes(mask, sample)
         beside = zip(self._expected.beside(codes, attributes), rows, strict=True)
         expected = np.concatenate([np.broadcast_to(bits, each.shape) for bits, each in beside])
         matching, alone = (np.concatenate(each)[some] for each in (people, rows))
-        mass = matching / weights.sum()
-        alike = Alike(mass, alone.astype(np.float64), matching, np.exp2(expected[some]))
-        success, everybody = self._success(alike), self._population.people
-        added = terms_of(mass, success, measures, self.people, everybody)
-        losses = [
-            [total(measure, part) for part in np.split(terms, ends)]
-            for (measure, _), terms in zip(measures, added, strict=True)
+        mass, share = matching / weights.sum(), ALL
+        if facts is not None:
+            tops = [peaks(keys(labels, size, c), facts, card * size) for c, card in columns]
+            share = np.concatenate(tops)[some.ravel()]
+            alone, matching = alone / share, matching / share
+        groups = np.broadcast_to(sample, some.shape)[some]
+        alone = alone.astype(np.float64)
+        alike = Alike(mass, alone, matching, np.exp2(expected[some]), share, groups)
+        added = zip(measures, self._terms(alike, mask, measures), strict=True)
+        totals = [
+            [total(each, part) for part in np.split(terms, ends)] for (each, _), terms in added
         ]
-        return [[*each] for each in zip(*losses, strict=True)]
+        return [[*each] for each in zip(*totals, strict=True)]
+
+    def _terms(self, alike: Alike, mask: int, measures: Measures) -> list[Floats]:
+        """What each group adds to each expected loss of a set."""
+        terms = [np.empty(len(alike.mass)) for _ in measures]
+        wide = Alike._make(each[:, None] for each in alike)
+        people = self.people, self._population.people
+        for groups, spread in self._agreement.spreads(mask, self._columns, alike.sample):
+            shares, chances = spread
+            for some in np.array_split(groups, 1 + len(groups) * len(shares) // BATCH):
+                part = wide.take(some)
+                success, mass = self._success(part, shares), part.mass * chances
+                for into, (measure, k) in zip(terms, measures, strict=True):
+                    each = losses(measure, mass, success, people, k)
+                    into[some] = each.max(axis=1) if measure == "worst" else each.sum(axis=1)
+        return terms
 
     def _expected_in(self, mask: int, sample: Indexes, *, most: bool) -> Floats:
         """How many people are expected in each group; ``sample``: one row of each."""
@@ -377,35 +414,30 @@ class AnonymitySet:
 
     def _codes(self, mask: int, sample: Indexes) -> dict[int, Codes]:
         """The codes of some rows of those attributes that d does not fix."""
-        return {each: self._columns[each][sample] for each in members(mask & ~self.disclosed)}
+        columns = mask & ~self._shared & ~self.disclosed
+        return {each: self._columns[each][sample] for each in members(columns)}
 
-    def _estimated(self, mask: int, measure: Measure, k: int, *, most: bool = False) -> float:
-        """The loss expected over the classes of a set (DESIGN.md 2.7); ``most`` as for `_alike`."""
-        everybody, losses = self._population.people, list[float]()
-        for each in self._alike(mask, most=most):
-            success = self._success(each)
-            [terms] = terms_of(each.mass, success, [(measure, k)], self.people, everybody)
-            losses.append(total(measure, terms))
-        return max(losses) if measure == "worst" else sum(losses)
-
-    def _people_left(self, mask: int) -> float:
-        """How many people are expected to agree with an answer of the person."""
-        if self.sampled:
-            alike = next(self._alike(mask))
-            return ordered_sum(alike.mass / self._success(alike))
-        sizes = np.bincount(self._partitions.classes(mask)[0])
-        return int(sizes @ sizes) / len(self._rows)
+    def _estimated(self, mask: int, measures: Measures, *, most: bool = False) -> list[float]:
+        """The losses expected over the classes of a set (DESIGN.md 2.7); ``most``: of `_alike`."""
+        columns = mask & ~self._shared
+        one_by_one = columns & ~self.persons  # by the values of requests
+        groups = self._alike(columns) if one_by_one else self._groups(columns, most)
+        parts = zip(*(self._terms(each, mask, measures) for each in groups), strict=True)
+        return [
+            (max if measure == "worst" else sum)(total(measure, each) for each in terms)
+            for (measure, _), terms in zip(measures, parts, strict=True)
+        ]
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
         if len(self._rows) <= 1 - self.sampled:
             return counted(metric, np.ones(1, np.intp), self._population.people, k)
         if self.sampled:
-            return self._estimated(mask, metric, k)
+            return self._estimated(mask, [(metric, k)])[0]
         if not mask & ~self.persons:
             sizes = np.bincount(self._partitions.classes(mask)[0])
             return counted(metric, sizes, self._population.rows, k)
         if metric != "entropy":
-            return self._estimated(mask, metric, k)
+            return self._estimated(mask, [(metric, k)])[0]
         # H(Y) - H(Y|A) = H(A) - H(A|Y): what the answers to requests vary by is no information.
         bits = -sum(ordered_sum(plogp(each.mass)) for each in self._alike(mask))
         for each in members(mask >> self._population.persons):

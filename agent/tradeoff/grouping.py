@@ -68,6 +68,13 @@ def mass_of(labels: Indexes, masses: Floats, groups: int) -> Floats:
     return totals.astype(np.float64, copy=False)
 
 
+def peaks(labels: Indexes, figures: Floats, groups: int) -> Floats:
+    """The largest figure above 0 in each group, float64, shape (groups,)."""
+    largest = np.zeros(groups)
+    np.maximum.at(largest, labels, figures)
+    return largest
+
+
 def first_of_each(labels: Indexes, groups: int) -> Indexes:
     """The first item of each group, intp, shape (groups,)."""
     sample = np.empty(groups, dtype=np.intp)
@@ -198,12 +205,17 @@ class Runs(NamedTuple):
         largest: Floats = np.maximum.reduceat(chances[self.order], self.starts)
         return np.add.reduceat(largest, self.groups)
 
-    def values(self, column: CodeColumn) -> NDArray[Any]:
-        """How many numbers have each value of an attribute, intp, shape (values, groups)."""
-        lengths = np.diff(self.starts, append=len(self.order))
-        occurs = np.zeros((len(self.starts), column.card), dtype=bool)
-        occurs[np.repeat(np.arange(len(lengths)), lengths), column.codes[self.order]] = True
-        return np.add.reduceat(occurs, self.groups, axis=0, dtype=np.intp).T
+    def values(self, column: CodeColumn, chances: Floats | None) -> NDArray[Any]:
+        """How many numbers have each value of an attribute, shape (values, groups).
+
+        ``chances``: float64, by item: each counts as the largest of its own with that value.
+        """
+        lengths, card = np.diff(self.starts, append=len(self.order)), column.card
+        keys = np.repeat(np.arange(0, len(lengths) * card, card), lengths)
+        keys += column.codes[self.order]
+        items = np.ones(len(keys)) if chances is None else chances[self.order]
+        largest = peaks(keys, items, len(lengths) * card).reshape(-1, card)
+        return np.add.reduceat(largest, self.groups, axis=0).T
 
 
 class Presence:

@@ -13,7 +13,8 @@ from agent.tradeoff.grouping import Columns, mass_of, ordered_sum, plogp
 from agent.tradeoff.tables import UNSPECIFIED, Codes, Floats, Indexes
 
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
-Measure = Metric | Literal["worst"]  # and the largest success of a guess in any class
+# And the largest success of a guess in any class, and how many are expected to be left.
+Measure = Metric | Literal["worst", "people"]
 Measures = Sequence[tuple[Measure, int]]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 Curvature = Literal["modular", "supermodular", "unknown"]
@@ -31,6 +32,8 @@ POINTS, FAR = 4_001, 80.0  # of a quadrature; exponents of e beyond this leave n
 LEAST_SHARE = 1e-12  # smaller ones are none
 LEAST_EXPECTED = 1e-290  # people; nobody is expected below
 CENSUS = 1e-9  # less than 1 by this, a share of people drawn is all of them
+BATCH = 1 << 13  # losses that are estimated at once: what a cache holds
+ALL = np.ones(1)  # of the others
 
 
 class Alike(NamedTuple):
@@ -38,30 +41,40 @@ class Alike(NamedTuple):
 
     ``mass``: P(a|d), the share of the people to whom it belongs; ``rows``: f, how many respondents
     there are, as many as are equally likely; ``people``: W, of how many people they are said to be;
-    ``expected``: mu, the people that their values let one expect.
+    ``expected``: mu, the people that their values let one expect; ``share``: rho, of the others,
+    those who agree in facts that depend on more than the values by which the groups are told apart;
+    ``sample``: a row of each, intp.
     """
 
     mass: Floats
     rows: Floats
     people: Floats
     expected: Floats
+    share: Floats = ALL
+    sample: Indexes = np.zeros(1, np.intp)
+
+    def take(self, some: Indexes | slice) -> "Alike":
+        """Some of the groups."""
+        return Alike._make(each[some] if len(each) > 1 else each for each in self)
 
 
-def risk(alike: Alike, share: float) -> Floats:
+def risk(alike: Alike, share: float | Floats) -> Floats:
     """E[1/F], the expected success of a guess at one person in each group, float64.
 
-    ``share``: rho, the probability with which each of the others agrees with what the recipient
-    holds beyond these attributes, 0 to 1. With p = f/W and s = (p + alpha/mu) / (1 + alpha/mu) it
-    is 1/rho times the integral over t from 1 - rho to 1 of
-    t^(f-1) (s / (1 - (1-s) t))^(f+alpha): s/f (1 - y^f) / rho for alpha = 1, y = (1 - rho) s /
-    (rho + (1 - rho) s). Where each row is one person it is (1 - (1-rho)^f) / (rho f).
+    ``share``: rho beside that of the groups, 0 to 1, also several of another axis: the probability
+    with which each of the others agrees with what the recipient holds beyond these attributes. With
+    p = f/W and s = (p + alpha/mu) / (1 + alpha/mu) it is 1/rho times the integral over t from
+    1 - rho to 1 of t^(f-1) (s / (1 - (1-s) t))^(f+alpha): s/f (1 - y^f) / rho for alpha = 1,
+    y = (1 - rho) s / (rho + (1 - rho) s). Where each row is one person it is
+    (1 - (1-rho)^f) / (rho f).
     """
-    if share < LEAST_SHARE:
-        return np.ones_like(alike.rows)
     rate = rate_of(np.minimum(1.0, alike.rows / alike.people), alike.expected)
-    chances: Floats = rate / alike.rows
-    if share < 1:
-        chances *= -np.expm1(alike.rows * -np.log1p(share / ((1 - share) * rate))) / share
+    chances, rho = rate / alike.rows, np.maximum(alike.share * share, LEAST_SHARE)
+    if (rho < 1).any():
+        with np.errstate(divide="ignore"):
+            agree = np.log1p(rho / (1 - rho) / rate)
+        agree *= -alike.rows
+        chances = np.where(rho > LEAST_SHARE, chances * -np.expm1(agree, out=agree) / rho, 1.0)
     return np.minimum(chances, 1.0)
 
 
@@ -72,13 +85,12 @@ def rate_of(drawn: Floats, expected: Floats) -> Floats:
     return rate
 
 
-def risk_unseen(rate: Floats, share: float) -> Floats:
+def risk_unseen(rate: Floats, share: float | Floats) -> Floats:
     """E[1/F] for somebody who looks like no row, float64: the integral of `risk_outside`, f = 0."""
-    if share < LEAST_SHARE:
-        return np.ones_like(rate)
+    share = np.maximum(share, LEAST_SHARE)
     rest, low = 1 - rate, (1 - share) * rate / (share + (1 - share) * rate)
     total = np.divide(-np.log1p(-rest * (1 - low)), rest, out=1 - low, where=rest > CENSUS)
-    chances: Floats = np.minimum(rate * total / share, 1.0)
+    chances: Floats = np.where(share <= LEAST_SHARE, 1.0, np.minimum(rate * total / share, 1.0))
     return chances
 
 
@@ -112,42 +124,30 @@ def counted(metric: Measure, sizes: Indexes, population: float, k: int) -> float
     share = size / people
     if metric == "worst":
         return 1 / int(size[0])
-    if metric == "entropy":
-        return float((share * np.log2(people / size)).sum())
-    return float(losses(metric, share, 1 / size, population, k).sum())
+    return float(losses(metric, share, 1 / size, (people, population), k).sum())
 
 
-def losses(metric: Measure, mass: Floats, success: Floats, population: float, k: int) -> Floats:
-    """What each of these classes adds to the expected loss, but for ``entropy``.
+def losses(
+    measure: Measure, mass: Floats, success: Floats, people: tuple[float, float], k: int
+) -> Floats:
+    """What each of these classes adds to the expected loss; of ``worst`` its own success.
 
     ``mass``: P(a), float64, one per class, 0 where an answer never occurs; ``success``: of the best
-    guess at one person in it, likewise. DESIGN.md 2.2, left column of the table.
+    guess at one person in it, likewise; ``people``: who agree with what is known, and everybody.
+    DESIGN.md 2.2, left column of the table, and 2.7.
     """
-    if metric == "maxprob":
+    if measure == "worst":
+        return success
+    if measure == "people":
+        return mass / success
+    if measure == "entropy":
+        return mass * np.log2(success * people[0])
+    if measure == "maxprob":
         return mass * success
-    if metric == "k-anonymity":  # 1/k itself is no violation, whatever its rounding
+    if measure == "k-anonymity":  # 1/k itself is no violation, whatever its rounding
         return mass * (success > (1 + 1e-12) / k)
-    certain = population / (population + 1)
+    certain = people[1] / (people[1] + 1)
     return mass * -np.log1p(-np.minimum(success, certain))
-
-
-def terms_of(
-    mass: Floats, success: Floats, measures: Measures, people: float, everybody: float
-) -> list[Floats]:
-    """What each group adds to each expected loss; of ``worst`` its own success.
-
-    ``mass``, ``success``: as for `losses`; ``people``: who agree with what is known, of
-    ``everybody``. Source: DESIGN.md 2.7.
-    """
-    terms = list[Floats]()
-    for measure, k in measures:
-        if measure == "entropy":
-            terms.append(mass * np.log2(success * people))
-        elif measure == "worst":
-            terms.append(success)
-        else:
-            terms.append(losses(measure, mass, success, everybody, k))
-    return terms
 
 
 def total(measure: Measure, terms: Floats) -> float:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import combinations
+from itertools import combinations, product
 from math import isnan, log2
 from typing import Any, NamedTuple
 
@@ -64,6 +64,13 @@ EXACT_BITS = 52  # of a sum of float64
 LOG_BITS = 40  # binary places of a logarithm
 PRIOR_ROWS = 5  # weight of the overall share in P_j(v|y), in rows
 UNSPECIFIED = 0  # the code of "not specified" in every attribute
+
+
+def summable(figures: Floats) -> Floats:
+    """Figures above 0, float64, rounded so that sums of them are exact in any order."""
+    step = 2.0 ** (np.ceil(np.log2(figures.sum())) - EXACT_BITS)
+    rounded: Floats = np.maximum(np.round(figures / step), 1.0) * step
+    return rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,9 +154,7 @@ class Population:
         """The weights, rounded so that sums of them are exact, in whatever order they are added."""
         if self.weights is None:
             return None
-        step = 2.0 ** (np.ceil(np.log2(self.weights.sum())) - EXACT_BITS)
-        rounded: Floats = np.round(self.weights / step) * step
-        return rounded
+        return summable(self.weights)
 
     @cached_property
     def people(self) -> float:
@@ -237,6 +242,32 @@ class Population:
             return float(bits[0])
         with np.errstate(divide="ignore"):
             return float(np.round(np.log2(np.exp2(bits).sum()) * 2**LOG_BITS) / 2**LOG_BITS)
+
+    def behind(self, mask: int) -> dict[int, Numbers]:
+        """Who stands behind the rows, shape (N,), where fewer than there are rows.
+
+        The respondents, where rows are copies; and the donors of each block of columns that a set
+        has a part of.
+        """
+        who = {} if self.respondents is None else {-1: self.respondents}
+        if self.donors is not None:
+            who |= {at: self.donors[at] for at, block in enumerate(self.blocks) if block & mask}
+        return who
+
+    def likelihoods(self, mask: int, rows: Indexes) -> Iterator[Floats]:
+        """How likely people give an answer, for every combination of a set's request values.
+
+        The product of P_j(a_j|y), float64, shape (rows,).
+        """
+        shares = []
+        for request in members(mask >> self.persons):
+            of_row = self.requests[request].of_row[rows]
+            shares.append(self.likely[request][:, of_row])
+        for values in product(*(range(len(each)) for each in shares)):
+            likelihoods = np.ones(len(rows))
+            for share, value in zip(shares, values, strict=True):
+                likelihoods *= share[value]
+            yield likelihoods
 
     @cached_property
     def likely(self) -> list[Floats]:

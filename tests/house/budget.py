@@ -43,18 +43,18 @@ BUDGETS = {
     "agent/decision": Size(1_500, 10),
     "agent/lab": Size(2_880, 23),
     "agent/model": Size(1_525, 9),
-    "agent/tradeoff": Size(2_795, 16),
+    "agent/tradeoff": Size(2_801, 17),
     "agent/tui": Size(3_250, 20),
     "agent/vault": Size(2_160, 13),
     "agent/wire": Size(750, 7),
     "agent/words": Size(850, 6),
     "policy": Size(1_925, 12),
 }
-PRODUCT = Size(28_800, 200)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(28_850, 200)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 22),
     "examples": Size(1_850, 37),
-    "tests": Size(48_150, 286),
+    "tests": Size(48_350, 286),
     "tests/bench": Size(900, 9),
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.

@@ -12,12 +12,12 @@ import numpy as np
 from scipy.integrate import quad
 
 from agent.tradeoff.measures import Alike, Measure, risk
-from agent.tradeoff.shares import KindShares, Shares
+from agent.tradeoff.shares import Shares
 from agent.tradeoff.tables import Population, QueryRows, members
+from tests.tradeoff.naive_shares import agreement, draws, value_shares
 
 Known = tuple[tuple[int, int], ...]
 Answer = tuple[int, ...]
-People = Mapping[int, float]  # by code
 Events = Mapping[int, frozenset[int]]
 ALPHA = 1.0  # of the prior
 DISCOUNT = 0.5  # of a row, taken off the people who have two values
@@ -77,41 +77,13 @@ def _entropy(rows: QueryRows, some: Sequence[int], beta: float) -> float:
     return bits
 
 
-def coverage(
-    bits: Sequence[float], parts: Sequence[Sequence[float]], groups: Sequence[int], mask: int
-) -> float:
-    """Return the judged utility, group by group (DESIGN.md 2.11)."""
-    total = 0.0
-    for of_topic, resolved in zip(bits, parts, strict=True):
-        unresolved = 1.0
-        for number in set(groups):
-            inside = [resolved[each] for each in members(mask) if groups[each] == number]
-            unresolved *= 1 - max(inside, default=0.0)
-        total += of_topic * (1 - unresolved)
-    return total
-
-
-def judged(
-    bits: Sequence[float],
-    grades: Sequence[Sequence[int]],
-    reliability: Sequence[Sequence[float]],
-    mask: int,
-) -> float:
-    """Return the judged utility of attributes of which each is a group (DESIGN.md 2.11)."""
-    parts = []
-    for of_topic, certain in zip(grades, reliability, strict=True):
-        weights = [(0, 1 / 10, 1 / 2, 1)[g] * rho for g, rho in zip(of_topic, certain, strict=True)]
-        parts.append([1 - 0.1 ** (w / sum(weights)) if sum(weights) else 0.0 for w in weights])
-    return coverage(bits, parts, range(len(weights)), mask)
-
-
 def events(population: Population, known: Known) -> dict[int, frozenset[int]]:
     """Return which codes of which attributes are still possible.
 
     Silence about what hangs on another attribute tells of that one, where everybody specifies it.
     """
     codes: dict[int, frozenset[int]] = {}
-    for attribute, code in known:
+    for attribute, code in (each for each in known if each[0] < population.tabled):
         place, some = attribute, frozenset([code])
         if not code and attribute in population.hanging and population.codes[:, attribute].all():
             place, some = population.hanging[attribute]
@@ -125,26 +97,50 @@ def agreeing(population: Population, known: Known) -> list[int]:
         y
         for y in range(population.rows)
         if all(int(population.codes[y, attribute]) in some for attribute, some in possible.items())
+        and facts_of(population, known, y)
     ]
 
 
 def joint(population: Population, mask: int, known: Known) -> dict[Answer, dict[int, float]]:
-    """P(a, y|d) by answer a and person y: DESIGN.md 2.2."""
-    people = agreeing(population, known)
-    weights = [1.0] * population.rows if population.weights is None else population.weights
-    whole = sum(float(weights[y]) for y in people)
-    persons = [i for i in members(mask) if i < population.persons]
+    """P(a, y|d) by answer a and person y: DESIGN.md 2.2, 2.8."""
+    people, weights = agreeing(population, known), _weights(population)
+    weights = [weight * facts_of(population, known, y) for y, weight in enumerate(weights)]
+    whole = sum(weights[y] for y in people)
+    persons = [i for i in members(mask) if i < population.tabled]
     requests = [i - population.persons for i in members(mask) if i >= population.persons]
     table: dict[Answer, dict[int, float]] = defaultdict(dict)
     for y in people:
         shares = [_request_share(population, j, y) for j in requests]
         for values in product(*(range(len(share)) for share in shares)):
-            chance = float(weights[y]) / whole
+            chance = weights[y] / whole
             for share, value in zip(shares, values, strict=True):
                 chance *= share[value]
             answer = (*(int(population.codes[y, i]) for i in persons), *values)
             table[answer][y] = chance
     return table
+
+
+def by_row(population: Population, known: Known) -> dict[int, int]:
+    """Return the known facts by shares that depend on a column which is not known, with that."""
+    columns, possible = dict[int, int](), events(population, known)
+    shares = population.shares or Shares((), ())
+    for attribute, kind in enumerate(map(shares.kinds.__getitem__, shares.attributes)):
+        column = kind.column if kind.given is not None else None
+        if column is not None and len(possible.get(column, ())) != 1:
+            columns[attribute + population.tabled] = column
+    return {place: columns[place] for place, _ in known if place in columns}
+
+
+def facts_of(population: Population, known: Known, y: int) -> float:
+    """L_y: how probably a person agrees in these facts."""
+    likely, depends = 1.0, by_row(population, known)
+    for place, code in known:
+        if place in depends and population.shares is not None:
+            kind = population.shares.kinds[population.shares.attributes[place - population.tabled]]
+            own = {depends[place]: {int(population.codes[y, depends[place]]): 1.0}}
+            row = value_shares(population.shares, kind, {}, own)
+            likely *= agreement(row[code - 1] if code else min(filter(None, row)))
+    return likely
 
 
 def _request_share(population: Population, request: int, y: int) -> list[float]:
@@ -242,8 +238,8 @@ def expected_people(population: Population, codes: Events) -> float:
         people *= together(population, (one, other), codes) / (shares[one] * shares[other])
     close = sorted(
         (-information(population, *pair), *pair)
-        for pair in combinations(range(population.persons), 2)
-    )[: CLOSE * population.persons]
+        for pair in combinations(range(population.tabled), 2)
+    )[: CLOSE * population.tabled]
     pairs = [(one, other) for _, one, other in close if {one, other} <= codes.keys()]
     few = [*shares.values(), *(together(population, pair, codes) for pair in pairs)]
     return min([people, *(everybody * share for share in few)])
@@ -271,24 +267,23 @@ def _row(population: Population) -> float:
 
 
 class Group(NamedTuple):
-    """Rows that look alike: P(a|d), f, W and mu of DESIGN.md 2.7."""
+    """Rows that look alike: P(a|d), f, W, mu and rho by row of DESIGN.md 2.7 and 2.8."""
 
     mass: float
     rows: float
     people: float
     expected: float
+    share: float = 1.0
+    codes: Known = ()  # by which it is told apart
 
 
 @lru_cache(maxsize=100)
 def groups(population: Population, mask: int, known: Known) -> list[Group]:
     """Return the rows that look alike after each answer, row by row."""
-    weights = _weights(population)
-    whole, possible = (
-        sum(weights[y] for y in agreeing(population, known)),
-        events(population, known),
-    )
+    weights, possible = _weights(population), events(population, known)
+    whole = sum(weights[y] * facts_of(population, known, y) for y in agreeing(population, known))
     told = {attribute for attribute, _ in known}
-    persons = {i for i in members(mask) if i < population.persons and i not in told}
+    persons = {i for i in members(mask) if i < population.tabled and i not in told}
     found = []
     for part in joint(population, mask, known).values():
         likely = {y: chance / weights[y] * whole for y, chance in part.items()}
@@ -310,8 +305,35 @@ def groups(population: Population, mask: int, known: Known) -> list[Group]:
             for who in _behind(population, persons | possible.keys())
         )
         people = sum(weights[y] * each for y, each in likely.items()) / peak
-        found.append(Group(sum(part.values()), rows / peak, people, mu))
+        share = max(facts_of(population, known, y) for y in part)
+        codes = tuple((i, min(some)) for i, some in own.items())
+        found.append(Group(sum(part.values()), rows / peak, people, mu, share, codes))
     return found
+
+
+def outcomes(
+    population: Population, mask: int, known: Known, share: float = 1.0
+) -> list[tuple[float, float]]:
+    """Return P(a|d) and the success of a guess, by answers about facts of whatever kind."""
+    found = groups(population, mask, known)
+    if population.shares is None:
+        return [(group.mass, chance(group, share)) for group in found]
+    shares, first = population.shares, population.tabled
+    facts = {place - first: code for place, code in known if place >= first}
+    new = [each - first for each in members(mask) if first <= each < population.persons]
+    among: dict[int, dict[int, float]] = {i: defaultdict(float) for i in range(first)}
+    for y, part in joint(population, 0, known).get((), {}).items():
+        for i, by_code in among.items():
+            by_code[int(population.codes[y, i])] += part
+    for place, codes in events(population, known).items():
+        among[place] = {min(codes): 1.0} if len(codes) == 1 else among[place]
+    unsure = {place - first for place in by_row(population, known)}
+    result = []
+    for group in found:
+        people = {**among, **{i: {code: 1.0} for i, code in group.codes}}
+        some = draws(shares, facts, [each for each in new if each not in facts], people, unsure)
+        result += [(group.mass * each, chance(group, share * rho)) for each, rho in some]
+    return result
 
 
 def _behind(population: Population, attributes: AbstractSet[int]) -> list[list[int]]:
@@ -329,14 +351,14 @@ def _behind(population: Population, attributes: AbstractSet[int]) -> list[list[i
 @lru_cache(maxsize=1_000)
 def chance(group: Group, share: float = 1.0) -> float:
     """E[1/F] as the product has it; it is held against ``one_in`` elsewhere."""
-    return float(risk(Alike(*(np.array([each]) for each in group)), share)[0])
+    return float(risk(Alike(*(np.array([each]) for each in group[:-1])), share)[0])
 
 
 def identifiability(
     population: Population, mask: int, known: Known, metric: Measure, k: int, share: float = 1.0
 ) -> float:
     """I(A|d), the loss expected over the answers: DESIGN.md 2.2, 2.7 and 2.8."""
-    counted = population.weights is None and share == 1
+    counted = population.weights is None and share == 1 and population.shares is None
     if metric == "entropy" and counted:
         table = joint(population, mask, known)
         before = _bits([*joint(population, 0, known)[()].values()])
@@ -345,13 +367,16 @@ def identifiability(
         return before - (after - answers)
     everybody = population.rows if population.weights is None else float(sum(population.weights))
     total = 0.0
-    for group in groups(population, mask, known):
-        success = 1 / group.rows if counted else chance(group, share)
+    if counted:
+        found = [(group.mass, 1 / group.rows) for group in groups(population, mask, known)]
+    else:
+        found = outcomes(population, mask, known, share)
+    for mass, success in found:
         if metric == "entropy":
-            loss = log2(success / chance(groups(population, 0, known)[0], share))
+            loss = log2(success / outcomes(population, 0, known, share)[0][1])
         else:
             loss = _loss(metric, success, everybody, k)
-        total += group.mass * loss
+        total += mass * loss
     return total
 
 
@@ -369,10 +394,10 @@ def _bits(probabilities: Sequence[float]) -> float:
 
 def people_left(population: Population, mask: int, known: Known, share: float = 1.0) -> float:
     """The sum of P(a|d) n(a), or P(a|d) / r(a), over answers about person attributes."""
-    found = groups(population, mask & ((1 << population.persons) - 1), known)
-    if population.weights is None and share == 1:
-        return sum(group.mass * group.rows for group in found)
-    return sum(group.mass / chance(group, share) for group in found)
+    persons = mask & ((1 << population.persons) - 1)
+    if population.weights is None and share == 1 and population.shares is None:
+        return sum(group.mass * group.rows for group in groups(population, persons, known))
+    return sum(mass / success for mass, success in outcomes(population, persons, known, share))
 
 
 def guard_tables(
@@ -409,52 +434,3 @@ def best_guess(population: Population, mask: int, known: Known, guarded: int) ->
     """The expected success of the best guess about the guarded attribute."""
     tables = guard_tables(population, mask, known, guarded)
     return sum(max(cells.values(), default=0.0) for cells in tables)
-
-
-def value_shares(
-    shares: Shares, kind: KindShares, codes: Mapping[int, int], people: Mapping[int, People]
-) -> list[float]:
-    """The shares of a kind's values, by what it depends on.
-
-    ``codes``: by slot, disclosed ones first; ``people``: by column, how many have each code.
-    """
-    if kind.given is not None and kind.parent is not None:
-        parents = [code for slot, code in codes.items() if shares.attributes[slot] == kind.parent]
-        return [float(each) for each in (kind.given[parents[0]] if parents else kind.shares)]
-    if kind.given is not None and kind.column is not None:
-        among = people[kind.column]
-        mean = sum(weight * kind.given[code] for code, weight in among.items())
-        return [float(each) / sum(among.values()) for each in mean]
-    return [float(each) for each in kind.shares]
-
-
-def draws(
-    shares: Shares,
-    disclosed: Mapping[int, int],
-    new: Sequence[int],
-    people: Mapping[int, People],
-    by_row: AbstractSet[int] = frozenset(),
-) -> list[tuple[float, float]]:
-    """How probable each combination of the values of new slots is, and its rho: DESIGN.md 2.8.
-
-    ``by_row``: disclosed slots of which rho is not counted here.
-    """
-    kinds = {slot: shares.kinds[shares.attributes[slot]] for slot in (*disclosed, *new)}
-    combinations = list[tuple[float, float]]()
-    for values in product(*(range(1, len(kinds[slot].shares) + 1) for slot in new)):
-        codes = {**disclosed, **dict(zip(new, values, strict=True))}
-        chance = rho = 1.0
-        for slot, code in codes.items():
-            row = value_shares(shares, kinds[slot], codes, people)
-            own = row[code - 1] if code else min(filter(None, row), default=0.0)
-            chance *= own / sum(row) if own else 0.0
-            rho *= agreement(own) if slot not in by_row else 1.0
-        combinations.append((chance, rho))
-    whole = sum(chance for chance, _ in combinations)
-    possible = [(chance / whole, rho) for chance, rho in combinations if chance]
-    return possible if any(rho for _, rho in possible) else [(1.0, 0.0)]
-
-
-def agreement(share: float) -> float:
-    """Rho of one fact: nothing that is possible is rarer than one in ten thousand."""
-    return max(share, 1e-4) if share else 0.0

@@ -1,5 +1,6 @@
 """Judged utility is its formula, and keeps its laws (DESIGN.md 2.11)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -14,7 +15,6 @@ from agent.tradeoff.objective import Objective
 from agent.tradeoff.search import ALGORITHMS, Algorithm, maximise
 from agent.tradeoff.study import submodularity
 from agent.tradeoff.tables import Codes, Floats, members, subsets
-from tests.tradeoff import naive
 from tests.tradeoff.worlds import all_pairs
 
 ROUNDING = 1e-9  # bits
@@ -71,7 +71,7 @@ def test_it_is_its_formula(world: Topics) -> None:
     """For every set; nothing is worth nothing, and no set more than all attributes."""
     coverage, bits, parts = world.coverage(), world.bits.tolist(), world.parts.tolist()
     for mask in subsets(world.everything):
-        expected = naive.coverage(bits, parts, world.groups, mask)
+        expected = coverage_of(bits, parts, world.groups, mask)
         assert coverage.value(mask) == pytest.approx(expected, abs=ROUNDING)
         assert coverage.value(mask) <= coverage.limit
     assert coverage.value(0) == 0
@@ -138,7 +138,7 @@ def test_the_catalogued_case_is_its_formula(judged: tuple[Floats, Codes, Floats]
     bits, grades, reliability = judged
     coverage = Coverage.judged(bits, grades, reliability)
     for mask in subsets((1 << grades.shape[1]) - 1):
-        expected = naive.judged(bits.tolist(), grades.tolist(), reliability.tolist(), mask)
+        expected = judged_of(bits.tolist(), grades.tolist(), reliability.tolist(), mask)
         assert coverage.value(mask) == pytest.approx(expected, abs=ROUNDING)
 
 
@@ -194,3 +194,31 @@ def test_damaged_tables_are_refused() -> None:
             Coverage(bits, np.where(np.eye(2, 3) > 0, value, parts))
     with pytest.raises(ValueError, match="shapes"):
         Coverage(bits, parts, [0, 1])
+
+
+def coverage_of(
+    bits: Sequence[float], parts: Sequence[Sequence[float]], groups: Sequence[int], mask: int
+) -> float:
+    """Return the judged utility, group by group (DESIGN.md 2.11)."""
+    total = 0.0
+    for of_topic, own in zip(bits, parts, strict=True):
+        unresolved = 1.0
+        for number in set(groups):
+            inside = [own[each] for each in members(mask) if groups[each] == number]
+            unresolved *= 1 - max(inside, default=0.0)
+        total += of_topic * (1 - unresolved)
+    return total
+
+
+def judged_of(
+    bits: Sequence[float],
+    grades: Sequence[Sequence[int]],
+    reliability: Sequence[Sequence[float]],
+    mask: int,
+) -> float:
+    """Return the judged utility of attributes of which each is a group (DESIGN.md 2.11)."""
+    parts = []
+    for of_topic, certain in zip(grades, reliability, strict=True):
+        weights = [(0, 1 / 10, 1 / 2, 1)[g] * rho for g, rho in zip(of_topic, certain, strict=True)]
+        parts.append([1 - 0.1 ** (w / sum(weights)) if sum(weights) else 0.0 for w in weights])
+    return coverage_of(bits, parts, range(len(weights)), mask)

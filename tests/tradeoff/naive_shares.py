@@ -1,0 +1,58 @@
+"""Facts by shares, value by value in plain Python (DESIGN.md 2.8): slow, and nothing else."""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import product
+
+from agent.tradeoff.shares import KindShares, Shares
+
+People = Mapping[int, float]  # by code
+
+
+def value_shares(
+    shares: Shares, kind: KindShares, codes: Mapping[int, int], people: Mapping[int, People]
+) -> list[float]:
+    """The shares of a kind's values, by what it depends on.
+
+    ``codes``: by slot, disclosed ones first; ``people``: by column, how many have each code.
+    """
+    if kind.given is not None and kind.parent is not None:
+        parents = [code for slot, code in codes.items() if shares.attributes[slot] == kind.parent]
+        return [float(each) for each in (kind.given[parents[0]] if parents else kind.shares)]
+    if kind.given is not None and kind.column is not None:
+        among = people[kind.column]
+        mean = sum(weight * kind.given[code] for code, weight in among.items())
+        return [float(each) / sum(among.values()) for each in mean]
+    return [float(each) for each in kind.shares]
+
+
+def draws(
+    shares: Shares,
+    disclosed: Mapping[int, int],
+    new: Sequence[int],
+    people: Mapping[int, People],
+    by_row: AbstractSet[int] = frozenset(),
+) -> list[tuple[float, float]]:
+    """How probable each combination of the values of new slots is, and its rho: DESIGN.md 2.8.
+
+    ``by_row``: disclosed slots of which rho is not counted here.
+    """
+    kinds = {slot: shares.kinds[shares.attributes[slot]] for slot in (*disclosed, *new)}
+    combinations = list[tuple[float, float]]()
+    for values in product(*(range(1, len(kinds[slot].shares) + 1) for slot in new)):
+        codes = {**disclosed, **dict(zip(new, values, strict=True))}
+        chance = rho = 1.0
+        for slot, code in ((slot, code) for slot, code in codes.items() if slot not in by_row):
+            row = value_shares(shares, kinds[slot], codes, people)
+            own = row[code - 1] if code else min(filter(None, row), default=0.0)
+            chance *= own / sum(row) if own else 0.0
+            rho *= agreement(own)
+        combinations.append((chance, rho))
+    whole = sum(chance for chance, _ in combinations)
+    possible = [(chance / whole, rho) for chance, rho in combinations if chance]
+    return possible if any(rho for _, rho in possible) else [(1.0, 0.0)]
+
+
+def agreement(share: float) -> float:
+    """Rho of one fact: nothing that is possible is rarer than one in ten thousand."""
+    return max(share, 1e-4) if share else 0.0
