@@ -13,7 +13,7 @@ from agent.errors import UsageError
 from policy.hosts import ANYBODY, HostPattern
 from policy.match import GUARDED, Attributes, Rulebook, known, may
 from policy.read import with_typo_guard
-from policy.rules import Layer, NamePattern, Policy, Rule, Words, is_group
+from policy.rules import SIGN, Layer, NamePattern, Policy, Rule, Words, is_group
 from policy.sections import ATTRIBUTE_KINDS, TOP_KINDS, fitting
 from policy.settings import DAEMON, SETTINGS, Value
 from policy.toml_text import parsed, rewritten
@@ -71,7 +71,8 @@ class RuleScope:
         matching = {
             name: each for name, each in attributes.items() if any(map(pattern.matches, each.names))
         }
-        return matching if "*" in self.attribute else matching or known(self.attribute)
+        several = {*self.attribute} & {"*", SIGN}
+        return matching if several else matching or known(self.attribute)
 
 
 def scope(

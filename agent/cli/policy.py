@@ -136,7 +136,8 @@ def note_unknown_query(query: str, model: Model) -> None:
 def check(files: tuple[Path, ...]) -> Output:
     """List the mistakes in policy files, by default in your own.
 
-    Also lists what has no effect: rules that never match, or that others always override.
+    Also lists what has no effect: rules that never match, or that others always override; and what
+    nearly tells a fact that is never sent.
     """
     models = installed_models()
     checked, lines, code = [], list[str](), 0

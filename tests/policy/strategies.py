@@ -58,7 +58,7 @@ MEMBERS: Mapping[str, tuple[str, ...]] = {
     "adverts": ("shop.example", "ads.test", "*.track.test", "www.ads.test"),
     "others": ("www.a.co.uk", "192.0.2.7", "*.books.example"),
 }
-PATTERNS = ("*", "dev_*", "*_ops", "d*v_*", "age", "region", "dev_web", "height", "@money")
+PATTERNS = ("*", "dev_*", "*_ops", "d*v_*", "age", "region", "dev_web", "height", "@money", "@home")
 TOPICS = ("health", "money", "Medical_Bills", "sleeping better?", "flights", "other")
 WORDS = ("flu", "debt", "fl*", "shoe*", "new shoes", "new sho*", "de* new")
 SAMPLES = ("flu", "flux", "debt", "debts", "shoes", "new", "new shoes", "NEW  Shoes", "debt new")
