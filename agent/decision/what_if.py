@@ -17,14 +17,7 @@ from agent.decision.choice import choice_of, objective_of
 from agent.decision.context import Context, mask_of, prepare
 from agent.decision.decide import added_by, figures_of, read_by
 from agent.decision.engine import Engine
-from agent.decision.values import (
-    Curve,
-    CurvePoint,
-    Decision,
-    Figures,
-    Outcome,
-    SetComparison,
-)
+from agent.decision.values import Curve, CurvePoint, Decision, Figures, Outcome, SetComparison
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.tradeoff import tradeoff_curve as tradeoff
