@@ -146,6 +146,14 @@ const ANSWERS = {
     return waits;
   },
 
+  async topics({ recipient, query }, sender) {
+    return isPage(sender, chrome.runtime, POPUP) ? daemon.topics(recipient, query) : null;
+  },
+
+  async means({ meaning }, sender) {
+    return isPage(sender, chrome.runtime, POPUP) ? { fault: await daemon.means(meaning) } : null;
+  },
+
   async without({ tab }, sender) {
     const search = isPage(sender, chrome.runtime, POPUP) ? tabs.last(tab) : null;
     if (search && search.typed !== search.url) {

@@ -59,7 +59,7 @@ from policy.toml_text import lines_of
 NOTHING = "The ledger is empty: there is nothing to try the policy on."
 TRIED = (
     *(Column("when"), wide("recipient", 10), wide("query", 10), wide("change", 10)),
-    *(numeric("people left"), numeric("bits")),
+    *(wide("people left", 12), numeric("bits")),
 )
 SIGNS = "+: sent too; -: no longer sent; ?: asked about first."
 SHOWN = 60  # characters of a query

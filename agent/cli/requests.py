@@ -29,7 +29,7 @@ from agent.cli.reviews import likely, waiting_page
 from agent.errors import DaemonError, LockedError, UsageError
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, Message, RecipientName
 from agent.wire.client import Client
-from agent.wire.state import Corrected, Entry, Event, EventKind, NotThat, Recipient, Status
+from agent.wire.state import Corrected, Entry, Event, EventKind, ReadingEdit, Recipient, Status
 from agent.words.figures import counted, moment, of_whom, people
 from agent.words.notices import (
     asks,
@@ -61,7 +61,7 @@ DONE = (
     "you said this."
 )
 DEFERRED = {
-    "undo": Deferred("agent.cli.reviews", "Undo your last decision or change of your facts."),
+    "undo": Deferred("agent.cli.reviews", "Undo your last decision or change of your facts.")
 }
 WHILE_LOCKED = {
     "forget": "You marked a recipient as having forgotten everything",
@@ -69,6 +69,7 @@ WHILE_LOCKED = {
     "nothing": "A request carried nothing",
 }
 PRIVATE = ("query", "values")  # fields that are not printed line by line
+UNDO = click.option("--undo", is_flag=True, help="Forget what you said of the text.")
 SILENCE = 30.0  # seconds; a daemon that runs sends a comment every five
 
 
@@ -101,8 +102,9 @@ def list_(
     """List the latest requests, the newest last.
 
     Requests that carried nothing are listed until the vault is locked, and have no entry in the
-    ledger. `not-that` takes the number of an entry, or the text. What waits for your approval is in
-    the daemon's memory only: once it stops, that waits again with the next request that needs it.
+    ledger. `means` and `not-that` take the number of an entry, or the text. What waits for your
+    approval is in the daemon's memory only: once it stops, that waits again with the next request
+    that needs it.
     """
     if stream:
         if waiting:
@@ -181,23 +183,46 @@ def _knows(recipient: str) -> Output:
     return Output(answer, text)
 
 
+@requests.command()
+@click.argument("which", metavar="ID|TEXT", type=QUERY)
+@click.argument("topic", metavar="TOPIC", nargs=-1)
+@UNDO
+@answers
+def means(which: str, topic: tuple[str, ...], *, undo: bool) -> Output:
+    """Say what a text means.
+
+    ID is an entry of the ledger; else TEXT is what was typed. TOPIC is a name, a title or its
+    beginning; `reticent model info NAME` lists them. From then on the text is read as that, however
+    it is written, and so are texts that say nearly the same. As with `not-that`, this is kept in
+    the vault, and what was sent stays sent.
+    """
+    if bool(topic) == undo:
+        raise UsageError("either name a topic, or use --undo", "the topic stands after the text")
+    return _corrected(which, ReadingEdit(topic=" ".join(topic) or None, undo=undo))
+
+
 @requests.command(name="not-that")
 @click.argument("which", metavar="ID|TEXT", type=QUERY)
-@click.option("--undo", is_flag=True, help="Let the text be read as before again.")
+@UNDO
 @answers
 def not_that(which: str, *, undo: bool) -> Output:
     """Correct a text that was read wrongly.
 
     ID is an entry of the ledger; else TEXT is taken as it is read now. From then on the text is not
-    read as that again, however it is written. This is kept in the vault, not in the policy, since
-    it says what you searched. What was sent stays sent. With - as TEXT it is read from the standard
-    input, where no other user of this machine sees it.
+    read as that again, however it is written, nor are texts that say nearly the same. This is kept
+    in the vault, not in the policy, since it says what you searched. What was sent stays sent. With
+    - as TEXT it is read from the standard input, where no other user of this machine sees it.
     """
-    is_entry = which.isascii() and which.isdecimal()
-    body = NotThat(entry=int(which), undo=undo) if is_entry else NotThat(query=which, undo=undo)
+    return _corrected(which, ReadingEdit(undo=undo))
+
+
+def _corrected(which: str, edit: ReadingEdit) -> Output:
+    """Edit what the text of an entry, or a text, means."""
+    entry = int(which) if which.isascii() and which.isdecimal() else None
+    edit = msgspec.structs.replace(edit, entry=entry, query=which if entry is None else None)
     with door() as client:
-        answer: Corrected = client.call("not_that", body)
-    return Output(answer, paragraph(corrected(answer, undone=undo)))
+        answer: Corrected = client.call("correct", edit)
+    return Output(answer, paragraph(corrected(answer, edit)))
 
 
 @requests.command()

@@ -37,6 +37,9 @@ ASSISTANTS = (
     "Where you approve a chat box, the popup offers a line about you for it, which leaves once you "
     "confirm it there; if you deny, nothing changes."
 )
+MEANINGS = (
+    "If you approve what a text means, it is read so from now on; if you deny, nothing changes."
+)
 F = TypeVar("F", bound=Callable[..., Any])
 ALWAYS = "For good, not only for the next request; written into the policy."
 DAYS = "For N days; written into the policy."
@@ -50,7 +53,7 @@ def waiting_page() -> Output:
     verb = "waits" if len(pending) == 1 else "wait"
     lines = [(str(each.id), f"{asks(each, titles)} ({moment(each.at)})") for each in pending]
     kinds = {"assistant" if each.address else each.kind for each in pending}
-    texts = {"ask": HOW, "offer": OFFERS, "assistant": ASSISTANTS}
+    texts = {"ask": HOW, "offer": OFFERS, "assistant": ASSISTANTS, "means": MEANINGS}
     how = [paragraph(text) for kind, text in texts.items() if kind in kinds]
     text = page(f"{counted(len(pending), 'request')} {verb} for you.", facts(lines), *how)
     return Output({"waiting": pending}, text if pending else "Nothing waits for you.")

@@ -229,13 +229,15 @@ class Agent:
         for model in self.usable_models(now):
             model.texts.find("")
         self.trouble = None
+        self.reader.corrections = Corrections(vault.items)
         self.use_models(vault, now)
         self.consent.opened(vault.items)
-        self.reader.corrections = Corrections(vault.items)
 
     def use_models(self, vault: Vault | None, now: datetime) -> None:
-        """Use the models that may be used, in rules, ledger and sources."""
+        """Use the models that may be used, in rules, corrections, ledger and sources."""
         models = self.known_models(now)
+        if self.reader.corrections is not None:
+            self.reader.corrections.use(models)
         self.rules.use(models, self.reader.read)
         if vault is not None:
             vault.ledger.disclosures.use(Concepts(models))

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from agent import __version__
-from agent.daemon import drafts, policy_api, profile, records, what_if
+from agent.daemon import drafts, policy_api, profile, readings, records, what_if
 from agent.daemon.agent import Agent
 from agent.daemon.handle import handle
 from agent.daemon.model_registry import UNREADABLE
@@ -201,7 +201,9 @@ CALLS: Mapping[str, Call] = MappingProxyType(
         "ledger": Call(records.ledger, unlocked=True),
         "recipients": Call(records.recipients, unlocked=True),
         "forget": Call(records.forget, unlocked=True, publishes="forget"),
-        "not_that": Call(records.not_that, unlocked=True),
+        "correct": Call(readings.correct, unlocked=True),
+        "topics": Call(readings.topics, unlocked=True),
+        "means": Call(readings.means, unlocked=True),
         "profile": Call(profile.profile, unlocked=True),
         "change_profile": Call(profile.change_profile, unlocked=True, publishes="profile"),
         "attributes": Call(policy_api.attributes),

@@ -141,7 +141,7 @@ class Consent:
             more_bits=pending.utility - decision.figures.utility,
             people_left=pending.people_left,
         )
-        return self._queue(review, now)
+        return self.queue(review)
 
     def answered(self, decision: Decision, ruling: Ruling) -> None:
         """Use up preferences, now that an answer relies on them."""
@@ -170,7 +170,12 @@ class Consent:
             is_approved = is_searched and self.offered(site, now) == frozenset(review.names)
         if is_approved or self.refused_by(site, now) is not None:
             return None
-        return self._queue(review, now)
+        return self.queue(review)
+
+    def queue(self, review: Review) -> Review | None:
+        """Queue a review; return it, with its number, if it is new."""
+        self._waiting, new = reviews.queued(reviews.expired(self._waiting, review.at), review)
+        return new
 
     def unset(self, names: Iterable[str]) -> None:
         """Remove these from what waits: the user unset them, so they are never sent."""
@@ -228,13 +233,17 @@ class Consent:
         self._can_undo(what, before, revert)
         return ruled
 
-    def dismiss(self, number: int) -> None:
-        """Take a review off the list, ruling nothing; UsageError where there is none."""
+    def dismiss(self, number: int, revert: Revert = lambda: None) -> None:
+        """Take a review off the list, ruling nothing; UsageError where there is none.
+
+        ``revert``: undoes what was done beside that.
+        """
         before = self._waiting, self._preferences
         review = self._waiting.find(number)
         self._waiting = reviews.settled(self._waiting, number)
-        what = review.address or f"{listed(review.names)} for {review.pool}"
-        self._can_undo(f"Dismissed {what}", before, says="")
+        what = f"Dismissed {review.address or f'{listed(review.names)} for {review.pool}'}"
+        what = what if review.topic is None else "Settled what a text means"
+        self._can_undo(what, before, revert, says="")
 
     def refuse(self, recipient: str, now: datetime) -> None:
         """Write into the policy that a recipient gets nothing; UsageError where it cannot be.
@@ -252,10 +261,12 @@ class Consent:
                 raise RefusedError("refused", f"{MOST_BLOCKS:,} rules give somebody nothing", MERGE)
             return instructions.with_block(text, policy, host)
 
-        rewrite(self._path, change)
+        before, edit = (self._waiting, self._preferences), rewrite(self._path, change)
         offer = self._waiting.reviews.get(reviews.offer_key(site_of(host)))
         if offer is not None:
             self._waiting = reviews.settled(self._waiting, offer.id)
+        if edit.changed:
+            self._can_undo(f"Blocked {host}", before, partial(restore, self._path, edit))
 
     def allow(self, recipient: str) -> Edit:
         """Remove the rules that name the recipient's owner exactly and give it nothing.
@@ -267,7 +278,10 @@ class Consent:
         def change(text: str, policy: Policy) -> str:
             return without_refusals(text, instructions.owner_of(policy, host))
 
-        return rewrite(self._path, change)
+        before, edit = (self._waiting, self._preferences), rewrite(self._path, change)
+        if edit.changed:
+            self._can_undo(f"Unblocked {host}", before, partial(restore, self._path, edit), "")
+        return edit
 
     # undoing
 
@@ -393,16 +407,12 @@ class Consent:
         offers.keep(site, approved)
         return partial(offers.keep, site, before)
 
-    def _queue(self, review: Review, now: datetime) -> Review | None:
-        self._waiting, new = reviews.queued(reviews.expired(self._waiting, now), review)
-        return new
-
     def _current(self, review: Review, now: datetime) -> Collection[str] | None:
         """Name what a review still asks about, None for all of it."""
         active = self._active()
         model = next((each for each in active.models if each.id == review.model), None)
         book = None if model is None else active.book(model)
-        if book is None or review.kind == "offer":
+        if book is None or review.kind != "ask":
             return None
         topics = active.topics(review.query)
         ruling = book.match(review.recipient, review.query, now.date(), topics)

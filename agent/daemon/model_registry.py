@@ -16,9 +16,10 @@ from agent.errors import ModelError, ReticentError, SignatureError, UnsafeError,
 from agent.files import PRIVATE, check_ours, private_folder, read_bytes, replace_bytes
 from agent.model.file import DEFAULTS, MAX_BYTES, SHIPPED, SUFFIX, shipped_model
 from agent.model.model import Model
-from agent.model.reading import NOTHING, Interpretation
+from agent.model.reading import NOTHING, Interpretation, encode
 from agent.model.signature import MAX_SIGNATURE_BYTES, maker, signature_path, trusted
-from agent.vault.profile import Corrections
+from agent.model.unwrapping import unwrapped
+from agent.vault.profile import Corrections, Place
 from agent.wire.state import ModelStatus
 
 EVERY = timedelta(seconds=0.5)  # between two looks at a file
@@ -211,7 +212,7 @@ class TextReader:
             LOG.warning("the encoder cannot be loaded: %s", kind_and_place(error))
 
     def read(self, model: Model, text: str) -> Interpretation:
-        """Read what a text means to a model, less what the user said that it does not mean."""
+        """Read what a text means to a model, as the user corrected it."""
         if self.loaded:
             reading = self.cache.read(model, text)
         else:
@@ -219,5 +220,10 @@ class TextReader:
             reading = NOTHING if query is None else Interpretation.exact(query)
         if self.corrections is None or not self.corrections.kept:
             return reading
-        names = self.corrections.rejected(text, model.id)
-        return reading.without([at for at, each in enumerate(model.queries) if each.text in names])
+        place = self.place(text) if reading.certain is None else None
+        return self.corrections.apply(reading, text, model, place)
+
+    def place(self, text: str) -> Place | None:
+        """Place a text in the encoder of topics, None before that is loaded."""
+        request = unwrapped(text).strip()
+        return encode([request])[0] if self.loaded and request else None

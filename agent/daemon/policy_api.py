@@ -8,6 +8,7 @@ from functools import partial
 
 from agent.daemon.agent import Agent
 from agent.daemon.policy_file import check_guards, rewrite
+from agent.daemon.readings import settle
 from agent.daemon.reviews import own_search
 from agent.decision.context import Context, attributes_of, audited, rulebook, terms_under, topics_of
 from agent.decision.decide import decide
@@ -287,6 +288,9 @@ def verdict(body: wire.Word, now: datetime, agent: Agent, *, id: int) -> wire.Ru
 
     UsageError if there is no such review.
     """
+    for each in agent.consent.reviews(now):
+        if each.id == id and each.topic is not None:
+            return settle(each, each.topic, body, now, agent)
     return agent.consent.answer(id, body, now)
 
 

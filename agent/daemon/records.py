@@ -1,4 +1,4 @@
-"""The records of the vault, as messages: ledger, requests, recipients, corrections of readings."""
+"""The records of the vault, as messages: ledger, requests, recipients."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -8,16 +8,14 @@ from operator import itemgetter
 from msgspec.structs import replace
 
 from agent.daemon.agent import Agent
-from agent.daemon.consent import ALREADY_SENT
-from agent.decision.decide import counted_among, read_by
+from agent.decision.decide import counted_among
 from agent.decision.knowledge import inferred, knowledge_in, people_left
 from agent.decision.values import Reading
-from agent.errors import LockedError, UsageError
-from agent.model.model import Meaning, Model, surest
+from agent.model.model import Meaning, Model
 from agent.vault.disclosure_index import Disclosure, Forgetting, LedgerStep
 from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
-from agent.wire.state import Corrected, Entry, NotThat, Recipient
-from policy.hosts import ANYBODY, host_of
+from agent.wire.state import Entry, Recipient
+from policy.hosts import host_of
 from policy.rules import SIGN
 
 
@@ -61,10 +59,20 @@ def ledger(
             asked=None if record.asked is None else [*record.asked],
             disclosed=[name for name, _ in record.disclosed],
             values=dict(record.disclosed),
-            read_as=reading_of(record.read_as, record.model, models, record.probability),
+            read_as=_recorded(record, models, agent),
         )
         for number, record in agent.open_vault.ledger.read(after, limit or LATEST_ENTRIES, wanted)
     ]
+
+
+def _recorded(record: Disclosure, models: Mapping[str, Model], agent: Agent) -> Reading | None:
+    """Describe what a request was read as, and whether the user says so of its text."""
+    reading = reading_of(record.read_as, record.model, models, record.probability)
+    kept, topic = agent.reader.corrections, (record.model, record.read_as)
+    if reading is None or kept is None or not kept.kept:
+        return reading
+    said = any(e.means and (e.model, e.query) == topic for e in kept.of(record.query))
+    return replace(reading, taught=said)
 
 
 def reading_of(
@@ -201,50 +209,3 @@ def requests(
             latest.append(((after, -each.number), replace(each, pool=pool)))
     latest.sort(key=itemgetter(0))
     return [shown(each) for _, each in latest][-(limit or LATEST_ENTRIES) :]
-
-
-def not_that(body: NotThat, now: datetime, agent: Agent) -> Corrected:
-    """Say that a text does not mean what it was read as, or take that back.
-
-    The user can undo it until the vault locks. UsageError where the text is read as nothing, or
-    there is no room, and for no text or two; VaultError where it cannot be kept.
-    """
-    wrong = agent.reader.corrections
-    if wrong is None:
-        raise LockedError
-    if (body.entry is None) == (body.query is None):
-        raise UsageError("not one text", "name an entry of the ledger, or a text")
-    text, host = body.query or "", body.recipient or ANYBODY
-    models = {model.id: model for model in agent.usable_models(now)}
-    entry = None if body.entry is None else agent.disclosure(body.entry)
-    if entry is not None:
-        text, host = entry.query, entry.host
-
-    def read() -> Reading | None:
-        name, _ = agent.rules.active.route(host, text, now.date())
-        model, reading = surest(text, agent.readers(name, now), agent.reader.read)
-        return read_by(reading, model)
-
-    before = wrong.of(text)
-    if body.undo:
-        readings = [reading_of(each.query, each.model, models) for each in before]
-        is_new = bool(before)
-        wrong.replace(text, ())
-    else:
-        reading = read()
-        if entry is not None:
-            reading = reading_of(entry.read_as, entry.model, models, entry.probability)
-        if reading is None:
-            hint = "nothing to correct: this text matches no topic"
-            raise UsageError("the text was not understood as anything", hint)
-        readings, is_new = [reading], wrong.add(text, reading.model, reading.query)
-
-    def put_back() -> str:
-        wrong.replace(text, before)
-        agent.bus.publish("review")
-        return ALREADY_SENT
-
-    if is_new:
-        agent.bus.publish("review")
-        agent.consent.changed("Said what a text does not mean", put_back)
-    return Corrected(done=is_new, query=text, read_as=[*filter(None, readings)], now=read())

@@ -22,7 +22,7 @@ from policy.services import WRITE, Search, usable
 
 EXPIRES = timedelta(hours=24)
 HOUR = timedelta(hours=1)
-MOST_REVIEWS = {"ask": 1000, "offer": 100}  # an offer may name a thousand attributes
+MOST_REVIEWS = {"ask": 1000, "offer": 100, "means": 100}  # an offer may name a thousand attributes
 PREFIX = "offers/"
 MOST_OFFERS = 4096  # sites whose offers are at hand
 SEARCHES_PER_SITE = 8
@@ -55,6 +55,8 @@ def key_of(review: Review) -> Key:
     """Identify a review: no two that wait have the same key."""
     if review.kind == "offer":
         return offer_key(review.recipient, review.address)
+    if review.topic is not None:
+        return review.kind, review.query, frozenset([review.topic.model, review.topic.query])
     return review.kind, review.pool, frozenset(review.names)
 
 

@@ -70,10 +70,12 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
 
 def readings_of(reading: Interpretation, model: Model) -> tuple[Reading, ...]:
     """Name the queries that a text may mean, the surest first."""
-    readings = [(each.probability, model.queries[each.query]) for each in reading.candidates]
+    readings = [(each, model.queries[each.query]) for each in reading.candidates]
     return tuple(
-        Reading(query=query.text, title=query.title, probability=sure, model=model.id)
-        for sure, query in readings
+        Reading(
+            query=q.text, title=q.title, probability=e.probability, model=model.id, taught=e.taught
+        )
+        for e, q in readings
     )
 
 

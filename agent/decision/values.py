@@ -117,13 +117,15 @@ class Reading(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A known query of a model that a text means, or may mean.
 
     ``query``: its name in the ``model`` with this id; ``title``: for people; ``probability``: that
-    it is meant, 1 where the text is its name or one of its phrasings.
+    it is meant, 1 where the text is its name or one of its phrasings; ``taught``: the user said so
+    of this text, or of one that says nearly the same.
     """
 
     query: str
     title: str
     probability: float
     model: str
+    taught: bool = False
 
 
 class Topics(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -36,10 +36,14 @@ _latest: list[tuple[list[str], NDArray[np.float32]]] = []  # one call: every mod
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A known query that a text may mean; ``query``: its index, ``probability``: 0.02 to 1."""
+    """A known query that a text may mean; ``query``: its index, ``probability``: 0.02 to 1.
+
+    ``taught``: the user said that this text, or one that says nearly the same, means it.
+    """
 
     query: int
     probability: float
+    taught: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,25 @@ class Interpretation:
         """
         others = tuple(each for each in self.candidates if each.query not in queries)
         return replace(self, candidates=others)
+
+    def drawn(self, query: int | None, weight: float) -> "Interpretation":
+        """The reading, drawn towards a query by an example of it that the user gave.
+
+        ``query``: None for one of another model, which leaves less for those of this one;
+        ``weight``: 0 to 1, the probability that the text means what the example does. With 1 no
+        other candidate is left.
+        """
+        shares = {each.query: (1 - weight) * each.probability for each in self.candidates}
+        taught = {each.query for each in self.candidates if each.taught} | {query}
+        if query is not None:
+            shares[query] = min(1.0, weight + shares.get(query, 0.0))
+        candidates = tuple(
+            Candidate(each, shares[each], taught=each in taught)
+            for each in sorted(shares, key=lambda each: (-shares[each], each))
+            if shares[each] >= LEAST_TOPIC
+        )
+        threshold = self.threshold if query is None else min(self.threshold, weight)
+        return Interpretation(candidates, threshold, weight + (1 - weight) * self.chance)
 
     @classmethod
     def exact(cls, query: int) -> "Interpretation":

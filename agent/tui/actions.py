@@ -59,6 +59,7 @@ DENY = "Never send the waiting facts to this recipient."
 DENY_ONCE = "Withhold them from the next request only."
 RESET = "Undo what you tried."
 NOT_THAT = "Say that the text was misread; it is never read that way again. u takes it back."
+MEANS = "Choose what the text means, from a list; it is read as that from now on. u takes it back."
 UNLIST = "Take it off the list without deciding anything."
 FIGURES = "Show or hide the figures: bits, λ, cost and proof, each with its unit."
 FIND = "Show only requests with these words: a recipient, a query or an attribute."
@@ -71,6 +72,7 @@ REQUESTS = (
     Action("only_figures", "v", "Figures", FIGURES),
     Action("decide('deny', 'once')", "n", "Deny once", DENY_ONCE, "deny ID", shown=False),
     Action("reset", "r", "Undo trial", RESET, "", shown=False),
+    Action("means", "i", "It means", MEANS, "requests means ID TOPIC", shown=False),
     Action("not_that", "t", "Not that", NOT_THAT, "requests not-that ID", shown=False),
     Action("put_aside", "x", "Dismiss", UNLIST, "", shown=False),
     Action("only_find", "slash", "Find", FIND, shown=False),

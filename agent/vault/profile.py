@@ -1,4 +1,4 @@
-"""What the user stated: facts by kind, and what texts do not mean; and where they stand out."""
+"""What the user stated: facts by kind, and what texts mean or do not; and where they stand out."""
 
 from collections.abc import Callable, Collection, Iterable, KeysView, Mapping, Sequence
 from datetime import datetime
@@ -6,7 +6,9 @@ from hashlib import sha256
 from typing import Annotated
 
 import msgspec
+import numpy as np
 from msgspec import Meta, Struct
+from numpy.typing import NDArray
 
 from agent.decision.cache import Cache
 from agent.decision.context import Context, Limits, stands_out
@@ -15,13 +17,16 @@ from agent.decision.values import Fact
 from agent.errors import UsageError, VaultVersionError
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.model import Concepts, Model, meaning_of
-from agent.model.reading import spelling
+from agent.model.reading import DIMENSIONS, ENCODER_VERSION, Interpretation, spelling
+from agent.model.unwrapping import unwrapped
 from agent.vault.database import damaged, decoded
 from agent.vault.disclosure_index import site_of
 from agent.vault.store import MAX_ITEM_BYTES, Items, Store
 
 ITEM, STOPS = "profile", "stops"
 CORRECTIONS, MOST_CORRECTIONS = "not-that", 1_000  # the item, and how many are in it
+NEAR = 0.82  # the least cosine of two texts that say nearly the same (tests/model/test_near.py)
+Place = NDArray[np.float32]  # of a text in the encoder of topics, shape (512,)
 Values = Mapping[str, str]  # by kind: a value's name across models, or MODEL:VALUE (`Meaning`)
 _DECODER = msgspec.json.Decoder(list[Fact])
 
@@ -300,15 +305,20 @@ def _hanging(kind: str, value: str | None, models: Sequence[Model]) -> dict[str,
 
 
 class Correction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, order=True):
-    """A text, in the spelling of all that are alike, that does not mean a known query of a model.
+    """What the user said of a text: that it does not mean a known query of a model, or does.
 
-    ``model``: its id; ``query``: by its name, which outlives an update of the model. None of them
-    is empty. ``repr`` masks all of it.
+    ``text``: in the spelling of all that are alike; ``model``: its id; ``query``: by its name,
+    which outlives an update of the model; none of these is empty. ``means``: whether it does;
+    ``vector``: little-endian float16 place of the text in the encoder of topics of version
+    ``encoder``, empty where that could not be loaded. ``repr`` masks all of it.
     """
 
     text: Annotated[str, Meta(min_length=1)]
     model: Annotated[str, Meta(min_length=1)]
     query: Annotated[str, Meta(min_length=1)]
+    means: bool = False
+    vector: bytes = b""
+    encoder: str = ENCODER_VERSION
 
     def __repr__(self) -> str:
         return "Correction(***)"
@@ -323,33 +333,64 @@ class Corrections:
     ``kept``: all of them.
     """
 
-    def __init__(self, items: Items) -> None:
-        """Read them; DamagedVaultError if they cannot be read."""
+    def __init__(self, items: Items, models: Sequence[Model] = ()) -> None:
+        """Read them, and apply them to these models; DamagedVaultError if they cannot be read."""
         self._items = items
-        stored = decoded(items.get(CORRECTIONS), _CORRECTIONS, "what texts do not mean") or ()
+        self._queries: Mapping[str, Mapping[str, int]] = {}
+        stored = decoded(items.get(CORRECTIONS), _CORRECTIONS, "what texts mean") or ()
         # An older vault has the texts in a spelling that told more of them apart.
-        self.kept = frozenset(
-            msgspec.structs.replace(each, text=spelling(each.text)) for each in stored
-        )
+        self._hold(msgspec.structs.replace(each, text=spelling(each.text)) for each in stored)
+        self.use(models)
+
+    def use(self, models: Sequence[Model]) -> None:
+        """Apply them to these models; what names a topic of no model counts for nothing."""
+        self._queries = {
+            model.id: {each.text: at for at, each in enumerate(model.queries)} for model in models
+        }
 
     def of(self, text: str) -> list[Correction]:
-        """List those of a text, however it is written."""
-        spelled = spelling(text)
-        return sorted(each for each in self.kept if each.text == spelled)
+        """List those of a text, however it is written, with its wrapping or without."""
+        spelled = {spelling(text), spelling(unwrapped(text))}
+        return sorted(each for each in self.kept if each.text in spelled)
 
-    def rejected(self, text: str, model: str) -> frozenset[str]:
-        """The known queries of a model that a text does not mean, by their names."""
-        return frozenset(each.query for each in self.of(text) if each.model == model)
+    def apply(
+        self, reading: Interpretation, text: str, model: Model, place: Place | None
+    ) -> Interpretation:
+        """Correct a model's reading of a text; what was said of the nearest text counts most.
 
-    def add(self, text: str, model: str, query: str) -> bool:
-        """Keep a correction; return whether it is new. UsageError if there is no room for it.
-
-        Raises VaultError if it was not written.
+        ``place``: of the text; None where only what was said of this very text counts, as for a
+        name or a phrasing of a model.
         """
-        new = Correction(text=spelling(text), model=model, query=query)
-        if new in self.kept:
+        weights = dict.fromkeys(self.of(text), 2.0)
+        if place is not None:
+            near = zip(self._placed, (self._vectors @ place).tolist(), strict=True)
+            weights = {each: cosine for each, cosine in near if cosine >= NEAR} | weights
+        for each in sorted(weights, key=lambda each: (weights[each], each)):
+            query, weight = self._queries.get(each.model, {}).get(each.query), weights[each]
+            own = query if each.model == model.id else None
+            if each.means and query is not None:
+                reading = reading.drawn(own, min(weight, 1.0))
+            elif own is not None:
+                reading = reading.without({own})
+        return reading
+
+    def add(
+        self, text: str, model: str, query: str, *, means: bool = False, place: Place | None = None
+    ) -> bool:
+        """Keep a correction; return whether it is new. Raises VaultError if it was not written.
+
+        It replaces what was said of this text and this query; a text means one query at most.
+        UsageError for a text without a word, and where there is no room.
+        """
+        before = self.of(text)
+        same = {each for each in before if (each.model, each.query) == (model, query)}
+        if any(each.means == means for each in same):
             return False
-        self._keep({*self.kept, new})
+        vector = b"" if place is None else place.astype("<f2").tobytes()
+        if not (text := spelling(unwrapped(text))):
+            raise UsageError("the text is empty", "name a text with a word in it")
+        new = Correction(text=text, model=model, query=query, means=means, vector=vector)
+        self._keep({*self.kept, new} - same - {each for each in before if each.means and means})
         return True
 
     def replace(self, text: str, by: Iterable[Correction]) -> None:
@@ -360,10 +401,17 @@ class Corrections:
         changed = frozenset(corrections)
         payload = msgspec.json.encode(sorted(changed))
         if len(changed) > MOST_CORRECTIONS or len(payload) > MAX_ITEM_BYTES:
-            what = f"there is no room for more than {len(self.kept):,} texts read wrongly"
+            what = f"there is no room for more than {len(self.kept):,} corrected texts"
             raise UsageError(what, "take some back: `reticent requests not-that TEXT --undo`")
         if changed:
             self._items.put(CORRECTIONS, payload)
         else:
             self._items.delete(CORRECTIONS)
-        self.kept = changed
+        self._hold(changed)
+
+    def _hold(self, corrections: Iterable[Correction]) -> None:
+        self.kept = frozenset(corrections)
+        is_placed = (2 * DIMENSIONS, ENCODER_VERSION)  # another version places texts elsewhere
+        self._placed = sorted(e for e in self.kept if (len(e.vector), e.encoder) == is_placed)
+        places = np.frombuffer(b"".join(each.vector for each in self._placed), "<f2")
+        self._vectors = places.reshape(-1, DIMENSIONS).astype(np.float32)

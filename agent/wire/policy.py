@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
+from agent.decision.values import Reading
 from agent.wire.base import MOST_DAYS, MOST_NAMES, Host, Message, Name, Names, Query
 
 Lasting = Literal["once", "days", "always"]
@@ -153,16 +154,17 @@ class Tried(Message, frozen=True, kw_only=True):
 
 
 class Review(Message, frozen=True, kw_only=True):
-    """What waits for the user: attributes ruled `ask`, or a recipient that offers to use some.
+    """What waits for the user: attributes ruled `ask`, an offer, or what a text is said to mean.
 
     ``more_bits``, ``people_left``: what they would add, and who would be left with them;
     ``search``: where a recipient that offers says that it is searched, null where it does not;
     ``address``: of an assistant that is to be listed, which then names no attributes, else null;
-    ``model``: whose names these are, empty for an offer.
+    ``model``: whose names these are, empty for an offer; ``topic``: what ``query`` is said to mean,
+    else null.
     """
 
     id: int
-    kind: Literal["ask", "offer"]
+    kind: Literal["ask", "offer", "means"]
     at: datetime
     recipient: str
     pool: str
@@ -173,6 +175,7 @@ class Review(Message, frozen=True, kw_only=True):
     search: str | None = None
     address: str | None = None
     model: str = ""
+    topic: Reading | None = None
 
 
 class Word(Message, frozen=True, kw_only=True):

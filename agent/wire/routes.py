@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 from msgspec import Meta
 
 from agent import errors
-from agent.decision.values import Curve, Decision
+from agent.decision.values import Curve, Decision, Reading
 from agent.errors import DaemonError, PolicyError, Problem, ReticentError, UsageError
 from agent.wire import base, decide, policy, state
 
@@ -83,7 +83,9 @@ ROUTES = (
     _route("ledger: GET /ledger", None, _ENTRIES, recipient=_TO, after=_AFTER, limit=_MOST),
     _route("recipients: GET /recipients", None, list[state.Recipient], recipient=_ONE),
     _route("forget: POST /forget", base.RecipientName, base.Done),
-    _route("not_that: POST /readings", state.NotThat, state.Corrected),
+    _route("correct: POST /readings", state.ReadingEdit, state.Corrected),
+    _route("topics: POST /topics", decide.Ask, list[Reading], doors=BOTH),
+    _route("means: POST /means", state.ReadingEdit, base.Done, doors=(QUERY,)),
     _route("profile: GET /profile", None, state.ProfileFacts),
     _route("change_profile: POST /profile", state.ProfileChange, state.Changed),
     _route("attributes: GET /attributes", None, list[policy.AttributeStatus]),

@@ -213,22 +213,24 @@ class Recipient(Message, frozen=True, kw_only=True):
         return f"Recipient(pool={self.pool!r}, values={masked(self.values)})"
 
 
-class NotThat(Message, frozen=True, kw_only=True):
-    """A text was read as what it does not mean, and never is again.
+class ReadingEdit(Message, frozen=True, kw_only=True):
+    """What a text means from now on: a ``topic``, or, where that is null, not what it was read as.
 
-    It is that of an ``entry`` of the ledger, with what it was read as then; or a ``query``, with
-    what it is read as now for a ``recipient``, null: for any. ``undo``: whatever was said so of the
-    text no longer holds.
+    The text is that of an ``entry`` of the ledger, with what it was read as then; or a ``query``,
+    with what it is read as now for a ``recipient``, null: for any. ``topic``: by its name, its
+    title, or a beginning that no other one has. ``undo``: whatever was said so of the text no
+    longer holds, and ``topic`` does not count.
     """
 
     entry: EntryNumber | None = None
     query: Query | None = None
     recipient: Host | None = None
+    topic: Name | None = None
     undo: bool = False
 
 
 class Corrected(Done, frozen=True, kw_only=True):
-    """What a text no longer means, or means again: ``read_as``; not ``done`` where that is no news.
+    """What a text means, no longer means, or means again: ``read_as``; not ``done`` if no news.
 
     ``now``: what it is read as from now on, null: nothing.
     """

@@ -16,6 +16,7 @@ from agent.wire.state import (
     Entry,
     Implied,
     ModelStatus,
+    ReadingEdit,
     Recipient,
     Status,
 )
@@ -97,6 +98,9 @@ def asks(review: Review, titles: Titles = NONE) -> str:
     """Say what waits for approval as a question, with what it would bring."""
     if review.address is not None:
         return f"Use Reticent in the chat box at {review.address}?"
+    if review.topic is not None:
+        what = repr(review.query) if review.query else "a text"
+        return f"Read {what} as {quoted(review.topic.title)} from now on?"
     names = listed(titled(review.names, titles_in(review.model, titles)))
     if review.kind == "offer":
         where = "" if review.search is None else f" for searches at {review.search}"
@@ -132,6 +136,9 @@ def settled(review: Review, verdict: Word, titles: Titles = NONE) -> str:
     long, approved = how_long(verdict.lasting, verdict.days), verdict.disclose == "auto"
     if review.kind == "offer" and not verdict.days:
         long = "from now on"
+    if review.topic is not None:
+        meant = f"The text is read as {quoted(review.topic.title)} from now on."
+        return meant if approved else "The text is read as before."
     if review.address is not None:
         if not approved:
             return f"{review.recipient} is not among your assistants."
@@ -219,18 +226,17 @@ def who_know(recipients: Sequence[Recipient]) -> str:
     return f"{many} {verb} something about you.{f' Numbers are out of {whole}.' if whole else ''}"
 
 
-def corrected(correction: Corrected, *, undone: bool = False) -> str:
-    """Say what a text no longer means, or may mean again, and what it is read as now."""
+def corrected(correction: Corrected, edit: ReadingEdit) -> str:
+    """Say what became of an edit of what a text means, and what the text is read as now."""
     names = listed(quoted(each.title) for each in correction.read_as)
     now = "It is no longer recognised, so it is sent unchanged."
     if correction.now is not None:
         now = f"It is read as {read_as(correction.now)} now."
-    if undone:
-        return (
-            f"It may be read as {names} again. {now}"
-            if correction.done
-            else "Nothing was corrected."
-        )
+    if edit.undo:
+        return f"What you said of it is undone. {now}" if correction.done else "Nothing to undo."
+    if edit.topic is not None:
+        again = "" if correction.done else ", as you said before"
+        return f"It means {names} from now on{again}. Texts that say nearly the same do too."
     again = " again" if correction.done else ", as you said before"
     return f"It will not be read as {names}{again}. {now}"
 

@@ -173,7 +173,9 @@ def read_as(reading: Reading | None) -> str:
         return "nothing that the models know"
     sure = floor(100 * reading.probability)  # never rounded up: none that is estimated is certain
     doubt = "" if reading.probability >= 1 else f" ({sure} % sure)"
-    return f"{quoted(reading.title)}{doubt}"
+    taught = ", as you said" if reading.taught else ""
+    taught += " of a similar text" if taught and doubt else ""
+    return f"{quoted(reading.title)}{doubt}{taught}"
 
 
 def titled(names: Iterable[str], titles: Titles = NONE) -> list[str]:

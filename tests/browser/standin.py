@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from agent.decision.values import Reading
 from agent.wire.base import Done
 from agent.wire.decide import Answer, Ask, Because, Frame, RelayAnswer, Summary
 from agent.wire.routes import QUERY, ROUTES
@@ -23,6 +24,11 @@ from tests.wire.fake import FakeDaemon, Raw
 
 TAKES = {each.path.rpartition("/")[2]: each.takes for each in ROUTES if QUERY in each.doors}
 SEED = 6
+MARKUP = "<img src=x onerror=\"document.title='run'\"><b>bold</b>"
+TOPICS = [
+    Reading(query=each, title=each, probability=0.0, model="test")
+    for each in ("planning a trip", MARKUP)
+]
 LATE = 4.5  # seconds, longer than the extension of these tests waits for a decision
 
 
@@ -123,6 +129,8 @@ class Standin:
             answer = self.told = self.status()
         elif body.call == "refuse":
             self.sites = [each for each in self.sites if each.recipient != message.recipient]
+        elif body.call == "topics":
+            answer = TOPICS
         elif body.call == "decide":
             time.sleep(wait)
             answer = self.answer(message)

@@ -6,15 +6,15 @@ import pytest
 from msgspec.structs import replace
 
 from agent.wire.decide import Answer, Ask, Because, Clicked
+from agent.wire.state import ReadingEdit
 from tests.browser.recipient import digest, right
-from tests.browser.standin import answered
+from tests.browser.standin import MARKUP, answered
 from tests.browser.world import World, in_both
 from tests.waiting import until
 
 pytestmark = pytest.mark.browser
 
 REFUSE = "not on this site"
-MARKUP = "<img src=x onerror=\"document.title='run'\"><b>bold</b>"
 FIND = "[...document.querySelectorAll('button')].find((each) => %r === "
 FIND += "each.textContent.trim().toLowerCase() && !each.hidden && each.offsetParent !== null)"
 
@@ -58,13 +58,32 @@ def test_it_says_what_was_attached_and_why(world: World) -> None:
     world.search("version control")
     world.browser.says("2")
     with world.browser.popup():
-        world.browser.run("document.querySelector('details').open = true")
+        world.browser.run("document.querySelector('#figures').open = true")
         whole = reads(world, "version control", "search.localhost", digest("version control"))
         for each in ("interested in Python", "yes", "gender", "0.125", "0.5", "1200", "3"):
             assert each in whole.replace(",", ""), each
         assert "Sent 2 facts to search.localhost:" in whole
         assert "shares 1 attribute" not in whole  # an order, with another number
         assert whole.index("interested in Python") > whole.index(digest("version control"))
+
+
+def test_it_means_something_else(world: World) -> None:
+    """The topics of the daemon are offered, and the one that is chosen is proposed."""
+    world.search("editor zqxj")
+    world.browser.says("1")
+    with world.browser.popup():
+        reads(world, "It means something else")
+        world.browser.run("document.querySelector('#means').open = true")
+        [asked] = world.daemon.heard("topics")
+        assert asked.body == Ask(query="editor zqxj", recipient="search.localhost")
+        listed = "return [...document.querySelectorAll('#topics option')].map((e) => e.value)"
+        until(lambda: world.browser.run(listed) == ["planning a trip", MARKUP], "the topics")
+        world.browser.run("document.querySelector('#topic').value = ' planning a trip '")
+        world.browser.run("document.querySelector('#meaning button').click()")
+        [proposed] = world.daemon.heard("means")
+        text, host, topic = "editor zqxj", "search.localhost", "planning a trip"
+        assert proposed.body == ReadingEdit(query=text, recipient=host, topic=topic)
+        reads(world, "It waits for your approval")
 
 
 def test_not_on_this_site(world: World) -> None:

@@ -12,7 +12,7 @@ import pytest
 from agent.errors import LockedError
 from agent.wire.base import LATEST_ENTRIES, RecipientName
 from agent.wire.policy import Word
-from agent.wire.state import Corrected, Event, EventKind, NotThat
+from agent.wire.state import Corrected, Event, EventKind, ReadingEdit
 from agent.words.notices import overridden, settled
 from tests.cli.conftest import Run, process
 from tests.cli.daemon import (
@@ -80,13 +80,22 @@ def test_whom_the_user_declares_forgetful_is_asked_about_first(
     assert fake.calls[-1] == forget
 
 
-def test_a_text_that_was_read_wrongly_is_said_so(run: Run, fake: FakeDaemon) -> None:
-    """By the number of its entry, or as it stands; and taken back."""
-    fake.handlers["not_that"] = says(Corrected(query="jobs", read_as=[], now=None))
-    for arguments in ("12", "jobs --undo"):
-        assert run("requests", "not-that", *arguments.split()).code == 0
-    bodies = [NotThat(entry=12), NotThat(query="jobs", undo=True)]
-    assert fake.calls == [("not_that", {"body": each}) for each in bodies]
+def test_what_a_text_means_and_does_not_is_said(run: Run, fake: FakeDaemon) -> None:
+    """By the number of its entry, or as it stands; a topic as words; and taken back."""
+    fake.handlers["correct"] = says(Corrected(query="jobs", read_as=[], now=None))
+    for arguments in (
+        "not-that 12",
+        "not-that jobs --undo",
+        "means 12 Sport and",
+        "means x --undo",
+    ):
+        assert run("requests", *arguments.split()).code == 0
+    assert run("requests", "means", "12").code == 2
+    bodies = [
+        *(ReadingEdit(entry=12), ReadingEdit(query="jobs", undo=True)),
+        *(ReadingEdit(entry=12, topic="Sport and"), ReadingEdit(query="x", undo=True)),
+    ]
+    assert fake.calls == [("correct", {"body": each}) for each in bodies]
 
 
 WORDS: list[tuple[str, dict[str, Any]]] = [

@@ -385,3 +385,22 @@ def test_lock_forgets_the_step_and_a_failure_does_not(office: Office) -> None:
     office.consent.closed()
     with pytest.raises(UsageError, match="nothing to undo"):
         office.consent.undo(office.now)
+
+
+def test_a_block_and_its_end_are_undone_like_any_word(office: Office) -> None:
+    """The latest alone; one that changes nothing leaves what can be undone."""
+    consent, now, path = office.consent, office.now, office.path
+    before, offered = path.read_bytes(), office.offer("a.example", ["gender"])
+    for _ in range(2):  # the second time it says so already
+        consent.refuse("a.example", now)
+    assert (path.read_bytes() != before, consent.reviews(now)) == (True, [])
+    assert consent.undo(now) == f"Blocked a.example: undone. {ALREADY_SENT}"
+    assert (path.read_bytes(), consent.reviews(now)) == (before, [offered])
+    consent.refuse("a.example", now)
+    blocked = path.read_bytes()
+    for _ in range(2):
+        consent.allow("a.example")
+    assert consent.undo(now) == "Unblocked a.example: undone."
+    assert path.read_bytes() == blocked
+    with pytest.raises(UsageError, match="nothing to undo"):
+        consent.undo(now)

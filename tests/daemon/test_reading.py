@@ -17,7 +17,7 @@ from agent.model.reading import NOTHING, Interpretation, normalise
 from agent.vault.profile import Corrections
 from agent.vault.store import Items
 from agent.wire.decide import Ask
-from agent.wire.state import NotThat
+from agent.wire.state import ReadingEdit
 from agent.words.notices import corrected
 from tests.decision.made import made_model
 from tests.vault.doubles import MemoryStore
@@ -114,7 +114,7 @@ def test_corrections_take_candidates_out(gone: set[int], shares: list[float]) ->
     """For this model and this text alone, however that is written."""
     model = reading_model({TEXT: shares}, threshold=0.18)
     reader = loaded([model])
-    reader.corrections = Corrections(Items(MemoryStore()))
+    reader.corrections = Corrections(Items(MemoryStore()), [model])
     whole = reader.read(model, TEXT)
     for each in gone:
         reader.corrections.add(f" {TEXT.upper()}", model.id, model.queries[each].text)
@@ -141,7 +141,7 @@ def reads(opened: Home) -> Home:
     able = replace(model, tables=replace(model.tables, classifier=saying))  # type: ignore[arg-type]
     agent.registry, agent.reader = Only(able), loaded([able])
     assert agent.vault is not None
-    agent.reader.corrections = Corrections(agent.vault.items)
+    agent.reader.corrections = Corrections(agent.vault.items, [able])
     return opened
 
 
@@ -178,29 +178,31 @@ def test_a_text_is_answered_recorded_and_corrected(reads: Home) -> None:
     assert agent.vault is not None
     site = agent.vault.ledger.disclosures.pool(SHOP, lambda site: site).times
     assert site == {PYTHON: 0.62, "restaurants today": 0.2}
-    found = calls.not_that(NotThat(entry=answer.id))
+    found = calls.correct(ReadingEdit(entry=answer.id))
     assert (found.done, found.query, found.read_as, found.now) == (True, TEXT, [meant], None)
-    assert corrected(found).startswith(f"It will not be read as '{PYTHON}' again. ")
+    assert corrected(found, ReadingEdit(entry=answer.id)).startswith(
+        f"It will not be read as '{PYTHON}' again. "
+    )
     again = calls.decide(Ask(query=TEXT.title(), recipient=SHOP))
     assert (again.code, again.attributes) == ("unknown query", {})
-    assert not calls.not_that(NotThat(entry=answer.id)).done
+    assert not calls.correct(ReadingEdit(entry=answer.id)).done
     with pytest.raises(UsageError, match="not understood"):
-        calls.not_that(NotThat(query=TEXT))
+        calls.correct(ReadingEdit(query=TEXT))
     assert calls.decide(Ask(query=PYTHON, recipient=SHOP)).code == "answered"
     calls.undo()
     assert calls.decide(Ask(query=TEXT, recipient=SHOP)).code == "answered"
-    assert calls.not_that(NotThat(query=TEXT, recipient=SHOP)).done
-    back = calls.not_that(NotThat(query=TEXT, undo=True))
+    assert calls.correct(ReadingEdit(query=TEXT, recipient=SHOP)).done
+    back = calls.correct(ReadingEdit(query=TEXT, undo=True))
     assert (back.done, back.now) == (True, meant)
 
 
 def test_it_lasts_beyond_a_lock_and_stands_in_no_file(reads: Home) -> None:
     """Sealed in the vault: no policy, log or other file has the text."""
     calls, agent = reads.calls, reads.agent
-    assert calls.not_that(NotThat(query=TEXT)).done
+    assert calls.correct(ReadingEdit(query=TEXT)).done
     calls.lock()
     with pytest.raises(LockedError):
-        calls.not_that(NotThat(query=TEXT))
+        calls.correct(ReadingEdit(query=TEXT))
     places = [each.parent for each in (reads.paths.policy, reads.paths.log, agent.place.vault)]
     files = [path for place in {*places, reads.paths.state} for path in place.rglob("*")]
     for path in filter(Path.is_file, files):

@@ -123,6 +123,8 @@ BODIES = {
     "clicked": {"query": "editor", "host": "a.example"},
     "offer": {"recipient": "a.example", "names": ["region"]},
     "refuse": {"recipient": "a.example"},
+    "topics": ASK,
+    "means": {"query": "editor", "topic": "editors"},
 }
 
 

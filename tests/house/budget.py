@@ -39,26 +39,26 @@ BUDGETS = {
     "agent/assistants": Size(450, 4),
     "agent/build": Size(2_560, 18),
     "agent/cli": Size(4_000, 28),
-    "agent/daemon": Size(4_625, 30),
+    "agent/daemon": Size(4_700, 30),
     "agent/decision": Size(1_500, 10),
     "agent/lab": Size(2_880, 23),
-    "agent/model": Size(1_525, 9),
+    "agent/model": Size(1_540, 9),
     "agent/tradeoff": Size(2_801, 17),
     "agent/tui": Size(3_250, 20),
-    "agent/vault": Size(2_160, 13),
+    "agent/vault": Size(2_200, 13),
     "agent/wire": Size(750, 7),
-    "agent/words": Size(850, 6),
+    "agent/words": Size(860, 6),
     "policy": Size(1_925, 12),
 }
 PRODUCT = Size(28_850, 200)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 22),
     "examples": Size(1_850, 37),
-    "tests": Size(48_350, 286),
+    "tests": Size(48_900, 286),
     "tests/bench": Size(900, 9),
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.
-STANDING: dict[str, Size] = {}
+STANDING = {"product": Size(29_050, 200)}  # until the model atus goes
 COUNTS = {
     "classes": 434,
     "class names that two classes share": 0,

@@ -77,6 +77,32 @@ def test_with_a_head_all_topics_count_and_the_chance_decides(
     assert (rest.query is None) == (not rest.candidates or chance < LEAST_CHANCE)
 
 
+@given(SHARES, st.none() | st.integers(0, 7), st.floats(0, 1), st.floats(0.3, 1))
+def test_an_example_draws_a_reading(
+    shares: list[float], query: int | None, weight: float, chance: float
+) -> None:
+    """A mixture of what stood there and of the example's query, by the weight of the example."""
+    before = Interpretation.of(shares, 0.9, chance)
+    drawn = before.drawn(query, weight)
+    mixed = {each.query: (1 - weight) * each.probability for each in before.candidates}
+    if query is not None:
+        mixed[query] = mixed.get(query, 0) + weight
+    wanted = {each: share for each, share in mixed.items() if share >= LEAST_TOPIC}
+    assert {each.query: each.probability for each in drawn.candidates} == pytest.approx(wanted)
+    assert [each.query for each in drawn.candidates if each.taught] == [
+        q for q in wanted if q == query
+    ]
+    order = [(-each.probability, each.query) for each in drawn.candidates]
+    assert order == sorted(order)
+    assert sum(each.probability for each in drawn.candidates) <= 1 + 1e-9
+    assert before.drawn(query, 0).chance == before.chance <= drawn.chance + 1e-12
+    if query is not None and weight > 0.5:
+        assert drawn.query == query
+    whole = before.drawn(query, 1.0)
+    assert whole.certain == query == whole.query
+    assert whole.candidates == (() if query is None else (Candidate(query, 1.0, taught=True),))
+
+
 def test_the_chance_is_logistic_in_vector_and_length(monkeypatch: pytest.MonkeyPatch) -> None:
     """The formula of FORMAT.md, number by number."""
     random, texts = np.random.default_rng(0), ["one", "two words", "and four of them", ""]

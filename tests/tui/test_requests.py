@@ -4,15 +4,20 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from textual.widgets import Input, OptionList
 
+from agent.decision.values import Reading
 from agent.errors import UsageError
 from agent.tui.dialogs import Choice
 from agent.tui.screens.requests_detail import MATTER
 from agent.wire.policy import Review, Word
-from agent.wire.state import Entry
+from agent.wire.state import Corrected, Entry, ReadingEdit
 from tests.tui.double import LARGE, SMALL, USUAL, Double, Many, Running, at, names, opened, page
+from tests.wire.fake import says
 from tests.worlds.messages import ASSISTANT, AT, handled, review, row
+
+TOPIC = Reading(query="trip", title="planning a trip", probability=1.0, model="m")
 
 
 @pytest.fixture
@@ -256,6 +261,49 @@ async def test_an_assistant_is_listed_or_not(found: Many) -> None:
         await shown.until(lambda: "works in the chat box" in shown.notes())
     [made] = found.decided()
     assert (made.disclose, made.lasting, made.names) == ("auto", "always", None)
+
+
+async def test_what_a_text_means_is_chosen_from_a_list(found: Many) -> None:
+    """The likeliest first, fewer as one types; Escape changes nothing."""
+    topics = [TOPIC, *(replace(TOPIC, query=f"t{n}", title=f"topic {n}") for n in range(40))]
+    found.past = [handled(7)]
+    found.daemon.calls |= {
+        "topics": says(topics),
+        "correct": says(Corrected(query="jobs", read_as=[TOPIC], now=TOPIC)),
+    }
+    async with found.shown() as shown:
+        await shown.pilot.press("i")
+        await shown.until(lambda: isinstance(shown.app.screen, Choice))
+        await shown.pilot.press("escape")
+        await shown.until(lambda: not isinstance(shown.app.screen, Choice))
+        assert not found.daemon.asked("correct")
+        await shown.pilot.press("i")
+        await shown.until(lambda: isinstance(shown.app.screen, Choice))
+        assert shown.app.screen.query_one(OptionList).option_count == 41
+        await shown.pilot.press(*"trip", "enter")
+        await shown.until(lambda: "It means 'planning a trip' from now on" in shown.notes())
+    assert found.daemon.asked("correct") == [ReadingEdit(entry=7, topic="trip")]
+
+
+async def test_what_a_program_says_that_a_text_means_waits(found: Many) -> None:
+    """No figures are asked for; there is only yes and no, for good."""
+    waits = review(kind="means", names=[], model="", query="rome in may", topic=TOPIC)
+    found.waits = [waits, replace(waits, id=2)]
+    async with found.shown() as shown:
+        await shown.until(lambda: "Means 'planning a trip'?" in shown.words())
+        await shown.pilot.press("enter")
+        await shown.until(lambda: "Read 'rome in may' as 'planning a trip'" in shown.words())
+        await shown.pilot.press("enter")
+        await shown.until(lambda: isinstance(shown.app.screen, Choice))
+        assert shown.app.screen.query_one(OptionList).option_count == 3
+        await shown.pilot.press("escape")
+        await shown.until(lambda: not isinstance(shown.app.screen, Choice))
+        await shown.pilot.press("a")
+        await shown.until(lambda: "is read as 'planning a trip' from now on" in shown.notes())
+        await shown.pilot.press("d")
+        await shown.until(lambda: "The text is read as before." in shown.notes())
+        assert not found.daemon.asked("whatif")
+    assert [(e.disclose, e.names) for e in found.decided()] == [("auto", None), ("never", None)]
 
 
 async def test_an_offer_is_settled_for_good_or_for_days(found: Many) -> None:

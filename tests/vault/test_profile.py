@@ -6,16 +6,24 @@ from datetime import timedelta
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from agent.decision.context import Context, Terms
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Fact, FactTerms, Request
 from agent.errors import DamagedVaultError, UsageError, VaultError, VaultVersionError
 from agent.model.model import Model
-from agent.model.reading import normalise, spelling
+from agent.model.reading import (
+    DIMENSIONS,
+    NOTHING,
+    Interpretation,
+    normalise,
+    spelling,
+)
 from agent.vault import profile
 from agent.vault.backup import restore
 from agent.vault.profile import (
@@ -30,6 +38,7 @@ from agent.vault.profile import (
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
+from tests.decision.made import made_model
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import NOW
 from tests.vault.values import change, model_of, new_id, own_values, sexes
@@ -323,8 +332,68 @@ def test_what_is_kept_is_what_was_said_last(said: list[tuple[str, str, str, bool
                 (each, by) for each in ("JOBS", "sport", "A B", "?!", "c") for by in ("one", "two")
             ):
                 found = {q for t, m, q in wanted if (t, m) == (spelling(each), by)}
-                assert one.rejected(each, by) == found
+                assert {e.query for e in one.of(each) if e.model == by} == found
     assert (items.get(CORRECTIONS) is None) == (not wanted)
+
+
+@given(
+    st.lists(
+        st.tuples(TEXTS, NAMES_CORRECTIONS, NAMES_CORRECTIONS, st.booleans() | st.none()),
+        max_size=12,
+    )
+)
+def test_a_text_means_one_query_or_not_that(
+    said: list[tuple[str, str, str, bool | None]],
+) -> None:
+    """Against a plain dict; None takes back what was said of a text. Read afresh it is the same."""
+    items = Memory()
+    kept, wanted = Corrections(items), dict[tuple[str, str, str], bool]()
+    vector = np.linspace(-0.1, 0.1, DIMENSIONS, dtype=np.float32)
+    for text, model, query, means in said:
+        spelt = spelling(text)
+        if means is None:
+            kept.replace(text, ())
+            wanted = {key: each for key, each in wanted.items() if key[0] != spelt}
+            continue
+        new = wanted.get((spelt, model, query)) is not means
+        assert kept.add(text, model, query, means=means, place=vector) == new
+        if new and means:
+            gone = [key for key, each in wanted.items() if each and key[0] == spelt]
+            wanted = {key: each for key, each in wanted.items() if key not in gone}
+        wanted[spelt, model, query] = means
+    for each in (kept, Corrections(items)):
+        assert {(e.text, e.model, e.query): e.means for e in each.kept} == wanted
+        for one in each.kept:
+            place = np.frombuffer(one.vector, "<f2")
+            assert np.abs(place - vector).max() < 1e-4
+
+
+def test_the_nearest_text_counts_most() -> None:
+    """A place of another encoder, or of another size, is near to none."""
+    items, model = Memory(), made_model(1, queries=2)
+    queries = [each.text for each in model.queries]
+
+    def place(angle: float) -> NDArray[np.float32]:
+        return np.array([np.cos(angle), np.sin(angle), *[0] * (DIMENSIONS - 2)], np.float32)
+
+    kept = Corrections(items, [model])
+    for text, query, means, angle in (
+        ("a", 0, True, 0.0),
+        ("b", 1, True, 0.5),
+        ("c", 0, False, 0.9),
+    ):
+        kept.add(text, model.id, queries[query], means=means, place=place(angle))
+
+    def read(angle: float, text: str = "zqxj") -> Interpretation:
+        return Corrections(items, [model]).apply(NOTHING, text, model, place(angle))
+
+    assert [read(angle).query for angle in (0.1, 0.4, 0.6, 1.4, 2.0)] == [0, 1, 1, None, None]
+    assert read(0.2).candidates[0].probability == pytest.approx(np.cos(0.2), abs=2e-3)
+    assert [read(angle, "A").certain for angle in (0.1, 0.5, 2.0)] == [0, 0, 0]
+    stored = msgspec.json.decode(items.get(CORRECTIONS) or b"")
+    for change_ in ({"encoder": "0.1"}, {"vector": "AAAA"}, {"vector": ""}):
+        items.put(CORRECTIONS, msgspec.json.encode([each | change_ for each in stored]))
+        assert (read(0.1), read(0.1, "A").certain) == (NOTHING, 0)
 
 
 def test_what_an_older_vault_holds_counts() -> None:
@@ -336,7 +405,7 @@ def test_what_an_older_vault_holds_counts() -> None:
     ]
     items.put(CORRECTIONS, msgspec.json.encode(old))
     kept = Corrections(items)
-    assert kept.rejected("photo editors", "one") == {"work"}
+    assert [each.query for each in kept.of("photo editors")] == ["work"]
     assert not kept.add("PHOTO EDITOR", "one", "work")
     kept.replace("Photo editors", ())
     assert kept.kept == frozenset()
@@ -349,7 +418,7 @@ def test_a_full_list_takes_no_more(monkeypatch: pytest.MonkeyPatch, limit: str) 
     kept = Corrections(items)
     kept.add("jobs", "one", "work")
     monkeypatch.setattr(profile, limit, 1 if limit == "MOST_CORRECTIONS" else 70)
-    with pytest.raises(UsageError, match="no room for more than 1 texts read wrongly"):
+    with pytest.raises(UsageError, match="no room for more than 1 corrected texts"):
         kept.add("sport", "one", "sport")
     assert Corrections(items).of("jobs") == kept.of("jobs") != []
     assert Corrections(items).of("sport") == kept.of("sport") == []
@@ -367,9 +436,9 @@ def test_it_is_sealed_and_part_of_a_backup(vault: Vault, at: Location, tmp_path:
         for text in (SECRET, "zqxj"):
             assert text.encode() not in path.read_bytes(), path
     with unlock(at, Secret("passphrase", PASSPHRASE)) as again:
-        assert Corrections(again.items).rejected(SECRET.upper(), "one") == {"law"}
+        assert [each.query for each in Corrections(again.items).of(SECRET.upper())] == ["law"]
     at.vault.unlink()
     at.witness.unlink(missing_ok=True)
     restore(at, copy, Secret("passphrase", PASSPHRASE))
     with unlock(at, Secret("passphrase", PASSPHRASE)) as back:
-        assert Corrections(back.items).rejected(SECRET, "one") == {"law"}
+        assert [each.query for each in Corrections(back.items).of(SECRET)] == ["law"]

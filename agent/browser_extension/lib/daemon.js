@@ -103,6 +103,25 @@ export class Daemon {
     return body && body.done === true;
   }
 
+  /**
+   * List what a text may mean, the likeliest first.
+   * @param {string} recipient @param {string} query
+   * @returns {Promise<string[]>} titles of topics
+   */
+  async topics(recipient, query) {
+    const { body } = await this.#relay.call("topics", { query, recipient, asked: null }, STATUS);
+    return Array.isArray(body) ? body.map(({ title }) => title) : [];
+  }
+
+  /**
+   * Propose what a text means; the user's word on it is given elsewhere.
+   * @param {{query: string, recipient: string, topic: string}} meaning
+   * @returns {Promise<Fault | null>} why it does not wait for that
+   */
+  async means(meaning) {
+    return (await this.#relay.call("means", meaning, STATUS)).fault;
+  }
+
   /** Tell that a result was visited. @param {{query: string, host: string}} clicked */
   async clicked(clicked) {
     await this.#relay.call("clicked", clicked, STATUS);

@@ -161,9 +161,10 @@ export function readAs(summary) {
   if (summary.read_as === null) {
     return "Not recognised.";
   }
-  const { title, probability } = summary.read_as;
+  const { title, probability, taught } = summary.read_as;
   const doubt = probability < 1 ? ` (${Math.floor(100 * probability)} % sure)` : "";
-  return `Read as “${title}”${doubt}.`;
+  const said = taught ? `, as you said${doubt && " of a similar text"}` : "";
+  return `Read as “${title}”${doubt}${said}.`;
 }
 
 /** Which of two numbers is smaller, as `sort` asks it. */

@@ -24,6 +24,12 @@ function show({ state, word, search, sent, unspecified, added, facts, figures })
   element("recipient").hidden = sent.length > 0; // then the headline names it
   element("read-as").textContent = search?.readAs;
   element("read-as").hidden = !search?.readAs;
+  element("means").hidden = !search?.readAs;
+  element("means").ontoggle = () => offerTopics(search);
+  element("meaning").onsubmit = (event) => {
+    event.preventDefault();
+    propose(search);
+  };
   element("headline").textContent = search?.headline;
   element("sent").replaceChildren(...sent.map(item));
   element("added").hidden = !added;
@@ -125,6 +131,22 @@ async function without() {
   const [tab] = await chrome.tabs.query({ active: true, currentWindow: true });
   await chrome.runtime.sendMessage({ kind: "without", tab: tab?.id });
   close();
+}
+
+/** List what a search may mean, to choose from while typing. */
+async function offerTopics({ recipient, query }) {
+  const titles = (await chrome.runtime.sendMessage({ kind: "topics", recipient, query })) ?? [];
+  element("topics").replaceChildren(...titles.map((value) => new Option("", value)));
+}
+
+/** Say what a search means, which waits for the user's word elsewhere. */
+async function propose({ recipient, query }) {
+  const meaning = { recipient, query, topic: element("topic").value.trim() };
+  const told = await chrome.runtime.sendMessage({ kind: "means", meaning });
+  element("proposed").hidden = told?.fault !== null;
+  const { what = "nobody answered", hint = "" } = told?.fault ?? {};
+  const why = hint ? `${what}: ${hint}` : what;
+  element("not-proposed").textContent = told?.fault === null ? "" : `That did not work: ${why}`;
 }
 
 async function refuse(recipient) {

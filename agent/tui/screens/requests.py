@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from textual.widget import Widget
 from textual.widgets import Input
 
+from agent.decision.values import Reading
 from agent.errors import UsageError
 from agent.tui.dialogs import Choice
 from agent.tui.page import ListPage, for_item
@@ -28,8 +29,9 @@ from agent.tui.screens.requests_view import (
 )
 from agent.tui.virtual_list import Look
 from agent.wire.base import MOST_ENTRIES
+from agent.wire.decide import Ask
 from agent.wire.policy import Lasting, Review, Ruled, Word
-from agent.wire.state import Corrected, Entry, EventKind
+from agent.wire.state import Corrected, Entry, EventKind, ReadingEdit
 from agent.words.figures import listed
 from agent.words.notices import corrected, overridden, settled, took_effect, whom
 from agent.words.titles import Titles, titled, titles_in
@@ -269,7 +271,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         reviews = [each for each in subjects if isinstance(each, Review)]
         if not reviews:
             raise UsageError(*NO_REVIEW)
-        fit = [each for each in reviews if each.kind == "ask" or verdict.lasting != "once"]
+        fit = [each for each in reviews if each.kind != "offer" or verdict.lasting != "once"]
         if not fit:
             raise UsageError(*OFFER)
         for each in fit:
@@ -299,7 +301,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """Apply what is tried: decide what waits, and override the policy for the rest."""
         trial = self._tried()
         subject, words, names = trial.subject, overrides(trial, verdict), trial.approved()
-        if isinstance(subject, Review) and (names or subject.address):
+        if isinstance(subject, Review) and (names or subject.address or subject.topic):
             if subject.kind == "offer" and verdict.lasting == "once":
                 raise UsageError(*OFFER)
             await self._settle(verdict, subject, names)
@@ -316,8 +318,22 @@ class RequestsScreen(ListPage[Item], where="requests"):
     @for_item
     async def action_not_that(self, subject: Subject) -> None:
         """Record that its text was misread."""
-        found: Corrected = await self.ask("not_that", correction(subject))
-        self.review.tell(corrected(found))
+        await self._correct(correction(subject))
+
+    @for_item
+    async def action_means(self, subject: Subject) -> None:
+        """Ask what its text means, the likeliest topics first; Escape changes nothing."""
+        edit, asked = correction(subject), Ask(query=subject.query, recipient=subject.recipient)
+        topics: Sequence[Reading] = await self.ask("topics", asked)
+        answers = [(each.title, each.query) for each in topics]
+        question = Choice(f"What does “{subject.query}” mean?", answers, None, find=True)
+        topic = await self.review.push_screen_wait(question)
+        if topic is not None:
+            await self._correct(replace(edit, topic=topic))
+
+    async def _correct(self, edit: ReadingEdit) -> None:
+        answer: Corrected = await self.ask("correct", edit)
+        self.review.tell(corrected(answer, edit))
 
     @for_item
     async def action_put_aside(self, subject: Subject) -> None:

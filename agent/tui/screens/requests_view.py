@@ -11,11 +11,11 @@ from agent.tui.plain import fitted
 from agent.tui.virtual_list import Kind, Line, Part
 from agent.wire.decide import Weighed, WhatIf
 from agent.wire.policy import About, Disclose, Review, Word
-from agent.wire.state import Entry, NotThat
+from agent.wire.state import Entry, ReadingEdit
 from agent.words import decisions
 from agent.words.figures import alike, listed
 from agent.words.notices import GONE, asks, how_long, outcome_of, verdict_of
-from agent.words.titles import NONE, Titles, read_as, titled, titles_in
+from agent.words.titles import NONE, Titles, quoted, read_as, titled, titles_in
 
 WHEN = 7  # columns
 INDENT = 2
@@ -103,6 +103,8 @@ def outcome(item: Subject, titles: Titles = NONE) -> str:
     """Say what happened to a request, or what waits, in one short sentence."""
     if isinstance(item, Review) and item.address is not None:
         return f"Chat box: {item.address}"
+    if isinstance(item, Review) and item.topic is not None:
+        return f"Means {quoted(item.topic.title)}?"
     if isinstance(item, Review):
         verb = "Asks for" if item.kind == "offer" else "Waits for your approval:"
         return f"{verb} {listed(titled(item.names, titles_in(item.model, titles)))}"
@@ -183,7 +185,7 @@ def question(trial: Trial) -> WhatIf | None:
     subject, add, drop = trial.subject, sorted(trial.change.add), sorted(trial.change.drop)
     if isinstance(subject, Entry) and subject.kind == "forgotten":
         return None
-    if isinstance(subject, Review) and subject.address is not None:
+    if isinstance(subject, Review) and (subject.address or subject.topic):
         return None
     if isinstance(subject, Entry) and subject.number > 0:
         return WhatIf(entry=subject.number, add=add, drop=drop)
@@ -195,13 +197,13 @@ def question(trial: Trial) -> WhatIf | None:
     return WhatIf(recipient=subject.recipient, query=query, asked=names, add=add, drop=drop)
 
 
-def correction(subject: Subject) -> NotThat:
+def correction(subject: Subject) -> ReadingEdit:
     """Make the message that its text was misread; UsageError without a text."""
     if not subject.query:
         raise UsageError("there is no text to correct", "move to a request that has one")
     if isinstance(subject, Entry) and subject.number > 0:
-        return NotThat(entry=subject.number)
-    return NotThat(query=subject.query, recipient=subject.recipient)
+        return ReadingEdit(entry=subject.number)
+    return ReadingEdit(query=subject.query, recipient=subject.recipient)
 
 
 # sentences
@@ -216,6 +218,8 @@ def headline(trial: Trial, now: datetime, every: Titles = NONE) -> str:
         if subject.address is not None:
             yes = "Yes: the popup offers a line about you, which leaves once you confirm it there."
             return f"{question}\n{yes} No: nothing changes."
+        if subject.topic is not None:
+            return f"{question}\nYes: so are texts that say nearly the same. No: nothing changes."
         if subject.kind == "offer":
             yes = "Yes: it may get these, as your rules allow, and nothing else. No: nothing."
             return f"{question}.\n{yes}"
@@ -260,6 +264,8 @@ def hint(subject: Subject) -> str:
     """Name the keys that apply a trial."""
     if isinstance(subject, Entry):
         return "a always · o once · enter for longer or for everyone · r undo the trial"
+    if subject.kind == "means":
+        return "a yes, always · d no, always"
     if subject.kind == "offer":
         return "a yes, always · d no, always · enter for some days"
     return "a yes, always · o yes, once · d no, always · enter more choices"
@@ -284,6 +290,8 @@ def choices(subject: Subject) -> list[tuple[str, Word]]:
     ]
     if isinstance(subject, Entry):
         return [(text[0].upper() + text[1:], each) for text, each in spans]
+    if subject.kind == "means":
+        spans = [(how_long(ALWAYS.lasting), ALWAYS)]
     if subject.kind == "offer":
         spans = [(how_long(each.lasting, each.days), each) for each in (ALWAYS, FOR_A_WEEK)]
     answers: tuple[tuple[Disclose, str], ...] = (("auto", "Yes"), ("never", "No"))
