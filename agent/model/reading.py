@@ -80,7 +80,7 @@ class Interpretation:
         """All candidates where one of them is sure enough, the surest first; else none."""
         return () if self.query is None else self.candidates
 
-    def without(self, queries: Collection[int]) -> "Interpretation":
+    def without(self, queries: Collection[int | None]) -> "Interpretation":
         """The reading without these queries, which the user says the text does not mean.
 
         The other candidates keep their probabilities, so the next one is accepted only if it was

@@ -307,8 +307,8 @@ def _hanging(kind: str, value: str | None, models: Sequence[Model]) -> dict[str,
 class Correction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, order=True):
     """What the user said of a text: that it does not mean a known query of a model, or does.
 
-    ``text``: in the spelling of all that are alike; ``model``: its id; ``query``: by its name,
-    which outlives an update of the model; none of these is empty. ``means``: whether it does;
+    ``text``: in the spelling of all that are alike; ``query``: by its name, which holds for every
+    model that has it; ``model``: the id of one; none of these is empty. ``means``: whether it does;
     ``vector``: little-endian float16 place of the text in the encoder of topics of version
     ``encoder``, empty where that could not be loaded. ``repr`` masks all of it.
     """
@@ -336,7 +336,6 @@ class Corrections:
     def __init__(self, items: Items, models: Sequence[Model] = ()) -> None:
         """Read them, and apply them to these models; DamagedVaultError if they cannot be read."""
         self._items = items
-        self._queries: Mapping[str, Mapping[str, int]] = {}
         stored = decoded(items.get(CORRECTIONS), _CORRECTIONS, "what texts mean") or ()
         # An older vault has the texts in a spelling that told more of them apart.
         self._hold(msgspec.structs.replace(each, text=spelling(each.text)) for each in stored)
@@ -344,9 +343,7 @@ class Corrections:
 
     def use(self, models: Sequence[Model]) -> None:
         """Apply them to these models; what names a topic of no model counts for nothing."""
-        self._queries = {
-            model.id: {each.text: at for at, each in enumerate(model.queries)} for model in models
-        }
+        self._names = {each.text for model in models for each in model.queries}
 
     def of(self, text: str) -> list[Correction]:
         """List those of a text, however it is written, with its wrapping or without."""
@@ -366,12 +363,11 @@ class Corrections:
             near = zip(self._placed, (self._vectors @ place).tolist(), strict=True)
             weights = {each: cosine for each, cosine in near if cosine >= NEAR} | weights
         for each in sorted(weights, key=lambda each: (weights[each], each)):
-            query, weight = self._queries.get(each.model, {}).get(each.query), weights[each]
-            own = query if each.model == model.id else None
-            if each.means and query is not None:
-                reading = reading.drawn(own, min(weight, 1.0))
-            elif own is not None:
-                reading = reading.without({own})
+            query = model.texts.named(each.query)
+            if not each.means:
+                reading = reading.without({query})
+            elif query is not None or each.query in self._names:
+                reading = reading.drawn(query, min(weights[each], 1.0))
         return reading
 
     def add(
@@ -383,7 +379,7 @@ class Corrections:
         UsageError for a text without a word, and where there is no room.
         """
         before = self.of(text)
-        same = {each for each in before if (each.model, each.query) == (model, query)}
+        same = {each for each in before if each.query == query}
         if any(each.means == means for each in same):
             return False
         vector = b"" if place is None else place.astype("<f2").tobytes()

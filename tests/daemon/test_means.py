@@ -146,7 +146,7 @@ def test_a_lesson_changes_no_other_reading() -> None:
 
 
 def test_a_topic_that_is_gone_counts_for_nothing() -> None:
-    """As if nobody had said anything of it; also that of a model that is gone."""
+    """As if nobody had said anything of it; it counts in whatever model has it."""
     one, *others = shipped()
     reader, plain = taught(shipped(), (ALIKE[0][0], one, 1)), loaded(shipped())
     renamed = replace(one, queries=tuple(replace(e, text=f"x {e.text}") for e in one.queries))
@@ -156,6 +156,7 @@ def test_a_topic_that_is_gone_counts_for_nothing() -> None:
         for text in ALIKE[0]:
             for model in models:
                 assert reader.read(model, text) == plain.read(model, text)
+    assert [reader.read(replace(one, id="new"), text).query for text in ALIKE[0]] == [1, 1]
 
 
 def test_what_is_said_is_kept_shown_and_taken_back(reads: Home) -> None:

@@ -111,7 +111,7 @@ def test_a_failure_to_load_is_said_once_and_names_go_on(caplog: pytest.LogCaptur
 @settings(max_examples=25)
 @given(st.sets(st.integers(0, 4)), st.permutations([0.1, 0.15, 0.2, 0.3]))
 def test_corrections_take_candidates_out(gone: set[int], shares: list[float]) -> None:
-    """For this model and this text alone, however that is written."""
+    """For this text alone, however that is written, in every model that has the query."""
     model = reading_model({TEXT: shares}, threshold=0.18)
     reader = loaded([model])
     reader.corrections = Corrections(Items(MemoryStore()), [model])
@@ -120,8 +120,9 @@ def test_corrections_take_candidates_out(gone: set[int], shares: list[float]) ->
         reader.corrections.add(f" {TEXT.upper()}", model.id, model.queries[each].text)
     assert reader.read(model, TEXT) == whole.without(gone)
     assert reader.read(model, PYTHON) == Interpretation.exact(0)
-    other = replace(model, id="other")
-    assert reader.read(other, TEXT) == whole
+    queries = tuple(replace(each, text=f"x{each.text}") for each in model.queries)
+    assert reader.read(replace(model, id="other"), TEXT) == whole.without(gone)
+    assert reader.read(replace(model, queries=queries), TEXT) == whole
 
 
 class Only(OneModel):

@@ -314,40 +314,14 @@ NAMES_CORRECTIONS = st.sampled_from(["one", "two"])
 SECRET = "divorce lawyer zqxj"  # noqa: S105  (what was searched)
 
 
-@given(st.lists(st.tuples(TEXTS, NAMES_CORRECTIONS, NAMES_CORRECTIONS, st.booleans()), max_size=12))
-def test_what_is_kept_is_what_was_said_last(said: list[tuple[str, str, str, bool]]) -> None:
-    """Against a plain set of spellings; read afresh it is the same."""
-    items = Memory()
-    kept, wanted = Corrections(items), set[tuple[str, str, str]]()
-    for text, model, query, undo in said:
-        if undo:
-            kept.replace(text, ())
-            wanted = {each for each in wanted if each[0] != spelling(text)}
-        else:
-            new = (spelling(text), model, query)
-            assert kept.add(text, model, query) == (new not in wanted)
-            wanted.add(new)
-        for one in (kept, Corrections(items)):
-            for each, by in (
-                (each, by) for each in ("JOBS", "sport", "A B", "?!", "c") for by in ("one", "two")
-            ):
-                found = {q for t, m, q in wanted if (t, m) == (spelling(each), by)}
-                assert {e.query for e in one.of(each) if e.model == by} == found
-    assert (items.get(CORRECTIONS) is None) == (not wanted)
+@given(st.lists(st.tuples(TEXTS, *[NAMES_CORRECTIONS] * 2, st.booleans() | st.none()), max_size=12))
+def test_what_is_kept_is_what_was_said_last(said: list[tuple[str, str, str, bool | None]]) -> None:
+    """Against a plain dict by spelling and query; None takes back. Read afresh it is the same.
 
-
-@given(
-    st.lists(
-        st.tuples(TEXTS, NAMES_CORRECTIONS, NAMES_CORRECTIONS, st.booleans() | st.none()),
-        max_size=12,
-    )
-)
-def test_a_text_means_one_query_or_not_that(
-    said: list[tuple[str, str, str, bool | None]],
-) -> None:
-    """Against a plain dict; None takes back what was said of a text. Read afresh it is the same."""
+    A text means one query at most, and whether it does is said of it once, whatever the model.
+    """
     items = Memory()
-    kept, wanted = Corrections(items), dict[tuple[str, str, str], bool]()
+    kept, wanted = Corrections(items), dict[tuple[str, str], bool]()
     vector = np.linspace(-0.1, 0.1, DIMENSIONS, dtype=np.float32)
     for text, model, query, means in said:
         spelt = spelling(text)
@@ -355,17 +329,19 @@ def test_a_text_means_one_query_or_not_that(
             kept.replace(text, ())
             wanted = {key: each for key, each in wanted.items() if key[0] != spelt}
             continue
-        new = wanted.get((spelt, model, query)) is not means
+        new = wanted.get((spelt, query)) is not means
         assert kept.add(text, model, query, means=means, place=vector) == new
         if new and means:
-            gone = [key for key, each in wanted.items() if each and key[0] == spelt]
-            wanted = {key: each for key, each in wanted.items() if key not in gone}
-        wanted[spelt, model, query] = means
-    for each in (kept, Corrections(items)):
-        assert {(e.text, e.model, e.query): e.means for e in each.kept} == wanted
-        for one in each.kept:
-            place = np.frombuffer(one.vector, "<f2")
-            assert np.abs(place - vector).max() < 1e-4
+            wanted = {key: each for key, each in wanted.items() if not each or key[0] != spelt}
+        wanted[spelt, query] = means
+    for one in (kept, Corrections(items)):
+        assert {(e.text, e.query): e.means for e in one.kept} == wanted
+        for each in ("JOBS", "sport", "A B", "?!", "c"):
+            found = {q: means for (t, q), means in wanted.items() if t == spelling(each)}
+            assert {e.query: e.means for e in one.of(each)} == found
+    for correction in kept.kept:
+        assert np.abs(np.frombuffer(correction.vector, "<f2") - vector).max() < 1e-4
+    assert (items.get(CORRECTIONS) is None) == (not wanted)
 
 
 def test_the_nearest_text_counts_most() -> None:
