@@ -158,8 +158,9 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
 
     ``fixed``: what always leaves, a mask. The limits hold for the whole of it, but the cap on one
     answer, which its parts keep. The request at hand counts once, and what else may be asked as
-    many times as the terms expect, as the mean of all queries: without a mean query by query. A
-    plan also grows from the a-priori optimum (paper 9.5.1), as singles and pairs tell it.
+    many times as the terms expect, as the mean of all queries: without a mean query by query. All
+    as singles and pairs tell it, so that no rows are counted before the answer is chosen. A plan
+    also grows from the a-priori optimum (paper 9.5.1).
     """
     model, cache, terms = prepared.context.model, prepared.context.cache, prepared.context.terms
     anonymity_set, usable = prepared.anonymity_set, prepared.free | prepared.later
@@ -178,6 +179,7 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     certain, at_hand = prepared.reading.certain, prepared.reading.candidates[0].query
     same = 0.0 if certain is None else again.pop(certain, 0.0)
     queries = [present, *(uses_of(each, model, cache, filtered=True) for each in again)]
+    queries = queries if mean is None else [each.by_pairs for each in queries]
     numbers = [1.0 + same, *again.values()]
     if mean is not None and mix is not None:
         queries.append(mix)

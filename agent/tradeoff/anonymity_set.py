@@ -241,7 +241,7 @@ class AnonymitySet:
                 rows += self._estimated_beside(base, alone[first : first + some], measures)
             rows += [self._estimated(base | 1 << each, measures) for each in new[len(alone) :]]
         elif all(metric == "maxprob" for metric, _ in measures):
-            classes = self._partitions.presence.classes(self._partitions.dense[base])
+            classes = self._partitions.presence().classes(self._partitions.dense[base])
             rows = [[classes[each] / len(self._rows)] * len(measures) for each in new]
         else:
             people, columns = self._population.rows, [self._partitions.each[each] for each in new]

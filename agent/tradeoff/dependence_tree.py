@@ -8,14 +8,15 @@ information. Source: Chow and Liu 1968.
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, reduce
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agent.tradeoff.grouping import mass_of
 from agent.tradeoff.tables import LOG_BITS, Floats, Numbers, Population
 
 Edge = tuple[int, int]
-"""Two attributes; in a list of a tree's edges the first is in an earlier edge, or the root."""
+"""Two attributes, in ascending order."""
 DISCOUNT = 0.5  # of a row, taken off every pair of values: who is there once may be one of a kind
 INFORMATION_BITS = 30  # binary places by which mutual information is compared
 CLOSE = 3  # pairs for each attribute, of the largest information: no more are expected than by one
@@ -31,30 +32,15 @@ def pair_people(population: Population, cards: Sequence[int]) -> Floats:
     persons = cards[: population.tabled]
     if population.pairs is not None and len(population.pairs) == sum(_sizes(persons)):
         return population.pairs
-    columns, tables, weights = population.columns, [np.zeros(0)], _weights(population)
+    columns, tables = population.columns, list[NDArray[Any]]([np.zeros(0)])
     for one, other in combinations(range(len(persons)), 2):
         keys = columns[one].astype(np.intp) * persons[other] + columns[other]
-        tables.append(mass_of(keys, weights, persons[one] * persons[other]))
+        tables.append(np.bincount(keys, population.summable, persons[one] * persons[other]))
     return np.concatenate(tables)
-
-
-def _weights(population: Population) -> Floats:
-    weights = population.summable
-    return np.ones(population.rows) if weights is None else weights
 
 
 def _sizes(cards: Sequence[int]) -> list[int]:
     return [one * other for one, other in combinations(cards, 2)]
-
-
-def _margins(people: Floats, cards: Sequence[int]) -> list[Floats]:
-    """How many people have each value, of two or more attributes; ``people``: of `pair_people`."""
-    begin, margins = 0, list[Floats]()
-    for card in cards[1:]:
-        table = people[begin : begin + cards[0] * card].reshape(cards[0], card)
-        margins = [table.sum(axis=1), *margins[1:], table.sum(axis=0)]
-        begin += cards[0] * card
-    return margins
 
 
 class DependenceTree:
@@ -69,9 +55,10 @@ class DependenceTree:
         self._population, count = population, population.tabled
         pairs, sizes = [*combinations(range(count), 2)], np.array(_sizes(cards[:count]), np.intp)
         starts = np.cumsum(sizes) - sizes
-        people = pair_people(population, cards)
-        joint = people / population.people
-        shares = [each / population.people for each in _margins(people, cards[:count])]
+        weights, whole = population.summable, population.people
+        joint = pair_people(population, cards) / whole
+        columns = zip(population.columns, cards, strict=False)
+        shares = [np.bincount(each, weights, card) / whole for each, card in columns]
         outer = np.multiply.outer, np.minimum.outer
         alone, most = (
             np.concatenate([np.zeros(0), *(each(shares[i], shares[j]).ravel() for i, j in pairs)])
@@ -85,10 +72,9 @@ class DependenceTree:
         for rank, place in enumerate(ranks.tolist()):
             one, other = pairs[place]
             self._rank[one][other] = self._rank[other][one] = rank
-        rows, who = _weights(population), population.respondents
-        if who is not None:  # a copy of a row is no other row
-            rows = mass_of(who.astype(np.intp), rows, 0)
-        row = float((rows**2).sum()) / population.people**2  # the share of the usual one
+        who = population.respondents  # a copy of a row is no other row
+        rows = np.bincount(np.arange(population.rows) if who is None else who, weights)
+        row = float((rows**2).sum()) / whole**2  # the share of the usual one
         lowered = np.maximum(joint - DISCOUNT * row, 0.0)
         spared = np.repeat(np.add.reduceat(joint - lowered, starts), sizes)
         smooth = np.minimum(lowered + spared * alone, most)
@@ -98,7 +84,7 @@ class DependenceTree:
         self._edges: dict[tuple[int, ...], tuple[Edge, ...]] = {}
 
     def edges(self, attributes: Sequence[int]) -> tuple[Edge, ...]:
-        """The tree over some attributes, in ascending order; the first one is its root."""
+        """The tree over some attributes, which are in ascending order."""
         key = tuple(attributes)
         if key in self._edges:
             return self._edges[key]
@@ -107,7 +93,8 @@ class DependenceTree:
         tree = list[Edge]()
         while links:
             new = max(links, key=lambda each: self._rank[each][links[each]])
-            tree.append((links.pop(new), new))
+            near = links.pop(new)
+            tree.append((min(near, new), max(near, new)))
             for each, other in links.items():
                 if self._rank[each][new] > self._rank[each][other]:
                     links[each] = new
@@ -116,38 +103,9 @@ class DependenceTree:
         self._edges[key] = tuple(tree)
         return self._edges[key]
 
-    def beside(self, attributes: Sequence[int], new: int) -> tuple[list[int], list[Edge]]:
-        """What changes in a tree when one attribute is added.
-
-        The neighbours of the new one, and the edges that its own take the place of. From the leaves
-        to the root, of each two ways to a node the better one is kept (Chin and Houck 1978).
-        """
-        rank, best = self._rank, {each: (new, each) for each in attributes}
-        near, gone = list[int](), list[Edge]()
-        for edge in reversed(self.edges(attributes)):
-            parent, child = edge
-            link = best[child]
-            better = rank[link[0]][link[1]] > rank[parent][child]
-            keeps, spare = (link, edge) if better else (edge, link)
-            if keeps[0] == new:
-                near.append(keeps[1])
-            up = best[parent]
-            if rank[spare[0]][spare[1]] > rank[up[0]][up[1]]:
-                best[parent], spare = spare, up
-            if spare[0] != new:
-                gone.append(spare)
-        last = best[attributes[0]] if attributes else (-1, -1)
-        if last[0] == new:
-            near.append(last[1])
-        return near, gone
-
-    def close(self, attributes: Sequence[int]) -> list[Edge]:
-        """The pairs of some attributes, in ascending order, that tell much of each other."""
-        return [pair for pair in combinations(attributes, 2) if self.is_close(*pair)]
-
-    def is_close(self, one: int, other: int) -> bool:
+    def is_close(self, pair: Edge) -> bool:
         """Whether two attributes are among the pairs with the largest information."""
-        return self._rank[one][other] >= self._least_close
+        return self._rank[pair[0]][pair[1]] >= self._least_close
 
     def bits(self, one: int, other: int, events: Mapping[int, frozenset[int]]) -> Floats:
         """Log2 of how much likelier two values are together than apart, by both, float64.
@@ -220,7 +178,7 @@ class ExpectedPeople:
         cap: Floats = reduce(np.minimum, shares.values(), np.zeros(())) + people.people_bits
         for edge in self._tree.edges(nodes := sorted(shares)):
             logs = logs + self._together(edge, codes, events)
-        for one, other in self._tree.close(nodes):
+        for one, other in filter(self._tree.is_close, combinations(nodes, 2)):
             both = shares[one] + shares[other] + self._together((one, other), codes, events)
             cap = np.minimum(cap, both + people.people_bits)
         return logs, cap, shares
@@ -236,6 +194,7 @@ class ExpectedPeople:
             return
         base, base_cap, shares = self._parts(codes)
         nodes, base_cap = sorted(shares), np.minimum(base_cap, self._agreeing)
+        edges = {*self._tree.edges(nodes)}
         for new in attributes:
             own = np.arange(self._cards[new])[:, None]
             if new in events:  # silence about another one told of it, but not its value
@@ -243,17 +202,16 @@ class ExpectedPeople:
                 continue
             share = people.share_bits(new)[own]
             logs, cap = base + share, np.minimum(base_cap, share + people.people_bits)
-            near, gone = self._tree.beside(nodes, new)
-            close = [each for each in nodes if self._tree.is_close(each, new)]
-            for each in {*near, *close}:
+            changed = edges ^ {*self._tree.edges(sorted((*nodes, new)))}
+            logs = logs - sum(self._together(each, codes, events) for each in edges & changed)
+            near = {sum(each) - new for each in changed - edges}
+            close = {each for each in nodes if self._tree.is_close((each, new))}
+            for each in near | close:
                 bits = self._tree.bits(new, each, events)
                 bits = bits.take(codes[each], 1) if each in codes else bits
-                if each in near:
-                    logs = logs + bits
+                logs = logs + bits if each in near else logs
                 if each in close:
                     cap = np.minimum(cap, share + people.people_bits + shares[each] + bits)
-            for edge in gone:
-                logs = logs - self._together(edge, codes, events)
             yield np.minimum(logs, cap)
 
     def _events(self, codes: Mapping[int, Numbers]) -> dict[int, frozenset[int]]:

@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cache
 from math import prod
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -304,11 +304,8 @@ class Columns:
             undivided(codes.shape[1]), lambda groups, mask: divide(groups, self.of(mask)), KEPT
         )
         """The partition by each set, every label in use."""
-
-    @cached_property
-    def presence(self) -> Presence:
+        self.presence = cache(lambda: Presence(self.each))
         """The values of every item, to count classes by."""
-        return Presence(self.each)
 
     def of(self, mask: int) -> list[CodeColumn]:
         """The attributes of a set."""

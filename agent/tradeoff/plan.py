@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import fsum, inf
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.tradeoff.local_search import ROUNDING, SetFunction
 from agent.tradeoff.tables import Floats, Indexes, Rows, SetFigures, members, union
 from agent.tradeoff.utility import Utility
-
-KEPT = 2_000  # scopes of a query; then the memory starts afresh
 
 
 class Pairwise(Utility):
@@ -111,7 +111,6 @@ class QueryPlanner(SetFigures, Utility):
         self.utility, self.least, self._limit = utility, least, limit
         self._focus, self._prepared = 0, -1  # the set whose neighbours are counted next, and last
         self.quick = quick
-        self._firsts: dict[tuple[Scope, int], int] = {}
 
     @property
     def submodular(self) -> bool:
@@ -122,6 +121,16 @@ class QueryPlanner(SetFigures, Utility):
     def limit(self) -> float:  # type: ignore[override]  # computed when it is asked for
         """No set has more, in bits."""
         return self.utility().limit if self._limit is None else self._limit
+
+    @cached_property
+    def by_pairs(self) -> "QueryPlanner":
+        """The same as far as singles and pairs tell it; itself where they are not stored."""
+        sets = (0, *(1 << each for each in range(len(self._nothing))))
+        if self.quick or not all(each in self.stored for each in sets):
+            return self
+        stored = {each: self.stored[each] for each in sets}
+        utility = Pairwise(stored)
+        return QueryPlanner(lambda: utility, len(stored) - 1, stored, least=self.least, quick=True)
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
@@ -160,17 +169,6 @@ class QueryPlanner(SetFigures, Utility):
                 hopeful = options
             else:
                 return tuple(order)
-
-    def first(self, scope: Scope, new: int) -> int:
-        """What is used of a plan: the fixed, and what helps of what was sent and of ``new``."""
-        first = self._firsts.get((scope, new))
-        if first is None:
-            if len(self._firsts) >= KEPT:
-                self._firsts.clear()
-            options = (scope.sent | new) & ~scope.fixed
-            order = self.best(scope.fixed, options, scope.has_room, scope.sent)
-            first = self._firsts[scope, new] = scope.fixed | union(order)
-        return first
 
     def _counting(self) -> Utility:
         """The utility, to count with."""
@@ -219,9 +217,12 @@ def plan(
     beside which a limit keeps it out is none. P is feasible, if what was sent and fixed is, and no
     single new attribute would better be left out. Source: DESIGN.md 2.10.
     """
-    planning, given = _Planning(queries, numbers, prices, scope, free), scope.sent | scope.fixed
-    alone = _Planning(queries[:1], numbers[:1], prices, scope, free)
-    needed = alone.grown(free)
+    given = scope.sent | scope.fixed
+    alone = np.nan_to_num(np.array([each.beside(0, free) for each in queries]))
+    alone = np.where(alone >= [[each.least] for each in queries], alone, 0.0)
+    planning = _Planning(queries, np.array(numbers), prices, scope, given, alone)
+    at_hand = planning._replace(queries=queries[:1], numbers=planning.numbers[:1], alone=alone[:1])
+    needed = at_hand.grown(free)
 
     def crowds(portfolio: Portfolio) -> bool:
         lost = needed.mask & ~portfolio.mask
@@ -249,22 +250,19 @@ def plan(
     return replace(best, evaluations=sum(each.evaluations for each in [needed, *grown]))
 
 
-class _Planning:
-    """What a plan is made for, and the moves from one portfolio to another."""
+class _Planning(NamedTuple):
+    """What a plan is made for, and the moves from one portfolio to another.
 
-    def __init__(
-        self,
-        queries: Sequence[QueryPlanner],
-        numbers: Sequence[float],
-        prices: SetFunction,
-        scope: Scope,
-        free: int,
-    ) -> None:
-        self.queries, self.numbers, self.prices = queries, np.array(numbers), prices
-        self.scope, self.given = scope, scope.sent | scope.fixed
-        self.least = np.array([[each.least] for each in queries])
-        alone = np.nan_to_num(np.array([each.beside(0, free) for each in queries]))
-        self.alone: Floats = np.where(alone >= self.least, alone, 0.0)
+    ``given``: what is in every one, a mask; ``alone``: float64, by query and attribute, what each
+    helps alone.
+    """
+
+    queries: Sequence[QueryPlanner]
+    numbers: Floats
+    prices: SetFunction
+    scope: Scope
+    given: int
+    alone: Floats
 
     def without(self, attribute: int, whole: Portfolio) -> Portfolio:
         """A portfolio without one of its new attributes; worth nothing where that is infeasible."""
@@ -288,12 +286,18 @@ class _Planning:
         new attribute beside what it used before, where that helps it enough and its answer is not
         full.
         """
+        scope, evaluations, refused = self.scope, 0, 0
         if start is None:
-            mask, order = self.given | new, [*members(new)]
-            growth = _Growth(self, [each.first(self.scope, new) for each in self.queries])
+            mask, order, more = self.given | new, [*members(new)], (scope.sent | new) & ~scope.fixed
+            best_of = (q.best(scope.fixed, more, scope.has_room, scope.sent) for q in self.queries)
+            uses = [scope.fixed | union(each) for each in best_of]
         else:
-            mask, order, growth = start.mask, [*start.order], _Growth(self, start.uses)
-        evaluations, refused = 0, 0
+            mask, order, uses = start.mask, [*start.order], [*start.uses]
+        fresh = np.ones(self.alone.shape, dtype=bool)  # beside nothing, gains are their bits
+        growth = _Growth(self.queries, scope, uses, np.zeros(len(uses)), self.alone.copy(), fresh)
+        for place, use in enumerate(uses):
+            if use or not scope.has_room(1):
+                growth.use(place, use)
         while open_ := options & ~mask:
             some = np.array([*members(open_)], dtype=np.intp)
             evaluations += len(some)
@@ -301,9 +305,9 @@ class _Planning:
             while True:
                 gains = self.numbers @ growth.gains[:, some]
                 best, refused = _worthiest(mask, some, gains, floors, self.prices)
-                if growth.confirm(some) if best < 0 else not growth.refresh(best):
-                    continue
-                break
+                stale = growth.refresh(1, some) if best < 0 else growth.refresh(len(uses), [best])
+                if not stale:
+                    break
             if best < 0:
                 break
             mask |= 1 << best
@@ -312,8 +316,8 @@ class _Planning:
                 growth.use(place, growth.uses[place] | 1 << best)
         value = float(self.numbers @ growth.bits) - self.prices.cost(mask)
         value = value if mask == self.given or self.prices.feasible(mask) else -inf
-        uses, bits = tuple(growth.uses), tuple(growth.bits.tolist())
-        return Portfolio(mask, tuple(order), uses, bits, refused, value, evaluations)
+        bits = tuple(growth.bits.tolist())
+        return Portfolio(mask, tuple(order), tuple(uses), bits, refused, value, evaluations)
 
 
 def _worthiest(
@@ -340,6 +344,7 @@ def _worthiest(
     return worthiest, refused
 
 
+@dataclass(slots=True)
 class _Growth:
     """A portfolio on its way up: what each query uses of it, and the bits that this brings.
 
@@ -350,35 +355,22 @@ class _Growth:
     others.
     """
 
-    def __init__(self, planning: _Planning, uses: Sequence[int]) -> None:
-        self.queries, self.scope, self.least = planning.queries, planning.scope, planning.least
-        self.uses, self.bits = [*uses], np.zeros(len(uses))
-        self.gains = planning.alone.copy()
-        self.fresh = np.ones(self.gains.shape, dtype=bool)  # beside nothing, gains are their bits
-        for place, use in enumerate(uses):
-            if use or not self.scope.has_room(1):
-                self.use(place, use)
+    queries: Sequence[QueryPlanner]
+    scope: Scope
+    uses: list[int]
+    bits: Floats
+    gains: Floats
+    fresh: NDArray[np.bool_]
 
-    def refresh(self, attribute: int) -> bool:
-        """Compute the gains of an attribute that are out of date; say whether none were."""
-        stale = np.flatnonzero(~self.fresh[:, attribute] & (self.gains[:, attribute] > 0)).tolist()
-        for place in stale:
-            row = self.queries[place].beside(self.uses[place], 1 << attribute)
-            gain = row[attribute] - self.bits[place]
-            self.gains[place, attribute] = gain if gain >= self.queries[place].least else 0.0
-            self.fresh[place, attribute] = True
-        return not stale
-
-    def confirm(self, options: Indexes) -> bool:
-        """Compute the gains of the request at hand that are out of date; say whether any were."""
-        stale = options[~self.fresh[0, options] & (self.gains[0, options] > 0)]
-        if not stale.size:
-            return False
-        row = self.queries[0].beside(self.uses[0], union(stale.tolist()))
-        gains = row[stale] - self.bits[0]
-        self.gains[0, stale] = np.where(gains >= self.least[0], gains, 0.0)
-        self.fresh[0, stale] = True
-        return True
+    def refresh(self, first: int, attributes: Indexes | list[int]) -> bool:
+        """Compute what is out of date of what the first queries gain by these; say if any was."""
+        stale = ~self.fresh[:first, attributes] & (self.gains[:first, attributes] > 0)
+        for place in np.flatnonzero(stale.any(axis=1)).tolist():
+            some, query = np.array(attributes)[stale[place]], self.queries[place]
+            gains = query.beside(self.uses[place], union(some.tolist()))[some] - self.bits[place]
+            self.gains[place, some] = np.where(gains >= query.least, gains, 0.0)
+            self.fresh[place, some] = True
+        return bool(stale.any())
 
     def use(self, place: int, use: int) -> None:
         """Have a query use a set, and take what is stored of its next step; none if it is full."""
@@ -389,6 +381,6 @@ class _Growth:
         self.fresh[place] = row is not None or not use
         if row is not None:
             gains = row - self.bits[place]
-            self.gains[place] = np.where(gains >= self.least[place], gains, 0.0)
+            self.gains[place] = np.where(gains >= query.least, gains, 0.0)
         if not self.scope.has_room(use << 1 | 1):
             self.gains[place] = 0.0

@@ -171,7 +171,7 @@ class Population:
         """P, the number of person attributes: of the columns, and of those held by shares."""
         return self.tabled + (0 if self.shares is None else len(self.shares.attributes))
 
-    @property
+    @cached_property
     def tabled(self) -> int:
         """C, the number of person attributes that are columns: those with an index below it."""
         return int(self.codes.shape[1])

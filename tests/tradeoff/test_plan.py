@@ -298,19 +298,34 @@ def test_an_answer_tells_what_helps_it_enough(world: Drawn, data: st.DataObject)
         assert not (enough and world.scope.has_room(answer | 1 << each))
 
 
-@given(drawn(), st.data(), st.sampled_from([1, 2_000]))
-def test_what_is_remembered_changes_nothing(world: Drawn, data: st.DataObject, kept: int) -> None:
+@given(drawn(), st.data())
+def test_what_is_remembered_changes_nothing(world: Drawn, data: st.DataObject) -> None:
     """Whatever was planned before with the same queries, the plan is that of a fresh start."""
     queries, scope = world.queries(), world.scope
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("agent.tradeoff.plan.KEPT", kept)
-        for _ in range(2):
-            other = data.draw(st.integers(0, world.free)) & world.free
-            plan(queries, world.numbers, world.prices, Scope(other), world.free)
-        for changed in ({"most": data.draw(st.integers(0, 2))}, {}):
-            wanted = world._replace(scope=scope._replace(**changed))
-            again = plan(queries, world.numbers, world.prices, wanted.scope, world.free)
-            assert again == wanted.planned()
+    for _ in range(2):
+        other = data.draw(st.integers(0, world.free)) & world.free
+        plan(queries, world.numbers, world.prices, Scope(other), world.free)
+    for changed in ({"most": data.draw(st.integers(0, 2))}, {}):
+        wanted = world._replace(scope=scope._replace(**changed))
+        again = plan(queries, world.numbers, world.prices, wanted.scope, world.free)
+        assert again == wanted.planned()
+
+
+@given(figures(), st.data())
+def test_by_pairs_nothing_is_counted(given_: tuple[Floats, Floats], data: st.DataObject) -> None:
+    """Singles and pairs are stored; other figures of the query have no say."""
+    stored = rows_of(*given_)
+    count = len(given_[0])
+    other = {7: np.full(count, 9.0)} if 1 << count > 7 else {}
+    query = QueryPlanner(_never, count, {**stored, **other})
+    mask = data.draw(st.integers(0, (1 << count) - 1))
+    assert query.by_pairs.value(mask) == pytest.approx(Pairwise(stored).value(mask))
+    alone = QueryPlanner(_never, count, {0: given_[0]})
+    assert alone.by_pairs is alone
+
+
+def _never() -> Utility:
+    raise AssertionError("a utility was made")
 
 
 @given(submodular(most=5))
