@@ -120,6 +120,8 @@ def counted(metric: Measure, sizes: Indexes, population: float, k: int) -> float
     people = int(sizes.sum())
     if metric == "maxprob":
         return int(np.count_nonzero(sizes)) / people  # each class has its peak, 1/people
+    if metric == "people":
+        return int(sizes @ sizes) / people
     size = np.sort(sizes[sizes > 0])
     share = size / people
     if metric == "worst":
