@@ -40,11 +40,12 @@ class Agreement:
         """
         self._among = among
         self._shares = population.shares or Shares((), ())
-        self._kind = dict(enumerate(self._shares.attributes, population.tabled))
-        self._disclosed = {each: code for each, code in sorted(disclosed) if each in self._kind}
-        self._codes = {self._kind[each]: self._disclosed[each] for each in [*self._disclosed][::-1]}
+        self.kind = dict(enumerate(self._shares.attributes, population.tabled))
+        """By attribute, the place of its kind in ``Shares.kinds``."""
+        self._disclosed = {each: code for each, code in sorted(disclosed) if each in self.kind}
+        self._codes = {self.kind[each]: self._disclosed[each] for each in [*self._disclosed][::-1]}
         self._certain = {at: min(codes) for at, codes in possible.items() if len(codes) == 1}
-        self._every = sum(1 << each for each in self._kind if each not in self._disclosed)
+        self._every = sum(1 << each for each in self.kind if each not in self._disclosed)
         self._mixture, self.spread = cache(self._mixed), lru_cache(KEPT)(self._spread)
         self.by_row: Floats | None = None
         """How probably each person agrees in disclosed facts that depend on columns d leaves open.
@@ -59,7 +60,7 @@ class Agreement:
                 self.by_row = own if self.by_row is None else self.by_row * own
 
     def _of(self, attribute: int) -> KindShares:
-        return self._shares.kinds[self._kind[attribute]]
+        return self._shares.kinds[self.kind[attribute]]
 
     def _column(self, attribute: int) -> int | None:
         """The column on which an attribute depends, if d does not fix it."""
@@ -89,9 +90,9 @@ class Agreement:
 
     def _spread(self, mask: int, columns: Sequence[tuple[int, int]]) -> Spread:
         """Rho of the disclosed facts and of a set; ``columns``: codes, more than d fixes."""
-        new = [*members(mask & self._every)]
+        new = sorted(members(mask & self._every), key=lambda each: self.kind[each])
         below = defaultdict[int, list[int]](list)
-        kinds = ((self._kind[each], each) for each in reversed(new))
+        kinds = ((self.kind[each], each) for each in reversed(new))
         first: dict[int | None, int] = {k: each for k, each in kinds if k not in self._codes}
         for each in (*new, *self._disclosed):
             if (parent := self._of(each).parent) in first:

@@ -159,7 +159,8 @@ class AnonymitySet:
         if not self.sampled:
             rising = self.monotone(metric, mask | others)
             return self.identifiability(mask, metric, k) if rising else 0.0
-        if self._all < 1 or ((mask | others) & ~self.persons and metric != "maxprob"):
+        by_shares = self._all < 1 or self._facts is not None
+        if by_shares or ((mask | others) & ~self.persons and metric != "maxprob"):
             return 0.0
         k = k if metric == "k-anonymity" else 0
         one = partial(self._estimated, measures=[(metric, k)], most=True)
@@ -232,14 +233,17 @@ class AnonymitySet:
             return
         rows = list[list[float]]()
         if self.sampled:
-            # Those that tell how others are distributed, or are by shares themselves, come last.
+            # Facts by shares, and what they depend on, come last. Those of a kind are alike.
             apart = {*self._agreement.columns(base), *members(wanted & self._shared)}
             new.sort(key=lambda each: each in apart)
             alone = [each for each in new if each not in apart]
             some = max(1, BATCH // self._partitions.dense[base & ~self._shared].size)
             for first in range(0, len(alone), some):
                 rows += self._estimated_beside(base, alone[first : first + some], measures)
-            rows += [self._estimated(base | 1 << each, measures) for each in new[len(alone) :]]
+            kinds = [self._agreement.kind.get(each, ~each) for each in new[len(alone) :]]
+            those = dict(zip(kinds, new[len(alone) :], strict=True))
+            of_kind = {k: self._estimated(base | 1 << e, measures) for k, e in those.items()}
+            rows += [of_kind[kind] for kind in kinds]
         elif all(metric == "maxprob" for metric, _ in measures):
             classes = self._partitions.presence().classes(self._partitions.dense[base])
             rows = [[classes[each] / len(self._rows)] * len(measures) for each in new]
@@ -298,11 +302,9 @@ class AnonymitySet:
 
     def _joint(self, mask: int) -> Iterator[Floats]:
         """P(a, y|d) of the people y, for each combination a of request values."""
-        weights = self._weights
-        return (
-            each * weights / max(weights.sum(), 1.0)
-            for each in self._population.likelihoods(mask, self._rows)
-        )
+        whole = max(self._weights.sum(), 1.0)
+        likely = self._population.likelihoods(mask, self._rows)
+        return (each * self._weights / whole for each in likely)
 
     @cached_property
     def _drawn(self) -> float:

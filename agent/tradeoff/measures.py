@@ -164,8 +164,9 @@ FEWEST = 30  # people who specify the guarded attribute; fewer say nothing about
 class Guard:
     """The cost G_v(A|d) = H(V_v|d) - H(V_v|A u D,d) over people with v specified.
 
-    What a recipient holds and no column has is independent of v given d (DESIGN.md 2.8), so it
-    changes nothing; counting fewer people for it would only make a guard free sooner.
+    Facts by shares tell of v what the columns tell that they depend on, once they are disclosed; in
+    A they are taken to be independent of v. Counting fewer people for what no column has would only
+    make a guard free sooner.
     Source: footnote 2 of the paper's 2.2; DESIGN.md 2.2.
     """
 

@@ -167,7 +167,7 @@ def drawn_from_others(draw: st.DrawFn, people: Population) -> Population:
     if people.weights is None or draw(st.booleans()):
         return people
     numbers = st.lists(st.integers(0, 9), min_size=people.rows, max_size=people.rows)
-    blocks = draw(st.lists(st.integers(1, (1 << people.persons) - 1), max_size=2))
+    blocks = draw(st.lists(st.integers(1, (1 << people.tabled) - 1), max_size=2))
     donors = [draw(numbers) for _ in blocks]
     return replace(
         people,
