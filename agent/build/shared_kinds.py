@@ -88,7 +88,10 @@ def _parent(line: ParentLine, people: Coded, in_columns: InKinds) -> Parent | No
 
 
 def _given(line: ParentLine, parent: Parent, crossing: Crossing) -> dict[str, tuple[float, ...]]:
-    """The shares of a kind under the values of its parent, where they differ from those overall."""
+    """The shares of a kind under the values of its parent, where they differ from those overall.
+
+    None is 0: what a table calls impossible is rare, as there are always people who are both.
+    """
     shares = crossing.shares or crossing.prevalence
     for text in sorted(line.rows.keys() - {*parent.texts}):
         raise UsageError.unknown(f"value of {line.parent}", text, parent.texts)
@@ -99,7 +102,7 @@ def _given(line: ParentLine, parent: Parent, crossing: Crossing) -> dict[str, tu
         what = f"the shares of {line.kind} under {line.parent} are not those overall on average"
         raise UsageError(what, "the average has to come within a fifth of them")
     return {
-        value: tuple((people @ rows / people.sum()).round(DECIMALS).tolist())
+        value: tuple((people @ rows / people.sum()).round(DECIMALS).clip(0.1**DECIMALS).tolist())
         for value, people in zip(parent.values, parent.joint, strict=True)
         if people.sum() and (parent.name != line.parent or value in line.rows)
     }

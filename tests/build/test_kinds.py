@@ -254,6 +254,7 @@ def test_the_shipped_tables_fit_each_other(tmp_path: Path) -> None:
     assert len(people.kinds) == 85
     assert sum(each.parent is not None for each in people.kinds) == 81
     check_kinds(people.kinds, attributes)
+    assert all(min(row) > 0 for each in people.kinds for row in each.given.values())
     values, weights = attributes[0].values, people.weights
     assert weights is not None
     shares = np.bincount(people.codes[:, 0], weights) / weights.sum()

@@ -10,13 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.build.build import _costs, build_model
 from agent.build.kinds import read_kinds
-from agent.build.options import TopicsNote, read_description
+from agent.build.options import BuildOptions, TopicsNote, read_description
 from agent.build.topics import Topic, judged_of, read_topics
-from agent.errors import UsageError
+from agent.errors import ReticentError, UsageError
 from agent.model.attributes import Attribute
+from agent.model.file import decode, encode, read, shipped_model
+from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.coverage import GRADES, Coverage, resolved
-from tests.build.worlds import QUIET
+from tests.build.worlds import QUIET, write_everyday
 from tests.house.tree import ROOT
 
 pytestmark = QUIET
@@ -119,3 +122,91 @@ def test_the_shipped_topics_fit_the_kinds() -> None:
                 assert one == other or more >= 0.3 * first
         decisive += len(surest) > 1
     assert decisive > 50
+
+
+def test_the_shipped_model_holds_its_tables() -> None:
+    """Its people and kinds are those of the tables, its topics those that were judged."""
+    model = read(shipped_model("everyday"), whole=True)
+    described = read_description(DATA / "model.toml")
+    assert described.topics is not None
+    assert described.kinds is not None
+    topics, reliability = read_topics(described.topics)
+    assert [(each.text, each.bits) for each in model.queries] == [
+        (each.id, each.bits) for each in topics
+    ]
+    assert [each.phrasings for each in model.queries] == [each.phrasings for each in topics]
+    judged, stored = judged_of(topics, reliability, model.attributes), model.tables.judged
+    assert stored is not None
+    for each in ("weights", "totals", "likely"):
+        assert np.array_equal(getattr(stored, each), getattr(judged, each))
+    kinds = read_kinds(described.kinds)
+    assert {each.shared or each.name for each in model.attributes} == {*kinds}
+    assert model.population.rows == 145_257
+    assert model.people == pytest.approx(241e6, rel=0.01)
+    assert [each.name for each in model.donors] == ["health", "homes"]
+    assert model.validation["reading_texts"] == sum(len(each.phrasings) for each in topics)
+    people, some = AnonymitySet(model.population, model.cards), range(0, len(model.attributes), 20)
+    assert model.tables.singles.costs[:, ::20] == pytest.approx(_costs(people, 0, some), rel=1e-9)
+
+
+PROGRAMMERS: tuple[dict[str, str], ...] = (
+    {"study_now": "four-year college", "programming": "Python"},
+    {"occupation": "health care", "programming": "Python"},
+    {"occupation": "health care", "sex": "female", "programming": "SQL", "software": "Excel"},
+)
+
+
+@pytest.mark.parametrize("facts", PROGRAMMERS)
+def test_a_student_and_a_nurse_who_program_are_not_alone(facts: dict[str, str]) -> None:
+    """More than 10,000 people of the US are alike: they are counted among all, not in a survey."""
+    model = read(shipped_model("everyday"))
+    codes = ((model.index(name), value) for name, value in facts.items())
+    disclosed = [(place, model.attributes[place].code(value)) for place, value in codes]
+    people = AnonymitySet(model.population, model.cards, disclosed)
+    assert people.people_left(0) > 10_000
+
+
+def test_a_model_of_topics_is_built_from_users_alone(tmp_path: Path) -> None:
+    """It holds their kinds, reads texts, and can be written; events beside it are refused."""
+    folder = tmp_path
+    write_everyday(folder)
+    lines = [
+        line("dogs", phrasings=[f"my dog {each}" for each in ("barks", "limps", "eats", "bites")]),
+        line("loans", relevance={"debt": 3}, phrasings=["a loan", "pay a debt", "lend me money"]),
+        line("sums", relevance={}, phrasings=["two and two", "seven times six", "half of nine"]),
+    ]
+    write_lines(folder / "topics.jsonl.gz", lines)
+    idle = [
+        {"text": f"what is {word} in {tongue}", "kind": tongue}
+        for tongue in ("French", "Greek", "Danish", "Latin")
+        for word in ("bread", "snow", "red")
+    ]
+    write_lines(folder / "idle.jsonl.gz", idle)
+    described = (folder / "model.toml").read_text()
+    begin, end = described.index("[topics.merge]"), described.index("[attributes.sex]")
+    (folder / "model.toml").write_text(described[:begin] + described[end:])
+    note, users = read_description(folder / "model.toml"), folder / "users.csv.gz"
+    given = BuildOptions(users=users, description=note)
+    model = build_model(given, lambda _what, _share: None)
+    assert decode(encode(model)).tables == model.tables
+    assert [(each.text, each.bits) for each in model.queries] == [
+        ("dogs", 2.0),
+        ("loans", 2.0),
+        ("sums", 0.0),
+    ]
+    assert model.estimator == "judged"
+    assert model.tables.judged is not None
+    assert model.tables.judged.weights.shape == (3, model.persons)
+    assert model.population.shares is not None
+    assert model.population.persons == model.persons == 199
+    assert (model.tables.singles.costs[0] > 0).all()
+    reading = model.read("why does my dog limp")
+    assert reading.candidates[0].query == 0
+    assert model.read("what is snow in French").chance < reading.chance
+    with pytest.raises(UsageError, match="no events"):
+        build_model(
+            BuildOptions(users=users, events=folder / "events.csv", description=note), print
+        )
+    write_lines(folder / "topics.jsonl.gz", [line("dogs", relevance={"dogs": 2})])
+    with pytest.raises(ReticentError, match="unknown kind 'dogs'"):
+        build_model(given, lambda _what, _share: None)
