@@ -107,13 +107,16 @@ def rewrite(path: Path, change: Change, check: Check = lambda _: None) -> Edit:
 
 
 def check_guards(policy: Policy, models: Sequence[Model]) -> None:
-    """Raise UsageError where a rule guards a fact that no table holds beside others."""
+    """Raise UsageError where a rule of the file guards a fact that no table holds beside others."""
     shared = {each.shared for model in models for each in model.attributes} - {""}
-    for rule in policy.rules:
-        for name in {each.text for each in rule.attributes} & shared:
-            if float(rule.settings.get("guard", 0)) > 0:
+    for rule in [each for each in policy.rules if each.layer is Layer.FILE]:
+        named = [each for each in rule.attributes if "*" not in each.text]
+        for name in sorted(shared) if float(rule.settings.get("guard", 0)) > 0 else ():
+            if any(each.matches(name) for each in named):
                 others = "".join(f", {each}" for each in revealed_by(name))
-                what = f"no table holds {name!r} beside other facts, so a guard cannot count them"
+                what = (
+                    f"no table holds {name!r} beside other facts, so a guard on it counts nothing"
+                )
                 raise UsageError(what, f"write disclose = 'never' instead: {name}{others}")
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import agent.daemon.policy_file
 from agent.daemon.policy_file import SETTLING, PolicyFile, check_guards, fingerprint_of, rewrite
+from agent.decision.engine import load_model
 from agent.errors import UnsafeError, UsageError
 from policy.read import Check, load, preset, read
 from policy.rules import Policy
@@ -348,6 +349,8 @@ def test_what_others_can_write_is_not_written_over(policy: Path) -> None:
     [
         ("traits = { guard = 1 }", "write disclose = 'never' instead: traits"),
         ("diet = { guard = 1 }", "write disclose = 'never' instead: diet, fasting"),
+        ('"@health" = { guard = 1 }', "write disclose = 'never' instead: allergies"),
+        ('"*" = { guard = 1 }', None),
         ("diet = { guard = 0 }", None),
         ("region = { guard = 1 }", None),
         ("traits = 'never'", None),
@@ -359,9 +362,10 @@ def test_a_guard_on_what_is_counted_by_shares_is_refused(
     """With what reveals it: no table says how often it comes with another fact."""
     known = {"diet": ("fasting",)}
     monkeypatch.setattr(agent.daemon.policy_file, "revealed_by", lambda name: known.get(name, ()))
-    rules, refused = read(f"[attributes]\n{text}\n", "mine", preset), None
+    rules = read(f'preset = "strict"\n[attributes]\n{text}\n', "mine", preset)
+    refused = None
     try:
-        check_guards(rules, [judged_model()])
+        check_guards(rules, [judged_model(), load_model("everyday")])
     except UsageError as error:
         refused = error.hint
     assert refused == hint
