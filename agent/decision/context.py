@@ -378,8 +378,8 @@ def stands_out(knowledge: Knowledge, limits: Limits, model: Model, cache: Cache)
         return False
     pairs = [(model.index(name), code) for name, code in knowledge.codes]
     alike = cache.anonymity_set(model, pairs, knowledge.share)
-    success = 1.0 if alike.closed else alike.success
-    return not alike.people or success > (1 + 1e-12) * min(limits.risk or 1.0, 1 / (limits.k or 1))
+    most = min(limits.risk or 1.0, 1 / (limits.k or 1))
+    return not alike.people or alike.success > (1 + 1e-12) * most
 
 
 def roughly(history: History) -> History:
