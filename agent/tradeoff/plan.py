@@ -186,7 +186,8 @@ class Portfolio:
     ``mask``: the set, with what was sent; ``order``: what was added, in the order chosen; ``uses``:
     by query, the subset that it uses; ``bits``: by query, U of that; ``refused``: what would be
     worth adding and breaks a limit, a mask; ``value``: bits of help to all requests less the cost;
-    ``evaluations``: how many sets were priced.
+    ``evaluations``: how many sets were priced; ``crowds``: what the request at hand pays for by
+    itself would break a limit beside it.
     """
 
     mask: int
@@ -196,6 +197,7 @@ class Portfolio:
     refused: int
     value: float
     evaluations: int
+    crowds: bool = False
 
 
 def plan(
@@ -223,24 +225,20 @@ def plan(
     planning = _Planning(queries, np.array(numbers), prices, scope, given, alone)
     at_hand = planning._replace(queries=queries[:1], numbers=planning.numbers[:1], alone=alone[:1])
     needed = at_hand.grown(free)
-
-    def crowds(portfolio: Portfolio) -> bool:
-        lost = needed.mask & ~portfolio.mask
-        return bool(lost) and not prices.feasible(portfolio.mask | lost)
-
+    planning = planning._replace(needed=needed.mask)
     sets = dict.fromkeys(given | each & free for each in (0, *starts))
     some = [each for each in sets if each == given or prices.feasible(each)]
     grown = [planning.grown(free, each & ~given) for each in some]
-    if all(map(crowds, grown)):
+    if all(each.crowds for each in grown):
         grown.append(planning.grown(free, needed.mask & ~given))
-    best = max(grown, key=lambda each: (not crowds(each), each.value))
+    best = max(grown, key=lambda each: (not each.crowds, each.value))
     tries = [*best.order]
     while tries:
         less = [planning.without(each, best) for each in tries]
         least = max(less, key=lambda each: each.value)
         again = planning.grown(free & ~best.mask, start=least)
         grown.append(again)
-        crowded = crowds(again)
+        crowded = again.crowds
         again = least if crowded else again
         if again.value > best.value + ROUNDING:
             best, tries = again, [*again.order]
@@ -254,7 +252,7 @@ class _Planning(NamedTuple):
     """What a plan is made for, and the moves from one portfolio to another.
 
     ``given``: what is in every one, a mask; ``alone``: float64, by query and attribute, what each
-    helps alone.
+    helps alone; ``needed``: what the request at hand pays for by itself, a mask.
     """
 
     queries: Sequence[QueryPlanner]
@@ -263,6 +261,7 @@ class _Planning(NamedTuple):
     scope: Scope
     given: int
     alone: Floats
+    needed: int = 0
 
     def without(self, attribute: int, whole: Portfolio) -> Portfolio:
         """A portfolio without one of its new attributes; worth nothing where that is infeasible."""
@@ -316,8 +315,9 @@ class _Planning(NamedTuple):
                 growth.use(place, growth.uses[place] | 1 << best)
         value = float(self.numbers @ growth.bits) - self.prices.cost(mask)
         value = value if mask == self.given or self.prices.feasible(mask) else -inf
-        bits = tuple(growth.bits.tolist())
-        return Portfolio(mask, tuple(order), tuple(uses), bits, refused, value, evaluations)
+        whole, bits = mask | self.needed, tuple(growth.bits.tolist())
+        crowds = whole != mask and not self.prices.feasible(whole)
+        return Portfolio(mask, tuple(order), tuple(uses), bits, refused, value, evaluations, crowds)
 
 
 def _worthiest(
