@@ -15,7 +15,7 @@ from subprocess import Popen
 from tempfile import TemporaryDirectory
 from types import FrameType
 
-FILES, FUNCTIONS = 38, 220  # what stands; wanted are 40 and 220 (DESIGN.md 3)
+FILES, FUNCTIONS = 39, 220  # what stands; wanted are 40 and 220 (DESIGN.md 3)
 OUTPUT = "RETICENT_TRACE"
 
 
