@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ACCEPT, SHARED = "Accept-Shared-Attributes", "Shared-Attributes"
 MOST_BYTES = 1024  # of the header of a request
-LAMBDA = 1.0  # bits, for what to ask: the laxest preset's, as agents ask more
+PRICE = 0.1  # of anonymity, in bits, for what to ask: the laxest preset's, as agents ask more
 
 _BOOLEANS = {"no": False, "yes": True}
 

@@ -15,7 +15,7 @@ from policy.match import GUARDED, Attributes, Rulebook, known, may
 from policy.read import with_typo_guard
 from policy.rules import SIGN, Layer, NamePattern, Policy, Rule, Words, is_group
 from policy.sections import ATTRIBUTE_KINDS, TOP_KINDS, fitting
-from policy.settings import DAEMON, SETTINGS, Value
+from policy.settings import DAEMON, OLD, REPLACED, SETTINGS, Value
 from policy.toml_text import parsed, rewritten
 
 Entry = Value | date | Sequence[str]
@@ -122,17 +122,19 @@ def checked_key(key: str) -> str:
         where = " under [daemon]" if key in DAEMON else ""
         hint = f"write it into the file by hand{where}; `reticent policy check` checks it"
         raise UsageError(f"{key!r} is not a setting of requests", hint)
+    if key == OLD:
+        raise UsageError(*REPLACED)
     raise UsageError.unknown("setting", key, SETTINGS)
 
 
 def checked_value(key: str, value: Value) -> Value:
-    """A value as it is, if a setting can have it; else UsageError."""
+    """A value as it is, words for bits as bits, if a setting can have it; else UsageError."""
     of = SETTINGS[checked_key(key)]
     try:
-        fitting(of, value)
+        fits = fitting(of, value)
     except UsageError as error:
         raise UsageError(f"{key}: {error.what}", error.hint.removesuffix(" in quotes")) from None
-    return value
+    return fits if isinstance(value, str) else value
 
 
 def value_of(key: str, text: str) -> Value:
@@ -202,6 +204,20 @@ def without_settings(text: str, policy: Policy, where: RuleScope, keys: Sequence
         else:
             for key in removed:
                 del (holder[rule.path[-1]] if rule.path else holder)[key]
+    return rewritten(text, document)
+
+
+def without_old(text: str) -> str:
+    """The text of a policy without the setting of older ones; a rule of nothing else goes, too.
+
+    UsageError as in `rewritten`.
+    """
+    document = parsed(text)
+    rules = document.get("rule", [])
+    for place, rule in enumerate(rules):
+        if rule.pop(OLD, None) is not None and not rule.keys() & SETTINGS.keys():
+            rules[place] = None
+    document.pop(OLD, None)
     return rewritten(text, document)
 
 

@@ -13,7 +13,7 @@ import msgspec
 from agent.errors import Problem, UsageError, nearest
 from policy.hosts import LOCAL, HostPattern, host_of, site_of, suffixes
 from policy.rules import Groups, KeyPath, Layer, NamePattern, Rule, Words, is_group, topic_pattern
-from policy.settings import DAEMON, SETTINGS, DaemonSettings, Risk, Setting, Share, Value
+from policy.settings import DAEMON, LEVELS, OLD, REPLACED, SETTINGS, DaemonSettings, Setting, Value
 from policy.toml_text import line_of, lines_of
 
 FORMAT = 1
@@ -104,6 +104,8 @@ class SectionReader:
             elif key in TOP_KINDS or key in DAEMON:
                 hint = "move it under [daemon]" if key in DAEMON else TOP
                 self.add(place, f"{key!r} does not belong here", hint)
+            elif key == OLD:
+                self.add(place, *REPLACED)
             else:
                 self.unknown(place, "key", key, kinds)
         return values
@@ -162,12 +164,12 @@ def shown(given: object) -> str:
 
 
 def fitting(of: Setting, given: object) -> Value:
-    """The value of a setting; UsageError if it cannot have this one."""
+    """The value of a setting, a sensitivity in bits; UsageError if it cannot have this one."""
     try:
         value: Value = msgspec.convert(given, of.kind)
     except (msgspec.ValidationError, OverflowError):
         raise UsageError(f"{shown(given)} is not {of.demand}", _way_out(of, given)) from None
-    return value
+    return LEVELS[value] if isinstance(value, str) and of.key == "sensitivity" else value
 
 
 def _way_out(of: Setting, given: object) -> str:
@@ -180,7 +182,7 @@ def _way_out(of: Setting, given: object) -> str:
     counts = "whole" in of.demand
     if counts and isinstance(given, float) and given.is_integer() and given >= 0:
         return f"write {int(given)} without decimals"
-    of_share = of.kind in (Share, Risk) and not isinstance(given, bool)
+    of_share = of.key in ("violations", "risk") and not isinstance(given, bool)
     if of_share and isinstance(given, float | int) and 1 <= given <= PER_CENT:
         return f"for {given:g} % write {given / PER_CENT:g}"
     return f"write {of.key} = {of.demand}" if of.key in PLACES else f"{of.key} is {of.demand}"

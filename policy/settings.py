@@ -17,6 +17,7 @@ Memory = Literal["forgets", "remembers"]
 Prompt = Literal["terminal", "pinentry"]
 Carry = Literal["header", "words", "parameters"]
 Engine = Literal["bing", "brave", "duckduckgo", "google", "searxng"]  # those of engines.toml
+Whom = Literal["anybody", "most people", "some people", "few people", "nobody"]
 Value = str | int | float | bool
 
 LONGEST_MINUTES = 480  # that a vault stays open after the last command, whatever the policy says
@@ -61,6 +62,14 @@ Program = Annotated[
         description="an absolute path such as '/usr/bin/pinentry-gtk-2'",
     ),
 ]
+# How sensitive a fact is, in bits, by whom one would tell it: the levels 1 to 5.
+LEVELS = dict(zip(get_args(Whom), (0.02, 0.05, 0.12, 0.3, 0.6), strict=True))
+Bits = Annotated[FromZero | Whom, Meta(description=f"bits from 0, or one of {', '.join(LEVELS)}")]
+OLD = "lambda"  # a setting of older policies, with what came of it and how to mend the file
+REPLACED = (
+    f"{OLD!r} is replaced by the price of being one of only 1,000 people",
+    "`reticent policy set anonymity_price=0.5` takes it out, wherever it stands",
+)
 LARGER, SMALLER = 1, -1  # which values are stricter; of choices, the later are larger
 
 
@@ -109,9 +118,9 @@ def _by_key(*rows: tuple[str, Any, About, int | None, Value | None, str]) -> Map
 
 SETTINGS = _by_key(
     ("disclose", Disclose, "attribute", LARGER, "auto", "Whether an attribute may be sent."),
-    ("sensitivity", FromZero, "attribute", LARGER, None, "Bits an attribute must help to be sent."),
+    ("sensitivity", Bits, "attribute", LARGER, None, "Bits an attribute must help to be sent."),
     ("guard", FromZero, "attribute", LARGER, None, "Above 0: never sent, and costly to reveal."),
-    ("lambda", FromZero, "request", LARGER, 5.12, "The price in bits of certainly being found."),
+    ("anonymity_price", FromZero, "request", LARGER, 0.5, "Bits it costs to leave 1,000 alike."),
     ("mode", Mode, "request", None, "dynamic", "Decide for each query, once, or by a plan."),
     ("horizon", Whole, "recipient", SMALLER, 20, "How many more requests a plan counts on."),
     ("k", Count, "request", LARGER, None, "How many people must still look like you."),

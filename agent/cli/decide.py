@@ -35,12 +35,12 @@ from agent.cli.printing import page
 from agent.decision.context import Context, Terms, rulebook, terms_under, topics_of
 from agent.decision.decide import decide as decision_of
 from agent.decision.knowledge import Knowledge
-from agent.decision.values import Curve, Request
+from agent.decision.values import PRICED, Curve, Request
 from agent.decision.what_if import curve_of
 from agent.errors import UsageError
 from agent.model.file import SHIPPED, shipped_model
 from agent.model.model import Model
-from agent.words.figures import bits, listed, number, people
+from agent.words.figures import MEASURED, bits, demand, listed, people, price
 from agent.words.layout import Column, facts, numeric, table, wide
 from agent.words.titles import NONE, WHY_NOTHING, Titles, titled
 from policy import read as policies
@@ -55,19 +55,20 @@ DIRECT: Mapping[str, tuple[str, Callable[[str], Any]]] = {  # settings of the ma
     "algorithm": ("algorithm", str),
     "cost": ("metric", str),
     "cost_k": ("metric_k", int),
+    "lambda": ("trade_off", float),
 }
 SOURCE = "--set"
 MODEL = "The model. By default the shipped one that is surest of what is asked."
 SET = (
-    "A setting, as a policy has it: lambda=20, k=100, age.disclose=never. Also algorithm, cost and "
-    "cost_k. May be repeated."
+    "A setting, as a policy has it: anonymity_price=0.5, k=100, age.disclose=never. Also "
+    "algorithm, cost and cost_k, and lambda for a cost that counts no people. May be repeated."
 )
 KNOW = (
     "What the recipient knows, as an example: other users of this machine can read what you type "
     "here. `reticent ask HOST - --explain` uses what it really knows. May be repeated."
 )
 ROWS = 12
-COLUMNS = (*map(numeric, ("lambda", "bits", "cost", "people")), Column("mark"), wide("sent"))
+COLUMNS = (*map(numeric, ("price", "bits", "cost", "people")), Column("mark"), wide("sent"))
 
 
 def _once(
@@ -138,6 +139,10 @@ def _model(rules: Policy, request: tuple[str, str, Any], path: Path | None) -> M
 
 def _with_settings(ruling: Ruling, settings: Mapping[str, str], model: Model) -> Terms:
     """Turn a ruling into terms, in which these settings override what any rule says."""
+    metric = settings.get("cost", PRICED[0])
+    if metric in MEASURED and ("lambda" in settings) == (metric in PRICED):
+        hint = "write anonymity_price=0.5 for costs that count people, lambda=1 for the others"
+        raise UsageError(f"the cost {metric} has another price", hint)
     direct: dict[str, Any] = {}
     general = dict[str, Value]()
     own: dict[str, dict[str, Value]] = {}  # by attribute
@@ -178,7 +183,7 @@ def _direct(key: str, text: str) -> dict[str, Any]:
     try:
         return {field: kind(text)}
     except ValueError:
-        raise UsageError(f"{key} cannot be {text}", f"{key} is a whole number from 1") from None
+        raise UsageError(f"{key} cannot be {text}", f"{key} is a number, as in {key}=10") from None
 
 
 @click.command()
@@ -216,7 +221,7 @@ def curve_text(curve: Curve, titles: Titles = NONE) -> str:
         }
         rows.append(
             (
-                number(point.least),
+                price(point.least, curve.metric),
                 bits(figures.utility),
                 f"{figures.identifiability_cost:.2g}",
                 people(figures.people_left),
@@ -242,7 +247,8 @@ def thinned(count: int, required: Collection[int], most: int = ROWS) -> list[int
 
 def _headline(curve: Curve, titles: Titles) -> str:
     point = curve.points[curve.present].figures
-    names, at = listed(titled(point.names, titles)), f"At lambda {number(curve.trade_off)},"
+    names = listed(titled(point.names, titles))
+    at = f"At a price of {price(curve.trade_off, curve.metric)},"
     if not names:
         return f"{at} nothing is sent."
     verb = "is" if len(point.names) == 1 else "are"
@@ -257,7 +263,8 @@ def _notes(curve: Curve, shown: Sequence[int]) -> Iterator[tuple[str, str]]:
     if curve.asks:
         yield "note", "facts that would wait for you are in no set"
     what = "on average over all queries" if curve.read_as is None else "for this query"
-    yield "lambda", "the lowest at which the set is chosen; it stays up to the row above"
+    yield "price", "the lowest at which the set is chosen; it stays up to the row above"
+    yield "> now", demand(curve.trade_off, curve.metric)
     yield "bits", f"how much more useful the answer is {what}, before prices are subtracted"
     yield "cost", f"identifiability added, as {curve.metric} measures it"
     yield "people", "how many still look like you to the recipient"
@@ -269,7 +276,7 @@ def _notes(curve: Curve, shown: Sequence[int]) -> Iterator[tuple[str, str]]:
         yield "left out", f"{len(points) - len(shown)} of {len(points)} sets; --json has all"
     exact = all(each.proof == "enumerated" for each in points)
     better = "better sets may exist; --set algorithm=exact looks further, and takes longer"
-    yield "how good", "no better set exists, at any lambda that was tried" if exact else better
+    yield "how good", "no better set exists, at any price that was tried" if exact else better
 
 
 @click.command()
@@ -277,11 +284,11 @@ def _notes(curve: Curve, shown: Sequence[int]) -> Iterator[tuple[str, str]]:
 @term_options
 @answers
 def curve(query: str | None, **terms: Any) -> Output:  # noqa: ANN401  (of the options)
-    """Show what would be sent as lambda varies, and where the curve bends.
+    """Show what would be sent as the price of anonymity varies, and where the curve bends.
 
     Each row is a set, with the bits that it brings and how well it would tell you apart. The
-    present lambda is that of --set lambda=L, or of --policy FILE: for a recipient, or without one
-    what it rules for everybody. Nothing is sent or changed.
+    present price is that of --set anonymity_price=BITS, or of --policy FILE: for a recipient, or
+    without one what it rules for everybody. Nothing is sent or changed.
     """
     context = context_of(query, **terms, anybody=True)
     result = curve_of(context)

@@ -8,13 +8,13 @@ from agent.cli.model import summary
 from agent.cli.options import Output, answers, option
 from agent.cli.policy import model_path
 from agent.cli.printing import facts, numeric, page, paragraph, table, wide
-from agent.decision.context import Terms
+from agent.decision.context import PRICE
 from agent.decision.what_if import Comparison, QueryChange, compare_models
 from agent.model.file import read
 from agent.words.figures import UNKNOWN, bits, counted, listed
 from agent.words.titles import Titles, titled
 
-LAMBDA = "Bits of help demanded per unit of identifiability."
+BITS = "Bits of help that leaving only 1,000 people like you must bring."
 SHOWN, NAMED = 12, 8  # queries, those that changed most; names in one line
 MATTERS = 0.01  # bits
 NOISE = 0.001  # bits, from which on a change is shown
@@ -31,9 +31,9 @@ LEGEND = (
 @click.command()
 @click.argument("old", type=model_path, metavar="OLD")
 @click.argument("new", type=model_path, metavar="NEW")
-@option("--lambda trade_off", float, "BITS", LAMBDA, default=Terms().trade_off)
+@option("--anonymity-price price", click.FloatRange(min=0), "BITS", BITS, default=PRICE)
 @answers
-def compare(old: Path, new: Path, trade_off: float) -> Output:
+def compare(old: Path, new: Path, price: float) -> Output:
     """Show what changed from the model OLD to the model NEW.
 
     Which queries and facts came and went, and for which queries the best facts or their help
@@ -42,7 +42,7 @@ def compare(old: Path, new: Path, trade_off: float) -> Output:
     by their name. Makes a decision for each query.
     """
     models = [read(each) for each in (old, new)]
-    comparison = compare_models(models[0], models[1], trade_off)
+    comparison = compare_models(models[0], models[1], price)
     titles = {each.name: each.title for model in models for each in model.attributes}
     queries = {each.text: each.title for model in models for each in model.queries}
     moved = [

@@ -170,8 +170,10 @@ def check(files: tuple[Path, ...]) -> Output:
     return Output({"files": checked}, "\n".join(map(printable, lines)), code)
 
 
-def written(value: Value) -> str:
-    """Write a value as it stands on a page."""
+def written(value: Value, key: str = "") -> str:
+    """Write a value as it stands on a page; ``key``: of its setting."""
+    if key == "sensitivity":
+        return sensitivity(float(value))
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:g}" if isinstance(value, float) else str(value)

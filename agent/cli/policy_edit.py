@@ -1,7 +1,7 @@
 """Change what a policy rules, and try what a change would do: `set`, `block`, `try`."""
 
 import tomllib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from math import isfinite, log2
@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 import numpy as np
-from msgspec import Struct, field
+from msgspec import Struct
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import (
@@ -39,21 +39,22 @@ from agent.cli.policy import (
 )
 from agent.cli.printing import Column, facts, note, numeric, page, paragraph, say, table, wide
 from agent.cli.prompts import agree
-from agent.daemon.policy_file import Change, Check, Edit, check_guards, rewrite
+from agent.daemon.policy_file import Change, Check, Edit, Mend, check_guards, rewrite
 from agent.decision.context import attributes_of
-from agent.errors import PolicyError, UsageError
+from agent.decision.values import CROWD
+from agent.errors import PolicyError, ReticentError, UsageError
 from agent.files import read_bytes
 from agent.model.model import Model
 from agent.tradeoff.study import IMPROVEMENTS, fit
 from agent.wire.base import Done, RecipientName
 from agent.wire.decide import Allowed
 from agent.wire.policy import Edited, ReplayedRequest, Tried, TryPolicy, Win
-from agent.words.figures import SENSITIVITIES, bits, counted, people
+from agent.words.figures import bits, counted, demand, listed, number, people, whom
 from agent.words.titles import Titles, titled
 from policy import amend
-from policy.read import load, preset, read
+from policy.read import load, preset, read, shipped_text
 from policy.rules import Policy
-from policy.settings import SETTINGS, Value
+from policy.settings import LEVELS, OLD, SETTINGS, Value
 from policy.toml_text import lines_of
 
 NOTHING = "The ledger is empty: there is nothing to try the policy on."
@@ -72,14 +73,10 @@ LARGEST = 1 << 20  # bytes
 QUESTIONS = ("sensitivity", "one_of")
 LONGEST_NUMBER = 10  # digits, of a number of people
 WRITTEN_DIGITS = 4  # of a price: answers in five words are no more exact
-UNFITTED = (
-    "λ: not fitted, for no answer about being recognised has a price. Answer [one_of] for more "
-    "numbers of people, or leave λ as it is."
-)
-NEVER = (
-    "What you would never allow has no price, and λ ignores it. A limit keeps it: `k` or `risk` in "
-    "the policy."
-)
+PRICE = "anonymity_price"
+LATEST, MOST_FACTS = 40, 8  # requests that a price is tried on; facts that they carry, in a line
+UNFITTED = "Price of anonymity: not fitted. Answer [one_of] for more numbers of people."
+NEVER = "What you would never allow has no price. A limit keeps it: `k` or `risk` in the policy."
 
 
 def day(text: str) -> date:
@@ -118,8 +115,6 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
     removed: dict[str, Value | None] = {
         amend.checked_key(key): None for key, text in given.items() if not text
     }
-    if bits_for := SENSITIVITIES.get(given.get("sensitivity", "")):
-        given["sensitivity"] = str(bits_for)
     values = {key: amend.value_of(key, text) for key, text in given.items() if text}
     if values:
         amend.check_day(where, today())
@@ -130,18 +125,31 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
             policy = read(text, policy.source, preset)
         return amend.with_settings(text, policy, where, values) if values else text
 
-    edit = _rewritten(file, change, lambda after: check_guards(after, models))
+    replacing = PRICE in values
+    edit = _rewritten(file, change, lambda new: check_guards(new, models), replacing=replacing)
     noted(edit.after, models)
     attributes = attributes_of(models, models)
     winning = amend.overriding_rules(edit.after, where, values, attributes, today())
     return _outcome(edit, {**values, **removed}, winning, titles)
 
 
-def _rewritten(path: Path, change: Change, check: Check = lambda _: None) -> Edit:
-    """Change a policy file; else show all that is wrong with it, or would be."""
-    load(path)
+def _rewritten(
+    path: Path, change: Change, check: Check = lambda _: None, *, replacing: bool = False
+) -> Edit:
+    """Change a policy file; else show all that is wrong with it, or would be.
+
+    ``replacing``: what replaces a key of older versions takes it out.
+    """
+    mend: Mend = str
     try:
-        return rewrite(path, change, check)
+        load(path)
+    except PolicyError as error:
+        if not replacing or any(not each.key.endswith(OLD) for each in error.problems):
+            raise
+        mend = amend.without_old
+        note(f"{OLD} is taken out of {path}, line {listed(str(e.line) for e in error.problems)}")
+    try:
+        return rewrite(path, change, check, mend)
     except UsageError as error:
         if isinstance(error.__cause__, PolicyError):
             note("this is what the policy would be, and nothing was written")
@@ -160,7 +168,8 @@ def _outcome(
     lines, texts = lines_of(edit.after.text), []
     for key, value in values.items():
         removal = f"{key} is removed from {file}."
-        texts.append(removal if value is None else f"{done}: {key} = {written(value)} in {file}.")
+        stands = None if value is None else f"{done}: {key} = {written(value, key)} in {file}."
+        texts.append(stands or removal)
     wins = [
         Win(
             key=each.key,
@@ -203,32 +212,36 @@ def block(recipient: str, *, undo: bool) -> Output:
 
 
 class Calibration(Struct, frozen=True, kw_only=True):
-    """The prices that answers imply.
+    """The prices that answers imply, in bits.
 
-    ``trade_off``: λ by the metric maxprob, None where no answer has a price; ``error_bits``: the
-    root mean square of what the answers are off the line. ``one_of``, ``sensitivity``: bits wanted,
-    by number of people and by attribute, None for what is never shared.
+    ``anonymity_price``: as near as the presets go, None where no answer has a price; ``fitted``:
+    what the answers alone say, and ``error_bits`` the root mean square of what they are off the
+    line. ``one_of``, ``sensitivity``: wanted, by number of people and by attribute, None for what
+    is never shared.
     """
 
-    trade_off: float | None = field(name="lambda")
-    error_bits: float | None
+    anonymity_price: float | None = None
+    fitted: float | None = None
+    error_bits: float | None = None
     one_of: dict[str, float | None]
     sensitivity: dict[str, float | None]
 
 
 def calibrated(answers: Mapping[str, Any], model: Model) -> Calibration:
-    """Fit λ to what a person wants for being one of k people, whose identifiability is 1/k.
+    """Fit a price to what a person wants for being one of k people, whose identifiability is 1/k.
 
     ``answers``: to the QUESTIONS, each one of IMPROVEMENTS, of which a factor x is log2 x bits
-    (paper 7.2). UsageError, with the nearest name, for an unknown question or an invalid answer,
-    and where there is no answer at all.
+    (paper 7.2), or whom one would tell an attribute. UsageError, with the nearest name, for an
+    unknown question or an invalid answer, and where there is no answer at all.
     """
     wanted: dict[str, dict[str, float | None]] = {each: {} for each in QUESTIONS}
+    offered = {text: log2(factor) for text, factor in IMPROVEMENTS.items()}
     for question, answered in answers.items():
         if question not in QUESTIONS:
             raise UsageError.unknown("key", question, QUESTIONS)
         if not isinstance(answered, dict):
             raise UsageError(f"{question!r} is not a table", f"write it as [{question}]")
+        choices = {**offered, **(LEVELS if question == "sensitivity" else {})}
         for name, answer in answered.items():
             digits = name.isascii() and name.isdecimal() and len(name) <= LONGEST_NUMBER
             if question == "sensitivity":
@@ -236,72 +249,101 @@ def calibrated(answers: Mapping[str, Any], model: Model) -> Calibration:
             elif not digits or name.startswith("0"):
                 hint = "write a whole number from 1, without signs, as in 1000 = '25%'"
                 raise UsageError(f"{name!r} is not a number of people", hint)
-            if not isinstance(answer, str) or answer not in IMPROVEMENTS:
-                raise UsageError.unknown("improvement", str(answer), IMPROVEMENTS)
-            bits = log2(IMPROVEMENTS[answer])
-            wanted[question][name] = bits if isfinite(bits) else None
+            if not isinstance(answer, str) or answer not in choices:
+                raise UsageError.unknown("answer", str(answer), choices)
+            wanted[question][name] = choices[answer] if isfinite(choices[answer]) else None
     if not any(wanted.values()):
         raise UsageError("no question is answered", "answer sensitivity, one_of, or both")
     priced = {k: bits for k, bits in wanted["one_of"].items() if bits is not None}
     line = fit(np.array([1 / int(k) for k in priced]), np.array([*priced.values()]))
-    trade_off, error = (None, None) if line is None else line
-    return Calibration(trade_off=trade_off, error_bits=error, **wanted)
+    if line is None:
+        return Calibration(one_of=wanted["one_of"], sensitivity=wanted["sensitivity"])
+    fitted, off = line[0] / CROWD, line[1]
+    within = min(max(fitted, price_of("generous")), price_of("strict"))
+    return Calibration(anonymity_price=within, fitted=fitted, error_bits=off, **wanted)
+
+
+def price_of(name: str) -> float:
+    """Look up the price of anonymity that a preset sets, in bits."""
+    return next(float(each.settings[PRICE]) for each in preset(name) if PRICE in each.settings)
 
 
 def calibration_text(result: Calibration) -> str:
-    """Lay out λ with the fit behind it, and what each attribute must bring."""
-    text = UNFITTED
-    if result.trade_off is not None and result.error_bits is not None:
-        text = (
-            f"λ = {result.trade_off:.4g} bits for being recognised with certainty, by a line that "
-            f"is off by {result.error_bits:.2f} bits (root mean square)."
+    """Lay out the price with the fit behind it, and what each attribute must bring."""
+    text, cost = UNFITTED, result.anonymity_price
+    if cost is not None and result.fitted is not None:
+        beyond = "" if cost == result.fitted else ", further than any preset goes"
+        text = f"Price of anonymity: {number(cost)} bits, so {demand(CROWD * cost)}. Your answers "
+        text += (
+            f"give {number(result.fitted)}{beyond}; they are {bits(result.error_bits)} bits off."
         )
     never = NEVER if None in result.one_of.values() else ""
     rows = [
-        (name, "never" if bits is None else f"{bits:.2f}")
+        (name, "never" if bits is None else written(bits, "sensitivity"))
         for name, bits in result.sensitivity.items()
     ]
-    prices = table([Column("attribute"), numeric("bits")], rows) if rows else ""
+    prices = table([Column("attribute"), Column("must help by")], rows)
     return "\n\n".join(filter(None, [paragraph(text), paragraph(never), prices]))
 
 
-def into_policy(path: Path, result: Calibration) -> None:
-    """Write a calibration into a policy file, and leave all else as it was."""
+def into_policy(text: str, policy: Policy, result: Calibration) -> str:
+    """Return the text of a policy with a calibration in it, all else as it was."""
     prices: list[tuple[str | None, float | None]] = [*result.sensitivity.items()]
-    if result.trade_off is not None:
-        prices.append((None, result.trade_off))
+    if result.anonymity_price is not None:
+        prices.append((None, result.anonymity_price))
+    for name, price in prices:
+        key, values = PRICE if name is None else "sensitivity", dict[str, Value](disclose="never")
+        if price is not None:
+            values = {key: amend.value_of(key, f"{price:.{WRITTEN_DIGITS}g}")}
+        text = amend.with_settings(text, policy, amend.scope(None, name, None, None), values)
+        policy = read(text, policy.source, preset)
+    return text
 
-    def change(text: str, policy: Policy) -> str:
-        for name, price in prices:
-            values: dict[str, Value] = {"disclose": "never"}
-            if price is not None:
-                key = "lambda" if name is None else "sensitivity"
-                values = {key: amend.value_of(key, f"{price:.{WRITTEN_DIGITS}g}")}
-            text = amend.with_settings(text, policy, amend.scope(None, name, None, None), values)
-            policy = read(text, policy.source, preset)
-        return text
 
-    _rewritten(path, change)
+def replayed(text: str) -> str:
+    """Say what a policy would have sent with the latest requests in the ledger."""
+    try:
+        with door() as client:
+            tried: Tried = client.call("try_policy", TryPolicy(text=text))
+            titles = titles_of(client)
+    except ReticentError as error:
+        return f"Your past requests could not be tried with it: {error}."
+    latest = tried.requests[-LATEST:]
+    carried = [each.would_disclose for each in latest if each.would_disclose]
+    facts = Counter(titled([name for names in carried for name in names], titles))
+    which = listed((f"{title} ({times})" for title, times in facts.most_common()), most=MOST_FACTS)
+    many, some = counted(len(latest), "request"), which and f": {which}"
+    return f"Of your last {many}, {len(carried)} would have carried something{some}."
+
+
+def questions(model: Model) -> str:
+    """Write the questions as TOML to fill in: about facts that not anybody would be told."""
+    asked = (each for each in model.attributes if each.sensitivity > LEVELS["anybody"])
+    lines = [f'# {each.name} = "{whom(each.sensitivity)}"  # {each.title}' for each in asked]
+    return shipped_text("questions.toml").replace("# FACTS", "\n".join(lines)).rstrip()
 
 
 @click.command()
-@option("--answers file", PATH, "FILE", "Answers, as below.", required=True)
+@option("--answers file", PATH, "FILE", "Your answers. Without it, the questions are printed.")
 @model_option
 @click.option("--write", is_flag=True, help="Write it into your own policy, after asking.")
 @yes_option
 @json_option
-def calibrate(file: Path, model: Path | None, *, write: bool, yes: bool, as_json: bool) -> None:
-    """Turn answers about your privacy into λ and into sensitivities, in bits.
+def calibrate(
+    file: Path | None, model: Path | None, *, write: bool, yes: bool, as_json: bool
+) -> None:
+    """Turn answers about your privacy into a price of anonymity and into sensitivities, in bits.
 
-    FILE is TOML. Answer for the attribute, never because of your own value of it.
+    Print the questions into a file, answer them there, and name the file:
 
     \b
-    [sensitivity]   # for sharing an attribute, a search must improve
-    region = "50%"  # by 25%, 50%, 100%, be four times (4x) as fast, or: never
-    [one_of]        # the same for being known to be one of so many people
-    1000 = "25%"
+    reticent policy calibrate > answers.toml
+    reticent policy calibrate --answers answers.toml --write
     """  # noqa: D301  (click's mark for lines that are kept)
     used = read_model(model)
+    if file is None:
+        click.echo(questions(used))
+        return
     try:
         document = tomllib.loads(read_bytes(file, LARGEST).decode("utf-8-sig"))
         result = calibrated(document, used)
@@ -314,8 +356,14 @@ def calibrate(file: Path, model: Path | None, *, write: bool, yes: bool, as_json
     if not write:
         return
     path = own_policy()
-    agree(f"Write λ and the sensitivities into {path}?", yes=yes)
-    into_policy(path, result)
+
+    def change(text: str, policy: Policy) -> str:
+        text = into_policy(text, policy, result)
+        say(paragraph(replayed(text)))
+        agree(f"Write this price and the sensitivities into {path}?", yes=yes)
+        return text
+
+    _rewritten(path, change, replacing=result.anonymity_price is not None)
     say(f"Written into {path}.")
     if None in result.sensitivity.values():
         say("What you would never share is ruled never there.")

@@ -11,7 +11,7 @@ import numpy as np
 
 from agent.decision.cache import Cache
 from agent.decision.knowledge import History, Knowledge
-from agent.decision.values import Code, Disclose, Reason, Request
+from agent.decision.values import CROWD, Code, Disclose, Reason, Request
 from agent.errors import UsageError
 from agent.model.attributes import NAME
 from agent.model.model import Model
@@ -25,7 +25,7 @@ from policy.families import TopicProbabilities, families
 from policy.match import Attributes, Known, Rulebook, Ruling
 from policy.read import Remark, audit, with_typo_guard
 from policy.rules import Policy, spoken
-from policy.settings import Memory, Mode, Protect, Unknown
+from policy.settings import DEFAULTS, Memory, Mode, Protect, Unknown
 
 Weights = tuple[tuple[str, float], ...]
 HARDLY: Reason = "hardly helps"
@@ -65,8 +65,8 @@ class Limits:
 
 
 LIMITS = {each.name for each in fields(Limits)}
-SAME = ("mode", "horizon", "nothing", "unknown_queries", "memory")
-TERMS = {"lambda": "trade_off", **dict(zip(SAME, SAME, strict=True))}  # settings of one request
+TERMS = {"mode", "horizon", "nothing", "unknown_queries", "memory"}
+PRICE = float(DEFAULTS["anonymity_price"])  # in bits, where nothing says another
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +77,13 @@ class Terms:
     None for all; no other is a candidate (DESIGN.md 2). ``carried``: names that the way to the
     recipient can carry, None for all; ``excluded``: names that may never be disclosed; ``ask``:
     names that wait for the user; ``always``: names that leave if no limit forbids it.
-    ``trade_off``: lambda, bits per unit of ``metric``; ``horizon``: how many more requests a plan
-    counts on; ``metric_k``: the k of the metric k-anonymity; ``sensitivity``: (name, bits) pairs in
-    place of the model's defaults; ``guards``: (name, weight) pairs; ``mode``: decide for each
-    query, once for all, or by a plan; ``nothing``: the answer is empty; ``unknown_queries``: what
-    goes with one that the model does not know; ``memory``: a recipient that forgets is charged anew
-    for every request. ``ruling``: the policy's words for all of this, where there is one; it
-    changes no decision.
+    ``trade_off``: lambda, bits per unit of ``metric``: `CROWD` times the price of anonymity;
+    ``horizon``: how many more requests a plan counts on; ``metric_k``: the k of the metric
+    k-anonymity; ``sensitivity``: (name, bits) pairs in place of the model's defaults; ``guards``:
+    (name, weight) pairs; ``mode``: decide for each query, once for all, or by a plan; ``nothing``:
+    the answer is empty; ``unknown_queries``: what goes with one that the model does not know;
+    ``memory``: a recipient that forgets is charged anew for every request. ``ruling``: the policy's
+    words for all of this, where there is one; it changes no decision.
     """
 
     available: frozenset[str] | None = None
@@ -91,7 +91,7 @@ class Terms:
     excluded: frozenset[str] = frozenset()
     ask: frozenset[str] = frozenset()
     always: frozenset[str] = frozenset()
-    trade_off: float = 5.12
+    trade_off: float = CROWD * PRICE
     horizon: int = 20
     metric: Metric = "maxprob"
     metric_k: int = 100
@@ -223,6 +223,7 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     able = (each for each in model.attributes if each.words and not each.sensitivity)
     worded = frozenset(each.name for each in able if ruling.carry == "words")
     return Terms(
+        trade_off=CROWD * float(values["anonymity_price"]),
         carried=None if ruling.carry == "header" else worded,
         excluded=ruled("never") | (guarded.keys() - persons),
         ask=ruled("ask"),
@@ -231,7 +232,7 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
         sensitivity=tuple(numbers("sensitivity").items()),
         guards=tuple((name, weight) for name, weight in guarded.items() if name in persons),
         ruling=ruling,
-        **{TERMS[key]: values[key] for key in values.keys() & TERMS.keys()},
+        **{key: values[key] for key in values.keys() & TERMS},
     )
 
 

@@ -11,7 +11,7 @@ from agent.decision.cache import Cache
 from agent.decision.context import Context, Terms, rulebook, terms_under, topics_of
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge, share_of
-from agent.decision.values import Decision, Request, Topics
+from agent.decision.values import CROWD, Decision, Request, Topics
 from agent.errors import UsageError
 from agent.model.file import DEFAULTS, SHIPPED, read, shipped_model
 from agent.model.model import Concepts, Model, surest
@@ -35,12 +35,12 @@ def load_model(name: str | Path = DEFAULTS[0]) -> Model:
 class DecideOptions(TypedDict, total=False):
     """What a caller may say of a decision.
 
-    ``price``: bits per unit of identifiability, from 0; ``at_least``: how many people must still
-    look alike; ``never``, ``ask``: names of facts that are never shared, or that wait for the user;
-    the rest as in `agent.decision.context.Terms`.
+    ``anonymity_price``: bits that an answer must help by to leave only 1,000 people alike, from 0;
+    ``at_least``: how many people must still look alike; ``never``, ``ask``: names of facts that are
+    never shared, or that wait for the user; the rest as in `agent.decision.context.Terms`.
     """
 
-    price: float
+    anonymity_price: float
     at_least: int
     never: Iterable[str]
     ask: Iterable[str]
@@ -142,8 +142,8 @@ class Engine:
         fields: dict[str, Any] = {**options}
         for name in fields.keys() - DecideOptions.__annotations__.keys():
             raise UsageError.unknown("option", name, DecideOptions.__annotations__)
-        if "price" in fields:
-            fields["trade_off"] = fields.pop("price")
+        if "anonymity_price" in fields:
+            fields["trade_off"] = CROWD * fields.pop("anonymity_price")
         if "at_least" in fields:
             fields["limits"] = replace(terms.limits, k=fields.pop("at_least"))
         never, ask = (self._named(fields.pop(each, ()), model) for each in ("never", "ask"))

@@ -9,6 +9,8 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+CROWD = 1000  # people, among whom to be at most costs the anonymity price, in bits (DESIGN.md 1)
+PRICED = ("maxprob", "log-maxprob")  # measures by which the price of anonymity is counted
 Code = Literal[
     "answered",  # decided in the ordinary way, whether or not anything is attached
     "unknown query",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from msgspec import Struct, field, structs
+from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from agent.decision.choice import choice_of, objective_of
@@ -165,7 +165,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     ``queries``: those that changed most first.
     """
 
-    trade_off: float = field(name="lambda")
+    anonymity_price: float
     models: tuple[str, str]
     promised_bits: float | None
     kept_bits: float | None
@@ -176,13 +176,15 @@ class Comparison(Struct, frozen=True, kw_only=True):
     queries: tuple[QueryChange, ...]
 
 
-def compare_models(old: Model, new: Model, trade_off: float) -> Comparison:
-    """Compare two models, with a decision for each query; UsageError for an invalid lambda.
+def compare_models(old: Model, new: Model, price: float) -> Comparison:
+    """Compare two models, with a decision for each query; UsageError for an invalid price.
+
+    ``price``: of anonymity, in bits.
 
     The people of the second are people that the first has not seen, if its tables are of a later
     period. Queries are the same by their text, attributes and values by their name.
     """
-    before, after = (_best_sets(each, trade_off) for each in (old, new))
+    before, after = (_best_sets(each, price) for each in (old, new))
     names = [[each.name for each in model.attributes] for model in (old, new)]
     shares = new.tables.query_weights / new.tables.query_weights.sum()
     changes = []
@@ -205,7 +207,7 @@ def compare_models(old: Model, new: Model, trade_off: float) -> Comparison:
     scored = [(e.share, e.old.utility, e.kept_bits) for e in changes if e.kept_bits is not None]
     total = sum(share for share, _, _ in scored)
     return Comparison(
-        trade_off=trade_off,
+        anonymity_price=price,
         models=(old.id, new.id),
         promised_bits=sum(s * bits for s, bits, _ in scored) / total if total else None,
         kept_bits=sum(s * bits for s, _, bits in scored) / total if total else None,
@@ -223,10 +225,10 @@ def _beyond(names: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name not in others)
 
 
-def _best_sets(model: Model, trade_off: float) -> dict[str, Figures]:
+def _best_sets(model: Model, price: float) -> dict[str, Figures]:
     """The best set for each query, by its text."""
     engine, texts = Engine([model]), [each.text for each in model.queries]
-    decisions = engine.decide_many(texts, price=trade_off)
+    decisions = engine.decide_many(texts, anonymity_price=price)
     return {text: each.figures for text, each in zip(texts, decisions, strict=True)}
 
 

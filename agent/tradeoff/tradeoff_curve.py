@@ -8,7 +8,7 @@ import numpy as np
 from agent.tradeoff.objective import Objective, Parts
 from agent.tradeoff.search import Algorithm, Proof, maximise
 
-OCTAVES = range(-6, 17)  # lambda from 1/64 to 65,536: one bit for all of 65,536 people at most
+OCTAVES = range(-3, 17)  # lambda from 1/8 to 65,536: one bit for all of 65,536 people at most
 PER_OCTAVE = 2
 DIGITS = 9  # of a height above the chord; the rest is rounding
 PROOFS: tuple[Proof, ...] = ("enumerated", "if-submodular", "none")  # the strongest first

@@ -61,7 +61,7 @@ RESET = "Undo what you tried."
 NOT_THAT = "Say that the text was misread; it is never read that way again. u takes it back."
 MEANS = "Choose what the text means, from a list; it is read as that from now on. u takes it back."
 UNLIST = "Take it off the list without deciding anything."
-FIGURES = "Show or hide the figures: bits, λ, cost and proof, each with its unit."
+FIGURES = "Show or hide the figures: bits, prices and proof, each with its unit."
 FIND = "Show only requests with these words: a recipient, a query or an attribute."
 REQUESTS = (
     Action("open", "enter", "Open", WHY, "ask HOST TEXT --explain"),
@@ -99,12 +99,12 @@ RECIPIENTS = (
 
 CURVE = "model curve --query QUERY"
 FROM = "Choose a recipient, whose rules and knowledge then count; leave empty for any."
-APPLY = "Write the selected λ into the policy, for this recipient or for everyone."
+APPLY = "Write the selected price into the policy, for this recipient or for everyone."
 TRADEOFF = (
     Action("query", "e", "Query", "Type the query to look at.", CURVE),
     Action("all", "o", "Average", "Show the average of all queries.", "model curve", shown=False),
     Action("recipient", "r", "Recipient", FROM, f"{CURVE} --recipient HOST"),
-    Action("apply", "a", "Apply", APPLY, "policy set lambda=L"),
+    Action("apply", "a", "Apply", APPLY, "policy set anonymity_price=BITS"),
     Action("only_figures", "v", "Figures", FIGURES),
     Action("less", "left", "Less", "Select the next set that shares less.", CURVE, shown=False),
     Action("more", "right", "More", "Select the next set that shares more.", CURVE, shown=False),

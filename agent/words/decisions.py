@@ -12,6 +12,7 @@ from agent.words.figures import (
     bits,
     brought,
     counted,
+    demand,
     listed,
     of_whom,
     people,
@@ -233,6 +234,7 @@ def _figures(decision: Decision) -> Iterator[tuple[str, str]]:
         yield "people", fitting(figures.people, figures.people_left, decision.among)
         return
     yield "objective", _objective(decision)
+    yield "price", demand(decision.trade_off, decision.metric)
     yield "identifiability", guessing(decision)
     yield "people", fitting(figures.people, figures.people_left, decision.among)
     for each in decision.guarded:

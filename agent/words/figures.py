@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, tzinfo
 from math import log
 
-from agent.decision.values import CountedAmong
+from agent.decision.values import CROWD, PRICED, CountedAmong
 
 MILLION = 1_000_000
 LARGE_CROWD = 999.5  # people, from which on two digits are worth saying
@@ -61,10 +61,12 @@ def bits(number: float | None, *, signed: bool = False, decimals: int = DECIMALS
 
 def sensitivity(number: float) -> str:
     """Write a sensitivity in bits, and say whom one would tell what has about as much."""
-    if number <= 0:
-        return f"{bits(number)} bits"
-    whom = min(SENSITIVITIES, key=lambda each: abs(log(SENSITIVITIES[each] / number)))
-    return f"{bits(number)} bits (you would tell {whom})"
+    return f"{bits(number)} bits" + (f" (you would tell {whom(number)})" if number > 0 else "")
+
+
+def whom(number: float) -> str:
+    """Say whom one would tell what has about as many bits, above 0."""
+    return min(SENSITIVITIES, key=lambda each: abs(log(SENSITIVITIES[each] / number)))
 
 
 def useful(number: float, *, signed: bool = False) -> str:
@@ -153,9 +155,25 @@ def added_risk(value: float, metric: str) -> str:
     return f"{measured(value, metric)} more {MEASURED[metric]}"
 
 
-def number(trade_off: float) -> str:
-    """Write λ with three digits, or as a whole number."""
-    return f"{trade_off:,.0f}" if 1000 <= trade_off < LARGE else f"{trade_off:.3g}"  # noqa: PLR2004  (from four digits on)
+def number(value: float) -> str:
+    """Write a price with three digits, or as a whole number."""
+    return f"{value:,.0f}" if 1000 <= value < LARGE else f"{value:.3g}"  # noqa: PLR2004  (from four digits on)
+
+
+def price(trade_off: float, metric: str = "maxprob") -> str:
+    """Write λ as the price of anonymity, in bits; as it is where no people are counted."""
+    return number(trade_off / CROWD if metric in PRICED else trade_off)
+
+
+def demand(trade_off: float, metric: str = "maxprob") -> str:
+    """Say how much an answer must help, by how many people then look like the user."""
+    if metric not in PRICED:
+        return f"1 more {MEASURED[metric]} must help by {number(trade_off)} bits"
+    one, twice = (price(times * trade_off) for times in (1, 2))
+    return (
+        f"an answer that leaves only {CROWD:,} people like you must help by {one} "
+        f"{'bit' if one == '1' else 'bits'}, one that leaves {CROWD // 2} by {twice}"
+    )
 
 
 def moment(at: datetime, zone: tzinfo | None = None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent.decision.engine import Engine
-from examples.shared_attributes import LAMBDA
+from examples.shared_attributes import PRICE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def asked_of(model: Model) -> tuple[Attribute, ...]:
     """Choose the attributes to ask for: those that a new service would be sent with some query."""
     texts = (each.text for each in model.queries)
-    decisions = Engine([model]).decide_many(texts, price=LAMBDA)
+    decisions = Engine([model]).decide_many(texts, anonymity_price=PRICE)
     shared = {name for each in decisions for name in each.share}
     return tuple(each for each in model.attributes if each.name in shared)
 

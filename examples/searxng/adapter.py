@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-# What an engine can use of the facts that help a query of a shipped model at lambda 1.
+# What an engine can use of the facts that help a query of a shipped model at a price of 0.1.
 INTERESTS = ("dev_web", "dev_mobile", "int_java", "int_dotnet", "int_php")
 STUDIES = {"yes": True, "full_time": True, "part_time": True, "no": False, "not_asked": False}
 USA, UK, LATIN = ("US", "CA"), ("GB", "AU", "IE", "NZ"), ("MX", "AR", "CL", "BR")

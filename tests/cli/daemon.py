@@ -240,7 +240,7 @@ BOOKS = RuleStatus(
     source=PATH,
     line=5,
     conditions={"recipient": "books.example", "query": "novel*"},
-    settings={"lambda": "3.0", "disclose": '"auto"'},
+    settings={"anonymity_price": "3.0", "disclose": '"auto"'},
 )
 OLD = RuleStatus(
     name="rule 2",
@@ -266,7 +266,7 @@ RULES = RulesStatus(
     effective=[SettingStatus(key="risk", value="0.02", rule="preset strict", line=None)],
     rules=[STRICT, BOOKS, OLD],
 )
-WRONG = RuleRemark(line=2, key="lamda", what="unknown key 'lamda'", hint="did you mean 'lambda'?")
+WRONG = RuleRemark(line=2, key="mod", what="unknown key 'mod'", hint="did you mean 'mode'?")
 BROKEN = changed(RULES, problems=[WRONG])
 
 REGION = AttributeStatus(

@@ -92,7 +92,7 @@ def no_constant(text: str) -> Any:  # noqa: ANN401 - as json wants it
 
 WRONG = """\
 preset = "balnaced"
-lamda = 5
+anonymity_prise = 5
 
 [[rule]]
 recipient = "books.example"
@@ -102,7 +102,7 @@ k = 5
 """
 RIGHT = """\
 preset = "strict"
-lambda = 25
+anonymity_price = 0.025
 
 [groups]
 adverts = ["ads.example"]
@@ -118,12 +118,12 @@ shoe_size = { guard = 1 }
 [[rule]]
 name = "books"
 recipient = "books.example"
-lambda = 3
+anonymity_price = 0.003
 disclose = "auto"
 
 [[rule]]
 query = "novel*"
-lambda = 30
+anonymity_price = 0.03
 
 [[rule]]
 recipient = "adverts"
@@ -134,7 +134,7 @@ DEAD = """\
 regoin = "ask"
 
 [[rule]]
-lambda = 3
+anonymity_price = 0.003
 expires = 2020-01-01
 
 [[rule]]

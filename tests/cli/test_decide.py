@@ -40,10 +40,13 @@ def _settings(**values: object) -> list[str]:
     return [text for key, value in values.items() for text in ("--set", f"{key}={value}")]
 
 
+CHEAP = _settings(anonymity_price=0.002)
+
+
 def test_the_object_is_the_decision(run: Run, village: Path) -> None:
-    """As every door has it; the command adds nothing, and its defaults are those of the terms."""
-    printed = msgspec.json.decode(decide_(run, village, "--json").out, type=Decision)
-    decision = decide(Request("weather"), Terms(), Knowledge(), cli_model())
+    """As every door has it; nothing is added, and all other defaults are those of the terms."""
+    printed = msgspec.json.decode(decide_(run, village, "--json", *CHEAP).out, type=Decision)
+    decision = decide(Request("weather"), Terms(trade_off=2.0), Knowledge(), cli_model())
     assert printed.disclosed == decision.disclosed == ("region",)
     assert msgspec.structs.replace(printed, rules={}, outcomes=()) == msgspec.structs.replace(
         decision, outcomes=()
@@ -91,7 +94,7 @@ def test_what_cannot_be_decided_here_is_refused(run: Run, village: Path, ask: As
     assert near.name in decide_(run, near).refusal(code=1)[0]
     near.unlink()
     assert run(*ask('protect = "me"\nk = 2')).code == 0
-    ran = run(*ask('lambda = 2\n[attributes]\nregion = "nevr"'))
+    ran = run(*ask('anonymity_price = 0.002\n[attributes]\nregion = "nevr"'))
     assert (ran.code, ran.out) == (1, "")
     assert "policy.toml:3: attributes.region: 'nevr' is not one of" in ran.err
 
@@ -103,7 +106,9 @@ def test_only_trusted_makers_are_believed(
     trusted, other = (generate_key(tmp_path / f"{name}.pem") for name in ("maker", "other"))
     sign(village, tmp_path / "maker.pem")
     try:
-        record = run(*ask(f'trusted_keys = ["{trusted}"]'), "--json").record
+        record = run(
+            *ask(f'anonymity_price = 0.002\ntrusted_keys = ["{trusted}"]'), "--json"
+        ).record
         assert record["disclosed"] == ["region"]
         error, hint = run(*ask(f'trusted_keys = ["{other}"]')).refusal(code=1)
         assert "the policy does not trust its maker" in error
@@ -118,7 +123,7 @@ def test_only_trusted_makers_are_believed(
 def test_the_present_point_is_the_decision(run: Run, village: Path, tmp_path: Path) -> None:
     """On the same terms, whichever they are; without a query it is of the standing set."""
     policy = tmp_path / "policy.toml"
-    policy.write_text('lambda = 2.5\n[attributes]\nregion = "never"\n')
+    policy.write_text('anonymity_price = 0.0025\n[attributes]\nregion = "never"\n')
     by_policy = ("--policy", policy, "--recipient", "a.example")
     model, query = ("--model", village, "--json"), ("--query", "weather")
     some = (*_settings(cost="entropy", **{"lambda": 40}), "--know", "hobby=yes")
@@ -144,3 +149,16 @@ def test_of_many_sets_some_are_shown() -> None:
         assert found == sorted({*found})
         assert {0, count - 1} | kept <= {*found}
         assert len(found) == min(count, ROWS)
+
+
+def test_lambda_is_for_costs_that_count_no_people(run: Run, village: Path) -> None:
+    """Where people are counted, the price of anonymity stands in its place; one of the two."""
+    for settings, what in (
+        ({"lambda": 5}, "the cost maxprob has another price"),
+        ({"lambda": 5, "cost": "log-maxprob"}, "the cost log-maxprob has another price"),
+        ({"cost": "entropy"}, "the cost entropy has another price"),
+        ({"cost": "entropy", "lambda": "x"}, "lambda cannot be x"),
+        ({"cost": "nothing"}, "cannot be nothing"),
+    ):
+        refused = decide_(run, village, *_settings(**settings)).refusal()
+        assert what in refused[0]

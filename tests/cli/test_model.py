@@ -85,9 +85,9 @@ def test_the_page_says_whether_promises_were_kept(run: Run, village: Path, tmp_p
     first, *others = model.queries
     mixed = replace(first, intents=first.intents[::-1])
     write(replace(model, id="town", queries=(mixed, *others)), new)
-    page = run("model", "compare", village, new, "--lambda", "0.1").page
+    page = run("model", "compare", village, new, "--anonymity-price", "0.0001").page
     assert "promises The old model overestimated: it predicted 0." in page
-    record = run("model", "compare", village, new, "--lambda", "0.1", "--json").record
+    record = run("model", "compare", village, new, "--anonymity-price", "0.0001", "--json").record
     assert record["kept_bits"] < record["promised_bits"]
 
 
@@ -185,7 +185,8 @@ def test_a_model_of_ones_own_tables_decides(run: Run, tables: list[str | Path]) 
     info = run("model", "info", tables[-1], "--json").record
     assert (info["id"], info["people"]) == ("library", 300)
     for query, helpful in (("weather", "region"), ("music", "age"), ("bus", "working_hours")):
-        record = run("model", "decide", "--model", tables[-1], "--query", query, "--json").record
+        decide = ("model", "decide", "--model", tables[-1], "--query", query, "--json")
+        record = run(*decide, "--set", "anonymity_price=0.001").record
         assert record["disclosed"] == [helpful]
         assert record["figures"]["identifiability"] >= 1 / 300
         assert record["figures"]["identifiability_cost"] >= 0
@@ -278,8 +279,17 @@ def test_a_model_of_a_log_decides(run: Run, files: list[str | Path]) -> None:
     assert titles["daily"] == "asks once a day or more (AFRQ)"
     out = files[files.index("--out") + 1]
     for query, helpful in (("weather", "region"), ("shoes", "age_group"), ("map", "region")):
-        decide = ("model", "decide", "--model", out, "--query", query, "--set", "lambda=1")
-        record = run(*decide, "--json").record
+        decide = (
+            "model",
+            "decide",
+            "--model",
+            out,
+            "--query",
+            query,
+            "--set",
+            "anonymity_price=0.001",
+        )
+        record = run(*decide, "--set", "anonymity_price=0.001", "--json").record
         assert record["disclosed"] == [helpful]
 
 

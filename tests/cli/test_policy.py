@@ -1,6 +1,8 @@
 """`reticent policy`: what is wrong, what holds, what is written, and what would differ."""
 
+import re
 import tomllib
+from datetime import UTC, datetime
 from math import log2
 from pathlib import Path
 
@@ -8,15 +10,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import agent
-from agent.cli.policy_edit import LARGEST, calibrated
+from agent.cli.policy_edit import LARGEST, calibrated, price_of
 from agent.errors import UsageError
+from agent.model.attributes import PRICES
+from agent.model.file import read, shipped_model
 from agent.paths import paths
 from agent.tradeoff.study import IMPROVEMENTS
 from agent.wire.base import RecipientName
-from agent.wire.policy import Tried, TryPolicy
+from agent.wire.policy import ReplayedRequest, Tried, TryPolicy
+from agent.words.figures import SENSITIVITIES
 from policy.read import load
+from policy.settings import LEVELS
 from tests.cli.conftest import Ran, Run
 from tests.cli.examples import RIGHT
 from tests.decision.made import NAMES, made_model
@@ -73,7 +80,7 @@ def test_a_policy_that_others_can_write_is_as_bad_as_for_the_daemon(run: Run) ->
         said = run("policy", *command)
         assert said.code == 2
         assert f"{paths().policy}: other users can write to this file" in said.out + said.err
-    Path("named.toml").write_text("lambda = 1\n")
+    Path("named.toml").write_text("anonymity_price = 0.001\n")
     Path("named.toml").chmod(0o666)
     assert run("policy", "check", "named.toml").code == 0
 
@@ -148,9 +155,21 @@ at_work = "25%"
 1000 = "25%"
 1 = "never"
 """
+REPLAYED = ReplayedRequest(
+    at=datetime(2027, 3, 1, tzinfo=UTC),
+    recipient="a.example",
+    query="weather",
+    disclosed=(),
+    would_disclose=("age",),
+    would_ask=(),
+    utility_was=0.0,
+    utility=0.1,
+    people_left_was=60.0,
+    people_left=20.0,
+)
 QUARTER, HALF = log2(1.25), log2(1.5)
 BITS = {"region": 1.0, "hobby": HALF, "shoe_size": None, "at_work": QUARTER}
-PRICE = (0.1 * 2 + 0.001 * QUARTER) / (0.1**2 + 0.001**2)  # by hand, through the origin
+FITTED = (0.1 * 2 + 0.001 * QUARTER) / (0.1**2 + 0.001**2) / 1000  # by hand, through the origin
 
 
 @pytest.fixture
@@ -173,20 +192,22 @@ def test_the_example_is_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"`reticent policy calibrate --answers {example}`" in first
     said = run("policy", "calibrate", "--answers", example)
     assert (said.code, said.err) == (0, "")
-    assert said.out.startswith("λ = 20.85 bits")
+    assert said.out.startswith("Price of anonymity: 0.204 bits, so an answer that leaves only")
     assert max(map(len, said.out.splitlines())) <= 80
 
 
 def test_answers_become_prices(calibrate: Run) -> None:
-    """I is 1/k; what is never allowed is shown, and not fitted."""
+    """I is 1/k; what is never allowed is shown, and not fitted; no preset is left behind."""
     found = calibrate(ANSWERS, "--json").record
-    assert found["lambda"] == pytest.approx(PRICE)
+    assert found["fitted"] == pytest.approx(FITTED)
+    assert found["anonymity_price"] == price_of("generous") == 0.1
     assert found["one_of"] == {"10": 2, "1000": pytest.approx(QUARTER), "1": None}
     assert found["sensitivity"] == pytest.approx(BITS)
     said = calibrate()
     assert (said.code, said.err) == (0, "")
     lines = said.out.splitlines()
-    assert lines[0].startswith(f"λ = {PRICE:.4g} bits for being recognised with certainty")
+    assert lines[0].startswith("Price of anonymity: 0.1 bits")
+    assert "Your answers give 0.02, further than any preset goes" in " ".join(lines)
     assert "What you would never allow has no price" in said.out
     assert lines[-2].split() == ["shoe_size", "never"]
 
@@ -206,20 +227,22 @@ def test_what_nobody_asked_is_refused(calibrate: Run) -> None:
 
 
 def test_it_goes_into_the_policy(calibrate: Run, folder: Path) -> None:
-    """λ and what attributes must bring; all else stays, and what is never shared is ruled so."""
+    """The price and what facts must bring; all else stays, and what is never shared is ruled so."""
     assert folder.is_dir()
     said = calibrate(ANSWERS, "--write", "--yes")
     assert said.code == 0
-    assert said.err.startswith("Written into ")
+    tried, wrote, *_ = said.err.splitlines()
+    assert tried == "Your past requests could not be tried with it: the daemon is not running."
+    assert wrote.startswith("Written into ")
     after, before = tomllib.loads(paths().policy.read_text()), tomllib.loads(RIGHT)
-    assert after.pop("lambda") == pytest.approx(PRICE, rel=1e-3)
+    assert after.pop("anonymity_price") == 0.1
     assert after.pop("attributes") == {
         "region": {"disclose": "auto", "sensitivity": 1.0},
         "hobby": {"disclose": "ask", "sensitivity": 0.585},
         "shoe_size": {"guard": 1, "disclose": "never"},
         "at_work": {"sensitivity": 0.3219},
     }
-    assert before.pop("lambda") == 25
+    assert before.pop("anonymity_price") == 0.025
     assert before.pop("attributes")
     assert after == before
     assert len(load(paths().policy).rules) > len(before["rule"])
@@ -232,12 +255,66 @@ def test_without_a_line_the_trade_off_stays(calibrate: Run, folder: Path) -> Non
     """It is said that none is fitted, and the attributes are written even so."""
     assert folder.is_dir()
     text = "[sensitivity]\nregion = '50%'\n[one_of]\n1 = 'never'\n"
-    assert calibrate(text, "--json").record["lambda"] is None
-    assert calibrate(text).out.startswith("λ: not fitted")
+    assert calibrate(text, "--json").record["anonymity_price"] is None
+    assert calibrate(text).out.startswith("Price of anonymity: not fitted")
     assert calibrate(text, "--write", "--yes").code == 0
     after = tomllib.loads(paths().policy.read_text())
-    assert after["lambda"] == 25
+    assert after["anonymity_price"] == 0.025
     assert after["attributes"]["region"] == {"disclose": "auto", "sensitivity": 0.585}
+
+
+def test_it_is_tried_on_the_latest_requests_before_it_is_written(
+    calibrate: Run, folder: Path, fake: FakeDaemon
+) -> None:
+    """Of 40, with the new text; nothing is written where the answer is no."""
+    assert folder.is_dir()
+    requests = [
+        REPLAYED if number % 2 else replace(REPLAYED, would_disclose=()) for number in range(50)
+    ]
+    fake.handlers["try_policy"] = says(Tried(requests=requests, kept=0))
+    before = paths().policy.read_text()
+    said = calibrate(ANSWERS, "--write")
+    tried = "Of your last 40 requests, 20 would have carried something: age (20)."
+    assert tried in " ".join(said.err.split())
+    assert said.code != 0
+    assert paths().policy.read_text() == before
+    (_, given), *_ = fake.calls
+    assert tomllib.loads(given["body"].text)["anonymity_price"] == 0.1
+
+
+def test_questions_are_asked_only_about_facts_that_cost_something(run: Run, tmp_path: Path) -> None:
+    """What anybody would be told needs no price; answered as printed, they are answers."""
+    asked = run("policy", "calibrate")
+    named = re.findall(r'^# ([a-z_]+) = "[a-z ]+"', asked.out, re.MULTILINE)
+    sensitive = {each.name for each in read(shipped_model()).attributes if each.sensitivity > 0.02}
+    assert sensitive
+    assert {*named} == sensitive
+    file = tmp_path / "answers.toml"
+    text = asked.out.replace('# income = "some', 'income = "few').replace("# 1000 ", "1000 ")
+    file.write_text(text)
+    found = run("policy", "calibrate", "--answers", file, "--json").record
+    assert found["sensitivity"] == {"income": 0.3}
+    assert found["anonymity_price"] == pytest.approx(HALF)
+
+
+def test_the_old_key_is_replaced_where_a_price_is_set(run: Run, folder: Path) -> None:
+    """Everywhere, and it is said; till then one sentence says what to do."""
+    old = RIGHT.replace("anonymity_price", "lambda")
+    file = paths().policy
+    file.write_text(old)
+    assert folder.is_dir()
+    checked = run("policy", "check", file)
+    assert checked.code == 1
+    assert "'lambda' is replaced by the price of being one of only 1,000 people" in checked.out
+    assert "`reticent policy set anonymity_price=0.5`" in checked.out
+    assert run("policy", "set", "k=7").code == 1
+    assert file.read_text() == old
+    said = run("policy", "set", "anonymity_price=0.5")
+    assert (said.code, "lambda is taken out" in said.err) == (0, True)
+    assert "lambda" not in file.read_text()
+    assert tomllib.loads(file.read_text())["anonymity_price"] == 0.5
+    assert run("policy", "check", file).code == 0
+    assert "is replaced by" in run("policy", "set", "lambda=20").refusal()[0]
 
 
 MODEL = made_model(2)
@@ -249,7 +326,7 @@ OFFERED = st.sampled_from([*IMPROVEMENTS])
     st.dictionaries(st.sampled_from(NAMES), OFFERED, min_size=1),
     st.dictionaries(st.sampled_from(["1", "10", "100", "10000"]), OFFERED),
 )
-def test_answers_are_bits_and_lambda_is_nearest_to_them(
+def test_answers_are_bits_and_the_price_is_nearest_to_them(
     sensitivity: dict[str, str], one_of: dict[str, str]
 ) -> None:
     """Log2 of the factor; the line of least squares through the origin, where a price is."""
@@ -257,22 +334,32 @@ def test_answers_are_bits_and_lambda_is_nearest_to_them(
     assert found.sensitivity == {name: WANTED[said] for name, said in sensitivity.items()}
     assert found.one_of == {people: WANTED[said] for people, said in one_of.items()}
     priced = [(1 / int(k), bits) for k, bits in found.one_of.items() if bits is not None]
-    assert (found.trade_off is None) == (not priced)
+    assert (found.fitted is None) == (found.anonymity_price is None) == (not priced)
 
     def off(price: float) -> float:
         return sum((bits - price * cost) ** 2 for cost, bits in priced)
 
-    if found.trade_off is not None:
-        best = off(found.trade_off)
-        assert best <= min(off(found.trade_off * 0.99), off(found.trade_off * 1.01))
+    if found.fitted is not None and found.anonymity_price is not None:
+        best = off(1000 * found.fitted)
+        assert best <= min(off(found.fitted * 990), off(found.fitted * 1010))
+        assert 0.1 <= found.anonymity_price <= 2
+        assert found.anonymity_price in (found.fitted, 0.1, 2)
         assert found.error_bits == pytest.approx((best / len(priced)) ** 0.5)
+
+
+def test_whom_one_would_tell_is_as_many_bits_everywhere() -> None:
+    """In policies, on screens, and in the models that are built."""
+    assert SENSITIVITIES == LEVELS
+    assert tuple(LEVELS.values()) == PRICES
+    found = calibrated({"sensitivity": {NAMES[0]: "nobody"}}, MODEL)
+    assert found.sensitivity == {NAMES[0]: 0.6}
 
 
 def test_what_is_no_answer() -> None:
     """An improvement that was not offered, and what counts no people."""
     cases: list[tuple[dict[str, object], str]] = [
-        ({"sensitivity": {"age": "25"}}, "unknown improvement '25'"),
-        ({"sensitivity": {"age": 2.0}}, "unknown improvement '2.0'"),
+        ({"sensitivity": {"age": "25"}}, "unknown answer '25'"),
+        ({"sensitivity": {"age": 2.0}}, "unknown answer '2.0'"),
         ({"one_of": {"0": "25%"}}, "is not a number of people"),
         ({"one_of": {"²": "25%"}}, "is not a number of people"),
         ({"one_of": {"12345678901": "25%"}}, "is not a number of people"),

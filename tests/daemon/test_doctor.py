@@ -164,7 +164,7 @@ WRONG: list[tuple[Spoil, str, State, str]] = [
     (lambda c: c.paths.vault.chmod(0o644), "files", "bad", "other users can read"),
     (lambda c: c.paths.policy.chmod(0o666), "policy", "bad", "other users can write"),
     (lambda c: c.paths.policy.unlink(), "policy", "warn", "no policy"),
-    (policy("lambda = x"), "policy", "bad", "policy.toml:1"),
+    (policy("anonymity_price = x"), "policy", "bad", "policy.toml:1"),
     (lambda c: c.paths.policy.write_bytes(b"\xff"), "policy", "bad", "not UTF-8"),
     (policy(""), "policy", "bad", "sets nothing"),
     (policy('[attributes]\nregoin = "ask"\n'), "policy", "warn", "has no attribute 'regoin'"),

@@ -37,8 +37,8 @@ BASES = (
     '# mine\ndisclose = "ask"  # all of it\n',
     'preset = "strict"\n\n# of attributes\n[attributes]\njob = "never"\n',
     'preset = "balanced"\n[attributes]\n"i*" = "ask"  # those\n"s*" = { disclose = "ask" }\n',
-    'disclose = "ask"\r\nrule = [ { recipient = "c.example", lambda = 9 } ]\r\n',
-    'disclose = "ask"\n\n[[rule]]\nname = "approved for a.example"\nlambda = 9\n# end',
+    'disclose = "ask"\r\nrule = [ { recipient = "c.example", anonymity_price = 0.009 } ]\r\n',
+    'disclose = "ask"\n\n[[rule]]\nname = "approved for a.example"\nanonymity_price = 0.009\n# end',
     'disclose = "ask"\n[[rule]]\nrecipient = "*.example"\nk = 3  # enough\n',
 )
 REMARKS = (

@@ -33,7 +33,7 @@ from tests.worlds.people import (
 )
 
 GUARDED = """
-lambda = 0.0
+anonymity_price = 0
 [groups]
 adverts = ["ads.test", "more.test"]
 [attributes]
@@ -63,7 +63,7 @@ def names(found: list[Inferred]) -> list[str]:
 @pytest.mark.parametrize("disclose", ["auto", "never"])
 def test_what_is_settled_is_not_said_to_wait(disclose: Disclose) -> None:
     """One by one, of the recipient that it is about alone, until it is undone."""
-    agent, _ = living('preset = "generous"\ndisclose = "ask"\nlambda = 0.0\n')
+    agent, _ = living('preset = "generous"\ndisclose = "ask"\nanonymity_price = 0.0\n')
     calls = calls_of(agent)
     for host in ("shop.example", "other.example"):
         calls.decide(Ask(query=QUERIES[0], recipient=host))
@@ -85,7 +85,7 @@ def test_what_is_settled_is_not_said_to_wait(disclose: Disclose) -> None:
 
 def test_what_is_unset_waits_no_more() -> None:
     """Nor what undo unsets; it waits again once it is set and asked for."""
-    agent, vault = living('preset = "generous"\ndisclose = "ask"\nlambda = 0.0\n')
+    agent, vault = living('preset = "generous"\ndisclose = "ask"\nanonymity_price = 0.0\n')
     calls, own = calls_of(agent), own_values(vault.profile)
 
     def waiting() -> set[str]:

@@ -129,10 +129,10 @@ def test_an_edit_is_shown_where_it_stands(home: Home) -> None:
     assert text[said.line - 1] == "[[rule]]"
     assert said.conditions == {"recipient": "adverts", "attribute": "age"}
     assert said.settings == {"disclose": '"never"'}
-    home.calls.edit_policy(PolicyEdit(set={"lambda": 7.5}))
-    (top,) = (each for each in home.calls.rules().effective if each.key == "lambda")
+    home.calls.edit_policy(PolicyEdit(set={"anonymity_price": 7.5}))
+    (top,) = (each for each in home.calls.rules().effective if each.key == "anonymity_price")
     assert (top.value, top.rule, top.line) == ("7.5", "the top of the file", 2)
-    home.calls.edit_policy(PolicyEdit(set={"lambda": 0.0}))
+    home.calls.edit_policy(PolicyEdit(set={"anonymity_price": 0.0}))
     home.calls.edit_policy(PolicyEdit(recipient="adverts", attribute="age", unset=["disclose"]))
     assert home.calls.rules() == before
 
@@ -172,7 +172,7 @@ def test_a_name_that_no_model_has_is_remarked_on(home: Home) -> None:
 
 def test_it_holds_at_once_and_what_wins_is_said(home: Home) -> None:
     """Also while the vault is locked; of the attributes of the model that is then in use."""
-    done = home.calls.edit_policy(PolicyEdit(set={"disclose": "auto", "lambda": 7}))
+    done = home.calls.edit_policy(PolicyEdit(set={"disclose": "auto", "anonymity_price": 7}))
     assert done.changed
     (win,) = done.wins
     assert (win.key, win.value, win.names) == ("disclose", "ask", ["region"])
@@ -180,16 +180,16 @@ def test_it_holds_at_once_and_what_wins_is_said(home: Home) -> None:
     policy = home.agent.rules.policy
     assert policy is not None
     ruling = Rulebook(policy, {}).match("a.example", "", home.now.date())
-    assert ruling.settings["lambda"].value == 7
+    assert ruling.settings["anonymity_price"].value == 7
     assert home.bus.kinds == ["policy"]
-    assert not home.calls.edit_policy(PolicyEdit(set={"lambda": 7})).changed
+    assert not home.calls.edit_policy(PolicyEdit(set={"anonymity_price": 7})).changed
     assert home.bus.kinds == ["policy"]
     shipped = home.calls.edit_policy(PolicyEdit(set={"model": "so2017", "disclose": "never"}))
     (win,) = shipped.wins
     assert win.names == ["region"]
     gone = home.calls.edit_policy(PolicyEdit(set={"model": "gone", "disclose": "ask"}))
     assert gone.wins == []
-    assert home.calls.edit_policy(PolicyEdit(unset=["lambda"])).wins == []
+    assert home.calls.edit_policy(PolicyEdit(unset=["anonymity_price"])).wins == []
 
 
 def lived(text: str, row: int, steps: list[tuple[int, Ask]]) -> tuple[Agent, MemoryVault]:
@@ -238,4 +238,4 @@ def test_a_policy_is_tried_on_the_ledger(opened: Home) -> None:
         opened.calls.try_policy(TryPolicy(text="lamda = 1"))
     opened.calls.lock()
     with pytest.raises(LockedError):
-        opened.calls.try_policy(TryPolicy(text="lambda = 1"))
+        opened.calls.try_policy(TryPolicy(text="anonymity_price = 0.001"))

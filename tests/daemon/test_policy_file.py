@@ -23,8 +23,8 @@ from tests.wire.fake import short_folder
 from tests.worlds.people import MONDAY
 
 SECOND = timedelta(seconds=1)
-GOOD = "lambda = 1.0\n"
-OTHER = "nothing = true\n[[rule]]\nrecipient = 'shop.example'\nlambda = 2.0\n"
+GOOD = "anonymity_price = 0.001\n"
+OTHER = "nothing = true\n[[rule]]\nrecipient = 'shop.example'\nanonymity_price = 0.002\n"
 BROKEN = "lamda = 1.0\nk = -1\n"
 NOTHING = ("", "# nothing\n", "format = 1\n\n[attributes]\n")
 
@@ -192,7 +192,9 @@ def test_a_policy_that_another_user_put_there_is_not_obeyed() -> None:
         assert edited.look()
         assert (edited.text,) == (GOOD,)
         home.chmod(0o777)
-        script = 'mv "$1/config" "$1/old" && mkdir "$1/config" && echo "lambda = 0.0" >"$2"'
+        script = (
+            'mv "$1/config" "$1/old" && mkdir "$1/config" && echo "anonymity_price = 0.0" >"$2"'
+        )
         command = ["/bin/sh", "-ec", script, "sh", str(home), str(edited.path)]
         other: dict[str, Any] = {"user": INTRUDER, "group": INTRUDER, "extra_groups": []}
         subprocess.run(command, check=True, timeout=60, **other)
@@ -309,7 +311,7 @@ def test_what_is_no_policy_before_or_after_is_left_as_it_is(
 
 def test_a_change_in_between_is_kept(policy: Path) -> None:
     """An editor that saves at that moment loses nothing, and whoever said it is told."""
-    theirs = f"{BEFORE}lambda = 7\n".encode()
+    theirs = f"{BEFORE}anonymity_price = 0.007\n".encode()
 
     def race(text: str, rules: Policy) -> str:
         policy.write_bytes(theirs)

@@ -62,7 +62,7 @@ def test_to_forget_raises_it_again() -> None:
 )
 def test_who_is_blocked_gets_nothing(policy: str) -> None:
     """And whoever is not gets something decided, or one of its group; an edit shows at once."""
-    life = Life("lambda = 0.0\n")
+    life = Life("anonymity_price = 0\n")
     for host in ("shop.example", "books.example", "a.ads.test"):
         life.ask(host, SHOP.query)
     life.agent.rules = FixedRules(policy)

@@ -191,7 +191,7 @@ def test_counts_are_forgotten() -> None:
     assert rates.is_reached("user", "", 1, MONDAY)
 
 
-GOOD = "lambda = 1.0\n"
+GOOD = "anonymity_price = 0.001\n"
 MANY = """
 [groups]
 shops = ["shop.example", "books.example"]
@@ -200,7 +200,9 @@ recipient = "shop.example"
 query = "python"
 model = "other"
 """
-TEXT = f"{GOOD}[[rule]]\nrecipient = 'shop.example'\nlambda = 2.0\nexpires = 2027-03-20\n"
+TEXT = (
+    f"{GOOD}[[rule]]\nrecipient = 'shop.example'\nanonymity_price = 0.002\nexpires = 2027-03-20\n"
+)
 
 
 def rules_of(text: str) -> Policy:

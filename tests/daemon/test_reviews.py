@@ -161,7 +161,7 @@ def test_records_of_another_version_list_nothing() -> None:
     items = Memory({"offers/old.example": msgspec.msgpack.encode(old), "offers/bad.example": b"?"})
     items.put("offers/odd.example", msgspec.msgpack.encode(odd))
     offers = Offers(items)
-    assert sites(book_of("lambda = 1"), offers.searched, TODAY) == []
+    assert sites(book_of("anonymity_price = 1"), offers.searched, TODAY) == []
     assert offers.find("old.example") == Approved(("age",))
 
 
@@ -204,7 +204,7 @@ def test_no_offer_names_the_search_of_another(recipient: str, search: str) -> No
 
 
 HOSTS = ("a.example", "b.example")
-EVERYTHING_ASKED = 'disclose = "ask"\nlambda = 0.01\n'
+EVERYTHING_ASKED = 'disclose = "ask"\nanonymity_price = 1e-05\n'
 POLICIES = st.lists(
     st.tuples(st.sampled_from(FACTS), st.sampled_from(["never", "ask", "auto", "always"])),
     unique_by=lambda pair: pair[0],
@@ -213,7 +213,7 @@ VALUES = st.sampled_from(get_args(Disclose))
 POOLS = st.sampled_from([None, *HOSTS])
 SAID = st.builds(Preference, st.sampled_from(FACTS), POOLS, VALUES, VALUES)
 WORDS = st.lists(SAID, max_size=8).map(tuple)
-LIMITS = "lambda = 0.0\nk = 20\nrisk = 0.1\nattributes_per_request = 2\n"
+LIMITS = "anonymity_price = 0\nk = 20\nrisk = 0.1\nattributes_per_request = 2\n"
 GUARDS = "[attributes]\ngender = { guard = 0.5 }\nhours = { guard = 1.0 }\n"
 
 
@@ -284,7 +284,7 @@ def test_no_word_lets_out_what_is_guarded_or_breaks_a_limit(words: Preferences, 
 @given(POLICIES, WORDS)
 def test_a_word_is_used_up_by_the_request_that_it_changes(policy: str, words: Preferences) -> None:
     """By no other: an approval by the one that sends it, any other word by the next answer."""
-    ruling, terms = ruled(f"lambda = 0.01\n{policy}")
+    ruling, terms = ruled(f"anonymity_price = 1e-05\n{policy}")
     decision = decided(applied(terms, words))
     spent = set()
     for name in FACTS:
@@ -305,7 +305,7 @@ def test_what_was_decided_for_another_reason_uses_nothing_up() -> None:
     again = decided(over, held=held)
     assert again.disclosed
     assert used_up(words, again, ruling) == words
-    open_ruling, open_terms = ruled("lambda = 0.01\n")
+    open_ruling, open_terms = ruled("anonymity_price = 1e-05\n")
     free = decided(applied(open_terms, words))
     assert free.disclosed
     assert used_up(words, free, open_ruling) == words

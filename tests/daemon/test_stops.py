@@ -42,7 +42,9 @@ def test_violations_are_a_budget_of_the_recipient(
     k: int, budget: float, mode: str, stream: list[tuple[int, Ask]], row: int
 ) -> None:
     """Each entry says what it spent: the share, of all who may have asked, left among fewer."""
-    agent, vault = living(f'lambda = 0.0\nk = {k}\nviolations = {budget}\nmode = "{mode}"\n', row)
+    agent, vault = living(
+        f'anonymity_price = 0\nk = {k}\nviolations = {budget}\nmode = "{mode}"\n', row
+    )
     spent, held = dict[str, float](), dict[str, set[str]]()
     for now, ask in timed(stream):
         answer = handle(ask, now, agent)
@@ -85,7 +87,7 @@ def test_what_was_spent_is_spent_until_it_is_forgotten() -> None:
     assert [of("a.example"), of("a.example", "b.example")] == [0.0, 0.25]
 
 
-STOPPING = 'lambda = 0.0\nk = 50\nviolations = 0.9\nprotect = "me"\n'
+STOPPING = 'anonymity_price = 0\nk = 50\nviolations = 0.9\nprotect = "me"\n'
 
 
 def stopped() -> tuple[Agent, MemoryVault]:

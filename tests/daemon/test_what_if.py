@@ -42,7 +42,13 @@ from tests.worlds.people import (
     values_of,
 )
 
-WARY = 'lambda = 1.0\nk = 30\n[attributes]\nage = "ask"\njob = "never"\nregion = { guard = 0.5 }\n'
+WARY = """anonymity_price = 0.001
+k = 30
+[attributes]
+age = "ask"
+job = "never"
+region = { guard = 0.5 }
+"""
 SOME = settings(max_examples=30)
 NAMED = st.lists(st.sampled_from(NAMES), unique=True)
 Stream = list[tuple[tuple[int, Ask], int]]
@@ -232,7 +238,7 @@ def at(found: Curve, trade_off: float) -> list[str]:
 
 def test_without_a_recipient_it_is_for_everybody(opened: Home) -> None:
     """Neither rules for some nor what some hold count; what is said for everyone does."""
-    opened.rule(f'{ASKING}\n[[rule]]\nrecipient = "shop.example"\nlambda = 2.0\n')
+    opened.rule(f'{ASKING}\n[[rule]]\nrecipient = "shop.example"\nanonymity_price = 0.002\n')
     plain = curve(opened, CurveAsk(query=SHOP.query))
     assert plain.trade_off == 0.0
     assert curve(opened).trade_off == 2.0

@@ -66,7 +66,12 @@ def test_a_rule_holds_for_a_topic_in_whatever_words(engine: Engine) -> None:
 def test_what_cannot_be_is_refused(engine: Engine) -> None:
     """With what is wrong and a hint."""
     refused: list[dict[str, Any]] = [
-        *({"price": -1.0}, {"price": float("nan")}, {"at_least": 0}, {"colour": "red"}),
+        *(
+            {"anonymity_price": -1.0},
+            {"anonymity_price": float("nan")},
+            {"at_least": 0},
+            {"colour": "red"},
+        ),
         *({"algorithm": "guess"}, {"metric": "guess"}, {"policy": "no such file"}),
         *({"never": ["shoe_size"]}, {"ask": ["shoe_size"]}),
         *({"knows": {"shoe_size": "44"}}, {"knows": {"sex": "44"}}),

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.decision.context import LIMITS, TERMS, Limits, Terms, rulebook, terms_under, topics_of
+from agent.decision.values import CROWD
 from agent.model.model import Model
 from agent.model.reading import Candidate, Interpretation
 from policy.families import TopicProbabilities
@@ -24,7 +25,7 @@ MODEL = made_model(0, people=10)
 OTHER = elsewhere(MODEL)
 DINNER = frozenset({"dinner", "what to cook"})
 OF_ATTRIBUTES = {"disclose", "sensitivity", "guard"}
-OF_PEOPLE = {"people"}  # joins k, where people are counted
+OF_PEOPLE = {"people", "anonymity_price"}  # joins k, where people are counted; times CROWD
 OF_MODEL = {"carry"}  # says what can be carried, by the model's words
 OF_LOCALE = {"engine"}  # says what language and country can be carried as
 NOT_FOR_DECIDING = {"model", "page_requests_per_minute", "search", "assistant", "address"}
@@ -42,9 +43,8 @@ def test_every_setting_is_for_deciding_or_said_not_to_be() -> None:
     assert sorted(SETTINGS) == sorted(key for part in parts for key in part)
     assert {key for key, each in SETTINGS.items() if each.about == "attribute"} == OF_ATTRIBUTES
     of_attributes = {"carried", "excluded", "ask", "always", "sensitivity", "guards"}
-    ours = {*TERMS.values(), *of_attributes, *NOT_OF_A_POLICY, "limits"}
+    ours = {*TERMS, *of_attributes, *NOT_OF_A_POLICY, "limits", "trade_off"}
     assert {each.name for each in fields(Terms)} == ours
-    assert len({*TERMS.values()}) == len(TERMS)
     assert terms_under(ruled(""), MODEL) == Terms()  # the defaults of policies are those of terms
 
 
@@ -143,8 +143,9 @@ def test_what_is_ruled_arrives(document: dict[str, Any], asked: tuple[Any, ...])
     ruling = Rulebook(read(rendered(document), "test", preset), known(*NAMES)).match(*asked)
     terms = terms_under(ruling, MODEL)
     found, default = _flat(terms), _flat(Terms())
-    for key, name in [*TERMS.items(), *((each, each) for each in LIMITS)]:
-        verdict = ruling.settings.get(key)
+    assert terms.trade_off == CROWD * float(ruling.settings["anonymity_price"].value)
+    for name in (*TERMS, *LIMITS):
+        verdict = ruling.settings.get(name)
         assert found[name] == (default[name] if verdict is None else verdict.value)
     assert terms.ruling is ruling
     values: dict[str, dict[str, Any]] = {

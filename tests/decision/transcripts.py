@@ -28,7 +28,7 @@ class Rules:
 @st.composite
 def policies(draw: st.DrawFn, protect: Sequence[str] = ("everyone", "me")) -> Rules:
     """Draw a policy of every kind of setting that replaying has to respect."""
-    lines = [f"lambda = {draw(st.sampled_from([0, 0.05, 0.5, 5.12]))}"]
+    lines = [f"anonymity_price = {draw(st.sampled_from([0, 5e-05, 0.0005, 0.00512]))}"]
     lines += [f"k = {draw(st.integers(1, 6))}"] if draw(st.booleans()) else []
     for cap in ("new_facts_per_week", "attributes_per_request"):
         lines += [f"{cap} = {draw(st.integers(0, 3))}"] if draw(st.booleans()) else []
@@ -41,7 +41,11 @@ def policies(draw: st.DrawFn, protect: Sequence[str] = ("everyone", "me")) -> Ru
     )
     lines += ["[attributes]", *(f'{name} = "{what}"' for name, what in draw(ruled).items())]
     lines += ["[groups]", 'both = ["a.example", "b.example"]'] if draw(st.booleans()) else []
-    lines += ["[[rule]]", 'recipient = "b.example"', "lambda = 0.01"] if draw(st.booleans()) else []
+    lines += (
+        ["[[rule]]", 'recipient = "b.example"', "anonymity_price = 1e-05"]
+        if draw(st.booleans())
+        else []
+    )
     return Rules(policy("\n".join(lines)), protected == "me")
 
 
@@ -105,7 +109,7 @@ Person = tuple[int, ...]
 START = datetime(2027, 3, 1, 9, tzinfo=UTC)
 HOSTS = ("shop.example", "www.shop.example", "books.example", "a.ads.test", "b.ads.test")
 QUERIES = ("python today", "python today", "restaurants today", "something else")
-LOOSE = "lambda = 0.1\nk = 10\nrisk = 0.2\n"
+LOOSE = "anonymity_price = 0.0001\nk = 10\nrisk = 0.2\n"
 ATTRIBUTES = """
 [attributes]
 age = "ask"
@@ -114,7 +118,7 @@ gender = { disclose = "auto", sensitivity = 0.01, guard = 0.0 }
 job = { guard = 0.5 }
 """
 MANY_RULES = """
-lambda = 0.02
+anonymity_price = 2e-05
 k = 3
 violations = 0.2
 
@@ -157,7 +161,7 @@ attribute = "job"
 guard = 0.5
 """
 FORGETFUL = """
-lambda = 0.01
+anonymity_price = 1e-05
 risk = 0.2
 
 [[rule]]
@@ -169,7 +173,7 @@ recipient = "shop.example"
 disclose = "ask"
 """
 WORDS = """
-lambda = 0.02
+anonymity_price = 2e-05
 k = 3
 
 [groups]
@@ -186,9 +190,9 @@ search = "https://b.ads.test/?q={query}"
 carry = "words"
 """
 POLICIES = {
-    # Their limits are for more people than are made.
+    # Their prices and limits are for more people than are made.
     **{
-        name: f'preset = "{name}"\nk = 3\nrisk = 0.1\n'
+        name: f'preset = "{name}"\nanonymity_price = 0.002\nk = 3\nrisk = 0.1\n'
         for name in ("generous", "balanced", "strict")
     },
     **{

@@ -42,7 +42,7 @@ PLANNED = tuple(
 )
 # Limits of presets are for more people than are made, and leave little that can be told.
 FREE = tuple(
-    Strategy(name=f"{mode}, no limits", preset="generous", answered=True, limits=False, mode=mode)
+    Strategy(name=mode, preset="generous", answered=True, limits=False, trade_off=1.0, mode=mode)
     for mode in ("dynamic", "standing", "planned")
 )
 EVERYONE = (

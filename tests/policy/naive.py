@@ -17,7 +17,7 @@ Part = str | list[str] | None
 
 POLICIES = File(__file__).parents[2] / "policy"
 PER_ATTRIBUTE = ("disclose", "sensitivity", "guard")
-LARGER = ("sensitivity", "guard", "lambda", "k", "people", "nothing")
+LARGER = ("sensitivity", "guard", "anonymity_price", "k", "people", "nothing")
 SMALLER = (
     *("violations", "risk", "horizon"),
     *("attributes_per_request", "new_facts_per_week", "page_requests_per_minute"),

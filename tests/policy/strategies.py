@@ -85,7 +85,7 @@ PER_ATTRIBUTE: Mapping[str, st.SearchStrategy[Any]] = {
     "guard": NUMBERS,
 }
 ORDERED: Mapping[str, st.SearchStrategy[Any]] = {
-    "lambda": NUMBERS,
+    "anonymity_price": NUMBERS,
     "k": st.integers(1, 200),
     "people": st.integers(1, 200),
     "violations": st.floats(0, 0.75, width=16),

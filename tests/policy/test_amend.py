@@ -142,7 +142,11 @@ FRAGMENTS = (
 )
 POLICY = (  # what rules are edited in, in each form that TOML has for it
     *('preset = "strict"  # mine', "# no [rule]", "[attributes]", '"a.b" = "ask"', "k = 5"),
-    *('attributes = { age = "ask", x = { guard = 1 } }', "gender.guard = 1", "lambda = 5.12"),
+    *(
+        'attributes = { age = "ask", x = { guard = 1 } }',
+        "gender.guard = 1",
+        "anonymity_price = 5.12",
+    ),
     *("[attributes.salary]", "[[rule]]", 'name = "[[rule]]"', "rule = [{ k = 1 }, { k = 2 }]"),
     '[groups]\na = ["b.c"]',
 )

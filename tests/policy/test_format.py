@@ -113,7 +113,7 @@ def test_of_rules_of_which_none_is_more_specific_the_stricter_decides_or_the_lat
     for mode in ("standing", "dynamic"):
         policy = read(tomlkit.dumps(document), "FORMAT.md", preset)
         settings = Rulebook(policy, {}).match("shop.example", "flu shot", TODAY).settings
-        assert (settings["mode"].value, settings["lambda"].value) == (mode, 4)
+        assert (settings["mode"].value, settings["anonymity_price"].value) == (mode, 4)
         document["rule"].reverse()
 
 
@@ -283,7 +283,7 @@ def _spoil(document: Document, data: st.DataObject) -> None:
         "name",
         "expires",
         "k",
-        "lambda",
+        "anonymity_price",
         "model",
     ]
     wrong = (each for each in WRONG if each is not None)
@@ -293,7 +293,14 @@ def _spoil(document: Document, data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     "example",
     [
-        *("lamda = 5", "lambda = true", 'k = "5"', "k = 0", "format = 2", 'preset = "balnaced"'),
+        *(
+            "anonymity_prise = 5",
+            "anonymity_price = true",
+            'k = "5"',
+            "k = 0",
+            "format = 2",
+            'preset = "balnaced"',
+        ),
         *('trusted_keys = "ed25519:0"', 'search = "https://search.example/"', 'model = "Other"'),
         *("[groups]\nads = []", '[groups]\n"a.b" = "a.b"', '[groups]\nlocalhost = "a.b"'),
         *('[attributes]\nAge = "ask"', "[attributes]\nage = { k = 5 }", "[attributes]\nage = {}"),

@@ -47,11 +47,11 @@ HOSTILE = {
     "keys that are none": "".join(f"a{each} = 1\n" for each in range(40_000)),
     "attributes": "[attributes]\n" + "".join(f"a{each} = 'never'\n" for each in range(25_000)),
     "groups": "[groups]\n" + "".join(f"g{each} = 'h{each}.example'\n" for each in range(18_000)),
-    "rules": f"{RULE}lambda = 3\n" * 20_000,
+    "rules": f"{RULE}anonymity_price = 0.003\n" * 20_000,
     "quotes": '"\\"' * 170_000,
     "more quotes": '"""' + '\\"' * 200_000,
     "numbers": "a = [" + "1," * 250_000 + "]\n",
-    "a long number": "lambda = 0." + "9" * 500_000 + "\n",
+    "a long number": "anonymity_price = 0." + "9" * 500_000 + "\n",
 }
 
 
@@ -102,9 +102,9 @@ def test_what_is_too_large_is_a_problem_too(
 
 
 OUTSIDE = (
-    *((key, "inf") for key in ("lambda", "sensitivity", "guard")),
-    *((key, "nan") for key in ("lambda", "sensitivity", "guard", "violations", "risk")),
-    *((key, "-1") for key in ("lambda", "k", "attributes_per_request")),
+    *((key, "inf") for key in ("anonymity_price", "sensitivity", "guard")),
+    *((key, "nan") for key in ("anonymity_price", "sensitivity", "guard", "violations", "risk")),
+    *((key, "-1") for key in ("anonymity_price", "k", "attributes_per_request")),
     *((key, "-0.1") for key in ("sensitivity", "guard", "violations", "risk")),
     *((key, "true") for key in SETTINGS if key not in ("nothing", "assistant")),
     *((key, "'1'") for key in SETTINGS if key != "model"),
@@ -162,7 +162,7 @@ def test_presets_load(name: str) -> None:
     for text in (f'preset = "{name}"', preset_text(name)):
         policy = read(text, "test", preset)
         assert plain(policy)["protect"] == ("everyone" if name == "generous" else "me")
-        assert plain(policy)["lambda"] != DEFAULTS["lambda"] or name == "balanced"
+        assert plain(policy)["anonymity_price"] != DEFAULTS["anonymity_price"] or name == "balanced"
     for rule in preset(name):
         assert (rule.layer, rule.source) == (Layer.PRESET, f"preset {name}")
         assert rule.parts.keys() <= {"attribute"}  # so that a file wins for whomever it names

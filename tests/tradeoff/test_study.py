@@ -200,7 +200,7 @@ def test_the_grid_has_the_present_lambda(present: float) -> None:
     assert present in found
     assert list(found) == sorted(set(found))
     assert found[0] == 0
-    assert {1 / 64, 1.0, 2.0, 4.0, 65536.0} <= set(found)
+    assert {1 / 8, 1.0, 2.0, 4.0, 65536.0} <= set(found)
 
 
 @given(CURVES)

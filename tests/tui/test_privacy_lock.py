@@ -230,7 +230,7 @@ lock_after_minutes = 0
 [[rule]]
 name = "a rule about somebody"
 recipient = "{SITE}"
-lambda = 0.1
+anonymity_price = 0.0001
 """
 
 

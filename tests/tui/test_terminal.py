@@ -89,7 +89,7 @@ def terminal(
             shown.tmux("kill-server")
 
 
-ASKS = 'disclose = "ask"\nlambda = 0.5\n[daemon]\nlock_after_minutes = 0\n'
+ASKS = 'disclose = "ask"\nanonymity_price = 0.0005\n[daemon]\nlock_after_minutes = 0\n'
 QUERY = "version control"
 
 

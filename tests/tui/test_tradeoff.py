@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.decision.values import Curve
+from agent.decision.values import CROWD, Curve
 from agent.errors import LockedError
 from agent.tui.dialogs import Help
-from agent.tui.screens.tradeoff import TradeoffScreen, facts, figures_of, lambda_of
+from agent.tui.screens.tradeoff import TradeoffScreen, facts, figures_of, price_of
 from agent.tui.unlocking import Unlocking
 from agent.wire.decide import CurveAsk
 from agent.wire.policy import Edited, Win
@@ -102,21 +102,21 @@ async def test_a_curve_that_comes_after_the_lock_is_not_shown(found: Curves) -> 
         assert "secret" not in shown.text()
 
 
-async def test_what_wins_over_a_lambda_is_said(found: Curves) -> None:
+async def test_what_wins_over_a_price_is_said(found: Curves) -> None:
     """And which rule does; a curve need have no knee."""
     found.curve = replace(CURVE, knee=None)
-    win = Win(key="lambda", value=9.0, names=[], rule="for shops", line=4)
+    win = Win(key="anonymity_price", value=9.0, names=[], rule="for shops", line=4)
     found.daemon.calls["edit_policy"] = says(Edited(changed=True, wins=[win]))
     async with found.daemon.shown() as shown:
         await opened(shown)
         await shown.pilot.press("left", "a", "down", "enter")
         await shown.until(lambda: "for shops (line 4) still wins" in shown.notes())
         [edit] = found.daemon.asked("edit_policy")
-        assert (edit.set, edit.recipient) == ({"lambda": 11.3}, None)
+        assert (edit.set, edit.recipient) == ({"anonymity_price": 0.0113}, None)
 
 
 @pytest.mark.parametrize("size", [SMALL, USUAL], ids=str)
-async def test_it_begins_with_the_latest_request_at_the_present_lambda(
+async def test_it_begins_with_the_latest_request_at_the_present_price(
     found: Curves, size: tuple[int, int]
 ) -> None:
     """At every size: the curve, its signs, and what leaves."""
@@ -151,7 +151,7 @@ async def test_arrows_and_clicks_walk_along_the_curve(found: Curves) -> None:
 
 
 async def test_other_queries_all_of_them_and_those_of_a_recipient(found: Curves) -> None:
-    """Nothing typed is anybody again; λ is written for one of them, or for everyone, if asked."""
+    """Nothing typed is anybody again; a price is written for one of them, or everyone, if asked."""
     async with found.daemon.shown(LARGE) as shown:
         await opened(shown)
         for keys, query, recipient in (
@@ -167,11 +167,11 @@ async def test_other_queries_all_of_them_and_those_of_a_recipient(found: Curves)
         await shown.until(lambda: "Your policy does this already" in shown.notes())
         await shown.pilot.press("left", "a", "enter")  # leaves it
         await shown.pilot.press("a", "down", "enter")
-        await shown.until(lambda: f"for {SHOP} from the next request on" in shown.notes())
+        await shown.until(lambda: f"for {SHOP}, from the next request on" in shown.notes())
         await shown.pilot.press("a", "down", "down", "enter")
         await shown.until(lambda: "for everyone" in shown.notes())
         edits = [(each.set, each.recipient) for each in found.daemon.asked("edit_policy")]
-        assert edits == [({"lambda": 11.3}, SHOP), ({"lambda": 11.3}, None)]
+        assert edits == [({"anonymity_price": 0.0113}, SHOP), ({"anonymity_price": 0.0113}, None)]
         await shown.pilot.press("r", "ctrl+u", "enter")
         await drawn(shown)
         assert found.asked[-1].recipient is None
@@ -182,12 +182,12 @@ LAMBDAS = st.floats(0, 65_536, allow_nan=False)
 
 
 @given(LAMBDAS, LAMBDAS)
-def test_the_lambda_of_a_point_is_one_at_which_it_is_chosen(one: float, other: float) -> None:
+def test_the_price_of_a_point_is_one_at_which_it_is_chosen(one: float, other: float) -> None:
     """Of three digits, if there is one such."""
     least, most = sorted((one, other))
-    found = lambda_of(point(least, most))
-    assert least <= found <= most
-    assert found in (least, most) or found == float(f"{found:.3g}")
+    found = price_of(point(least, most))
+    assert least / CROWD <= found <= most / CROWD
+    assert found in (least / CROWD, most / CROWD) or found == float(f"{found:.3g}")
 
 
 def test_the_figures_are_those_of_the_point() -> None:
@@ -200,5 +200,8 @@ def test_the_figures_are_those_of_the_point() -> None:
         "a 1.00 % higher chance that one guess finds you; in bits 0.113"
     )
     assert said["change"].startswith("With d and without [b]old: -0.100 bits more useful")
-    assert said["λ"].endswith("must bring 0.113 bits of help or more")
+    assert said["price"].endswith(
+        "an answer that leaves only 1,000 people like you must help by 0.0113 bits, one that "
+        "leaves 500 by 0.0226"
+    )
     assert dict(facts(CURVE, 3, TITLES))["shares"].startswith("nothing.")

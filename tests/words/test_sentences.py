@@ -222,7 +222,7 @@ def explanations() -> Iterator[str]:
             replace(REGION, name="b", title="b", disclosed=False, disclose="always"),
         ),
         guarded=(Guarded(name="age", title="age", bits=0.25, best_guess=0.5),),
-        rules={"shops": ("lambda = 5",)},
+        rules={"shops": ("anonymity_price = 0.005",)},
     )
     unread = replace(SILENT, read_as=None)
     for decision in (

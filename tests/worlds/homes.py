@@ -23,7 +23,7 @@ from tests.vault.worlds import FAST, PASSPHRASE, create
 from tests.worlds.people import MODEL, MONDAY, SECOND, Heard, living
 
 POLICY = """
-lambda = 0.0
+anonymity_price = 0
 model = "mine"
 [attributes]
 region = "ask"
@@ -91,7 +91,7 @@ class Home:
 
 
 SOME = """
-lambda = 0.0
+anonymity_price = 0
 new_facts_per_week = 2
 [groups]
 adverts = ["ads.test"]

@@ -18,7 +18,7 @@ from agent.tui.virtual_list import Kind, Line, Listing, Look, Part
 from agent.wire.decide import Weighed
 from agent.wire.policy import Review
 from agent.wire.state import Entry
-from agent.words.figures import COSTS, HELPS, LEFT, MEASURED, bits, number, people
+from agent.words.figures import COSTS, HELPS, LEFT, bits, demand, people
 from agent.words.titles import NONE, Titles, fact, why
 
 NUMBER = 9  # columns of a figure
@@ -27,7 +27,7 @@ KINDS: Mapping[str, Kind] = {"[x]": "strong", "[+]": "good", "[-]": "bad"}
 TOOLTIP = (
     "The facts that matter most for this request, each with the reason why it is sent or not. "
     "Space tries one the other way, and Enter asks for how long that is to hold; on the last line, "
-    "both unfold the other attributes. v shows the figures: bits, λ, cost and how good it is."
+    "both unfold the other attributes. v shows the figures: bits, prices and how good it is."
 )
 NONE_CHOSEN = "Choose a request to see what was sent, and why."
 
@@ -92,13 +92,11 @@ def rows_of(
     fold = (Fold(len(rows) - len(shown)),) if {each.name for each in rows} - matter else ()
     notes = [f"{each.label}: {each.text}" for each in weighed.lines]
     if rows:
-        measure = MEASURED[weighed.decision.metric]
-        price = f"the bits demanded for the cost to rise from 0 to 1 ({measure})"
         units = [
             f"helps: {HELPS}",
             f"costs: {COSTS}",
             f"left: {LEFT}, as expected before your value is read",
-            f"λ = {number(weighed.decision.trade_off)}: {price}",
+            f"price: {demand(weighed.decision.trade_off, weighed.decision.metric)}",
         ]
         notes = [*units, *notes] if figures else []
     return (*shown, *fold, *notes)
@@ -202,7 +200,7 @@ class Detail(Vertical):
         self._draw()
 
     def toggle_figures(self) -> None:
-        """Show bits, λ, cost and how good it is, or hide them."""
+        """Show bits, prices and how good it is, or hide them."""
         self._figures = not self._figures
         self._draw()
 

@@ -1,4 +1,4 @@
-"""The trade-off: walking along a curve, the text about one of its points, applying a lambda."""
+"""The trade-off: walking along a curve, the text about one of its points, applying a price."""
 
 import asyncio
 from collections.abc import Hashable, Mapping
@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
-from agent.decision.values import Curve, CurvePoint
+from agent.decision.values import CROWD, Curve, CurvePoint
 from agent.errors import LockedError, ReticentError
 from agent.tui.charts import MARGIN, Spot, picture_of
 from agent.tui.dialogs import Choice, TextQuestion
@@ -26,15 +26,15 @@ from agent.wire.policy import Edited, PolicyEdit
 from agent.wire.state import EventKind, Status
 from agent.words.decisions import difference
 from agent.words.figures import (
-    CHANCES,
     HELPS,
-    MEASURED,
     added_risk,
     alike,
     bits,
+    demand,
     listed,
     measured,
     number,
+    price,
 )
 from agent.words.notices import edited
 from agent.words.titles import PROOFS, Titles, titled
@@ -54,25 +54,26 @@ LEGEND = (
 LABELS = 11  # columns of the names before what is said
 COMPUTING = "computing …"
 WAYS = "e types another query, o shows the average of all, r another recipient."
-MORE = ("more", "v shows the figures: bits, λ, cost and how good it is")
+MORE = ("more", "v shows the figures: bits, prices and how good it is")
 LOOKED_BACK = 50  # requests, among which one is looked for to begin with
 
 
-def lambda_of(point: CurvePoint) -> float:
-    """Choose the lambda that stands for a point, from ``least`` to ``most``.
+def price_of(point: CurvePoint) -> float:
+    """Choose the price of anonymity that stands for a point, in bits.
 
-    It is their geometric middle with three digits, where ``least`` is 0 ``most``; where three
-    digits leave the range, ``least`` as it is.
+    It is the geometric middle of its prices with three digits, where they begin at 0 the highest;
+    where three digits leave the range, the lowest as it is.
     """
-    if point.least <= 0.0:
-        return point.most
-    middle = float(f"{sqrt(point.least * point.most):.3g}")
-    return middle if point.least <= middle <= point.most else point.least
+    least, most = point.least / CROWD, point.most / CROWD
+    if least <= 0.0:
+        return most
+    middle = float(f"{sqrt(least * most):.3g}")
+    return middle if least <= middle <= most else least
 
 
 def selected(curve: Curve, index: int) -> float:
-    """Find the lambda of a selected point: at the present point the one in force."""
-    return curve.trade_off if index == curve.present else lambda_of(curve.points[index])
+    """Find the price of a selected point, in bits: at the present point the one in force."""
+    return curve.trade_off / CROWD if index == curve.present else price_of(curve.points[index])
 
 
 def about(ask: CurveAsk | None, curve: Curve | None) -> str:
@@ -104,30 +105,29 @@ def facts(curve: Curve, index: int, titles: Titles) -> list[tuple[str, str]]:
 
 def figures_of(curve: Curve, index: int) -> list[tuple[str, str]]:
     """Label the figures of one point, each with its unit, and what is proven of it."""
-    point, metric, trade_off = curve.points[index], curve.metric, selected(curve, index)
+    point, metric, trade_off = curve.points[index], curve.metric, CROWD * selected(curve, index)
     figures = point.figures
     whole = figures.utility - figures.objective
-    other = whole - point.least * figures.identifiability_cost  # at any λ
+    other = whole - point.least * figures.identifiability_cost  # at any price
     cost = bits(other + trade_off * figures.identifiability_cost)
     guarded = f", {bits(other)} of them for what is secret or sensitive" if other >= SEEN else ""
-    price = f"{number(trade_off)}"
+    lever = f"{price(trade_off)} bits"
     if point.least < point.most:
-        price += f" (the same set from {number(point.least)} to {number(point.most)})"
-    share, each = (trade_off / 100, "1 %") if metric in CHANCES else (trade_off, "1")
-    demand = f"{each} more {MEASURED[metric]} must bring {number(share)} bits of help or more"
+        lever += f" (the same set from {price(point.least)} to {price(point.most)})"
     risk = added_risk(figures.identifiability_cost, metric)
     return [
         ("helps", f"{bits(figures.utility)} {HELPS}"),
         ("costs", f"{risk}; in bits {cost}{guarded}"),
-        ("λ", f"{price}: {demand}"),
+        ("price", f"{lever}: {demand(trade_off)}"),
         ("proof", PROOFS[point.proof]),
     ]
 
 
-def written(trade_off: float, recipient: str | None, edit: Edited) -> str:
-    """Say what became of λ when it was written into the policy."""
+def written(value: float, recipient: str | None, edit: Edited) -> str:
+    """Say what became of a price when it was written into the policy."""
     whom = "everyone" if recipient is None else recipient
-    return edited(f"λ = {number(trade_off)} for {whom} from the next request on", edit)
+    done = f"Price of anonymity: {number(value)} bits for {whom}, from the next request on"
+    return edited(done, edit)
 
 
 class Plot(Widget, can_focus=True):
@@ -136,10 +136,10 @@ class Plot(Widget, can_focus=True):
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's word)
         super().__init__(id=id)
         self.tooltip = (
-            "The curve: bits of help upwards, cost to the right. The left arrow shares less (a "
-            "greater λ), the right arrow more. N is what your policy sends now. Beyond the knee, "
-            "K, sharing more costs much and helps little. A set is beaten where another helps as "
-            "much and costs less."
+            "The curve: bits of help upwards, cost to the right. The left arrow shares less (at a "
+            "higher price of anonymity), the right arrow more. N is what your policy sends now. "
+            "Beyond the knee, K, sharing more costs much and helps little. A set is beaten where "
+            "another helps as much and costs less."
         )
         self._curve: Curve | None = None
         self._at = 0
@@ -182,7 +182,7 @@ def spots_of(curve: Curve, selected: int) -> list[Spot]:
 
 
 def nearest(curve: Curve, trade_off: float) -> int:
-    """Find the index of the point whose lambdas contain one, or are nearest."""
+    """Find the index of the point whose λ contain one, or are nearest."""
     away = [max(each.least - trade_off, trade_off - each.most, 0.0) for each in curve.points]
     return away.index(min(away))
 
@@ -215,8 +215,9 @@ class TradeoffScreen(Page, where="tradeoff"):
             yield Plot(id="first")
             with VerticalScroll(id="set") as panel:
                 panel.tooltip = (
-                    "What is sent at the selected point. λ is the help, in bits, that you demand "
-                    "for being easier to find: a greater λ shares less. v shows the figures."
+                    "What is sent at the selected point. The price of anonymity is the help, in "
+                    "bits, that you demand for being one of only 1,000 people like you: the "
+                    "higher, the less is shared. v shows the figures."
                 )
                 yield Static(id="facts")
         yield Static(Content(LEGEND), id="legend")
@@ -267,7 +268,7 @@ class TradeoffScreen(Page, where="tradeoff"):
         if ask is self._request:
             chosen = selected(self._curve, self._at) if self._curve else None
             self._curve, self._basis, self._titles = curve, basis, titles
-            self._at = curve.present if chosen is None else nearest(curve, chosen)
+            self._at = curve.present if chosen is None else nearest(curve, CROWD * chosen)
             self._show("")
 
     # rendering
@@ -335,20 +336,20 @@ class TradeoffScreen(Page, where="tradeoff"):
 
     @background
     async def action_apply(self) -> None:
-        """Write the selected lambda, after asking for whom it is to hold."""
+        """Write the selected price, after asking for whom it is to hold."""
         if self._curve is None:
             return
         if self._at == self._curve.present:
             self.review.tell("Your policy does this already. ← → select another set.")
             return
         value, recipient = selected(self._curve, self._at), self._recipient
-        question = f"Write λ = {number(value)} into the policy, from the next request on?"
+        question = f"From the next request on, {demand(CROWD * value)}. Write this into the policy?"
         one = [] if recipient is None else [(f"For {recipient}", "recipient")]
         everyone = ("For everyone, where no other rule says otherwise", "everyone")
         answers = [("Leave the policy as it is", ""), *one, everyone]
         chosen = await self.review.push_screen_wait(Choice(question, answers))
         if chosen:
             whom = recipient if chosen == "recipient" else None
-            edit = PolicyEdit(recipient=whom, set={"lambda": value})
+            edit = PolicyEdit(recipient=whom, set={"anonymity_price": value})
             edited: Edited = await self.ask("edit_policy", edit)
             self.review.tell(written(value, whom, edited))
