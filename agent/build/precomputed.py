@@ -98,7 +98,7 @@ def _later(
             if knowledge.codes:
                 _decided(model, cache, query, terms, knowledge)
             persons = (name for name in decision.disclosed if model.index(name) < model.persons)
-            codes = model.population.codes[query % model.population.rows]
+            [codes] = model.population.codes_of(np.array([query % model.population.rows]))
             knows = Knowledge().with_facts(
                 {each: int(codes[model.index(each)]) for each in persons}
             )

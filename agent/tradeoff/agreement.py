@@ -118,15 +118,12 @@ class Agreement:
             return kind.values(self._codes.get(kind.parent, 0))
         if column is None:
             return kind.values(0 if kind.column is None else self._certain.get(kind.column, 0))
-        return kind.values(columns[column]) if column in columns else self._mixture(attribute)
+        return kind.values(columns[column]) if column in columns else self._mixture(kind, column)
 
-    def _mixed(self, attribute: int) -> Values:
+    def _mixed(self, kind: KindShares, column: int) -> Values:
         """The values among those who agree with d, whatever their code of the column is."""
-        kind, column = self._of(attribute), self._column(attribute)
-        if kind.given is None or column is None:
-            return kind.values(0)
         people = self._among(column)
-        return Values.of(people / people.sum() @ kind.given[: len(people)])
+        return Values.of(people / people.sum() @ np.asarray(kind.given))
 
     def _tree(self, attribute: int, values: Values, below: Mapping[int, Sequence[int]]) -> Floats:
         """The histogram of an attribute and of what depends on it; what cannot be has no mass."""

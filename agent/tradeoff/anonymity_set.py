@@ -103,7 +103,7 @@ class AnonymitySet:
         self._stored: dict[Measure, Rows] = {}
         self._groups = lru_cache(KEPT)(lambda mask, most: [*self._alike(mask, most=most)])
         self._share = share  # what no `Spread` has
-        shares, _ = self._agreement.spread(0, ())
+        shares = ALL if population.shares is None else self._agreement.spread(0, ())[0]
         self._all = share * float(shares[0])
         self.sampled = self._weighted or population.shares is not None or share < 1
         """Whether rows stand for people whose number is estimated."""

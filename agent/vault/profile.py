@@ -19,6 +19,7 @@ from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.model import Concepts, Model, meaning_of
 from agent.model.reading import DIMENSIONS, ENCODER_VERSION, Interpretation, spelling
 from agent.model.unwrapping import unwrapped
+from agent.tradeoff.shares import LEAST
 from agent.vault.database import damaged, decoded
 from agent.vault.disclosure_index import site_of
 from agent.vault.store import MAX_ITEM_BYTES, Items, Store
@@ -112,8 +113,10 @@ class Profile:
         No cache keeps who has these values. Where enough rows agree, so do enough people.
         """
         enough, rare = max(3, limits.k or 1, 1 / (limits.risk or 1)), list[str]()
+        people = model.population
         for name, code in self.codes(model).items():
-            rows = (model.population.codes[:, model.index(name)] == code).sum()
+            column = people.codes[:, (at := model.index(name)) : at + 1]  # none, held by shares
+            rows = (column == code).sum() if column.size else LEAST * people.people
             if name in names and code and rows < enough:
                 alone = Knowledge().with_facts({name: code})
                 rare += [name] if stands_out(alone, limits, model, Cache()) else []

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from agent.decision.context import Context, Terms
+from agent.decision.context import Context, Limits, Terms
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Fact, FactTerms, Request
 from agent.errors import DamagedVaultError, UsageError, VaultError, VaultVersionError
@@ -39,6 +39,7 @@ from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
 from tests.decision.made import made_model
+from tests.model.examples import judged_model
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import NOW
 from tests.vault.values import change, model_of, new_id, own_values, sexes
@@ -196,6 +197,15 @@ def test_all_or_nothing(given_: dict[str, str], unset: tuple[str, ...], said: st
         change(profile, {"job": "clerk"} | given_, unset, BOTH)
     assert said in f"{caught.value.what} {caught.value.hint}"
     assert own_values(profile) == {"age": "young"}
+
+
+def test_a_fact_by_shares_may_be_rare() -> None:
+    """Among nine people one in ten is vegan, and half are calm."""
+    model, profile = judged_model(), Profile(MemoryStore())
+    change(profile, {"diet": "vegan", "traits": "calm"}, (), [model])
+    names = [each.name for each in model.attributes]
+    assert profile.rarest(model, Limits(k=3), names) == ("diet",)
+    assert profile.rarest(model, Limits(k=3), ["traits"]) == ()
 
 
 def test_a_full_disk_changes_nothing() -> None:
