@@ -179,12 +179,17 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     certain, at_hand = prepared.reading.certain, prepared.reading.candidates[0].query
     same = 0.0 if certain is None else again.pop(certain, 0.0)
     queries = [present, *(uses_of(each, model, cache, filtered=True) for each in again)]
+    judged = model.tables.judged is not None
+    if judged:
+        helpful = (np.flatnonzero(each.beside(0, usable) > 0) for each in queries)
+        usable &= union(each for some in helpful for each in some.tolist())
     queries = queries if mean is None else [each.by_pairs for each in queries]
     numbers = [1.0 + same, *again.values()]
     if mean is not None and mix is not None:
         queries.append(mix)
         numbers.append(terms.horizon)
-        starts.append(cache.get(model, (maximise, demands), partial(beforehand, mean)))
+        if not judged:
+            starts.append(cache.get(model, (maximise, demands), partial(beforehand, mean)))
     prices = DisclosureObjective(HELPS_NOTHING, anonymity_set, replace(settings, most=None))
     scope = Scope(anonymity_set.disclosed & usable, fixed, settings.most)
     portfolio = plan(queries, numbers, prices, scope, usable, starts)

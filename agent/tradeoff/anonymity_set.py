@@ -370,7 +370,7 @@ class AnonymitySet:
         rows, people = tally(labels, size, columns, (facts, weights))
         some = np.concatenate(rows) > 0
         ends = np.cumsum([np.count_nonzero(each) for each in rows])[:-1]
-        numbers = self._numbers(self.persons)
+        numbers = self._numbers(mask | union(attributes))
         runs = {at: Runs.of(labels, each) for at, each in numbers.items()}
         for place, each in enumerate(attributes if runs else ()):
             for at in self._numbers(mask | 1 << each):

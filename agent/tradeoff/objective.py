@@ -322,10 +322,9 @@ class DisclosureObjective(Objective):
 
         It is that but for what V tells of guarded attributes, which A tells something of already.
         """
-        self._people.survey(mask, self.candidates, self._measures)
-        losses = self._people.row(mask, *self._measures[0])[attributes]
-        for place in np.flatnonzero(np.isnan(losses)).tolist():  # of the request
-            losses[place] = self._loss(mask | 1 << int(attributes[place]))
+        some = attributes.tolist()
+        self._people.survey(mask, union(some), self._measures)
+        losses = np.array([self._loss(mask | 1 << each) for each in some])
         costs: Floats = self.trade_off * (losses - self._ground) + self._dislike[attributes]
         return costs + self.sensitivity(mask) + self.guard(mask)
 
