@@ -72,6 +72,18 @@ class Agreement:
         columns = {self._column(each) for each in members(mask & self._every)}
         return sorted(each for each in columns if each is not None)
 
+    def telling(self, mask: int) -> list[tuple[int, Floats]]:
+        """The column, for each new fact of a set that depends on one, and what follows from it.
+
+        The chances of the fact's values under each code, float64, shape (codes, v).
+        """
+        facts = ((self._of(each), self._column(each)) for each in members(mask & self._every))
+        return [
+            (column, np.array([kind.values(code).chances for code in range(len(kind.given))]))
+            for kind, column in facts
+            if column is not None and kind.given is not None
+        ]
+
     def spreads(self, mask: int, columns: Codes, sample: Indexes) -> Iterator[Part]:
         """Yield groups of rows, and rho among them: of disclosed facts and of a set's new ones.
 

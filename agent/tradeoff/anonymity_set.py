@@ -270,7 +270,8 @@ class AnonymitySet:
     def guard(self, guarded: int) -> Guard:
         """What those who know d, and an answer, know of person attribute v (``guarded``)."""
         if guarded not in self._guards:
-            self._guards[guarded] = Guard(self._columns, self.cards, guarded, self._joint)
+            parts = self._joint, self._agreement.telling
+            self._guards[guarded] = Guard(self._columns, self.cards, guarded, *parts)
         return self._guards[guarded]
 
     def _measured(self, metric: Measure, k: int) -> SetFigures:

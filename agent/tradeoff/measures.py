@@ -5,6 +5,7 @@ the expected success of one guess (Benedetti and Franconi 1998).
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from math import prod
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -158,36 +159,59 @@ def total(measure: Measure, terms: Floats) -> float:
 
 
 Joint = Callable[[int], Iterator[Floats]]
+Telling = Callable[[int], list[tuple[int, Floats]]]
 FEWEST = 30  # people who specify the guarded attribute; fewer say nothing about it
 
 
 class Guard:
     """The cost G_v(A|d) = H(V_v|d) - H(V_v|A u D,d) over people with v specified.
 
-    Facts by shares tell of v what the columns tell that they depend on, once they are disclosed; in
-    A they are taken to be independent of v. Counting fewer people for what no column has would only
-    make a guard free sooner.
+    Facts by shares tell of v what the columns tell that they depend on. Counting fewer people for
+    what no column has would only make a guard free sooner.
     Source: footnote 2 of the paper's 2.2; DESIGN.md 2.2.
     """
 
-    def __init__(self, columns: Codes, cards: Sequence[int], guarded: int, joint: Joint) -> None:
+    def __init__(
+        self, columns: Codes, cards: Sequence[int], guarded: int, joint: Joint, telling: Telling
+    ) -> None:
         """Guard one attribute of people.
 
         ``columns``: codes, shape (P, people); ``joint``: yields P(a, y) for the combinations a
-        of request values of a set, float64, shape (people,).
+        of request values of a set, float64, shape (people,); ``telling``: `Agreement.telling`.
         """
         self._people = np.flatnonzero(columns[guarded] != UNSPECIFIED)
         self.people = len(self._people)
         """How many people specify the attribute."""
         self._values = columns[guarded][self._people].astype(np.intp)
         self._card = cards[guarded]
-        self._joint = joint
+        self._columns, self._joint, self._telling = columns, joint, telling
         self._partitions = Columns(np.ascontiguousarray(columns[:, self._people]), cards)
         self._persons = (1 << len(columns)) - 1
 
     def bits(self, mask: int) -> float:
-        """G_v(A|d) in bits; 0 where fewer than 30 people say anything about v."""
-        return self.entropy(0) - self.entropy(mask) if self.people >= FEWEST else 0.0
+        """G_v(A|d) in bits; 0 where fewer than 30 people say anything about v.
+
+        Of several facts by shares it is at most this: they are independent given their columns.
+        """
+        if self.people < FEWEST:
+            return 0.0
+        by_shares = sum(self._told_by(mask, *each) for each in self._telling(mask))
+        before = self.entropy(0)
+        return min(before - self.entropy(mask) + by_shares, before)
+
+    def _told_by(self, mask: int, column: int, chances: Floats) -> float:
+        """What a fact by shares tells beside columns, in bits; ``chances``: by code of another."""
+        labels, groups = self._partitions.dense[mask & self._persons]
+        cells = (labels * self._card + self._values) * len(chances)
+        cells += self._columns[column][self._people]
+        mass = next(self._joint(0))[self._people]
+        shape = groups, self._card, len(chances)
+        table = mass_of(cells, mass / mass.sum(), prod(shape)).reshape(shape)
+        before, after = (
+            ordered_sum(plogp(each.sum(axis=1)).ravel()) - ordered_sum(plogp(each).ravel())
+            for each in (table.sum(axis=2), table @ chances)
+        )
+        return before - after
 
     def best_guess(self, mask: int) -> float:
         """The expected success of the best guess about v, 0 to 1; 0 where none is known."""

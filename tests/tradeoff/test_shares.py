@@ -1,6 +1,8 @@
 """What facts cost by shares is what their values cost one by one (DESIGN.md 2.8)."""
 
+from collections import defaultdict
 from dataclasses import replace
+from math import log2
 
 import numpy as np
 import pytest
@@ -272,3 +274,42 @@ def test_people_left_by_eight_facts_are_as_many_as_there_are(people: int) -> Non
     shares = Shares(tuple(kinds), (*range(8),))
     crowd = AnonymitySet(Population(codes, shares=shares), [4] * 9)
     assert left / 2 <= crowd.people_left(0b111111110) <= left * 2
+
+
+@given(shared_worlds(), st.data())
+def test_a_guard_counts_what_a_fact_tells_of_its_column(world: World, data: st.DataObject) -> None:
+    """Of one fact as if it were an answer of the people; of several never less than of one."""
+    rows, shares = np.repeat(world.population.codes, 30, axis=0), world.population.shares
+    assert shares is not None
+    columns, facts = (
+        (1 << world.population.tabled) - 1,
+        range(world.population.tabled, world.persons),
+    )
+    crowd = AnonymitySet(Population(rows, shares=shares), world.cards[: world.persons])
+    guarded = data.draw(st.integers(0, world.population.tabled - 1))
+    base = data.draw(st.integers(0, columns)) & ~(1 << guarded)
+    before, people = crowd.guard_bits(guarded, base), rows[rows[:, guarded] > 0].tolist()
+    found = [0.0]
+    for place in facts:
+        kind = shares.kinds[shares.attributes[place - facts.start]]
+        found.append(crowd.guard_bits(guarded, base | 1 << place) - before)
+        if kind.given is None or kind.column is None or not people:
+            assert found[-1] == 0
+            continue
+        joint = defaultdict[tuple[Known, int, int], float](float)
+        for row in people:
+            for value, chance in enumerate(kind.values(row[kind.column]).chances.tolist()):
+                joint[(*((e, row[e]) for e in members(base)),), row[guarded], value] += chance
+        wanted = (
+            bits(joint, (0, 1)) - bits(joint, (0,)) - bits(joint, (0, 1, 2)) + bits(joint, (0, 2))
+        )
+        assert found[-1] == pytest.approx(wanted, abs=1e-9)
+    assert crowd.guard_bits(guarded, base | crowd.persons & ~columns) >= before + max(found) - 1e-9
+
+
+def bits(masses: dict[tuple[Known, int, int], float], parts: tuple[int, ...]) -> float:
+    """The entropy of some parts of what has these masses."""
+    totals = defaultdict[tuple[object, ...], float](float)
+    for key, mass in masses.items():
+        totals[tuple(key[each] for each in parts)] += mass / sum(masses.values())
+    return -sum(mass * log2(mass) for mass in totals.values() if mass)
