@@ -30,17 +30,13 @@ def pair_people(population: Population, cards: Sequence[int]) -> Floats:
     on. ``cards``: how many values each attribute has.
     """
     persons = cards[: population.tabled]
-    if population.pairs is not None and len(population.pairs) == sum(_sizes(persons)):
+    if population.pairs is not None:
         return population.pairs
     columns, tables = population.columns, list[NDArray[Any]]([np.zeros(0)])
     for one, other in combinations(range(len(persons)), 2):
         keys = columns[one].astype(np.intp) * persons[other] + columns[other]
         tables.append(np.bincount(keys, population.summable, persons[one] * persons[other]))
     return np.concatenate(tables)
-
-
-def _sizes(cards: Sequence[int]) -> list[int]:
-    return [one * other for one, other in combinations(cards, 2)]
 
 
 class DependenceTree:
@@ -53,7 +49,8 @@ class DependenceTree:
     def __init__(self, population: Population, cards: Sequence[int]) -> None:
         """Take the people, and how many values each attribute has."""
         self._population, count = population, population.tabled
-        pairs, sizes = [*combinations(range(count), 2)], np.array(_sizes(cards[:count]), np.intp)
+        pairs = [*combinations(range(count), 2)]
+        sizes = np.array([cards[one] * cards[other] for one, other in pairs], np.intp)
         starts = np.cumsum(sizes) - sizes
         weights, whole = population.summable, population.people
         joint = pair_people(population, cards) / whole

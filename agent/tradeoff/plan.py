@@ -238,13 +238,12 @@ def plan(
         least = max(less, key=lambda each: each.value)
         again = planning.grown(free & ~best.mask, start=least)
         grown.append(again)
-        crowded = again.crowds
-        again = least if crowded else again
-        if again.value > best.value + ROUNDING:
-            best, tries = again, [*again.order]
+        better = least if again.crowds else again
+        if better.value > best.value + ROUNDING:
+            best, tries = better, [*better.order]
         else:
             fewer = [each for each in tries if not needed.mask >> each & 1]
-            tries = fewer if crowded and fewer != tries else []
+            tries = fewer if again.crowds and fewer != tries else []
     return replace(best, evaluations=sum(each.evaluations for each in [needed, *grown]))
 
 
@@ -301,12 +300,11 @@ class _Planning(NamedTuple):
             some = np.array([*members(open_)], dtype=np.intp)
             evaluations += len(some)
             floors = self.prices.costs_beside(mask, some) - self.prices.cost(mask)
-            while True:
+            stale = True
+            while stale:
                 gains = self.numbers @ growth.gains[:, some]
                 best, refused = _worthiest(mask, some, gains, floors, self.prices)
                 stale = growth.refresh(1, some) if best < 0 else growth.refresh(len(uses), [best])
-                if not stale:
-                    break
             if best < 0:
                 break
             mask |= 1 << best
