@@ -1,6 +1,6 @@
 """Which sets decisions come to, and their figures: stored in a model, they need no counting.
 
-The sets are those that searches and plans look at, by default and by each preset, for a recipient
+The sets are those that searches and answers look at, by default and by each preset, for a recipient
 that knows nothing, and for one that was asked everything before. What is stored is what would be
 computed. For a query with many rows, a search looks further where that costs no counting: so what
 is stored makes sets better, and never worse.

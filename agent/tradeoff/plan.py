@@ -83,7 +83,7 @@ class Scope(NamedTuple):
 class QueryPlanner(SetFigures, Utility):
     """The utility of one query, computed once for a set; it is made only to count with.
 
-    What is counted is near the sets that plans came to.
+    What is counted is near the sets that answers come to.
     """
 
     def __init__(
