@@ -9,7 +9,7 @@ import click
 
 from agent.cli.interrupt import Progress, extra
 from agent.cli.options import PATH, Commands, Output, answers, option, seed_option
-from agent.cli.printing import Column, numeric, paragraph, table
+from agent.cli.printing import paragraph
 from agent.errors import UsageError
 from agent.lab import StudyOptions
 from agent.lab.paper.subject import Options as PaperOptions
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 USUAL = StudyOptions()
 MANY, CORES = 1_000_000, 64
 LAMBDA = click.FloatRange(min=0, max=1e9)
-_COLUMNS = (Column("what"), numeric("paper"), numeric("here"), Column("§"))
 
 
 @click.group(cls=Commands)
@@ -122,7 +121,7 @@ def _wrote(page: Path, figures: list[str], criteria: Sequence[Criterion]) -> Out
 
 @lab.command()
 @option("--model", PATH, "M", "A model file. By default the one that comes with reticent.")
-@option("--log", PATH, "DIR", "A log, as of `reticent lab synth`.")
+@option("--log", PATH, "DIR", "A folder with the tables of a log: log, people and sites.")
 @out_option
 @option("--lambda trade_off", LAMBDA, None, "Of the calibrated objective.", default=TRADE_OFF)
 @seed_option
@@ -163,40 +162,3 @@ def paper(
     )
     message = {"report": str(page), "figures": figures, "same": same, "other": other}
     return Output(message, paragraph(text))
-
-
-@lab.command()
-@click.argument("out", type=PATH, metavar="OUT")
-@seed_option
-@answers
-def synth(out: Path, seed: int) -> Output:
-    """Write a synthetic search log into the folder OUT.
-
-    It has the size and the published shares of the log in Krause and Horvitz (2010), section 5:
-    each is counted in what was written, and printed beside the paper's. SOURCE.md in OUT says what
-    is assumed. Needs the extra `build`.
-    """
-    with extra("build", "writing a log"):
-        from agent.lab import synth_world as log
-        from agent.lab.synth import SOURCE, measured, write_log
-    with Progress() as progress:
-        files = write_log(out, seed, progress)
-        progress("counting what was written", 0.0)
-        result = measured(files)
-    rows = [
-        ("people", f"{log.PEOPLE:,}", f"{result.people:,}", "5"),
-        ("queries", f"{log.QUERIES:,}", f"{result.queries:,}", "5"),
-        ("different queries", f"{log.TEXTS:,}", f"{result.texts:,}", "5"),
-        ("fewest people of a query", f"≥ {log.MIN_USERS}", f"{result.min_users:,}", "5"),
-    ]
-    for each in log.MARGINALS:
-        here = f"{result.shares[each.name]:.1%}"
-        rows.append((each.words, f"{each.share:.0%}", here, each.place))
-    message = {"synthetic": True, "folder": str(out), "seed": seed}
-    message |= result._asdict()
-    lines = [
-        paragraph(f"Wrote a synthetic log to {out}: nobody searched for any of it."),
-        table(_COLUMNS, rows),
-        paragraph(f"{out / SOURCE} says what is assumed."),
-    ]
-    return Output(message, "\n".join(lines))

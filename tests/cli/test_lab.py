@@ -5,9 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from agent.build.options import LogFiles
-from agent.lab.synth import Measured
-from agent.lab.synth_world import MARGINALS, MIN_USERS, PEOPLE, QUERIES, TEXTS
 from tests.build.worlds import write_everyday
 from tests.cli.conftest import Run, builds
 from tests.house.tree import ROOT
@@ -23,8 +20,6 @@ PAPER = [
     *("fig-06-utility", "fig-07-cost", "fig-08a-curve", "fig-09-metrics", "fig-10-calibrated"),
     *("fig-11-heuristics", "fig-12-running", "fig-13-shape"),
 ]
-SHARES = {each.name: each.share + 0.001 for each in MARGINALS}
-COUNTED = Measured(PEOPLE, QUERIES, TEXTS, MIN_USERS, SHARES)
 
 
 @pytest.fixture(autouse=True)
@@ -125,40 +120,12 @@ def test_what_cannot_be_read_or_written_is_named(run: Run, tmp_path: Path) -> No
     assert (tmp_path / "file").read_text() == "mine"
 
 
-@builds
-def test_it_shows_every_share_of_the_log_that_it_writes_beside_the_papers(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The log itself is tested where it is made; it refuses other seeds and full folders."""
-    calls: list[tuple[Path, int]] = []
-
-    def write(folder: Path, seed: int, _progress: object) -> LogFiles:
-        calls.append((folder, seed))
-        return LogFiles(*(folder / name for name in LogFiles._fields))
-
-    with monkeypatch.context() as patched:
-        patched.setattr("agent.lab.synth.write_log", write)
-        patched.setattr("agent.lab.synth.measured", lambda _files: COUNTED)
-        out = tmp_path / "log"
-        shown = run("lab", "synth", out, "--seed", "2")
-        found = run("lab", "synth", out, "--json").record
-    assert (shown.code, shown.err, calls) == (0, "", [(out, 2), (out, 0)])
-    for each in MARGINALS:
-        row = f"{each.words} {each.share:.0%} {each.share + 0.001:.1%} {each.place}"
-        assert row in " ".join(shown.out.split())
-    assert (found["synthetic"], found["seed"], found["texts"]) == (True, 0, TEXTS)
-    assert found["shares"] == SHARES
-    (tmp_path / "mine").touch()
-    error, _ = run("lab", "synth", tmp_path).refusal()
-    assert error == f"{tmp_path}: this folder is not empty"
-
-
 def test_it_says_which_extra_it_needs(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the extra `build`, and before anything is written."""
-    monkeypatch.setitem(__import__("sys").modules, "agent.lab.synth", None)
-    error, hint = run("lab", "synth", tmp_path / "log").refusal(code=1)
+    monkeypatch.setitem(__import__("sys").modules, "agent.lab.attack.material", None)
+    error, hint = run("lab", "attack", "--out", tmp_path / "out").refusal(code=1)
     assert "which is not installed" in error
     assert hint.endswith("pipx install --force './WHEEL[build]'")
     assert [*tmp_path.iterdir()] == []

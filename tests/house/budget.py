@@ -41,7 +41,7 @@ BUDGETS = {
     "agent/cli": Size(4_000, 28),
     "agent/daemon": Size(4_700, 30),
     "agent/decision": Size(1_500, 10),
-    "agent/lab": Size(2_880, 23),
+    "agent/lab": Size(2_500, 20),
     "agent/model": Size(1_540, 9),
     "agent/tradeoff": Size(2_801, 17),
     "agent/tui": Size(3_250, 20),
@@ -50,17 +50,17 @@ BUDGETS = {
     "agent/words": Size(880, 6),
     "policy": Size(1_945, 12),
 }
-PRODUCT = Size(28_850, 200)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(28_800, 200)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 22),
     "examples": Size(1_850, 37),
-    "tests": Size(49_100, 286),
+    "tests": Size(49_000, 286),
     "tests/bench": Size(900, 9),
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.
-STANDING = {"product": Size(29_125, 200)}  # until the model atus goes
+STANDING: dict[str, Size] = {}
 COUNTS = {
-    "classes": 434,
+    "classes": 430,
     "class names that two classes share": 0,
     "commands": 55,
     "options": 180,

@@ -58,8 +58,6 @@ def study(
     requests, count = len(model.attributes) - model.persons, len(model.attributes)
     priced = sum(each.sensitivity > 0 for each in model.attributes)
     intro = [prose("paper", note=note)]
-    if model.source.lower().startswith("synthetic"):
-        intro.append(prose("synthetic"))
     intro += [prose("rules"), prose("estimators", shrinkage=options.shrinkage)]
     intro.append(prose("sensitivities", priced=priced, count=count))
     if requests:
