@@ -168,7 +168,7 @@ def price(trade_off: float, metric: str = "maxprob") -> str:
 def demand(trade_off: float, metric: str = "maxprob") -> str:
     """Say how much an answer must help, by how many people then look like the user."""
     if metric not in PRICED:
-        return f"1 more {MEASURED[metric]} must help by {number(trade_off)} bits"
+        return f"1 more {MEASURED.get(metric, metric)} must help by {number(trade_off)} bits"
     one, twice = (price(times * trade_off) for times in (1, 2))
     return (
         f"an answer that leaves only {CROWD:,} people like you must help by {one} "
