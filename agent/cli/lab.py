@@ -50,36 +50,24 @@ out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 @seed_option
 @_counted("--processes", CORES, USUAL.processes, "How many processes run at once.")
 @click.option("--limits", is_flag=True, help="Try many pairs of k and risk instead.")
-@click.option("--samples", is_flag=True, help="Test what models of samples predict instead.")
 @click.option("--matching", is_flag=True, help="Test columns drawn from other surveys instead.")
 @answers
-def attack(
-    data: Path | None, out: Path, *, limits: bool, samples: bool, matching: bool, **options: int
-) -> Output:
+def attack(data: Path | None, out: Path, *, limits: bool, matching: bool, **options: int) -> Output:
     """Let an adversary watch people's agents, and guess who they are.
 
     Builds a model from one half of the people in DIR, by default the time use survey in a checkout
     of reticent; people of the other half send their requests by many strategies, reticent's among
     them. Where the description names a column of weights, the model's rows stand for all people of
     the table, and all are on the adversary's list. With --limits the strategies are one preset
-    under many limits. With --samples the whole table is the population, and models of samples of
-    1, 5 and 20 % predict what a disclosure leaves of it. With --matching half of the people of a
-    survey draw columns from the others, by default those of everyday facts. Writes figures, and
-    report.md, which says what they mean. Takes minutes. Needs the extras `build` and `lab`.
+    under many limits. With --matching half of the people of a survey draw columns from the others,
+    by default those of everyday facts. Writes figures, and report.md, which says what they mean.
+    Takes minutes. Needs the extras `build` and `lab`.
     """
-    if limits + samples + matching > 1:
-        hint = "give one of --limits, --samples and --matching"
-        raise UsageError("one study at a time", hint)
+    if limits and matching:
+        raise UsageError("one study at a time", "give --limits or --matching")
     with extra("build", "building a model"):
         from agent.lab.attack.matching import DRAWN_TITLE, matching_of
-        from agent.lab.attack.material import (
-            EVERYDAY,
-            TITLE,
-            material_of,
-            samples_of,
-            tables,
-            world_of,
-        )
+        from agent.lab.attack.material import EVERYDAY, material_of, tables
     with extra("lab", "drawing figures"):
         from agent.lab.attack.criteria import LIMITS, criteria, limits_of
         from agent.lab.attack.report import charts, page
@@ -88,21 +76,16 @@ def attack(
     out.mkdir(parents=True, exist_ok=True)
     given = StudyOptions(**options)
     with Progress() as progress:
-        if samples or matching:
-            progress("reading", 0.0)
-        if samples:
-            finding, judged = samples_of(world_of(tables(data)), given, progress)
-        elif matching:
-            finding, judged = matching_of(tables(data, EVERYDAY), given, progress)
-        else:
-            material = material_of(data, progress, everybody=limits)
-        if limits:
-            finding, judged = limits_of(material, given, progress)
-        if samples or limits or matching:
-            title = TITLE if samples else LIMITS if limits else DRAWN_TITLE
-            report = write_report(title, (), [finding], out)
+        progress("reading", 0.0)
+        if limits or matching:
+            if limits:
+                material = material_of(data, progress, everybody=True)
+                finding, judged = limits_of(material, given, progress)
+            else:
+                finding, judged = matching_of(tables(data, EVERYDAY), given, progress)
+            report = write_report(LIMITS if limits else DRAWN_TITLE, (), [finding], out)
             return _wrote(report, [finding.chart.name], judged)
-        result = study(material, given, progress)
+        result = study(material_of(data, progress), given, progress)
         progress("drawing", 1.0)
         figures, judged = charts(result), [*criteria(result)]
         report = write_page(page(result, figures, judged), figures, out)

@@ -54,19 +54,6 @@ def test_an_attack_writes_every_strategy_with_all_its_requests(run: Run, tmp_pat
 
 
 @builds
-def test_people_are_compared_with_what_a_sample_says(run: Run, tmp_path: Path) -> None:
-    """Figures and a page of every criterion."""
-    write_town(tmp_path)
-    (tmp_path / "model.toml").write_text('weights = "weight"\n')
-    small = ("--people", "3", "--requests", "2", "--processes", "1")
-    asked = ("lab", "attack", "--samples", "--data", tmp_path, *small)
-    found = run(*asked, "--out", tmp_path / "out", "--json").record
-    assert found["figures"] == ["people-risk"]
-    page = report(tmp_path / "out", found["figures"])
-    assert all(each["what"] in page for each in found["criteria"])
-
-
-@builds
 def test_drawn_columns_are_compared_with_real_ones(run: Run, tmp_path: Path) -> None:
     """One figure, and on the page every criterion."""
     write_everyday(tmp_path)

@@ -41,7 +41,7 @@ BUDGETS = {
     "agent/cli": Size(4_000, 28),
     "agent/daemon": Size(4_700, 30),
     "agent/decision": Size(1_500, 10),
-    "agent/lab": Size(2_500, 20),
+    "agent/lab": Size(2_350, 20),
     "agent/model": Size(1_540, 9),
     "agent/tradeoff": Size(2_801, 17),
     "agent/tui": Size(3_250, 20),

@@ -1,26 +1,21 @@
 """The studies as a whole, on small tables: what holds whatever the numbers are."""
 
 import re
-from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from agent.build.observe import HALF_KEY, in_half_a
 from agent.build.options import BuildOptions, Description
-from agent.errors import UsageError
 from agent.lab import StudyOptions
 from agent.lab.attack import material as tables
 from agent.lab.attack.criteria import criteria, grid, limits_of
-from agent.lab.attack.material import WholeTable, disclosures, model_of_sample, samples_of, world_of
 from agent.lab.attack.outcome import Crowd, Remaining, StrategyOutcome
 from agent.lab.attack.report import charts, page
-from agent.lab.attack.simulation import Material, Person, Trace, people_of
+from agent.lab.attack.simulation import Material, people_of
 from agent.lab.attack.strategies import (
     ANSWERED,
     EVERYTHING,
@@ -34,7 +29,6 @@ from agent.lab.attack.strategies import (
 )
 from agent.lab.attack.study import FEW, LISTED, SHORT, AttackStudy, Run, reasoned, study
 from agent.lab.charts import Criterion
-from agent.tradeoff import Population
 from tests.build.worlds import QUIET
 from tests.lab.worlds import PEOPLE, TOWN, model, others, quiet, write_town
 
@@ -196,65 +190,6 @@ def test_what_reasoning_tells_is_on_the_page() -> None:
 def town_options(folder: Path, people: int = TOWN) -> BuildOptions:
     users, events = write_town(folder, people)
     return BuildOptions(users=users, events=events, description=Description(weights="weight"))
-
-
-@pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> WholeTable:
-    return world_of(town_options(tmp_path_factory.mktemp("town")))
-
-
-def test_a_model_of_everybody_predicts_what_is_so(town: WholeTable) -> None:
-    """Whatever was held before; as it is counted by hand."""
-    model = model_of_sample(town, 1.0, 1, quiet)
-    codes = town.observations.population.codes
-    disclosed = Counter({(((1, 1),), 0b111): 2, ((), 0b11): 1})
-    predicted, realised = tables.compared(disclosed, model, Population(codes))
-    assert np.allclose(predicted, realised)
-    alike = codes[codes[:, 1] == 1][:, :3]
-    assert realised[0] == pytest.approx(len(np.unique(alike, axis=0)) / len(alike))
-
-
-def test_a_sample_predicts_about_what_is_so(town: WholeTable) -> None:
-    """Rows are not people: a fifth of them predicts the risk of all within a third."""
-    model = model_of_sample(town, 0.2, 1, quiet)
-    assert model.population.rows == TOWN / 5
-    assert model.people == pytest.approx(TOWN)
-    everybody = Population(town.observations.population.codes)
-    predicted, realised = tables.compared(Counter({((), 0b11): 1}), model, everybody)
-    assert 0.7 < realised[0] / predicted[0] < 1.35
-
-
-def test_disclosures_are_what_was_new_and_holdings_forget_what_was_before() -> None:
-    """Each with the values held before it; what adds nothing is none."""
-    person, trace = Person(0, (2, 1)), Trace((1, 1, 3), (1, 1, 3))
-    found = disclosures([person], [trace])
-    assert found == {((), 1): 1, (((0, 2),), 3): 1}
-    assert tables.holdings(found) == {((), 1): 1, ((), 3): 1}
-
-
-@given(st.lists(st.floats(0.2, 3.0), min_size=1, max_size=40), st.floats(1e-4, 0.01))
-@settings(max_examples=30)
-def test_criteria_are_plain_arithmetic(ratios: list[float], risk: float) -> None:
-    """The share of sets within 1.35 times, and the ratio of means; beyond a percent none speaks."""
-    predicted, times = np.full(len(ratios), risk), np.ones(len(ratios), np.intp)
-    realised = predicted * ratios
-    found = tables.criteria_of("x", np.array([predicted, realised]), times.tolist())
-    assert [each.met for each in found] == [
-        np.mean(realised / predicted <= 1.35) >= 0.95,
-        realised.mean() / predicted.mean() >= 0.5,
-    ]
-    far = np.array([predicted + 0.02, realised])
-    assert [each.met for each in tables.criteria_of("x", far, times.tolist())] == [None]
-
-
-def test_a_study_of_a_small_town(town: WholeTable, tmp_path: Path) -> None:
-    """The samples that are large enough, each beside the truth; on the page every criterion."""
-    options = StudyOptions(people=4, requests=4, processes=1)
-    finding, judged = samples_of(town, options, quiet)
-    assert [each.title for each in finding.chart.panels] == ["a sample of 20 %"]
-    assert all(each.what in finding.text[0] for each in judged)
-    with pytest.raises(UsageError, match="80 people are too few"):
-        samples_of(world_of(town_options(tmp_path, 80)), StudyOptions(), quiet)
 
 
 def test_everybody_is_on_the_list_and_every_limit_on_the_page(tmp_path: Path) -> None:
