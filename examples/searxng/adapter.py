@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 # What an engine can use of the facts that help a query of a shipped model at a price of 0.1.
-INTERESTS = ("dev_web", "dev_mobile", "int_java", "int_dotnet", "int_php")
+INTERESTS = ("dev_web", "dev_devops", "int_java", "int_dotnet", "int_php")
 STUDIES = {"yes": True, "full_time": True, "part_time": True, "no": False, "not_asked": False}
 USA, UK, LATIN = ("US", "CA"), ("GB", "AU", "IE", "NZ"), ("MX", "AR", "CL", "BR")
 # Countries of a region, the one with most people first: the engine's own regions are countries.
