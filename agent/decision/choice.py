@@ -160,7 +160,8 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     answer, which its parts keep. The request at hand counts once, and what else may be asked as
     many times as the terms expect, as the mean of all queries: without a mean query by query. All
     as singles and pairs tell it, so that no rows are counted before the answer is chosen. A plan
-    also grows from the a-priori optimum (paper 9.5.1).
+    also grows from the a-priori optimum (paper 9.5.1); for topics, only what helps the request at
+    hand or one before is in it, and it grows from what is held alone.
     """
     model, cache, terms = prepared.context.model, prepared.context.cache, prepared.context.terms
     anonymity_set, usable = prepared.anonymity_set, prepared.free | prepared.later
@@ -179,8 +180,8 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     certain, at_hand = prepared.reading.certain, prepared.reading.candidates[0].query
     same = 0.0 if certain is None else again.pop(certain, 0.0)
     queries = [present, *(uses_of(each, model, cache, filtered=True) for each in again)]
-    judged = model.tables.judged is not None
-    if judged:
+    judged = len(cache.judgements(model).bits) > 0
+    if judged:  # what helps none of these is in no answer, and there are many kinds
         helpful = (np.flatnonzero(each.beside(0, usable) > 0) for each in queries)
         usable &= union(each for some in helpful for each in some.tolist())
     queries = queries if mean is None else [each.by_pairs for each in queries]
