@@ -58,7 +58,7 @@ DIRECT: Mapping[str, tuple[str, Callable[[str], Any]]] = {  # settings of the ma
     "lambda": ("trade_off", float),
 }
 SOURCE = "--set"
-MODEL = "The model. By default the shipped one that is surest of what is asked."
+MODEL = "The model. By default the world of those that come with reticent."
 SET = (
     "A setting, as a policy has it: anonymity_price=0.5, k=100, age.disclose=never. Also "
     "algorithm, cost and cost_k, and lambda for a cost that counts no people. May be repeated."
@@ -127,14 +127,14 @@ def context_of(
 
 
 def _model(rules: Policy, request: tuple[str, str, Any], path: Path | None) -> Model:
-    """Read the model of a file, or the shipped one that a policy asks for or that is surest."""
+    """Read the model of a file, or that a policy asks for, or the world of the default ones."""
     if path is not None:
         return read_model(path, keys=rules.trusted_keys)
     verdict = Rulebook(rules, {}).match(*request).settings.get("model")
     if verdict is not None and verdict.value not in SHIPPED:
         what = f"{verdict.rule.name!r} asks for the model {verdict.value!r}"
         raise UsageError(what, "name its file with --model")
-    return read_model(None if verdict is None else shipped_model(str(verdict.value)), request[1])
+    return read_model(None if verdict is None else shipped_model(str(verdict.value)))
 
 
 def _with_settings(ruling: Ruling, settings: Mapping[str, str], model: Model) -> Terms:

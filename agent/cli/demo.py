@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -19,15 +19,16 @@ from agent.decision.decide import counted_among, decide
 from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_left
 from agent.decision.values import Decision, Request
 from agent.model.file import default_models, read
-from agent.model.model import Concepts, Meaning, Model, meaning_of, surest
+from agent.model.model import Concepts, Meaning, Model, meaning_of
+from agent.model.world import world_of
 from agent.words.figures import counted, of_whom, people
 from agent.words.titles import WHY_NOTHING, read_as
 from agent.words.titles import facts as facts_of
 
-Profile = Mapping[str, Mapping[str, str]]  # values of facts, by the id of a model
+Profile = Mapping[str, str]  # values of facts
 NAME = "Mara"
 _STORY = tomllib.loads((files("agent.cli") / "demo.toml").read_text("utf-8"))
-PROFILE: Profile = _STORY["profile"]
+PROFILE: Mapping[str, Profile] = _STORY["profile"]  # by the id of a model
 REQUESTS: tuple[tuple[str, str], ...] = tuple(map(tuple, _STORY["requests"]))  # recipient, query
 FACTS = sum(map(len, PROFILE.values()))
 RECIPIENTS = ("search.example", "jobs.example")  # who is asked most
@@ -45,55 +46,48 @@ class StoryEntry(NamedTuple):
 
 
 class Story:
-    """Requests, each decided in the light of those before it, and what each recipient holds.
+    """Requests, each decided in the light of those before it, and what each recipient holds."""
 
-    The model that is surest of what is asked decides.
-    """
-
-    def __init__(self, profile: Profile, models: Sequence[Model]) -> None:
-        self.models, self.entries = models, list[StoryEntry]()
-        self._profile, self._concepts, self._cache = profile, Concepts(models), Cache()
+    def __init__(self, profile: Profile, model: Model) -> None:
+        self.model, self.entries = model, list[StoryEntry]()
+        self._profile, self._concepts, self._cache = profile, Concepts((model,)), Cache()
         self._holdings = defaultdict[str, Holdings[str]](partial(Holdings, self._concepts.replaces))
 
     def tell(self, requests: Iterable[tuple[str, str]], terms: Terms) -> "Story":
         """Decide about these requests; return the story itself."""
         for recipient, query in requests:
-            model, reading = surest(query, self.models, self._cache.read)
-            own = self._profile[model.id]
-            knowledge = self._knowledge(recipient, model)
+            model, own = self.model, self._profile
+            reading, knowledge = self._cache.read(model, query), self._knowledge(recipient)
             available = replace(terms, available=frozenset(own))
             request = Request(query, recipient)
             decision = decide(Context(request, available, knowledge, model, cache=self._cache))
             # Only now, with the set fixed, is the profile read (DESIGN.md 2.6).
             values = {name: own[name] for name in decision.disclosed}
-            self._give(recipient, values, model)
+            self._give(recipient, values)
             if decision.disclosed:
                 queries = [(model.queries[e.query].text, e.probability) for e in reading.accepted]
                 self._holdings[recipient].add_query(recipient, queries)
-            remaining = self.people_left(recipient, model)
+            remaining = self.people_left(recipient)
             self.entries.append(StoryEntry(decision, model, values, remaining))
         return self
 
     def give_all(self, recipient: str) -> None:
         """Give a recipient the whole profile."""
-        for model in self.models:
-            self._give(recipient, self._profile[model.id], model)
+        self._give(recipient, self._profile)
 
-    def _give(self, recipient: str, values: Mapping[str, str], model: Model) -> None:
+    def _give(self, recipient: str, values: Mapping[str, str]) -> None:
         """Note what values tell for good; those of a request pass."""
-        persons = {each.name for each in model.attributes if each.scope == "person"}
-        meanings = [
-            meaning_of(name, value, model) for name, value in values.items() if name in persons
-        ]
+        persons = self.model.person_codes.keys()
+        meanings = [meaning_of(n, value, self.model) for n, value in values.items() if n in persons]
         self._holdings[recipient].add_facts(NOW, recipient, meanings)
 
-    def people_left(self, recipient: str, model: Model) -> int:
-        """Count the people of a model who agree with all that a recipient holds."""
-        return people_left(self._knowledge(recipient, model), model, self._cache)
+    def people_left(self, recipient: str) -> int:
+        """Count the people who agree with all that a recipient holds."""
+        return people_left(self._knowledge(recipient), self.model, self._cache)
 
-    def _knowledge(self, recipient: str, model: Model) -> Knowledge:
-        holdings, at_hand = self._holdings[recipient], (self._concepts, self._cache)
-        return knowledge_in(holdings, model, NOW, *at_hand, with_queries=True)
+    def _knowledge(self, recipient: str) -> Knowledge:
+        at_hand = self._concepts, self._cache
+        return knowledge_in(self._holdings[recipient], self.model, NOW, *at_hand, with_queries=True)
 
     def held(self, recipient: str) -> str:
         """All that a recipient holds, in words."""
@@ -127,11 +121,14 @@ def request_text(number: int, entry: StoryEntry) -> str:
     return "\n".join([strong(title), paragraph(verdict, "  "), *([facts(lines)] if lines else [])])
 
 
-def left_of_all(models: Sequence[Model]) -> int:
-    """Count the people of the first model who would agree with her whole profile."""
-    story = Story(PROFILE, models)
-    story.give_all(NAME)
-    return story.people_left(NAME, models[0])
+def profile_in(world: Model) -> Profile:
+    """Her facts by the names of a world; what several models know by the first."""
+    return {
+        world.attributes[place].name: PROFILE[member.model.id][each.name]
+        for member in reversed(world.members)
+        for each, place in zip(member.model.attributes, member.places, strict=True)
+        if each.name in PROFILE[member.model.id]
+    }
 
 
 @click.command()
@@ -141,20 +138,19 @@ def demo() -> Output:
 
     They are decided with the two models that come with reticent. Nothing is stored or sent.
     """
-    models = [read(each) for each in default_models()]
-    story = Story(PROFILE, models).tell(REQUESTS, TERMS)
-    first = models[0]
+    world = world_of([read(each) for each in default_models()])
+    profile = profile_in(world)
+    story = Story(profile, world).tell(REQUESTS, TERMS)
     begins = (
         f"{NAME}, a fictional mother of two who programs for a living, has told reticent {FACTS} "
         f"facts about herself. She asks {len(REQUESTS)} things of three sites. With each, reticent "
-        "sends the few facts that help, and keeps her one of many who look like her. Who they are "
-        f"depends on what is asked: {of_people(round(first.people), first)}, or "
-        f"{models[1].population.rows:,} {models[1].stands_for} about software."
+        "sends the few facts that help, and keeps her one of many who look like her, among "
+        f"{of_people(round(world.people), world)}."
     )
-    first_left, other_left = (
-        of_people(story.people_left(each, first), first) for each in RECIPIENTS
-    )
-    whole = left_of_all(models)
+    first_left, other_left = (of_people(story.people_left(each), world) for each in RECIPIENTS)
+    everything = Story(profile, world)
+    everything.give_all(NAME)
+    whole = everything.people_left(NAME)
     fits = f"about {people(whole)} would" if whole > 1 else "perhaps nobody else would"
     ends = (
         f"In the end {NAME} was served better. {first_left[:1].upper()}{first_left[1:]} still look "

@@ -18,8 +18,9 @@ from agent.decision.decide import read_by
 from agent.errors import PolicyError, Problem, ReticentError, UsageError, nearest
 from agent.files import check_ours
 from agent.model.file import SHIPPED, SUFFIX, default_models, read, shipped_model
-from agent.model.model import Model, surest
+from agent.model.model import Model
 from agent.model.signature import trusted
+from agent.model.world import world_of
 from agent.paths import paths
 from agent.words.figures import counted, sensitivity
 from agent.words.titles import WHY_NOTHING, Titles, quoted, read_as, titled
@@ -111,16 +112,14 @@ def with_others(model: Model) -> list[Model]:
     return [model, *(each for each in installed_models() if each.id != model.id)]
 
 
-def read_model(path: Path | None, query: str = "", keys: Sequence[str] = ()) -> Model:
-    """Read the model in a file, by default the shipped one that is surest of a query's meaning.
+def read_model(path: Path | None, keys: Sequence[str] = ()) -> Model:
+    """Read the model in a file, by default the world of the default ones.
 
     ``keys``: those that the policy trusts, none for any; a shipped model needs none.
     """
     if path is not None:
         return trusted(path, () if path in map(shipped_model, SHIPPED) else keys)
-    if not query:
-        return read(shipped_model())
-    return surest(query, [read(each) for each in default_models()], Model.read)[0]
+    return world_of([read(each) for each in default_models()])
 
 
 def note_unknown_query(query: str, model: Model) -> None:
@@ -272,7 +271,7 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
     """
     if query is not None and recipient is None:
         raise UsageError("--query needs --recipient", "name who receives the request")
-    used, loaded = read_model(model, query or ""), read_policy(file)
+    used, loaded = read_model(model), read_policy(file)
     models, lines = with_others(used), lines_of(loaded.text)
     noted(loaded, models)
     book = rulebook(loaded, used, models)

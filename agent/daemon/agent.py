@@ -172,21 +172,16 @@ class Agent:
         name, _ = in_use.route(host, query, now.date())
         return self.registry.of(name, in_use.keys, now)
 
-    def readers(self, name: str | None, now: datetime) -> list[Model]:
-        """List the models that may read a request: the one that the policy names, or all.
-
-        UsageError if there is none, ModelError if it must not be used.
-        """
-        keys = self.rules.active.keys
-        models = self.registry.usable(keys, now) if name is None else []
-        return models or [self.registry.of(name, keys, now)]
-
     def usable_models(self, now: datetime) -> list[Model]:
-        """List all models that may be used, the shipped ones first."""
+        """The one world of all models that may be used; none without any."""
         return self.registry.usable(self.rules.active.keys, now)
 
+    def models_by_id(self, now: datetime) -> dict[str, Model]:
+        """It and those that it is made of, by their ids: one decided each entry of the ledger."""
+        return {e.id: e for world in self.usable_models(now) for e in (*world.every, world)}
+
     def known_models(self, now: datetime) -> list[Model]:
-        """List them and LOCALE: all by whose names rules and values are written."""
+        """List it and LOCALE: all by whose names rules and values are written."""
         return [*self.usable_models(now), LOCALE]
 
     async def in_thread(self, work: Callable[[], T]) -> T:

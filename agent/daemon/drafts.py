@@ -153,5 +153,5 @@ def _digest(key: str, considered: Considered) -> bytes:
     """Digest the disclosed values, the recipient, and all that it knew before."""
     situation, knowledge = considered.situation, considered.situation.knowledge
     values = [*considered.values.items()]
-    parts = (situation.ruling.pool, knowledge.codes, knowledge.share, values)
+    parts = (situation.ruling.pool, knowledge.codes, knowledge.inexpressible, values)
     return blake2b(msgspec.msgpack.encode(parts), key=key.encode(), digest_size=32).digest()

@@ -13,10 +13,10 @@ from agent.daemon.locale import LOCALE, located
 from agent.daemon.request_log import CAPPED, RECORDED, SHARES, Asker
 from agent.decision.context import Context
 from agent.decision.decide import decide
-from agent.decision.knowledge import Knowledge, knowledge_in, people_left, unmatched
+from agent.decision.knowledge import Knowledge, knowledge_in, people_left
 from agent.decision.values import NO_ROOM, Code, Decision, Disclose, Outcome, Request
 from agent.errors import ModelError, UsageError
-from agent.model.model import Meaning, Model, meaning_of, surest
+from agent.model.model import Model, meaning_of
 from agent.model.reading import NOTHING as UNREAD
 from agent.model.reading import Interpretation
 from agent.vault.disclosure_index import Disclosure, site_of
@@ -83,7 +83,7 @@ def situation_of(
     vault, policy, today = agent.vault, agent.rules.active, now.date()
     if vault is None:
         raise UndecidedError("locked")
-    readers, model, reading = _read(ask, now, agent, parameters=parameters)
+    counting, model, reading = _read(ask, now, agent, parameters=parameters)
     of_requests = agent.sources.available(model.attributes[model.persons :])
     available = vault.profile.names(model) | of_requests  # by the names alone
     terms = policy.terms(model, ask.recipient, ask.query, today, available)
@@ -94,9 +94,8 @@ def situation_of(
     index, cache = vault.ledger.disclosures, agent.reader.cache
     holdings = index.pool(ruling.pool, policy.pool_of, number)
     planned = terms.mode == "planned"
-    knowledge = knowledge_in(holdings, model, at, index.concepts, cache, with_queries=planned)
-    meanings = (Meaning(concept, fact.value) for concept, fact in holdings.held.items())
-    if not knowledge.share and unmatched(meanings, index.concepts):
+    holds = knowledge_in(holdings, counting, at, index.concepts, cache, with_queries=planned)
+    if holds.inexpressible:
         raise UndecidedError("unfit")
     offered, people = None, None
     if ask.asked is None and before is None:
@@ -105,10 +104,11 @@ def situation_of(
     usable, sent, named = None, members(model, cache), ask.asked if offered is None else offered
     if named is not None:
         usable = tuple(sorted(sent.longest.keys() & {*named}))
+    knowledge = holds
     if model is LOCALE:
-        holds = knowledge_in(holdings, readers[0], at, index.concepts, cache)
+        knowledge = knowledge_in(holdings, model, at, index.concepts, cache)
         holds = holds if terms.memory == "remembers" else Knowledge()
-        people = people_left(holds, readers[0], cache)
+        people = people_left(holds, counting, cache)
     return Situation(
         Request(ask.query, ruling.host, usable),
         terms,
@@ -128,10 +128,10 @@ def situation_of(
 
 def _read(
     ask: Ask, now: datetime, agent: Agent, *, parameters: bool
-) -> tuple[list[Model], Model, Interpretation]:
-    """Choose the model that reads a request the surest, LOCALE for parameters of an address.
+) -> tuple[Model, Model, Interpretation]:
+    """Choose the model that counts the people, and that which decides, and read the request.
 
-    Returns those that may read it as well.
+    The latter is LOCALE for parameters of an address, which needs no reading.
     """
     policy, today = agent.rules.active, now.date()
     if "://" in ask.recipient and in_clear(ask.recipient):
@@ -142,10 +142,10 @@ def _read(
     if addresses and not parameters:
         raise UndecidedError("parameters only")
     try:
-        readers = agent.readers(name, now)
+        model = agent.registry.of(name, policy.keys, now)
         if addresses:
-            return readers, LOCALE, UNREAD
-        return readers, *surest(ask.query, readers, agent.reader.read)
+            return model, LOCALE, UNREAD
+        return model, model, agent.reader.read(model, ask.query)
     except (ModelError, UsageError) as error:
         raise UndecidedError("no model") from error
 

@@ -19,6 +19,7 @@ from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation, encode
 from agent.model.signature import MAX_SIGNATURE_BYTES, maker, signature_path, trusted
 from agent.model.unwrapping import unwrapped
+from agent.model.world import world_of
 from agent.vault.profile import Corrections, Place
 from agent.wire.state import ModelStatus
 
@@ -46,23 +47,30 @@ class ModelRegistry:
         self.folder = folder
         self._entries: dict[str, _FoundModel] = {}
         self._usable: tuple[Keys, datetime, list[Model]] | None = None
+        self._members, self._world = list[Model](), list[Model]()
 
     def of(self, name: str | None, keys: Keys, now: datetime) -> Model:
-        """Find the model of a name, by default the first of the default ones.
+        """Find the model of a name, by default the world of those in use.
 
-        UsageError if there is none, ModelError if it must not be used.
+        UsageError if there is none, ModelError if it must not be used: where none may, the first
+        of the default ones.
         """
+        if name is None and (usable := self.usable(keys, now)):
+            return usable[0]
         model = self._look(DEFAULTS[0] if name is None else name, keys, now).model
         if isinstance(model, ReticentError):
             raise model
         return model
 
     def usable(self, keys: Keys, now: datetime) -> list[Model]:
-        """List the models in use, those shipped first: the default ones, and those added."""
+        """The one world of the models in use, the default ones and those added; or none."""
         if self._usable is None or self._usable[0] != keys or abs(now - self._usable[1]) >= EVERY:
             names = (name for name in self.names() if name in DEFAULTS or name not in SHIPPED)
             looks = [self._look(name, keys, now).model for name in names]
-            self._usable = keys, now, [each for each in looks if isinstance(each, Model)]
+            models = [each for each in looks if isinstance(each, Model)]
+            if [*map(id, models)] != [*map(id, self._members)]:
+                self._members, self._world = models, [world_of(models)] if models else []
+            self._usable = keys, now, self._world
         return [*self._usable[2]]
 
     def names(self) -> list[str]:
@@ -201,7 +209,8 @@ class TextReader:
 
     async def prepare(self, models: Sequence[Model]) -> None:
         """Load the encoder in a thread, unless it is loaded or no model needs it."""
-        if self.loaded or not any(each.tables.classifier for each in models):
+        every = (each for model in models for each in model.every)
+        if self.loaded or not any(each.tables.classifier for each in every):
             return
         loading = asyncio.get_running_loop().run_in_executor(None, self._load)
         await asyncio.wait({loading})

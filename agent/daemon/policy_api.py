@@ -172,7 +172,7 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
     """
     policy = read(body.text, "the policy that is tried", preset)
     vault, models = agent.open_vault, agent.known_models(now)
-    by_id = {each.id: each for each in agent.usable_models(now)}
+    by_id = agent.models_by_id(now)
     concepts, pool_of, unchanged = Concepts(models), Pools(policy.groups).of, 0
     pools = defaultdict[str, Holdings[str]](partial(Holdings[str], concepts.replaces))
     books = {name: rulebook(policy, each, models) for name, each in by_id.items()}

@@ -43,8 +43,8 @@ def profile(_now: datetime, agent: Agent) -> ProfileFacts:
 def standing_out(now: datetime, agent: Agent) -> Iterator[str]:
     """Yield a sentence for each fact that alone makes the user stand out, and for each stop."""
     vault, policy = agent.open_vault, agent.rules.active
-    models = {each.id: each for each in agent.usable_models(now)}
-    for model in models.values():
+    models = agent.models_by_id(now)
+    for model in agent.usable_models(now):
         terms = policy.terms(model, ANYBODY, "", now.date())
         if terms is not None and terms.limits.protect == "me":
             names = vault.profile.names(model) - terms.excluded - {n for n, _ in terms.guards}

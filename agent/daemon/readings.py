@@ -11,7 +11,7 @@ from agent.daemon.reviews import check_answer
 from agent.decision.decide import read_by
 from agent.decision.values import Reading
 from agent.errors import LockedError, UsageError
-from agent.model.model import Model, surest
+from agent.model.model import Model
 from agent.model.reading import normalise
 from agent.wire.base import Done
 from agent.wire.decide import Ask
@@ -22,15 +22,14 @@ from policy.hosts import ANYBODY, host_of
 
 
 def topics(ask: Ask, now: datetime, agent: Agent) -> list[Reading]:
-    """List all topics of the models that may read a request, the likeliest first."""
-    listed = list[Reading]()
-    for model in _readers(ask.recipient, ask.query, now, agent):
-        candidates = agent.reader.read(model, ask.query).candidates
-        sure = {each.query: each.probability for each in candidates}
-        listed += (
-            Reading(query=q.text, title=q.title, probability=sure.get(at, 0.0), model=model.id)
-            for at, q in enumerate(model.queries)
-        )
+    """List all topics of the model that reads a request, the likeliest first."""
+    model = _model(ask.recipient, ask.query, now, agent)
+    candidates = agent.reader.read(model, ask.query).candidates
+    sure = {each.query: each.probability for each in candidates}
+    listed = (
+        Reading(query=q.text, title=q.title, probability=sure.get(at, 0.0), model=model.id)
+        for at, q in enumerate(model.queries)
+    )
     return sorted(listed, key=lambda each: (-each.probability, each.title.casefold()))
 
 
@@ -44,13 +43,12 @@ def correct(body: ReadingEdit, now: datetime, agent: Agent) -> Corrected:
     corrections = agent.reader.corrections
     if corrections is None:
         raise LockedError
-    models = {model.id: model for model in agent.usable_models(now)}
+    models = agent.models_by_id(now)
     text, host, then = _subject(body, agent, models)
-    readers, before = _readers(host, text, now, agent), corrections.of(text)
+    reader, before = _model(host, text, now, agent), corrections.of(text)
 
     def read() -> Reading | None:
-        model, reading = surest(text, readers, agent.reader.read)
-        return read_by(reading, model)
+        return read_by(agent.reader.read(reader, text), reader)
 
     if body.undo:
         readings = [reading_of(each.query, each.model, models) for each in before]
@@ -120,9 +118,9 @@ def _subject(
     return entry.query, entry.host, then
 
 
-def _readers(host: str, text: str, now: datetime, agent: Agent) -> list[Model]:
+def _model(host: str, text: str, now: datetime, agent: Agent) -> Model:
     name, _ = agent.rules.active.route(host, text, now.date())
-    return agent.readers(name, now)
+    return agent.registry.of(name, agent.rules.active.keys, now)
 
 
 def _named(wanted: str, every: Sequence[Reading]) -> Reading:

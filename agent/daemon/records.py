@@ -37,7 +37,7 @@ def ledger(
     ``recipient``: only its own and those of its pool. UsageError where that is neither a host nor
     a group.
     """
-    models = {model.id: model for model in agent.usable_models(now)}
+    models = agent.models_by_id(now)
     in_use = agent.rules.active
     wanted = None if recipient is None else sites_in(agent, in_use.pool(recipient))
     return [
@@ -113,7 +113,7 @@ def _recipient(
     index, in_use = agent.open_vault.ledger.disclosures, agent.rules.active
     cache = agent.reader.cache
     disclosed = [step for step in steps if step.people_left is not None]
-    model = _counted_by(agent, disclosed[-1].number if disclosed else None, now)
+    model = agent.registry.of(None, in_use.keys, now)
     holdings = index.pool(pool, in_use.pool_of)
     knowledge = knowledge_in(holdings, model, now, index.concepts, cache)
     facts = sorted(
@@ -143,7 +143,7 @@ def _recipient(
     terms = (in_use.terms(model, host, "", now.date()) for host in in_use.hosts_of(pool))
     guards = {name for each in terms if each is not None for name, _ in each.guards}
     guarded = [each.name for each in model.attributes if each.name in guards]
-    codes = knowledge if knowledge.share else None
+    codes = None if knowledge.inexpressible else knowledge
     return replace(
         listed,
         values={name: value for name, value, _ in facts},
@@ -151,18 +151,6 @@ def _recipient(
         recent=holdings.recent(now),
         inferred=[*inferred(guarded, codes, model, cache)],
     )
-
-
-def _counted_by(agent: Agent, last: int | None, now: datetime) -> Model:
-    """Choose the model by which people are counted: the one that decided the entry ``last``.
-
-    Where it is gone, the shipped one. What a model lacks of what others told makes its people
-    fewer, so one number is enough.
-    """
-    models = {each.id: each for each in agent.usable_models(now)}
-    entry = None if last is None else agent.open_vault.ledger.entry(last)
-    name = entry.model if isinstance(entry, Disclosure) else ""
-    return models.get(name) or agent.registry.of(None, agent.rules.active.keys, now)
 
 
 def forget(body: RecipientName, now: datetime, agent: Agent) -> Done:

@@ -8,7 +8,7 @@ from agent.decision.topics import Judgements
 from agent.model.model import Model
 from agent.model.reading import Interpretation, forget_vectors
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.utility import Mixture, Priced, Utility, query_utility
+from agent.tradeoff.utility import Embedded, Mixture, Priced, Utility, query_utility
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -76,28 +76,25 @@ class Cache:
         def compute() -> Utility:
             if len(judged.bits):
                 return judged.mean()
+            if model.members:
+                base = model.members[0]
+                return Embedded(self.mean_utility(base.model), base.places, base.unit)
             utilities = [self._utilities(model, each)[0] for each in range(len(model.queries))]
             return Mixture(utilities, (weights / weights.sum()).tolist())
 
         return self.get(model, "mean utility", compute)
 
-    def anonymity_set(
-        self, model: Model, known: Iterable[tuple[int, int]] = (), share: float = 1.0
-    ) -> AnonymitySet:
-        """The people who agree with pairs of person attribute and code, in any order.
-
-        ``share``: 0 to 1, of these people, those who also agree with facts that the model lacks
-        (DESIGN.md 2.8).
-        """
+    def anonymity_set(self, model: Model, known: Iterable[tuple[int, int]] = ()) -> AnonymitySet:
+        """The people who agree with pairs of person attribute and code, in any order."""
         pairs = tuple(sorted(known))
 
         def compute() -> AnonymitySet:
-            people = AnonymitySet(model.population, model.cards, pairs, share)
-            if not pairs and share >= 1:
+            people = AnonymitySet(model.population, model.cards, pairs)
+            if not pairs and not model.members:
                 people.learn(model.tables.costs())
             return people
 
-        return self.get(model, (pairs, share), compute, "anonymity sets")
+        return self.get(model, pairs, compute, "anonymity sets")
 
     def clear(self) -> None:
         """Drop everything, the readings of the encoder, which all models share, included."""
@@ -111,6 +108,11 @@ class Cache:
         def compute() -> tuple[Utility, Utility]:
             if query < len(judged.bits):
                 return (judged.coverage({query: 1.0}),) * 2
+            if model.members:
+                member = model.member_of(query)
+                both = self._utilities(member.model, query - member.first)
+                before, less = (Embedded(each, member.places, member.unit) for each in both)
+                return before, less
             shrinkage, prices = model.queries[query].shrinkage, model.tables.singles.prices
             utility = query_utility(model.rows(query), model.cards, model.estimator, shrinkage)
             return utility, utility if prices is None else Priced(utility, prices[query])

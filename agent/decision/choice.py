@@ -205,8 +205,9 @@ def _again(prepared: Prepared, horizon: int) -> dict[int, float]:
     """
     model, numbers = prepared.context.model, dict[int, float]()
     if horizon:
-        shares = model.tables.query_weights.astype(float) / model.tables.query_weights.sum()
-        numbers = dict(enumerate((horizon * shares).tolist()))
+        weights = model.tables.query_weights.astype(float)
+        usual = enumerate((horizon * weights / weights.sum()).tolist())
+        numbers = {each: number for each, number in usual if number}
     for each, times in roughly(prepared.context.knowledge.queries):
         numbers[each] = numbers.get(each, 0.0) + AGAIN * min(times, OFTEN)
     return dict(sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))[:QUERIES])
@@ -260,7 +261,16 @@ def uses_of(query: int, model: Model, cache: Cache, *, filtered: bool = False) -
     """
     if query < len(cache.judgements(model).bits):
         return utility_of(Interpretation.exact(query), model, cache, filtered=filtered)
-    mean, count = _mean(model, cache), len(model.attributes)
+    count = len(model.attributes)
+    if model.members:
+        member = model.member_of(query)
+        alone = uses_of(query - member.first, member.model, cache)
+        return cache.get(
+            model,
+            (QueryPlanner, query),
+            lambda: alone.embedded(member.places, count, member.unit),
+        )
+    mean = _mean(model, cache)
 
     def compute() -> QueryPlanner:
         stored, near = model.tables.singles.utilities_of(query), model.tables.near
@@ -296,6 +306,10 @@ def _mean(model: Model, cache: Cache) -> QueryPlanner | None:
         if len(judged.bits):
             coverage = once(lambda: judged.mean(filtered=True))
             return QueryPlanner(coverage, len(model.attributes), quick=True)
+        if model.members:
+            base = model.members[0]
+            own = _mean(base.model, cache)
+            return own and own.embedded(base.places, len(model.attributes), base.unit)
         singles = model.tables.singles.mean_of(model.tables.query_weights)
         if singles.pair_utilities is None or len(model.queries) <= FEWEST:
             return None
@@ -317,11 +331,15 @@ def _mix(model: Model, cache: Cache) -> QueryPlanner | None:
         mean = _mean(model, cache)
         if mean is None or not mean.stored:
             return mean
+        if model.members:
+            base = model.members[0]
+            alone = _mix(base.model, cache)
+            return alone and alone.embedded(base.places, count, base.unit)
         queries = (uses_of(each, model, cache).stored for each in range(len(model.queries)))
         both = np.array([matrix_of(each, count) for each in queries])
-        alone = np.diagonal(both, axis1=1, axis2=2)
-        alone = np.where(alone >= LEAST, alone, 0.0)
-        better = np.maximum(alone[:, :, None], alone[:, None, :])
+        single = np.diagonal(both, axis1=1, axis2=2)
+        single = np.where(single >= LEAST, single, 0.0)
+        better = np.maximum(single[:, :, None], single[:, None, :])
         used = np.where((better > 0) & (both - better >= LEAST), both, better)
         weights = model.tables.query_weights
         matrix = np.tensordot(weights / weights.sum(), used, axes=1)

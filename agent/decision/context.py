@@ -140,7 +140,8 @@ def _one_of(what: str, given: str, names: Iterable[str]) -> None:
 def attributes_of(models: Iterable[Model], deciding: Iterable[Model]) -> Attributes:
     """The attributes of the deciding models, each by all that any model calls it."""
     names, concepts = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
-    for each in (attribute for model in models for attribute in model.attributes):
+    parts = (part for model in models for part in (model, *model.every))
+    for each in (attribute for part in parts for attribute in part.attributes):
         # MODEL.NAME is in no rule.
         called = filter(NAME.fullmatch, (each.name, each.concept, each.shared))
         names[each.concept].update(called)
@@ -160,7 +161,8 @@ def rulebook(policy: Policy, model: Model, models: Iterable[Model]) -> Rulebook:
     holds for that.
     """
     every = (model, *models)
-    names = dict.fromkeys(each.name for some in every for each in some.attributes)
+    parts = (part for some in every for part in (some, *some.every))
+    names = dict.fromkeys(each.name for part in parts for each in part.attributes)
     guarded = with_typo_guard(policy, [*names], topic_names(policy, every))
     return Rulebook(guarded, attributes_of(every, [model]))
 
@@ -306,8 +308,8 @@ def prepare(context: Context) -> Prepared:
         if not 0 <= code < model.cards[index]:
             what = f"attribute {model.attributes[index].name!r} has no value with code {code}"
             raise UsageError(what, f"the model has the codes 0 to {model.cards[index] - 1}")
-    facts = (pairs, knowledge.share) if terms.memory == "remembers" else ()
-    anonymity_set, barred = context.cache.anonymity_set(model, *facts), barred_of(context)
+    facts = pairs if terms.memory == "remembers" else ()
+    anonymity_set, barred = context.cache.anonymity_set(model, facts), barred_of(context)
     open_ = union(at for at, each in enumerate(model.attributes) if each.name not in barred)
     forced = mask_of(terms.always, model) & open_
     waiting = mask_of(terms.ask, model) & open_ & ~forced & ~anonymity_set.disclosed
@@ -378,7 +380,7 @@ def stands_out(knowledge: Knowledge, limits: Limits, model: Model, cache: Cache)
     if limits.k is limits.risk is None:
         return False
     pairs = [(model.index(name), code) for name, code in knowledge.codes]
-    alike = cache.anonymity_set(model, pairs, knowledge.share)
+    alike = cache.anonymity_set(model, pairs)
     most = min(limits.risk or 1.0, 1 / (limits.k or 1))
     return not alike.people or alike.success > (1 + 1e-12) * most
 

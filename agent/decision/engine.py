@@ -10,11 +10,12 @@ from typing import Any, TypedDict, Unpack
 from agent.decision.cache import Cache
 from agent.decision.context import Context, Terms, rulebook, terms_under, topics_of
 from agent.decision.decide import decide
-from agent.decision.knowledge import Knowledge, share_of
+from agent.decision.knowledge import Knowledge
 from agent.decision.values import CROWD, Decision, Request, Topics
 from agent.errors import UsageError
 from agent.model.file import DEFAULTS, SHIPPED, read, shipped_model
-from agent.model.model import Concepts, Model, surest
+from agent.model.model import Concepts, Model
+from agent.model.world import world_of
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.search import Algorithm
 from policy.hosts import ANYBODY
@@ -62,8 +63,8 @@ class Engine:
         """Take at least one model; UsageError for none."""
         if not models:
             raise UsageError("no model to decide with", "name one, or open the shipped ones")
-        self.models = tuple(models)
-        self._concepts = Concepts(self.models)
+        self.models, self._world = tuple(models), world_of(models)
+        self._concepts = Concepts((self._world,))
         self._cache = Cache()
         self._lock = RLock()
 
@@ -91,14 +92,11 @@ class Engine:
         """
         request = Request(query, to, None if offers is None else tuple(sorted(offers)))
         with self._lock:
-            model, reading = surest(query, self.models, self._cache.read)
-            terms = self._terms(request, model, policy, today, options)
-            facts = {self._concepts.fact(name, value) for name, value in (knows or {}).items()}
-            codes = filter(None, (self._concepts.code(fact, model) for fact in facts))
-            share = share_of(facts, model, self._concepts, self._cache)
-            knowledge = Knowledge(share=share).with_facts(dict(codes))
-            context = Context(request, terms, knowledge, model, reading=reading, cache=self._cache)
-            return decide(context)
+            terms = self._terms(request, policy, today, options)
+            facts = [self._concepts.fact(name, value) for name, value in (knows or {}).items()]
+            codes = (self._concepts.code(fact, self._world) for fact in facts)
+            knowledge = Knowledge().with_facts(dict(filter(None, codes)))
+            return decide(Context(request, terms, knowledge, self._world, cache=self._cache))
 
     def read(self, text: str) -> Topics:
         """What a text means, by the model that reads it the surest.
@@ -106,12 +104,11 @@ class Engine:
         VersionError if another version of the encoder is installed than the model's.
         """
         with self._lock:
-            model, reading = surest(text, self.models, self._cache.read)
+            reading = self._cache.read(self._world, text)
+        queries = self._world.queries
         return Topics(
-            model=model.id,
-            topics=tuple(
-                (model.queries[each.query].text, each.probability) for each in reading.candidates
-            ),
+            model=self._world.id,
+            topics=tuple((queries[e.query].text, e.probability) for e in reading.candidates),
             chance=reading.chance,
             understood=reading.query is not None,
         )
@@ -126,7 +123,6 @@ class Engine:
     def _terms(
         self,
         request: Request,
-        model: Model,
         policy: Policy | str | Path | None,
         today: date | None,
         options: DecideOptions,
@@ -135,10 +131,10 @@ class Engine:
         if policy is not None:
             rules = policy if isinstance(policy, Policy) else load(Path(policy))
             day = today or datetime.now().astimezone().date()
-            book = rulebook(rules, model, self.models)
+            book = rulebook(rules, self._world, (self._world,))
             topics = topics_of(rules, self.models, self._cache.read, request.query)
             ruling = book.match(request.recipient or ANYBODY, request.query, day, topics)
-            terms = terms_under(ruling, model)
+            terms = terms_under(ruling, self._world)
         fields: dict[str, Any] = {**options}
         for name in fields.keys() - DecideOptions.__annotations__.keys():
             raise UsageError.unknown("option", name, DecideOptions.__annotations__)
@@ -146,12 +142,13 @@ class Engine:
             fields["trade_off"] = CROWD * fields.pop("anonymity_price")
         if "at_least" in fields:
             fields["limits"] = replace(terms.limits, k=fields.pop("at_least"))
-        never, ask = (self._named(fields.pop(each, ()), model) for each in ("never", "ask"))
+        never, ask = (self._named(fields.pop(each, ())) for each in ("never", "ask"))
         return replace(terms, excluded=terms.excluded | never, ask=terms.ask | ask, **fields)
 
-    def _named(self, names: Iterable[str], model: Model) -> frozenset[str]:
-        """The names that the model has; UsageError for one that no model has."""
-        every, wanted = {each.name for m in self.models for each in m.attributes}, frozenset(names)
+    def _named(self, names: Iterable[str]) -> frozenset[str]:
+        """The names as they are in the model; UsageError for one that no model has."""
+        every = {each.name for each in self._world.attributes}
+        wanted = frozenset(names)
         for name in sorted(wanted - every):
             raise UsageError.unknown("fact", name, every)
-        return wanted & {each.name for each in model.attributes}
+        return wanted

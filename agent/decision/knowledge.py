@@ -1,9 +1,4 @@
-"""What a recipient knows: a fold over what it was sent, in the codes of a model. Pure.
-
-Facts that the deciding model lacks are counted among the people of others, by statistical matching:
-given the facts that two models share, those that only one of them has are taken to be independent
-of the rest (DESIGN.md 2.8).
-"""
+"""What a recipient knows: a fold over what it was sent, in the codes of a model. Pure."""
 
 from bisect import bisect_right, insort
 from collections import Counter, defaultdict, deque
@@ -11,16 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import chain, permutations
-from math import prod
+from itertools import chain
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
-import numpy as np
-
 from agent.decision.cache import Cache
 from agent.decision.values import Inferred
-from agent.model.model import ANY_PEOPLE, Concepts, Meaning, Model
+from agent.model.model import Concepts, Meaning, Model
 from agent.model.reading import TextIndex
 from agent.tradeoff.measures import FEWEST
 
@@ -40,15 +32,15 @@ class Knowledge:
     ``codes``: (name, code) pairs, each name once, in ascending order; ``recent``: how many facts
     it learned within the last seven days; ``queries``: (query, times) pairs, ascending: the model's
     queries, by index, that carried something to it, and how often, each time by the probability
-    that it was meant; ``share``: 0 to 1, rho of DESIGN.md 2.8, of those who agree with ``codes``,
-    who agree with what else it holds; ``spent``: of its budget of violations, a sum of shares.
+    that it was meant; ``spent``: of its budget of violations, a sum of shares; ``inexpressible``:
+    whether it holds a fact that the model cannot express.
     """
 
     codes: tuple[tuple[str, int], ...] = ()
     recent: int = 0
     queries: History = ()
-    share: float = 1.0
     spent: float = 0.0
+    inexpressible: bool = False
 
     @property
     def names(self) -> frozenset[str]:
@@ -154,13 +146,15 @@ class Holdings(Generic[Value]):
 
 
 def people_left(knowledge: Knowledge, model: Model, cache: Cache | None = None) -> int:
-    """Count the people who agree with what is known; estimated for facts of other models."""
-    codes, share, cache = knowledge.codes, knowledge.share, cache or Cache()
-    pairs = [(model.index(name), code) for name, code in codes]
+    """Count the people who agree with what is known: nobody where a fact cannot be expressed."""
+    cache = cache or Cache()
+    pairs = [(model.index(name), code) for name, code in knowledge.codes]
+    if knowledge.inexpressible:
+        return 0
     return cache.get(
         model,
-        (people_left, codes, share),
-        lambda: round(cache.anonymity_set(model, pairs, share).people) if share else 0,
+        (people_left, knowledge.codes),
+        lambda: round(cache.anonymity_set(model, pairs).people),
     )
 
 
@@ -195,65 +189,6 @@ def inferred(
     return tuple(inferences)
 
 
-MOST = 4  # models of which every order is tried
-
-
-def weight_of(facts: Collection[Meaning], model: Model, concepts: Concepts, cache: Cache) -> float:
-    """Count the people of a model who agree with facts that it can express."""
-    codes = [code for code in (concepts.code(each, model) for each in facts) if code]
-    pairs = frozenset((model.index(name), code) for name, code in codes)
-
-    def count() -> float:
-        population, weights = model.population, model.population.weights
-        agree = population.agreeing(population.possible_codes(pairs))
-        return float(np.count_nonzero(agree) if weights is None else weights[agree].sum())
-
-    return cache.get(model, (weight_of, pairs), count)
-
-
-def share_of(
-    facts: Iterable[Meaning], model: Model, concepts: Concepts, cache: Cache | None = None
-) -> float:
-    """Rho: of the people who agree in a model, the share who agree with the other facts too.
-
-    ``facts``: all that is held; 1 where the model has all of them, 0 where a fact fits nobody, or
-    no model that is installed. Each other model counts the facts not counted yet, among its people
-    who agree with those that are; of all orders the one counts that leaves fewest. Beyond `MOST`
-    models it is a bound from below: each counts as if it were the only one. Source: DESIGN.md 2.8.
-    """
-    cache, every = cache or Cache(), [e for e in facts if e.concept not in TOLD_ANYWAY]
-    expressed = {
-        each.id: {fact for fact in every if concepts.code(fact, each) is not None}
-        for each in (model, *concepts.models)
-    }
-    if {*every} - set().union(*expressed.values()):
-        return 0.0
-
-    def in_order(others: Sequence[Model]) -> float:
-        share, counted = 1.0, expressed[model.id]
-        for other in others:
-            own = expressed[other.id]
-            some = (own & counted, own)
-            whole, agree = (weight_of(each, other, concepts, cache) for each in some)
-            same = other.stands_for == model.stands_for != ANY_PEOPLE
-            smaller = 1.0 if same else min(1.0, other.people / model.people)
-            if not own <= counted:
-                share *= smaller * agree / whole if agree else 0.0
-            counted = counted | own
-        return share
-
-    others = [each for each in concepts.models if not expressed[each.id] <= expressed[model.id]]
-    if len(others) > MOST:
-        return prod(in_order([each]) for each in others)
-    return min(map(in_order, permutations(others)))
-
-
-def unmatched(facts: Iterable[Meaning], concepts: Concepts) -> list[Meaning]:
-    """List the facts that no installed model can express: they make the share 0."""
-    facts = (each for each in facts if each.concept not in TOLD_ANYWAY)
-    return [f for f in facts if all(concepts.code(f, m) is None for m in concepts.models)]
-
-
 def knowledge_in(
     holdings: Holdings[str],
     model: Model,
@@ -263,24 +198,24 @@ def knowledge_in(
     *,
     with_queries: bool = False,
 ) -> Knowledge:
-    """Express what a pool holds in the codes of a model, and how few share the rest of it.
+    """Express what a pool holds in the codes of a model.
 
-    ``concepts``: the models that are installed, by default this one alone. A fact that the model
-    cannot express counts in ``share``; a query that it does not know is left out. ``with_queries``:
+    ``concepts``: the models that are installed, by default this one alone. What is told anyway
+    need not be expressible; a query that the model does not know is left out. ``with_queries``:
     whether to look up the queries, which only a plan uses; else there are none.
     """
     concepts, cache = concepts or Concepts((model,)), cache or Cache()
     facts = [Meaning(concept, fact.value) for concept, fact in holdings.held.items()]
-    coded = [concepts.code(fact, model) for fact in facts]
+    coded = {fact: concepts.code(fact, model) for fact in facts}
     times = defaultdict[int, float](float)
     for text, count in (holdings.times if with_queries else {}).items():
         query = cache.get(model, (TextIndex.find, text), partial(model.texts.find, text))
         if query is not None and count:
             times[query] += count
     return Knowledge(
-        codes=tuple(sorted(code for code in coded if code is not None)),
+        codes=tuple(sorted(code for code in coded.values() if code is not None)),
         recent=holdings.recent(now),
         queries=tuple(sorted(times.items())),
-        share=share_of(facts, model, concepts, cache) if None in coded else 1.0,
         spent=sum(holdings.spent.values()),
+        inexpressible=any(e.concept not in TOLD_ANYWAY and coded[e] is None for e in facts),
     )

@@ -6,14 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
-from itertools import chain
+from itertools import chain, compress, count
 from typing import Annotated, Literal
 from unicodedata import normalize
 
+import numpy as np
 from msgspec import Meta
 
 from agent.errors import DamagedModelError, UsageError
 from agent.model.reading import normalise, spelling
+from agent.tradeoff.shares import KindShares, Shares
 from agent.tradeoff.utility import MOST_PRICE
 
 Scope = Literal["person", "request"]
@@ -314,3 +316,36 @@ def check_queries(queries: Sequence[Query], estimator: str, *, whole: bool) -> N
             raise damaged(f"query {query.text!r} has a shrinkage of {query.shrinkage:g}")
         if whole and query.spellings != tuple(map(spelling, query.phrasings)):
             raise damaged(f"query {query.text!r} has a phrasing with another's spelling")
+
+
+def hanging_of(attributes: Sequence[Attribute]) -> dict[int, tuple[int, frozenset[int]]]:
+    """The ``hanging`` of a population, from what the values of columns imply for others."""
+    columns, hanging = columns_of(attributes), dict[int, tuple[int, frozenset[int]]]()
+    place = {each.name: at for at, each in enumerate(columns)}
+    for at, each in enumerate(columns):
+        for name in filter(place.__contains__, each.decides):
+            silent = (name not in each.implies.get(value, {}) for value in each.values)
+            hanging[place[name]] = at, frozenset(compress(count(), silent))
+    return hanging
+
+
+def shares_of(attributes: Sequence[Attribute], kinds: Sequence[SharedKind]) -> Shares | None:
+    """The ``shares`` of a population, from the kinds that count its attributes."""
+    columns, names = columns_of(attributes), [each.name for each in kinds]
+    values = {each.name: each.values for each in columns}
+    values |= {each.name: (UNSPECIFIED, *each.values) for each in kinds}
+    place = {each.name: at for at, each in enumerate(columns)}
+    of_kinds = tuple(
+        KindShares(
+            shares=np.array(each.shares),
+            several=each.several,
+            parent=names.index(each.parent) if each.parent in names else None,
+            column=place.get(each.parent or ""),
+            given=None
+            if each.parent is None
+            else np.array([each.given.get(value, each.shares) for value in values[each.parent]]),
+        )
+        for each in kinds
+    )
+    of = tuple(names.index(each.shared) for each in attributes if each.shared)
+    return Shares(of_kinds, of) if kinds else None

@@ -78,7 +78,8 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
     },
     "weights": {"population.weights": (("F64",), "N")},
 }
-_IN_METADATA = [each.name for each in fields(Model) if each.name not in ("tables", "digest")]
+_ELSEWHERE = ("tables", "digest", "members")
+_IN_METADATA = [each.name for each in fields(Model) if each.name not in _ELSEWHERE]
 _STATED = ("donors", "kinds")  # sections with a list in the metadata
 ENCODERS = {"topics": Encoder(ENCODER, ENCODER_VERSION)}  # whose vectors the classifier takes
 MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9  # beyond, a sum of them loses the small ones or overflows

@@ -1,9 +1,9 @@
 """The model as a value, and what its facts mean across models, which share concepts, not names."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import compress, count, pairwise
+from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -16,13 +16,13 @@ from agent.model.attributes import (
     Block,
     Query,
     SharedKind,
-    columns_of,
     damaged,
+    hanging_of,
+    shares_of,
 )
-from agent.model.reading import NOTHING, Interpretation, TextIndex
+from agent.model.reading import NOTHING, Candidate, Interpretation, TextIndex
 from agent.model.tables import Tables, check_below, read_only
 from agent.model.unwrapping import unwrapped
-from agent.tradeoff.shares import KindShares, Shares
 from agent.tradeoff.tables import Population, QueryRows, union
 from agent.tradeoff.utility import Estimator
 
@@ -38,7 +38,8 @@ class Model:
     ``stands_for``: whom the population counts, a plural, ANY_PEOPLE where it does not say which;
     ``options``: with what it was built; ``validation``: what held-out users said about it;
     ``donors``: which attributes were drawn from other surveys; ``kinds``: facts beyond them;
-    ``digest``: SHA-256 of its file, 64 hexadecimal digits, empty before it is written.
+    ``digest``: SHA-256 of its file, 64 hexadecimal digits, empty before it is written; ``members``:
+    of a world, the models that it is made of, that of its people first.
     Two models are equal if their contents are.
     """
 
@@ -55,11 +56,12 @@ class Model:
     donors: tuple[Block, ...] = ()
     kinds: tuple[SharedKind, ...] = ()
     digest: str = ""
+    members: tuple["Member", ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
         object.__setattr__(self, "validation", MappingProxyType(dict(self.validation)))
-        hanging, shares = _hanging(self.attributes), _shares(self.attributes, self.kinds)
+        hanging, shares = hanging_of(self.attributes), shares_of(self.attributes, self.kinds)
         blocks = masks_of(self.donors, self.attributes)
         if hanging or blocks or shares is not None:
             people = replace(self.tables.population, hanging=hanging, blocks=blocks, shares=shares)
@@ -71,6 +73,11 @@ class Model:
         shown = f"{people / 1e6:,.0f} million" if many else f"{people:,.0f}"
         counts = f"{len(self.queries)} queries, {self.persons} facts, {about}{shown} people"
         return f"<Model {self.id}: {counts}>"
+
+    @property
+    def every(self) -> tuple["Model", ...]:
+        """The models that it is made of: itself, where it is no world."""
+        return tuple(each.model for each in self.members) or (self,)
 
     @cached_property
     def population(self) -> Population:
@@ -142,12 +149,22 @@ class Model:
         The encoder is loaded for a text that is neither a name nor a phrasing; VersionError if
         another version than the model's is installed.
         """
+        if self.members:
+            owners = {id(each.model): each for each in self.members}
+            model, reading = surest(text, [each.model for each in self.members], Model.read)
+            first = owners[id(model)].first
+            queries = (Candidate(first + e.query, e.probability) for e in reading.candidates)
+            return replace(reading, candidates=tuple(queries))
         query, classifier = self.texts.find(text), self.tables.classifier
         if query is not None:
             return Interpretation.exact(query)
         if classifier is None or not text.strip():
             return NOTHING
         return classifier.read(unwrapped(text))
+
+    def member_of(self, query: int) -> "Member":
+        """The member of a world that knows a query; IndexError without members."""
+        return [each for each in self.members if each.first <= query][-1]
 
     def rows(self, query: int) -> QueryRows:
         """The rows of a query, computed anew on each call; DamagedModelError as `check_rows`.
@@ -194,37 +211,18 @@ class Model:
         return [(slice(one[0], two[0]), slice(one[1], two[1])) for one, two in pairwise(ends)]
 
 
-def _hanging(attributes: Sequence[Attribute]) -> dict[int, tuple[int, frozenset[int]]]:
-    """The ``hanging`` of a population, from what the values of columns imply for others."""
-    columns, hanging = columns_of(attributes), dict[int, tuple[int, frozenset[int]]]()
-    place = {each.name: at for at, each in enumerate(columns)}
-    for at, each in enumerate(columns):
-        for name in filter(place.__contains__, each.decides):
-            silent = (name not in each.implies.get(value, {}) for value in each.values)
-            hanging[place[name]] = at, frozenset(compress(count(), silent))
-    return hanging
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """A model of a world (`world.world_of`).
 
+    ``first``: the index of its first query in the world; ``places``: for each of its attributes the
+    index in the world; ``unit``: kappa, by which its utilities are multiplied, from 1.
+    """
 
-def _shares(attributes: Sequence[Attribute], kinds: Sequence[SharedKind]) -> Shares | None:
-    """The ``shares`` of a population, from the kinds that count its attributes."""
-    columns, names = columns_of(attributes), [each.name for each in kinds]
-    values = {each.name: each.values for each in columns}
-    values |= {each.name: (UNSPECIFIED, *each.values) for each in kinds}
-    place = {each.name: at for at, each in enumerate(columns)}
-    of_kinds = tuple(
-        KindShares(
-            shares=np.array(each.shares),
-            several=each.several,
-            parent=names.index(each.parent) if each.parent in names else None,
-            column=place.get(each.parent or ""),
-            given=None
-            if each.parent is None
-            else np.array([each.given.get(value, each.shares) for value in values[each.parent]]),
-        )
-        for each in kinds
-    )
-    of = tuple(names.index(each.shared) for each in attributes if each.shared)
-    return Shares(of_kinds, of) if kinds else None
+    model: Model
+    first: int
+    places: tuple[int, ...]
+    unit: float = 1.0
 
 
 def masks_of(blocks: Sequence[Block], attributes: Sequence[Attribute]) -> tuple[int, ...]:
@@ -306,15 +304,21 @@ class Kind(NamedTuple):
 
     def called(self, name: str) -> bool:
         """Whether a name means this kind: its own, that in a model, or MODEL.NAME."""
-        names = ({each.name, f"{model.id}.{each.name}"} for model, each in self.attributes)
+        names = ({each.name, f"{model.id}.{each.name}"} for model, each in self.owners)
         return name == self.concept or any(name in each for each in names)
+
+    @property
+    def owners(self) -> Iterator[tuple[Model, Attribute]]:
+        """The attributes, and those of the models that a world is made of."""
+        parts = (part for model, _ in self.attributes for part in (model, *model.every))
+        return ((e, e.by_concept[self.concept]) for e in parts if self.concept in e.by_concept)
 
     def meaning(self, value: str, name: str = "") -> Meaning | None:
         """The meaning of a listed value, else None; ``name``: MODEL.NAME prefers a model."""
         if value == UNSPECIFIED:
             return Meaning(self.concept, UNSPECIFIED)
         for model, each in sorted(
-            self.attributes, key=lambda owner: name != f"{owner[0].id}.{owner[1].name}"
+            self.owners, key=lambda owner: name != f"{owner[0].id}.{owner[1].name}"
         ):
             if value in each.values:
                 return meaning_of(each.name, value, model)
@@ -329,7 +333,7 @@ class Concepts:
     def __init__(self, models: Sequence[Model] = ()) -> None:
         """Take the usable models; the first that has a fact names it."""
         self.models = tuple(models)
-        self._by_id = {model.id: model for model in models}
+        self._by_id = {each.id: each for model in models for each in (*model.every, model)}
 
     def current(self, fact: Meaning) -> Meaning:
         """A fact by today's concepts.

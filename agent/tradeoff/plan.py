@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache as once
 from functools import cached_property
 from math import fsum, inf
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from agent.tradeoff.local_search import ROUNDING, SetFunction
 from agent.tradeoff.tables import Floats, Indexes, Rows, SetFigures, members, union
-from agent.tradeoff.utility import Utility
+from agent.tradeoff.utility import Embedded, Utility
 
 
 class Pairwise(Utility):
@@ -111,6 +112,18 @@ class QueryPlanner(SetFigures, Utility):
         self.utility, self.least, self._limit = utility, least, limit
         self._focus, self._prepared = 0, -1  # the set whose neighbours are counted next, and last
         self.quick = quick
+
+    def embedded(self, places: Sequence[int], count: int, unit: float) -> "QueryPlanner":
+        """The same by the numbers of its attributes among ``count``, times ``unit``."""
+        at, rows = np.array(places, dtype=np.intp), dict[int, Floats]()
+        for mask, row in self.stored.items():
+            inside = [*members(mask)]
+            whole = np.full(count, unit * row[inside[0]] if inside else 0.0)
+            whole[at] = unit * row
+            rows[union(places[each] for each in inside)] = whole
+        limit = None if self._limit is None else unit * self._limit
+        utility = once(lambda: Embedded(self, places, unit))
+        return QueryPlanner(utility, count, rows, limit, self.least, quick=self.quick)
 
     @property
     def submodular(self) -> bool:

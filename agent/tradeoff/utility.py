@@ -314,6 +314,36 @@ class Priced(Utility):
         return less
 
 
+class Embedded(Utility):
+    """A utility of some of more attributes, by their numbers among these, and in another unit."""
+
+    def __init__(self, utility: Utility, places: Sequence[int], unit: float) -> None:
+        """Take U, the number among more of each of its attributes, and what U is times."""
+        self._utility, self._unit = utility, unit
+        self._own = {place: own for own, place in enumerate(places)}
+        self.limit = unit * utility.limit
+
+    @property
+    def submodular(self) -> bool:
+        """Whether the utility is: no other attribute adds anything."""
+        return self._utility.submodular
+
+    def value(self, mask: int) -> float:
+        """U(A) in the other unit, in bits."""
+        return self._unit * self._utility.value(self._inner(mask))
+
+    def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
+        """The same for A u {V}, for each V in ``attributes``, none of them in A."""
+        some = [each for each in attributes if each in self._own]
+        figures = self._utility.extensions(self._inner(mask), [self._own[each] for each in some])
+        values = dict(zip(some, figures, strict=True))
+        level = self._utility.value(self._inner(mask)) if len(some) < len(attributes) else 0.0
+        return [self._unit * values.get(each, level) for each in attributes]
+
+    def _inner(self, mask: int) -> int:
+        return sum(1 << own for place, own in self._own.items() if mask >> place & 1)
+
+
 class Mixture(Utility):
     """The weighted sum of utilities, as of the queries that a text may mean (DESIGN.md 2.9)."""
 

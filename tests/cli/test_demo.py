@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from agent.cli.demo import PROFILE, REQUESTS, TERMS, Story
+from agent.cli.demo import PROFILE, REQUESTS, TERMS, Story, profile_in
 from agent.decision.context import Context, Terms
 from agent.decision.decide import decide as decision_of
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
 from agent.model.file import default_models, read
+from agent.model.world import world_of
 from policy.settings import Mode
 from tests.cli.conftest import Run
 from tests.cli.examples import cli_model
@@ -23,12 +24,13 @@ MODEL = cli_model()
 
 def villager(terms: Terms, profile: Any = VILLAGER) -> Story:  # noqa: ANN401  (a mapping that watches)
     """Tell what the villager asks."""
-    return Story({MODEL.id: profile}, [MODEL]).tell(ASKED, terms)
+    return Story(profile, MODEL).tell(ASKED, terms)
 
 
 @pytest.fixture(scope="module")
 def shipped() -> Story:
-    return Story(PROFILE, [read(each) for each in default_models()]).tell(REQUESTS, TERMS)
+    world = world_of([read(each) for each in default_models()])
+    return Story(profile_in(world), world).tell(REQUESTS, TERMS)
 
 
 def test_each_request_is_decided_from_what_its_recipient_holds() -> None:
@@ -53,7 +55,7 @@ def test_each_request_is_decided_from_what_its_recipient_holds() -> None:
         assert held["a.example"] == {"region": 2}
         assert told.held("a.example") == "Region: hills"
         assert told.held("c.example") == "nothing"
-        assert told.people_left("a.example", MODEL) == told.entries[-1].people_left == 20
+        assert told.people_left("a.example") == told.entries[-1].people_left == 20
 
 
 def test_a_value_is_read_only_once_the_set_is_fixed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,10 +82,9 @@ def test_a_value_is_read_only_once_the_set_is_fixed(monkeypatch: pytest.MonkeyPa
 
 def test_the_story_is_told_in_words_of_the_shipped_models(shipped: Story) -> None:
     """Eight requests to three recipients, one of them about what no model should know."""
-    for model in shipped.models:
+    for model in shipped.model.every:
         for name, value in PROFILE[model.id].items():
             assert model.attributes[model.index(name)].code(value) > 0
-    assert {each.model.id for each in shipped.entries} == {model.id for model in shipped.models}
     unread = [each.decision for each in shipped.entries if not each.decision.read_as]
     assert [each.request.query for each in unread] == ["why does my knee hurt"]
     assert not unread[0].disclosed

@@ -282,7 +282,7 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
 @pytest.mark.parametrize(
     ("owner", "step"),
     [
-        (OneModel, "usable"),
+        (OneModel, "of"),
         (Consent, "offered"),
         (Consent, "overlay"),
         (agent.daemon.handle, "knowledge_in"),

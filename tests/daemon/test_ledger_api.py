@@ -1,7 +1,6 @@
 """What the vault keeps, for the user's own eyes."""
 
 from dataclasses import replace
-from datetime import datetime
 
 import pytest
 from hypothesis import given
@@ -10,10 +9,11 @@ from msgspec import structs
 
 from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
-from agent.daemon.model_registry import Keys
+from agent.decision.decide import counted_among
 from agent.decision.values import Inferred
 from agent.errors import LockedError, UsageError, VaultError
-from agent.model.model import Meaning, Model
+from agent.model.model import Meaning
+from agent.model.world import world_of
 from agent.wire.decide import Ask
 from agent.wire.policy import Disclose, Word
 from agent.wire.state import ProfileChange
@@ -284,33 +284,24 @@ def test_what_follows_from_a_fact_changes_with_it_and_is_said() -> None:
     assert [(each.name, each.value) for each in gone.implied] == [(then.name, None)]
 
 
-class Two(OneModel):
-    """A registry with another model that calls a fact of its own like one of the first."""
-
-    def usable(self, keys: Keys, now: datetime) -> list[Model]:
-        own, *rest = MODEL.attributes
-        other = replace(own, title="Age of the car", concept="two.age")
-        both = replace(MODEL, id="two", stands_for="drivers", attributes=(other, *rest))
-        return [*super().usable(keys, now), both]
-
-
-def test_a_fact_is_named_and_counted_by_the_model_that_told_it() -> None:
-    """Where another calls a different fact alike: in what is undone, in lists and in numbers."""
+def test_a_fact_that_two_models_call_alike_has_two_names() -> None:
+    """In what is undone, and in lists; both are counted in the one world."""
     agent, vault = living(OPEN)
-    calls, age = Calls(agent, lambda: MONDAY), MODEL.attributes[0]
-    agent.registry = Two(MODEL)
+    calls, (age, *rest) = Calls(agent, lambda: MONDAY), MODEL.attributes
+    other = replace(age, title="Age of the car", concept="two.age")
+    world = world_of([MODEL, replace(MODEL, id="two", attributes=(other, *rest))])
+    agent.registry = OneModel(world)
     agent.use_models(vault, MONDAY)
     calls.change_profile(ProfileChange(set={f"two.{age.name}": age.values[2]}))
-    entry = disclosed(MONDAY, "shop.example", age=age.values[2])
+    entry = disclosed(MONDAY, "shop.example", age_two=age.values[2])
     means = (Meaning("two.age", age.values[2]),)
-    vault.ledger.append(structs.replace(entry, model="two", means=means))
+    vault.ledger.append(structs.replace(entry, means=means))
     [recipient], [handled] = calls.recipients(), calls.requests()
     held = calls.recipients(recipient="shop.example")[0]
-    assert [*held.values] == recipient.held == ["two.age"]
+    assert [*held.values] == recipient.held == ["age_two"]
     for each in (recipient, held):
-        assert each.among is not None
-        assert each.among.people == "drivers"
-    titles = {"two.age": "Age of the car", "age": age.title}
+        assert each.among == counted_among(MODEL)
+    titles = {"age_two": "Age of the car", "age": age.title}
     assert outcome_of(handled, titles) == "Age of the car"
     said = calls.undo().what
     assert said.startswith("Changed Age of the car in your profile")

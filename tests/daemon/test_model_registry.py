@@ -52,9 +52,12 @@ def filled(tmp_path: Path) -> Filled:
 
 
 def test_the_shipped_model_is_always_there(filled: Filled) -> None:
-    """By its name and as the one that is meant by none, whatever keys are trusted."""
+    """By its name, and in the world that is meant by none, whatever keys are trusted."""
     keys = (STRANGER,)
-    shipped = filled.registry.of(None, keys, filled.now)
+    world = filled.registry.of(None, keys, filled.now)
+    assert world is filled.registry.of(None, keys, filled.now + timedelta(minutes=1))
+    shipped = filled.registry.of(SHIPPED[0], keys, filled.now)
+    assert shipped in world.every
     assert filled.registry.of(SHIPPED[0], ANY, filled.now).digest == shipped.digest
     status, *_ = filled.registry.status(keys, filled.now)
     assert (status.name, status.shipped, status.problem) == (SHIPPED[0], True, None)
@@ -73,7 +76,8 @@ def test_a_model_that_is_added_is_a_copy(filled: Filled) -> None:
     model = filled.registry.of("mine", ANY, filled.now)
     assert (added.name, added.digest, added.maker) == ("mine", model.digest, None)
     assert filled.registry.status(ANY, filled.now)[-1] == added
-    assert [each.id for each in filled.registry.usable(ANY, filled.now)] == [*DEFAULTS, "made-1"]
+    [world] = filled.registry.usable(ANY, filled.now)
+    assert {each.id for each in world.every} == {*DEFAULTS, "made-1"}
     [file] = filled.registry.folder.iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
     assert filled.registry.folder.stat().st_mode & 0o777 == 0o700
@@ -95,7 +99,8 @@ def test_only_trusted_makers_are_used(filled: Filled) -> None:
         with pytest.raises(SignatureError):
             filled.registry.of(name, keys, filled.now)
         assert filled.registry.of(name, ANY, filled.now)
-    assert [each.id for each in filled.registry.usable((key,), filled.now)] == [*DEFAULTS, "signed"]
+    [world] = filled.registry.usable((key,), filled.now)
+    assert {each.id for each in world.every} == {*DEFAULTS, "signed"}
     problems = [each.problem for each in filled.registry.status((key,), filled.now)]
     assert [problem is None for problem in problems] == [True, True, True, False, True]
 

@@ -45,7 +45,9 @@ def test_the_surest_model_decides_and_knows_facts_by_any_models_name(engine: Eng
 
 def test_a_text_is_read_as_topics(engine: Engine) -> None:
     """By the model that decides, the likeliest first; a name or a phrasing for sure."""
-    sure = Topics(model="so2017", topics=(("version_control", 1),), chance=1, understood=True)
+    sure = Topics(
+        model=engine.decide(TEXT).model, topics=(("version_control", 1),), chance=1, understood=True
+    )
     assert engine.read("hi, version controls?") == sure
     for text in ("which editor for rust", "thirty-two degrees in kelvin"):
         decision, found = engine.decide(text, SITE), engine.read(text)
@@ -101,7 +103,6 @@ def test_a_result_is_computed_once_for_a_model() -> None:
     people = cache.anonymity_set(model, [(1, 2), (0, 1)])
     assert people is cache.anonymity_set(model, ((0, 1), (1, 2)))
     assert cache.anonymity_set(model) is not cache.anonymity_set(model, [(0, 1)])
-    assert cache.anonymity_set(model) is not cache.anonymity_set(model, share=0.5)
     before = cache.anonymity_set(model), cache.get(model, "key", object), cache.read(model, "x")
     cache.clear()
     after = cache.anonymity_set(model), cache.get(model, "key", object), cache.read(model, "x")
@@ -113,8 +114,11 @@ def test_the_least_recently_used_goes_first() -> None:
     """However many are asked for."""
     cache, model = Cache(), small_model()
     first = cache.anonymity_set(model, [(0, 0)])
-    for number in range(SIZES["anonymity sets"]):
-        cache.anonymity_set(model, share=1 / (number + 2))
+    others = [[(0, region), (1, town)] for region in range(3) for town in range(4)]
+    others += [[(1, town)] for town in range(4)]
+    assert len(others) == SIZES["anonymity sets"]
+    for each in others:
+        cache.anonymity_set(model, each)
     assert cache.anonymity_set(model, [(0, 0)]) is not first
     recent = Recent[int, object](2)
     kept = recent.get(1, object)
@@ -132,3 +136,17 @@ def test_the_mean_weighs_the_queries() -> None:
     each = [cache.utility(model, query).value(0b11) for query in (0, 1)]
     assert cache.mean_utility(model).value(0b11) == pytest.approx((2 * each[0] + each[1]) / 3)
     assert priced == pytest.approx([each[0] - 1 / 32, each[1] - 7 / 32])
+
+
+def test_the_best_fact_of_a_survey_leaves_at_balanced() -> None:
+    """For its best question, among the people of the US: its bits are worth judged ones."""
+    engine = agent.open("everyday", "so2017")
+    survey = engine.models[1]
+    bits = survey.tables.singles.utilities
+    query, fact = divmod(int(bits.argmax()), bits.shape[1])
+    text = survey.queries[query].text
+    for mode in ("dynamic", "planned"):
+        decision = engine.decide(text, SITE, anonymity_price=0.5, mode=mode)
+        assert survey.attributes[fact].name in decision.disclosed
+        assert decision.figures.people > 2e8
+        assert decision.figures.people_left > 100_000

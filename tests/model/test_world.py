@@ -1,0 +1,115 @@
+"""A world knows what its models know, and counts its people in one of them."""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.decision.cache import Cache
+from agent.decision.choice import uses_of
+from agent.model.file import read, shipped_model
+from agent.model.model import Model
+from agent.model.world import MOST_SHARE, UNITS, world_of
+from tests.decision.made import NAMES, PERSONS, judged, made_model
+
+
+def guest(seed: int) -> Model:
+    """Return a model that shares the concepts of two facts, and of no others."""
+    model = made_model(seed, people=60, queries=5)
+    shared = {"age", "gender"}
+    attributes = (
+        replace(each, concept=each.concept if each.name in shared else f"guest.{each.name}")
+        for each in model.attributes
+    )
+    return replace(model, id="Guest 1", attributes=tuple(attributes))
+
+
+@cache
+def made_world(seed: int) -> Model:
+    """Return a world of a model of topics and a guest."""
+    base = judged(made_model(seed, people=200, queries=5), seed)
+    return world_of([guest(seed + 1), base])
+
+
+def test_one_model_is_its_own_world() -> None:
+    """It counts its own people."""
+    model = guest(1)
+    assert world_of([model]) is model
+    assert model.every == (model,)
+
+
+@given(st.integers(0, 9))
+def test_a_world_knows_what_its_models_know(seed: int) -> None:
+    """Each fact once, under a name of its own; its people are those of the model of most."""
+    world = made_world(seed)
+    base, other = world.every
+    assert world.people == base.people == max(each.people for each in world.every)
+    assert [each.concept for each in world.attributes[:PERSONS]] == list(NAMES[:PERSONS])
+    names = [each.name for each in world.attributes]
+    assert names[PERSONS:] == ["region_guest_1", "job_guest_1", "hours", "hours_guest_1"]
+    for member in world.members:
+        assert len({*member.places}) == len(member.places)
+        for own, place in zip(member.model.attributes, member.places, strict=True):
+            assert world.attributes[place].concept == own.concept
+        own_queries = world.queries[member.first : member.first + len(member.model.queries)]
+        assert own_queries == member.model.queries
+    for kind, at in zip(world.kinds, (1, 3), strict=True):
+        rows = other.population.columns[at]
+        counts = np.bincount(rows, minlength=len(kind.values) + 1)[1:]
+        assert kind.shares == pytest.approx(np.minimum(counts / counts.sum(), MOST_SHARE))
+
+
+@given(st.integers(0, 9), st.integers(0, 4), st.integers(0, 2**8 - 1))
+def test_a_query_gains_what_it_gains_in_its_own_model(seed: int, query: int, mask: int) -> None:
+    """Times the unit; what its model does not know adds nothing."""
+    world, other = made_world(seed), made_world(seed).every[1]
+    member = world.members[1]
+    inside = sum(1 << own for own, place in enumerate(member.places) if mask >> place & 1)
+    own = uses_of(query, other, Cache())
+    found = uses_of(member.first + query, world, Cache())
+    assert found.value(mask) == pytest.approx(member.unit * own.value(inside), abs=1e-12)
+    plain = Cache().utility(world, member.first + query).value(mask)
+    assert plain == pytest.approx(member.unit * Cache().utility(other, query).value(inside))
+    rest = [each for each in range(8) if not mask >> each & 1]
+    for each, bits in zip(rest, found.extensions(mask, rest), strict=True):
+        assert bits == pytest.approx(found.value(mask | 1 << each), abs=1e-12)
+    assert found.limit >= found.value(mask) - 1e-12
+
+
+def test_the_unit_makes_all_that_helps_worth_the_same() -> None:
+    """Judged bits of all that helps a topic over bits of all that helps a query; 1 by itself."""
+    world = made_world(3)
+    figures = world.tables.judged
+    assert figures is not None
+    bits = np.mean([e.bits for e, t in zip(world.queries, figures.totals, strict=False) if t])
+    other = world.every[1]
+    useful = other.tables.singles.utilities.max(axis=1)
+    assert world.members[0].unit == 1.0
+    assert world.members[1].unit == pytest.approx(np.clip(0.9 * bits / np.mean(useful), *UNITS))
+
+
+def test_a_text_is_read_by_the_model_that_knows_it() -> None:
+    """As its query, behind those of the models before."""
+    world = made_world(2)
+    base = world.every[0]
+    renamed = tuple(replace(e, text=f"other {e.text}") for e in world.every[1].queries)
+    world = world_of([base, replace(world.every[1], queries=renamed)])
+    assert world.read("trains today").certain == 3
+    assert world.read("other trains today").certain == 8
+    assert world.member_of(8).model.id == "Guest 1"
+
+
+@cache
+def shipped() -> Model:
+    return world_of([read(shipped_model(name)) for name in ("everyday", "so2017")])
+
+
+def test_software_is_decided_among_the_people_of_the_us() -> None:
+    """Its facts are counted by shares, and none of its rows is a person."""
+    world = shipped()
+    assert world.people == world.every[0].people > 2e8
+    assert all(each <= MOST_SHARE for kind in world.kinds[-30:] for each in kind.shares)
+    assert 1 <= world.members[1].unit <= UNITS[1]
