@@ -3,7 +3,7 @@
 The face for programs, without daemon, vault or files of its own; nothing deeper needs importing:
 
     engine = agent.open()                          # the shipped models; or a name, or a path
-    decision = engine.decide("dinner ideas", to="search.example", knows={"sex": "female"})
+    decision = engine.decide("dinner ideas", to="search.example", knows={"diet": "vegetarian"})
     decision.share                                 # names, never values
 
 `examples/python/README.md` has more. For utilities and costs of your own: `agent.tradeoff`.
@@ -27,15 +27,15 @@ __all__ = ["Decision", "Engine", "Fact", "Model", "Policy", "ReticentError", "de
 
 
 def open(*models: str | Path) -> Engine:  # noqa: A001  (as a program reads it: agent.open)
-    """Return an engine for models by name or path; without any, for its default ones.
+    """Return an engine for models by name or path; without any, for the shipped ones.
 
     UsageError where there is no such file; DamagedModelError or VersionError where it must not be
     used.
     """
     from agent.decision.engine import Engine, load_model
-    from agent.model.file import DEFAULTS
+    from agent.model.file import SHIPPED
 
-    return Engine([load_model(each) for each in models or DEFAULTS])
+    return Engine([load_model(each) for each in models or SHIPPED])
 
 
 def decide(query: str, to: str = "", **named: Any) -> Decision:  # noqa: ANN401  (of the engine's)

@@ -3,7 +3,7 @@
     python -m examples.build_shipped_models [FOLDER]
 
 Needs the extra `build`. The same tables give the same bytes. `reticent model build --describe
-examples/data/atus/model.toml --users ... --events ... --phrasings ... --background ...` does the
+examples/data/so2017/model.toml --users ... --events ... --phrasings ... --background ...` does the
 same for one of them.
 """
 
@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from agent.build.build import build_model
 from agent.build.options import BuildOptions, read_description
 from agent.model.file import SHIPPED, SUFFIX, shipped_model, write
-from examples.phrasings import phrasings_of, write_background
+from examples.phrasings import PHRASINGS, write_background
 
 DATA = Path(__file__).parent / "data"
 
@@ -22,14 +22,14 @@ DATA = Path(__file__).parent / "data"
 def options_of(name: str, folder: Path) -> BuildOptions:
     """Find what the model of a name is built from; texts of other topics go to a folder."""
     described = read_description(DATA / name / "model.toml")
-    if described.topics is not None:  # the people are those of another model
+    if described.topics is not None:  # the base of its people is the Time Use Survey
         return BuildOptions(users=DATA / "atus" / "users.csv.gz", description=described)
     background = folder / f"{name}.csv"
-    write_background(name, background)
+    write_background(background)
     return BuildOptions(
         users=DATA / name / "users.csv.gz",
         events=DATA / name / "events.csv.gz",
-        phrasings=phrasings_of(name),
+        phrasings=PHRASINGS,
         background=background,
         description=described,
     )

@@ -23,7 +23,7 @@ PICTURE = Path(__file__).with_name("popup.png")
 EXTENSION = Path(__file__).parents[1] / "agent/browser_extension"
 CHROMIUM = "/usr/bin/chromium"
 HOST = "chat.example"
-QUESTION = "What could I do this weekend with two kids?"
+QUESTION = "Quick dinner ideas for a weeknight?"
 POLICY = f"""\
 preset = "balanced"
 

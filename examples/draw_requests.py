@@ -32,13 +32,13 @@ POLICY = """\
 preset = "balanced"
 
 [attributes]
-occupation = "ask"
-int_python = "ask"
+diet = "ask"
+credit = "ask"
 """
 PASSPHRASE = "of a vault that is gone in a moment"  # noqa: S105  (it opens nothing that stays)
 SIZE = (116, 32)  # columns and lines
 PATIENCE = 30.0  # seconds for the daemon to begin, and to read texts
-DRAWN = 2.0  # seconds for all that is asked to stand there
+DRAWN = 3.0  # seconds for all that is asked to stand there
 KEYS = ("down",) * 3  # below what waits, to a request that carried something
 ELSEWHERE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # fonts that would be fetched
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent.cli.main import outcome
 
-COMMAND = 'reticent model decide --query "what could I do this weekend with two kids" --explain'
+COMMAND = 'reticent model decide --query "quick dinner ideas for two" --explain'
 ROWS = 12  # lines of the table that are drawn
 PICTURE = Path(__file__).with_name("terminal.svg")
 

@@ -58,7 +58,7 @@ DIRECT: Mapping[str, tuple[str, Callable[[str], Any]]] = {  # settings of the ma
     "lambda": ("trade_off", float),
 }
 SOURCE = "--set"
-MODEL = "The model. By default the world of those that come with reticent."
+MODEL = "The model. By default all that come with reticent, as one."
 SET = (
     "A setting, as a policy has it: anonymity_price=0.5, k=100, age.disclose=never. Also "
     "algorithm, cost and cost_k, and lambda for a cost that counts no people. May be repeated."
@@ -118,7 +118,8 @@ def context_of(
     noted(rules, models := with_others(chosen))
     topics = topics_of(rules, models, Model.read, request[1])
     ruling = rulebook(rules, chosen, models).match(*request, topics)
-    terms = _with_settings(ruling, settings, chosen)
+    one_each = frozenset(each.name for each in chosen.attributes if not each.further)
+    terms = replace(_with_settings(ruling, settings, chosen), available=one_each)
     if query is None:
         terms = replace(terms, mode="standing")
     attributes = {name: chosen.attributes[chosen.index(name)] for name in sorted(know)}
@@ -127,9 +128,9 @@ def context_of(
 
 
 def _model(rules: Policy, request: tuple[str, str, Any], path: Path | None) -> Model:
-    """Read the model of a file, or that a policy asks for, or the world of the default ones."""
+    """Read the model of a file or that a policy asks for, by default the world of the shipped."""
     if path is not None:
-        return read_model(path, keys=rules.trusted_keys)
+        return read_model(path, rules.trusted_keys)
     verdict = Rulebook(rules, {}).match(*request).settings.get("model")
     if verdict is not None and verdict.value not in SHIPPED:
         what = f"{verdict.rule.name!r} asks for the model {verdict.value!r}"

@@ -17,11 +17,13 @@ from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, line, pick
 from agent.cli.questions import KEYS, ask_values, concerned, most_useful
 from agent.daemon.locale import LOCALE
 from agent.daemon.profile import new_id
+from agent.decision.knowledge import TOLD_ANYWAY
 from agent.decision.values import Fact
 from agent.errors import UsageError, VaultError
 from agent.files import create_private, private_folder, read_bytes
-from agent.model.file import default_models, read
+from agent.model.file import read, shipped_models
 from agent.model.model import Concepts, Meaning, Model
+from agent.model.world import world_of
 from agent.paths import Paths, paths
 from agent.vault import secrets
 from agent.vault.profile import planned
@@ -38,6 +40,7 @@ PRESETS = ("generous", "balanced", "strict")
 PRESET = "balanced"
 DEMO = "demo"  # in place of a file: the facts of `reticent demo`
 DOZEN = 12  # questions to begin with
+HARMLESS = 0.12  # the most sensitivity of a fact that they are about, in bits
 STARTER = """\
 # What may leave, to whom, and at what price. Edit it by hand: the daemon reads it again whenever it
 # changes, and `reticent policy check FILE` says what is wrong with it.
@@ -141,8 +144,8 @@ def init(
     check_free(Location.of(at))
     if keyring:
         check_keyring()
-    models = [read(each) for each in default_models()]
-    own = _read_facts(profile, [*models, LOCALE])
+    world = world_of([*map(read, shipped_models())])
+    own = _read_facts(profile, [world, LOCALE])
     asking = at_terminal() and not passphrase_stdin
     if asking:
         say(FIRST)
@@ -151,7 +154,7 @@ def init(
             keyring = click.confirm(KEYRING, default=False, err=True)
         preset = preset or (None if at.policy.exists() else ask_preset())
         if profile is None:
-            own = ask_first_facts(models)
+            own = ask_first_facts(world)
     else:
         passphrase, preset = read_passphrase(PROMPTS["passphrase"]), preset or PRESET
     with uninterrupted():
@@ -188,18 +191,19 @@ def wait_until_written_down(*, clear: bool) -> None:
         click.clear()
 
 
-def ask_first_facts(models: Sequence[Model]) -> tuple[Fact, ...]:
+def ask_first_facts(world: Model) -> tuple[Fact, ...]:
     """Ask for the user's facts that matter most; skipped ones are left out.
 
     The facts of the first model come first: it is of what everybody does.
     """
     say(ABOUT_YOU)
-    useful = most_useful(models, concerned(models))
-    easy = [each for each in useful if not any(own.sensitivity for _, own in each.attributes)]
-    first = sorted(easy[:DOZEN], key=lambda fact: models.index(fact.attributes[0][0]))
+    every = most_useful(world, concerned(world))
+    useful = [each for each in every if each.name not in TOLD_ANYWAY]
+    easy = [each for each in useful if each.attributes[0][1].sensitivity <= HARMLESS]
+    first = sorted(easy[:DOZEN], key=lambda kind: kind.concept not in world.every[0].by_concept)
     rest = counted(len(useful) - len(first), "question")
     say(f"{KEYS} `reticent profile edit` has {rest} more, at any time.")
-    return _with_implied(ask_values(first), models)
+    return _with_implied(ask_values(first), [world])
 
 
 def _with_implied(values: Mapping[str, str], models: Sequence[Model]) -> tuple[Fact, ...]:
@@ -222,7 +226,7 @@ def _read_facts(file: Path | None, models: Sequence[Model]) -> tuple[Fact, ...]:
     values: Mapping[str, str] = {}
     try:
         if file == Path(DEMO) and not file.exists():
-            values = {f"{model}.{k}": v for model, own in PROFILE.items() for k, v in own.items()}
+            values = PROFILE
         elif file is not None:
             values = read_profile(read_bytes(file, LARGEST), models)
         return _with_implied(values, models)

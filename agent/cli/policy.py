@@ -17,7 +17,7 @@ from agent.decision.context import attributes_of, audited, rulebook, topics_of
 from agent.decision.decide import read_by
 from agent.errors import PolicyError, Problem, ReticentError, UsageError, nearest
 from agent.files import check_ours
-from agent.model.file import SHIPPED, SUFFIX, default_models, read, shipped_model
+from agent.model.file import SHIPPED, SUFFIX, read, shipped_model, shipped_models
 from agent.model.model import Model
 from agent.model.signature import trusted
 from agent.model.world import world_of
@@ -99,12 +99,12 @@ def noted(policy: Policy, models: Sequence[Model]) -> None:
 
 
 def installed_models() -> list[Model]:
-    """Read the models that come with reticent and those that were added; LOCALE is the last."""
-    models = [*map(read, default_models())]
+    """The world of the models that come with reticent and of those that were added, and LOCALE."""
+    models = [*map(read, shipped_models())]
     for path in sorted(paths().models.glob(f"*{SUFFIX}")):
         with suppress(ReticentError):  # `reticent model list` says why
             models.append(read(path))
-    return [*models, LOCALE]
+    return [world_of(models), LOCALE]
 
 
 def with_others(model: Model) -> list[Model]:
@@ -113,13 +113,13 @@ def with_others(model: Model) -> list[Model]:
 
 
 def read_model(path: Path | None, keys: Sequence[str] = ()) -> Model:
-    """Read the model in a file, by default the world of the default ones.
+    """Read the model in a file, by default the world of the shipped ones.
 
     ``keys``: those that the policy trusts, none for any; a shipped model needs none.
     """
     if path is not None:
         return trusted(path, () if path in map(shipped_model, SHIPPED) else keys)
-    return world_of([read(each) for each in default_models()])
+    return world_of([*map(read, shipped_models())])
 
 
 def note_unknown_query(query: str, model: Model) -> None:

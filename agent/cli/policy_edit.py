@@ -318,7 +318,8 @@ def replayed(text: str) -> str:
 
 def questions(model: Model) -> str:
     """Write the questions as TOML to fill in: about facts that not anybody would be told."""
-    asked = (each for each in model.attributes if each.sensitivity > LEVELS["anybody"])
+    kinds = (each for each in model.attributes if not each.further)
+    asked = (each for each in kinds if each.sensitivity > LEVELS["anybody"])
     lines = [f'# {each.name} = "{whom(each.sensitivity)}"  # {each.title}' for each in asked]
     return shipped_text("questions.toml").replace("# FACTS", "\n".join(lines)).rstrip()
 

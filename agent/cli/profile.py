@@ -1,7 +1,7 @@
 """`reticent profile`: the user's own facts."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -19,6 +19,7 @@ from agent.errors import UsageError
 from agent.files import create_private, read_bytes
 from agent.model.file import SUFFIX, read, shipped_model
 from agent.model.model import Concepts, Kind, Model, unknown_person
+from agent.model.world import world_of
 from agent.paths import paths
 from agent.vault.profile import values_of
 from agent.wire.client import Client
@@ -81,13 +82,17 @@ def edit() -> Output:
     """
     _check_terminal()
     with door() as client:
-        models = _models(client)
-        own = values_of(client.call("profile").facts)
-        offered = most_useful(models, concerned([each for each in models if each is not LOCALE]))
+        models, own = _models(client), values_of(client.call("profile").facts)
+        offered = most_useful(models[0], concerned(models[0]))
         kinds = Concepts(models).kinds.values()
         offered += [each for each in kinds if each.attributes[0][0] is LOCALE]
-        current = {each.name: own[each.concept] for each in offered if each.concept in own}
-        return _change(client, ProfileChange(set=ask_values(offered, current)))
+        current = {each.name: own[each.concept] for each in kinds if each.concept in own}
+        return _change(client, _answered(ask_values(offered, current)))
+
+
+def _answered(values: Mapping[str, str]) -> ProfileChange:
+    unset = [name for name, value in values.items() if not value]
+    return ProfileChange(set={k: v for k, v in values.items() if v}, unset=unset)
 
 
 @profile.command(name="set")
@@ -107,8 +112,9 @@ def set_(*, names: tuple[str, ...]) -> Output:
     unset = [each.removesuffix("=") for each in names if each.endswith("=")]
     to_ask = [each for each in names if not each.endswith("=")]
     with door() as client:
-        values = _asked(to_ask, _models(client)) if to_ask else {}
-        return _change(client, ProfileChange(set=values, unset=unset))
+        change = _asked(to_ask, client) if to_ask else ProfileChange()
+        change = msgspec.structs.replace(change, unset=[*change.unset, *unset])
+        return _change(client, change)
 
 
 def _change(client: Client, change: ProfileChange) -> Output:
@@ -134,11 +140,12 @@ def _check_terminal() -> None:
         raise UsageError("this asks for values, and there is no terminal", hint)
 
 
-def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
+def _asked(names: Sequence[str], client: Client) -> ProfileChange:
     """Ask at the terminal for values; UsageError for a name that no model has.
 
     A name that several kinds share asks for each of them.
     """
+    models, own = _models(client), values_of(client.call("profile").facts)
     current, kinds = Concepts(models).kinds.values(), dict[str, Kind]()
     for name in names:
         named = {each.name: each for each in current if each.called(name)}
@@ -147,7 +154,8 @@ def _asked(names: Sequence[str], models: Sequence[Model]) -> dict[str, str]:
             raise VALUE_GIVEN if is_value else unknown_person(name, models)
         kinds |= named
     _check_terminal()
-    return ask_values([*kinds.values()])
+    before = {each.name: own[each.concept] for each in current if each.concept in own}
+    return _answered(ask_values([*kinds.values()], before))
 
 
 @profile.command(name="import")
@@ -206,7 +214,7 @@ def _changes_text(planned: Changed, titles: Titles) -> str:
 
 
 def _models(client: Client) -> list[Model]:
-    """Read the models that the daemon uses, and LOCALE."""
+    """Read the world of the models that the daemon uses, and LOCALE."""
     statuses: list[ModelStatus] = client.call("models")
     usable = [each for each in statuses if each.problem is None]
     folder = paths().models
@@ -214,7 +222,7 @@ def _models(client: Client) -> list[Model]:
         shipped_model(each.name) if each.shipped else folder / f"{each.name}{SUFFIX}"
         for each in usable
     )
-    return [*map(read, files), LOCALE]
+    return [world_of([*map(read, files)]), LOCALE]
 
 
 @profile.command()

@@ -19,28 +19,33 @@ KEYS = (
 )
 
 
-def concerned(models: Sequence[Model]) -> list[Model]:
-    """Ask which models concern the user: the first does, and those the user agrees to."""
-    others = (each for each in models[1:] if click.confirm(concerns(each.id), err=True))
-    return [*models[:1], *others]
+def concerned(world: Model) -> list[Model]:
+    """Ask which models of a world concern the user: the first does, and those agreed to."""
+    others = (each for each in world.every[1:] if click.confirm(concerns(each.id), err=True))
+    return [*world.every[:1], *others]
 
 
-def most_useful(models: Sequence[Model], of: Sequence[Model]) -> list[Kind]:
-    """The facts of the models ``of``, those first that help most on their own.
+def most_useful(world: Model, of: Sequence[Model]) -> list[Kind]:
+    """The kinds of facts of the models ``of`` in a world, those first that help most on their own.
 
-    A fact that others follow from comes before them. ``models``: all, by which facts are named.
+    A kind that others follow from comes before them.
     """
-    cache = Cache()
+    cache, kinds = Cache(), Concepts([world]).kinds.values()
 
-    def gain(fact: Kind) -> float:
+    def gain(kind: Kind) -> float:
+        attributes = ((model, model.by_concept.get(kind.concept)) for model in of)
         return sum(
             float(cache.mean_utility(model).value(1 << model.index(each.name)))
-            for model, each in fact.attributes
-            if model in of
+            for model, each in attributes
+            if each is not None
         )
 
-    kinds = Concepts(models).kinds.values()
-    kinds_of = [fact for fact in kinds if any(model in of for model, _ in fact.attributes)]
+    kinds_of = [
+        kind
+        for kind in kinds
+        if any(kind.concept in model.by_concept for model in of)
+        and not kind.attributes[0][1].further
+    ]
     implied = _implied(kinds_of)
     ordered: dict[str, Kind] = {}
     for fact in sorted(kinds_of, key=gain, reverse=True):
@@ -53,8 +58,10 @@ def most_useful(models: Sequence[Model], of: Sequence[Model]) -> list[Kind]:
 def ask_values(kinds: Sequence[Kind], before: Mapping[str, str] = NONE) -> dict[str, str]:
     """Ask for values of facts at the terminal; skipped ones are left out.
 
-    What follows from an answer is not asked, and gives way to it where it was asked before.
-    ``before``: values that are set. Enter keeps them, and an answer that one came back to.
+    What follows from an answer is not asked, and gives way to it where it was asked before. Several
+    facts of a kind are one question, whose answer sets all of them: to "" those beyond the answer
+    that were set. ``before``: values that are set. Enter keeps them, and an answer that one came
+    back to.
     """
     implied, given, at = _implied(kinds), dict[str, str](), 0
 
@@ -76,13 +83,16 @@ def ask_values(kinds: Sequence[Kind], before: Mapping[str, str] = NONE) -> dict[
         set_ = {name for name, value in values.items() if value != UNSPECIFIED}
         excluded = {row.get(kind.name) for (name, _), row in implied.items() if name in set_}
         offered = in_order(value for value in kind.choices[1:] if value not in excluded)
-        answer = _ask_value(kind, offered, kept=kind.name in values)
-        if answer == REST:
+        slots = _slots(kind)
+        answers = _ask_values(kind, offered, len(slots), kept=kind.name in values)
+        if REST in answers:
             break
-        if answer == BACK:
+        if BACK in answers:
             at = max((each for each in places if each < at), default=at)
             continue
-        given |= {kind.name: answer} if answer else {}
+        if answers:
+            named = dict(zip(slots, answers, strict=False))
+            given |= {**{name: "" for name in slots if name in values}, **named}
         at += 1
     follow = follows({**before, **given})
     return {name: value for name, value in given.items() if name not in follow}
@@ -101,18 +111,34 @@ def _implied(kinds: Sequence[Kind]) -> dict[tuple[str, str], dict[str, str]]:
     return implied
 
 
-def _ask_value(kind: Kind, values: Sequence[str], *, kept: bool) -> str:
-    """Ask for one value, REST, BACK, or nothing for Enter; what is typed is not echoed."""
+def _slots(kind: Kind) -> tuple[str, ...]:
+    """The names of all facts of a kind, that of the first first."""
+    model, own = kind.attributes[0]
+    slots = (each.slots for each in model.kinds if each.name == own.shared)
+    return (kind.name, *next(slots, ("",))[1:])
+
+
+def _ask_values(kind: Kind, values: Sequence[str], most: int, *, kept: bool) -> list[str]:
+    """Ask for values, REST or BACK, none for Enter; what is typed is not echoed."""
     titles = [value_title(each, kind.title) for each in values]
     numbered = [*enumerate(titles, start=1), (0, "prefer not to say")]
     click.echo(facts((str(number), title) for number, title in numbered), err=True)
+    what = "Number" if most == 1 else f"Numbers, up to {most}, with commas between them"
     while True:
-        text = line("Number, or Enter to keep your answer" if kept else "Number")
+        text = line(f"{what}, or Enter to keep your answer" if kept else what)
         if text in {"", REST, BACK}:
-            return text
-        for names in (values, titles):
-            with suppress(UsageError):
-                return values[names.index(chosen(text, names))]
-        if text in {"0", UNSPECIFIED}:
-            return UNSPECIFIED
+            return [text] if text else []
+        parts = [text] if most == 1 else [each.strip() for each in text.split(",")]
+        for each in ([text], parts):
+            answers = [_value_of(part, values, titles) for part in each]
+            if None not in answers and len({*answers}) == len(answers) <= most:
+                return [*filter(None, answers)]
         say(f"That is not one of the answers: type a number from 0 to {len(values)}, or Enter.")
+
+
+def _value_of(text: str, values: Sequence[str], titles: Sequence[str]) -> str | None:
+    """The value that a text names, by its number or its words; None where it names none."""
+    for names in (values, titles):
+        with suppress(UsageError):
+            return values[names.index(chosen(text, names))]
+    return UNSPECIFIED if text in {"0", UNSPECIFIED} else None

@@ -14,7 +14,7 @@ from agent.daemon.policy_file import Fingerprint, fingerprint_of
 from agent.decision.cache import Cache
 from agent.errors import ModelError, ReticentError, SignatureError, UnsafeError, UsageError, reason
 from agent.files import PRIVATE, check_ours, private_folder, read_bytes, replace_bytes
-from agent.model.file import DEFAULTS, MAX_BYTES, SHIPPED, SUFFIX, shipped_model
+from agent.model.file import MAX_BYTES, SHIPPED, SUFFIX, shipped_model
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation, encode
 from agent.model.signature import MAX_SIGNATURE_BYTES, maker, signature_path, trusted
@@ -53,20 +53,19 @@ class ModelRegistry:
         """Find the model of a name, by default the world of those in use.
 
         UsageError if there is none, ModelError if it must not be used: where none may, the first
-        of the default ones.
+        of those shipped.
         """
         if name is None and (usable := self.usable(keys, now)):
             return usable[0]
-        model = self._look(DEFAULTS[0] if name is None else name, keys, now).model
+        model = self._look(SHIPPED[0] if name is None else name, keys, now).model
         if isinstance(model, ReticentError):
             raise model
         return model
 
     def usable(self, keys: Keys, now: datetime) -> list[Model]:
-        """The one world of the models in use, the default ones and those added; or none."""
+        """The one world of the models that may be used, those shipped first; or none."""
         if self._usable is None or self._usable[0] != keys or abs(now - self._usable[1]) >= EVERY:
-            names = (name for name in self.names() if name in DEFAULTS or name not in SHIPPED)
-            looks = [self._look(name, keys, now).model for name in names]
+            looks = [self._look(name, keys, now).model for name in self.names()]
             models = [each for each in looks if isinstance(each, Model)]
             if [*map(id, models)] != [*map(id, self._members)]:
                 self._members, self._world = models, [world_of(models)] if models else []

@@ -113,6 +113,15 @@ def figures_of(
     )
 
 
+def accounted(prepared: Prepared) -> list[int]:
+    """The attributes with an outcome: all but second and third facts of a kind that are not set."""
+    return [
+        index
+        for index, each in enumerate(prepared.context.model.attributes)
+        if not each.further or prepared.barred.get(each.name) != "not set"
+    ]
+
+
 def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     terms, model = prepared.context.terms, prepared.context.model
     anonymity_set, count = prepared.anonymity_set, round(prepared.anonymity_set.people)
@@ -143,7 +152,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     looked_at: Iterable[int] = members(result.mask | waiting)
     if not (brief and result.mask):
         objective.survey(result.mask)
-        looked_at = range(len(model.attributes))
+        looked_at = accounted(prepared)
     outcomes = tuple(_outcome(prepared, choice, index) for index in looked_at)
     pending = None
     if waiting:

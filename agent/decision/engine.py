@@ -13,7 +13,7 @@ from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import CROWD, Decision, Request, Topics
 from agent.errors import UsageError
-from agent.model.file import DEFAULTS, SHIPPED, read, shipped_model
+from agent.model.file import SHIPPED, read, shipped_model
 from agent.model.model import Concepts, Model
 from agent.model.world import world_of
 from agent.tradeoff.measures import Metric
@@ -24,7 +24,7 @@ from policy.rules import Policy
 from policy.settings import Memory, Mode
 
 
-def load_model(name: str | Path = DEFAULTS[0]) -> Model:
+def load_model(name: str | Path = SHIPPED[0]) -> Model:
     """A model by the name of one that ships with Reticent, or by the path of its file.
 
     UsageError where there is no such file; DamagedModelError or VersionError where it must not be
@@ -85,14 +85,16 @@ class Engine:
         """Choose which facts to share with a request: their names, never values.
 
         ``query``: the text; ``to``: the recipient, a host; ``knows``: facts that it has, values by
-        name; ``offers``: names of the facts that it can use, by default all. ``policy``: sets the
-        terms, where the ``options`` say nothing else; ``today``: for its rules that expire.
-        UsageError for a name, value or number that cannot be; PolicyError for a policy with
-        mistakes. Source: DESIGN.md 2.
+        name; ``offers``: names of the facts that it can use, by default the first of each kind.
+        ``policy``: sets the terms, where the ``options`` say nothing else; ``today``: for its rules
+        that expire. UsageError for a name, value or number that cannot be; PolicyError for a policy
+        with mistakes. Source: DESIGN.md 2.
         """
         request = Request(query, to, None if offers is None else tuple(sorted(offers)))
         with self._lock:
             terms = self._terms(request, policy, today, options)
+            firsts = {each.name for each in self._world.attributes if not each.further}
+            terms = replace(terms, available=frozenset(firsts | {*(offers or ())}))
             facts = [self._concepts.fact(name, value) for name, value in (knows or {}).items()]
             codes = (self._concepts.code(fact, self._world) for fact in facts)
             knowledge = Knowledge().with_facts(dict(filter(None, codes)))

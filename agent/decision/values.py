@@ -253,8 +253,9 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     ``model``: the id of the model that decided; ``read_as``: what the query means, None where it is
     not understood; ``readings``: all that it may mean, the surest first. ``outcomes``: all
-    attributes of the model, in its order; in brief only what is disclosed or waits, where anything
-    is; none where a rule blocks the request, or the query is not known. ``pending``: the
+    attributes of the model, in its order, but second and third facts of a kind that are not set; in
+    brief only what is disclosed or waits, where anything is; none where a rule blocks the request,
+    or the query is not known. ``pending``: the
     figures with what is worth disclosing too, but waits for the user. ``guarded``: what is told
     about each guarded attribute.
 

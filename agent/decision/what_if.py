@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from agent.decision.choice import choice_of, objective_of
 from agent.decision.context import Context, mask_of, prepare
-from agent.decision.decide import added_by, figures_of, read_by
+from agent.decision.decide import accounted, added_by, figures_of, read_by
 from agent.decision.engine import Engine
 from agent.decision.values import Curve, CurvePoint, Decision, Figures, Outcome, SetComparison
 from agent.errors import UsageError
@@ -66,8 +66,8 @@ def weigh(
         for each, limit in zip(sets, broken, strict=True)
     )
     decided, rows = {each.name: each for each in decision.outcomes}, list[Outcome]()
-    for index, attribute in enumerate(model.attributes):
-        own, gain, cost = 1 << index, None, None
+    for index in accounted(prepared):
+        attribute, own, gain, cost = model.attributes[index], 1 << index, None, None
         if anonymity_set.combinations(mask | own) <= COMBINATIONS:
             gain, cost = added_by(own, mask, objective)
         outcome = decided.get(attribute.name) or Outcome(

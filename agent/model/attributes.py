@@ -64,6 +64,11 @@ class Attribute:
     words: Mapping[str, str] = field(default_factory=dict, hash=False)
     shared: str = ""
 
+    @property
+    def further(self) -> bool:
+        """Whether it is the second or third fact of a kind of which a person may hold several."""
+        return self.shared not in ("", self.name)
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "concept", self.concept or self.name)
         object.__setattr__(self, "value_concepts", self.value_concepts or self.values)

@@ -96,8 +96,7 @@ _RANGES: Sequence[tuple[str, int | EllipsisType, float, float]] = (
     ("reading.calibration", 0, MIN_WEIGHT, MAX_WEIGHT),  # the temperature
     ("reading.calibration", 1, LEAST_TOPIC, 1),  # the threshold
 )
-SHIPPED = ("atus", "so2017", "everyday")
-DEFAULTS = SHIPPED[:2]  # those in use where no other is named; the first where one is needed
+SHIPPED = ("everyday", "so2017")  # in use where no other is named; the first where one is needed
 MAX_BYTES = 2**30
 WHOLE = 2**24  # bytes; of a larger file the rows of a query are verified when they are needed
 SUFFIX = ".safetensors"
@@ -254,14 +253,14 @@ def _check_ranges(tensors: Tensors) -> None:
         raise damaged("tensor 'near.queries' is not in ascending order")
 
 
-def shipped_model(name: str = DEFAULTS[0]) -> Path:
+def shipped_model(name: str = SHIPPED[0]) -> Path:
     """The path of a shipped model (shipped/NOTICE.md)."""
     return Path(__file__).with_name("shipped") / f"{name}{SUFFIX}"
 
 
-def default_models() -> tuple[Path, ...]:
-    """The paths of the shipped models in use where no other is named, the first one first."""
-    return tuple(map(shipped_model, DEFAULTS))
+def shipped_models() -> tuple[Path, ...]:
+    """The paths of the shipped models, the first one first."""
+    return tuple(map(shipped_model, SHIPPED))
 
 
 def read(path: Path, *, whole: bool = False) -> Model:

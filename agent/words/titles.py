@@ -24,6 +24,7 @@ _ONE = {"years": "year", "people": "person", "hours": "hour", "days": "day", "ch
 _UNIT = re.compile(r"(?:number of )?(years|people|hours|days|children)\b")
 LONGEST = 80  # characters of a title, a value or a phrase
 SEPARATOR = ", "
+_FURTHER = re.compile(r" \((?:second|third)\)$")  # of a title, where a person holds several
 REST = "else"  # the key of what is said for a value that has no phrase of its own
 # Markup of prompts and pages, and letters that nobody sees, in which text can be hidden.
 _STEERING = re.compile(
@@ -230,11 +231,11 @@ def phrase(title: str, value: str) -> str:
 
     ``title``: of the attribute. One that is not known here is named beside its value.
     """
-    phrases: Mapping[str, str] = _table("phrases").get(title, NONE)
+    phrases: Mapping[str, str] = _table("phrases").get(_FURTHER.sub("", title), NONE)
     text = phrases.get(value, phrases.get(REST))
     if text is None:
         return plain(fact(title, value))
-    return plain(text.replace("{value}", value_title(value, title)))
+    return plain(text.replace("{value}", value_title(value, title)).replace(SEPARATOR, "; "))
 
 
 def about(phrases: Iterable[str], whom: str = "me") -> str:

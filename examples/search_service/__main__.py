@@ -79,7 +79,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _run(asked: argparse.Namespace) -> None:
-    model = load_model(asked.model or "atus")
+    model = load_model(asked.model or "so2017")
     if asked.log is None:
         asyncio.run(serve(Service.of(model, Journal()), asked.port))
         return
@@ -99,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--port", type=_port, default=PORT, help=f"by default {PORT}; 0 for any")
     parser.add_argument("--log", type=Path, help="file for a line of JSON per chosen result")
-    parser.add_argument("--model", type=Path, help="by default atus, everyday life")
+    parser.add_argument("--model", type=Path, help="by default so2017, software")
     return parser
 
 

@@ -16,7 +16,6 @@ STUDIES = {"yes": True, "full_time": True, "part_time": True, "no": False, "not_
 USA, UK, LATIN = ("US", "CA"), ("GB", "AU", "IE", "NZ"), ("MX", "AR", "CL", "BR")
 # Countries of a region, the one with most people first: the engine's own regions are countries.
 REGIONS = {
-    **dict.fromkeys(("northeast", "midwest", "south", "west"), USA),  # of the US
     "usa_canada": USA,
     "uk_ireland_anz": UK,
     "latin_america": LATIN,

@@ -34,8 +34,7 @@ def figures() -> Iterator[str]:
     yield f"copying {TOUCHED / 1e6:.0f} MB: p50 {at(copying, 50)} ms; multiples (x) are of this"
     bus = float(np.median(copying))
     yield from _fresh(model, bus)
-    for name in ("so2017", "atus"):
-        yield from _off_the_path(name, bus)
+    yield from _off_the_path("so2017", bus)
     yield from _planned(model)
 
 

@@ -1,19 +1,18 @@
-"""What the shipped models read of texts that were labelled first, and never learned from."""
+"""What the model so2017 reads of texts that were labelled first, and never learned from."""
 
 import csv
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from agent.decision.engine import load_model
-from agent.model.model import Model, surest
-from examples.phrasings import DATA, MODELS
+from agent.model.model import Model
+from examples.phrasings import DATA
 
-TABLES = (DATA / "everyday.csv", DATA / "blind.csv")
+LABELLED = DATA / "labelled.csv"
 
 
 class Read(NamedTuple):
-    """What the surest of some models makes of labelled texts; one flag for each text.
+    """What a model makes of labelled texts; one flag for each text.
 
     ``known``: whether a text that means a query is read; ``right``: of those read, whether as one
     of the right queries; ``unknown``: whether a text that means none is read.
@@ -24,12 +23,12 @@ class Read(NamedTuple):
     unknown: list[bool]
 
 
-def labelled(table: Path, models: Sequence[Model]) -> Read:
-    """Return how the texts of a table are read; several right queries are separated by a bar."""
+def labelled(model: Model) -> Read:
+    """Return how the texts of the table are read; several right queries are separated by a bar."""
     found = Read([], [], [])
-    with table.open(encoding="utf-8", newline="") as file:
+    with LABELLED.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            model, reading = surest(row["text"], models, Model.read)
+            reading = model.read(row["text"])
             read = reading.query is not None
             (found.known if row["query"] else found.unknown).append(read)
             if row["query"] and reading.query is not None:
@@ -39,9 +38,7 @@ def labelled(table: Path, models: Sequence[Model]) -> Read:
 
 def figures() -> Iterator[str]:
     """Print how many are read, and how many of these rightly."""
-    models = [load_model(name) for name in MODELS]
-    for table in TABLES:
-        known, right, unknown = labelled(table, models)
-        yield f"{table.stem} texts that mean a query: {sum(known)} of {len(known)} are read"
-        yield f"of these rightly: {sum(right)} of {len(right)}"
-        yield f"{table.stem} texts that mean none: {sum(unknown)} of {len(unknown)} are read"
+    known, right, unknown = labelled(load_model("so2017"))
+    yield f"texts that mean a query: {sum(known)} of {len(known)} are read"
+    yield f"of these rightly: {sum(right)} of {len(right)}"
+    yield f"texts that mean none: {sum(unknown)} of {len(unknown)} are read"

@@ -113,7 +113,7 @@ block = ["debt"]
 [attributes]
 region = "auto"
 hobby = { disclose = "ask", sensitivity = 0.25 }
-shoe_size = { guard = 1 }
+sex = { guard = 1 }
 
 [[rule]]
 name = "books"

@@ -74,6 +74,7 @@ def test_each_setting_reaches_the_terms(
     )
     assert decide_(run, village, *options, "--know", "region=coast").code == 0
     terms = Terms(
+        available=frozenset({"region", "shoe_size", "hobby", "at_work"}),  # one fact of each kind
         excluded=frozenset({"at_work"}),
         trade_off=2,
         metric="k-anonymity",

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from agent.cli.demo import PROFILE, REQUESTS, TERMS, Story, profile_in
+from agent.cli.demo import PROFILE, REQUESTS, TERMS, Story
 from agent.decision.context import Context, Terms
 from agent.decision.decide import decide as decision_of
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
-from agent.model.file import default_models, read
+from agent.model.file import read, shipped_models
 from agent.model.world import world_of
 from policy.settings import Mode
 from tests.cli.conftest import Run
@@ -29,8 +29,7 @@ def villager(terms: Terms, profile: Any = VILLAGER) -> Story:  # noqa: ANN401  (
 
 @pytest.fixture(scope="module")
 def shipped() -> Story:
-    world = world_of([read(each) for each in default_models()])
-    return Story(profile_in(world), world).tell(REQUESTS, TERMS)
+    return Story(PROFILE, world_of([*map(read, shipped_models())])).tell(REQUESTS, TERMS)
 
 
 def test_each_request_is_decided_from_what_its_recipient_holds() -> None:
@@ -81,13 +80,14 @@ def test_a_value_is_read_only_once_the_set_is_fixed(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_story_is_told_in_words_of_the_shipped_models(shipped: Story) -> None:
-    """Eight requests to three recipients, one of them about what no model should know."""
-    for model in shipped.model.every:
-        for name, value in PROFILE[model.id].items():
-            assert model.attributes[model.index(name)].code(value) > 0
-    unread = [each.decision for each in shipped.entries if not each.decision.read_as]
-    assert [each.request.query for each in unread] == ["why does my knee hurt"]
-    assert not unread[0].disclosed
+    """Eight requests to five recipients: one of them needs nothing personal, and gets nothing."""
+    for name, value in PROFILE.items():
+        assert shipped.world.attributes[shipped.world.index(name)].code(value) > 0
+    assert all(each.decision.read_as for each in shipped.entries)
+    silent = [each.decision.request.query for each in shipped.entries if not each.values]
+    assert silent == ["what does ubiquitous mean"]
+    dinner = shipped.entries[0].values
+    assert {"diet", "allergies"} <= dinner.keys()
 
 
 def test_the_demo_shows_every_request(run: Run, shipped: Story) -> None:

@@ -15,8 +15,9 @@ from agent.cli.demo import PROFILE
 from agent.cli.questions import ask_values, most_useful
 from agent.decision.cache import Cache
 from agent.errors import VaultError
-from agent.model.file import default_models, read, shipped_model
+from agent.model.file import read, shipped_models
 from agent.model.model import Concepts
+from agent.model.world import world_of
 from agent.paths import paths
 from agent.vault.profile import named_values
 from agent.vault.secrets import Secret
@@ -32,6 +33,7 @@ from tests.vault.test_simulatable import LIFE
 from tests.vault.values import own_values
 
 Begin = Callable[..., Ran]
+WORLD = world_of([*map(read, shipped_models())])
 
 
 @pytest.fixture(autouse=True)
@@ -136,14 +138,14 @@ def test_everything_is_asked(answering: Begin) -> None:
             "nobody",
             "Strict",
             "",
-            "35 to 44",
+            "minnesota",
             "1",
             "no such",
-            "SALES",
-            "<",
-            "1",
+            "35-44",
             "<",
             "",
+            "youngest 5-9",
+            "4, 2",
             "-",
             "",
         ),
@@ -154,38 +156,44 @@ def test_everything_is_asked(answering: Begin) -> None:
     assert "no such'" not in ran.err
     assert "'nobody' is not one of these" in ran.err
     assert _preset() == "strict"
-    atus = read(shipped_model())
-    first = in_order(atus.attributes[atus.index("occupation")].values[1:])[0]
-    values = [("age", "35_44"), ("work", "employed"), ("occupation", first)]
-    life = named_values(values, [atus]) | {"student": "unspecified"}  # it hangs on age
-    hanging = ("atus.hours", "atus.industry", "atus.employer")  # on work
-    assert _kept() == life | dict.fromkeys(hanging, "unspecified")
+    allergies, budgets = (
+        in_order(WORLD.attributes[WORLD.index(name)].values[1:]) for name in ("allergies", "budget")
+    )
+    values = {"place": "Minnesota", "budget": budgets[0], "age": "35-44"}
+    values |= {"children": "youngest 5-9"}
+    values |= {"allergies": allergies[3], "allergies_2": allergies[1]}
+    assert _kept() == named_values(values.items(), [WORLD])
     assert [each.kind for each in key_slots(here().vault)] == ["passphrase", "recovery", "keyring"]
-    assert "sales" not in ran.out
-    assert "1 of 12: Age" in ran.err
+    assert "Minnesota" not in ran.out
+    assert "1 of 12: State" in ran.err
     assert "Do you write software" in ran.err
-    assert "`reticent profile edit` has 10 questions more" in " ".join(ran.err.split())
+    assert "`reticent profile edit` has 94 questions more" in " ".join(ran.err.split())
 
 
 def test_what_helps_most_is_asked_first() -> None:
     """By the models' own utilities, and after what it may follow from."""
-    models = [read(each) for each in default_models()]
-    every = Concepts(models).kinds.values()
-    names = [each.name for each in most_useful(models, models)]
-    assert sorted(names) == sorted(each.name for each in every)
-    above = {"student": "age", "youngest_child": "children"}
-    above |= dict.fromkeys(("hours", "atus.occupation", "industry", "employer"), "work")
-    assert all(names.index(one) < names.index(other) for other, one in above.items())
-    cache = Cache()
+    world, cache = WORLD, Cache()
+    kinds = most_useful(world, world.every)
+    every = [each for each in world.attributes if not each.further]
+    assert sorted(each.name for each in kinds) == sorted(each.name for each in every)
+    names = [each.name for each in kinds]
+    above = {follows for each in every for row in each.implies.values() for follows in row}
+    for each in every:
+        for follows in {name for row in each.implies.values() for name in row}:
+            assert names.index(each.name) < names.index(follows)
+    implying = {each.name for each in every if each.implies}
     gains = [
-        sum(cache.mean_utility(m).value(1 << m.index(own.name)) for m, own in each.attributes)
-        for name in names
-        for each in every
-        if each.name == name and name not in above.values()
+        sum(
+            cache.mean_utility(model).value(1 << model.index(model.by_concept[each.concept].name))
+            for model in world.every
+            if each.concept in model.by_concept
+        )
+        for each in kinds
+        if each.name not in implying | above
     ]
     assert gains == sorted(gains, reverse=True)
-    [life] = {each.attributes[0][0].id for each in most_useful(models, models[:1])}
-    assert life == "atus"
+    life = most_useful(world, world.every[:1])
+    assert {each.concept for each in life} <= {*world.every[0].by_concept}
 
 
 def test_everything_can_be_skipped(answering: Begin) -> None:
@@ -205,12 +213,12 @@ def test_everything_can_be_skipped(answering: Begin) -> None:
 def test_what_hangs_on_a_fact_is_set_and_said(begin: Begin, tmp_path: Path) -> None:
     """What the file states stands, and is not said again."""
     profile = tmp_path / "facts.toml"
-    profile.write_text('[atus]\nwork = "unemployed"\nhours = "no_job"\n')
+    profile.write_text('work_status = "unemployed"\noccupation = "not working"\n')
     ran = begin("--profile", profile)
     assert ran.code == 0, ran.err
     said = " ".join(ran.err.split())
     assert "Also set, since it follows: " in said
-    assert "hours" not in said.partition("Also")[2]
+    assert "job" not in said.partition("Also")[2].replace("reticent", "")
 
 
 def test_ctrl_c_at_the_end_undoes_nothing(
@@ -299,6 +307,4 @@ def test_the_demos_facts_and_the_keyring(
     assert begin("--profile", "demo", "--keyring").code == 0
     assert len(desktop.kept) == 1
     unlock(here(), Secret("keyring")).close()
-    models = [*map(read, default_models())]
-    named = [(f"{model}.{name}", v) for model, own in PROFILE.items() for name, v in own.items()]
-    assert named_values(named, models).items() <= _kept().items()
+    assert named_values(PROFILE.items(), [WORLD]).items() <= _kept().items()

@@ -109,7 +109,7 @@ def test_the_readmes_story_is_true_without_the_checkout(
                 said[command] = typed(command, home)
         typed(commands("In your browser")[0], home)
         first, second = (said[each] for each in said if "version control" in each)
-        header = "Shared-Attributes: int_dotnet=?0, dev_mobile=?0"
+        header = "Shared-Attributes: int_dotnet=?0, dev_mobile=?0, int_java=?0, int_python"
         assert header in " ".join(first.split())
         answer = json.loads(second)
         assert (answer["code"], answer["id"], answer["unspecified"]) == ("answered", 2, [])

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from agent.cli.demo import PROFILE, REQUESTS, TERMS, Story
 from agent.cli.main import outcome
-from agent.decision.engine import load_model
-from examples.search_service.engine import Engine
+from agent.model.file import read, shipped_models
+from agent.model.world import world_of
+from agent.words.figures import people
+from agent.words.titles import facts
 from tests.cli.conftest import builds
 from tests.house.tree import ROOT
 from tests.newcomer import COMMAND, PAGES, README, commands
@@ -87,21 +90,24 @@ def test_the_files_that_they_name_are_there() -> None:
     assert [each for each in files if not each.exists()] == []
 
 
-def test_its_answers_are_those_of_the_search_engine_for_trials() -> None:
-    """For everyone, and for what the demo's person shares with the same question."""
-    model = load_model("so2017")
-    shared = {"dev_mobile": "no", "int_dotnet": "no", "int_java": "no", "int_php": "no"}
-    codes = {name: model.person_codes[name][value] for name, value in shared.items()}
-    codes["int_python"] = model.person_codes["int_python"]["yes"]
-    engine = Engine(model)
-    columns = [engine.search("code editor", each).placed[:4] for each in ({}, codes)]
-    engine.close()
-    rows = [
-        [re.sub(r"\W", "", cell).lower() for cell in row]
-        for row in re.findall(r"^\| \d \| (.+) \| (.+) \|$", README, re.MULTILINE)
-    ]
-    ranked = [[re.sub(r"\W", "", p.entry.title).lower() for p in column] for column in columns]
-    assert rows == [list(row) for row in zip(*ranked, strict=True)]
+def test_its_facts_are_those_of_the_demo() -> None:
+    """What goes with each request that it names, and how many facts and people there are."""
+    world = world_of([*map(read, shipped_models())])
+    titles = {each.name: each.title for each in world.attributes}
+    told = Story(PROFILE, world).tell(REQUESTS, TERMS).entries
+    sent = {
+        each.decision.request.query: "; ".join(facts(each.values, titles)) or "nothing"
+        for each in told
+    }
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", PAGES[0].read_text(), re.MULTILINE)
+    shown = {query: carried for query, carried in rows if query in sent}
+    assert len(shown) == 4
+    assert shown.items() <= sent.items()
+    text = " ".join(PAGES[0].read_text().split())
+    left = {each.decision.request.recipient: people(each.people_left) for each in told[:3]}
+    assert f"profile has {len(PROFILE)} facts" in text
+    assert f"About {left['recipes.example']} people of the US still look exactly like her" in text
+    assert f"{left['shop.example']} to the shop" in text
 
 
 def _anchors(page: Path) -> set[str]:

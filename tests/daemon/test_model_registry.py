@@ -8,7 +8,7 @@ import pytest
 
 from agent.daemon.model_registry import ModelRegistry
 from agent.errors import DamagedModelError, ModelError, SignatureError, UnsafeError, UsageError
-from agent.model.file import DEFAULTS, SHIPPED, SUFFIX, write
+from agent.model.file import SHIPPED, SUFFIX, write
 from agent.model.signature import generate_key, sign, signature_path
 from tests.decision.made import made_model
 from tests.model.examples import STRANGER
@@ -77,7 +77,7 @@ def test_a_model_that_is_added_is_a_copy(filled: Filled) -> None:
     assert (added.name, added.digest, added.maker) == ("mine", model.digest, None)
     assert filled.registry.status(ANY, filled.now)[-1] == added
     [world] = filled.registry.usable(ANY, filled.now)
-    assert {each.id for each in world.every} == {*DEFAULTS, "made-1"}
+    assert {each.id for each in world.every} == {*SHIPPED, "made-1"}
     [file] = filled.registry.folder.iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
     assert filled.registry.folder.stat().st_mode & 0o777 == 0o700
@@ -100,7 +100,7 @@ def test_only_trusted_makers_are_used(filled: Filled) -> None:
             filled.registry.of(name, keys, filled.now)
         assert filled.registry.of(name, ANY, filled.now)
     [world] = filled.registry.usable((key,), filled.now)
-    assert {each.id for each in world.every} == {*DEFAULTS, "signed"}
+    assert {each.id for each in world.every} == {*SHIPPED, "signed"}
     problems = [each.problem for each in filled.registry.status((key,), filled.now)]
     assert [problem is None for problem in problems] == [True, True, True, False, True]
 

@@ -15,7 +15,7 @@ from agent.daemon.locale import LOCALE
 from agent.daemon.policy_api import NO_POLICY, attributes, rules, try_policy
 from agent.decision.context import audited
 from agent.errors import LockedError, ModelError, PolicyError, UsageError
-from agent.model.file import DEFAULTS
+from agent.model.file import SHIPPED
 from agent.wire.decide import Ask
 from agent.wire.policy import AttributeStatus, PolicyEdit, RuleStatus, TryPolicy
 from policy.hosts import ANYBODY
@@ -80,7 +80,7 @@ def test_without_rules_nothing_leaves(home: Home) -> None:
     home.paths.policy.unlink()
     home.calls.reload()
     found = home.calls.attributes()
-    assert {each.model for each in found} == {DEFAULTS[0], "locale"}
+    assert {each.model for each in found} == {SHIPPED[0], "locale"}
     assert {(each.disclose, each.rule, each.line) for each in found} == {("never", NO_POLICY, None)}
 
 

@@ -14,7 +14,7 @@ from agent.errors import ReticentError, UsageError
 from policy.read import preset, read
 from tests.model.examples import small_model
 
-TEXT, SITE = "find work as a nurse", "search.example"
+TEXT, SITE = "nursing jobs without night shifts", "search.example"
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def test_the_surest_model_decides_and_knows_facts_by_any_models_name(engine: Eng
     by_sex, by_gender = (
         engine.decide(TEXT, SITE, knows={name: "female"}) for name in ("sex", "gender")
     )
-    assert by_sex.model == "atus"
+    assert by_sex.model == "everyday"
     assert by_sex == by_gender
     assert by_sex.figures.people < engine.decide(TEXT, SITE).figures.people
     assert "sex" not in engine.decide(TEXT, SITE, never=["sex"]).share
@@ -58,7 +58,7 @@ def test_a_text_is_read_as_topics(engine: Engine) -> None:
 
 def test_a_rule_holds_for_a_topic_in_whatever_words(engine: Engine) -> None:
     """Named by its title, as far as a text is probably about it."""
-    rules = read('[queries]\nblock_topics = "Work and jobs"\n', "test", preset)
+    rules = read('[queries]\nblock_topics = "Finding a job"\n', "test", preset)
     for text, blocked in ((TEXT, True), ("which editor for rust", False)):
         decision = engine.decide(text, SITE, policy=rules)
         assert (decision.code == "blocked") == blocked

@@ -33,7 +33,7 @@ def recipients(people: float | None) -> tuple[Knowledge, ...]:
         for column in rng.permutation(population.codes.shape[1]).tolist():
             if row[column]:
                 codes.append((column, int(row[column])))
-                count = CACHE.anonymity_set(MODEL, codes, 1.0).people
+                count = CACHE.anonymity_set(MODEL, codes).people
                 if count <= people * NEAR:
                     names = ((MODEL.attributes[at].name, code) for at, code in codes)
                     knowledge += [Knowledge(tuple(names))] if count >= people / NEAR else []

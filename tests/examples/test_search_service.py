@@ -71,7 +71,7 @@ def titles(text: str) -> list[str]:
 @pytest.fixture(scope="session")
 def model() -> Model:
     """The first of those that come with Reticent."""
-    return read(shipped_model("atus"))
+    return read(shipped_model())
 
 
 @pytest.fixture(scope="session")

@@ -17,8 +17,8 @@ from msgspec import Struct, field
 from agent.daemon.locale import LOCALE
 from agent.errors import ReticentError, VaultVersionError, WrongSecretError
 from agent.files import private_folder
-from agent.model.file import default_models
 from agent.model.file import read as read_model
+from agent.model.file import shipped_models
 from agent.vault import chain, seal, slots, store
 from agent.vault.backup import bring_over, check_backup, check_format, old_facts, restore
 from agent.vault.database import APPLICATION_ID, TABLES
@@ -260,7 +260,7 @@ def test_the_numbers_are_those_of_the_page() -> None:
 
 OLD = Path(__file__).with_name("old") / "format-1.db"
 CODE = Secret("recovery", "JFRVWK-Z3YF29-30KEKX-B136AP-HGZQ14-DEY7WB")
-MODELS = [*map(read_model, default_models()), LOCALE]
+MODELS = [*map(read_model, shipped_models()), LOCALE]
 NEW = partial(bring_over, models=MODELS, now=NOW, new_id=new_id)
 NO_JOB = ("atus.employer", "atus.hours", "atus.industry", "atus.occupation")
 FACTS = dict.fromkeys(NO_JOB, "no_job") | {

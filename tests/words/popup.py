@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent.model.attributes import Attribute
-from agent.model.file import default_models, read
+from agent.model.file import read, shipped_models
 from agent.words.titles import REASONS, WHY_NOTHING, value_title
 from tests.house.tree import ROOT
 from tests.policy.strategies import ASSISTANTS
@@ -20,7 +20,7 @@ HEAD = "/** Generated from agent/words by `python -m tests.words.popup`: change 
 
 def words() -> str:
     """Return the whole module."""
-    attributes = [each for path in default_models() for each in read(path).attributes]
+    attributes = [each for path in shipped_models() for each in read(path).attributes]
     titles = {name: {e.title for e in attributes if e.name == name} for name in names(attributes)}
     tables: dict[str, Mapping[Any, object]] = {
         "WHY_NOTHING": {**WHY_NOTHING},

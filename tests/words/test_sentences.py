@@ -147,9 +147,7 @@ def facts_in_words() -> Iterator[str]:
         "years since learning to program": ("lt_3", "3_5", "20_up"),
         "number of people at the company": ("lt_10", "10000_up"),
         "people in the household": ("1",),
-        "state of the US": ("in",),
-        "income of the household in a year": ("15k_35k",),
-        "kind of job": ("professional",),
+        "income": ("85,000-150,000",),
         "highest level of education": ("professional",),
         "salary, in fifths from low to high": ("q3",),
         "": ("7", "in", "open_source"),
@@ -162,10 +160,10 @@ def facts_in_words() -> Iterator[str]:
     yield from (
         titles.phrase(title, value)
         for title, value in {
-            "age": "35_44",
-            "people in the household": "6_up",
-            "region of the US": "midwest",
-            "income of the household in a year": "lt_15k",
+            "age": "35-44",
+            "phone": "iPhone, older than 3 years",
+            "pets (second)": "cat",
+            "state": "Minnesota",
             "favourite colour": "dark_red",
         }.items()
     )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.model.file import read, shipped_model
+from agent.model.file import SHIPPED, read, shipped_model
 from examples.search_service.attributes import asked_of as helpful
 from examples.searxng.__main__ import PYTHON, SHARE, prepared
 from examples.searxng.adapter import INTERESTS, asked_of, categories_for, language_for
@@ -169,7 +169,7 @@ def test_as_the_table_of_the_readme_says() -> None:
 
 def test_what_is_asked_for_helps_some_query() -> None:
     """By one of the shipped models; each value that may come is read."""
-    models = [read(shipped_model(name)) for name in ("atus", "so2017")]
+    models = [read(shipped_model(name)) for name in SHIPPED]
     usable = {each.name: each for model in models for each in helpful(model)}
     assert {*ASKED} - {"language", "country"} <= {*usable}
     for each in (each for model in models for each in model.attributes if each.name in ASKED):
