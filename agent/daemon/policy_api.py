@@ -330,5 +330,5 @@ def undo(now: datetime, agent: Agent) -> Undone:
 
 def names_in(agent: Agent, now: datetime) -> frozenset[str]:
     """Name the attributes of all models."""
-    models = agent.known_models(now)
+    models = (part for model in agent.known_models(now) for part in (model, *model.every))
     return frozenset(each.name for model in models for each in model.attributes)
