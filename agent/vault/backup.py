@@ -188,7 +188,7 @@ def old_facts(values: Mapping[str, Mapping[str, str]], models: Sequence[Model]) 
     What no model here knows is kept as MODEL.ATTRIBUTE, with the value MODEL:VALUE.
     """
     facts = dict[str, str]()
-    installed = {each.id: each for each in models}
+    installed = {each.id: each for model in models for each in model.every}
     for model_id in dict.fromkeys((*installed, *values)):
         for name, value in values.get(model_id, {}).items():
             kind, meaning = f"{model_id}.{name}", f"{model_id}:{value}"

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -24,7 +25,8 @@ from agent.assistants.server import (
 from agent.daemon.policy_file import SETTLING
 from agent.decision.values import UNDECIDED, Code, CountedAmong, Reading
 from agent.errors import DaemonError, LockedError, UsageError
-from agent.model.file import read, shipped_model
+from agent.model.file import SHIPPED, read, shipped_model, shipped_models
+from agent.model.world import world_of
 from agent.wire.base import LONGEST_QUERY, RecipientName
 from agent.wire.decide import Answer, Summary
 from agent.wire.state import Entry
@@ -87,13 +89,15 @@ def ask(
     return calls(server, [(CONTEXT, {"question": each}) for each in questions], mode)
 
 
-def titles_of(model: str) -> dict[str, str]:
-    return {each.name: each.title for each in read(shipped_model(model)).attributes}
+@cache
+def titles_of_world() -> dict[str, str]:
+    world = world_of([*map(read, shipped_models())])
+    return {each.name: each.title for each in world.attributes}
 
 
 def titled(entry: Entry) -> dict[str, str]:
     """Return what an entry says left, as people read it."""
-    titles = titles_of(entry.model)
+    titles = titles_of_world()
     return {titles[name]: value_title(value, titles[name]) for name, value in entry.values.items()}
 
 
@@ -202,7 +206,7 @@ def test_what_waits_is_named_and_stays() -> None:
     with living(policy) as running:
         [found] = ask(running.paths.query, "job site")
         [review] = running.call("reviews")
-    titles = titles_of("so2017")
+    titles = titles_of_world()
     assert review.recipient == "claude.ai"
     assert not {titles[each] for each in review.names} & {*found.facts}
     waiting = found.line.partition("Waiting for the user's approval: region of the world")[2]
@@ -260,7 +264,7 @@ def summary(**fields: Any) -> Summary:  # noqa: ANN401  (of any field)
     return Summary(pool="p", model="m", utility_bits=0.1, people_left=303.0, **fields)
 
 
-@pytest.mark.parametrize("name", ["everyday", "so2017"])
+@pytest.mark.parametrize("name", SHIPPED)
 def test_titles_and_values_of_shipped_models_stay(name: str) -> None:
     """What is cut or left out would read as another fact."""
     model = read(shipped_model(name))

@@ -1,7 +1,6 @@
 """What the user says that a text means: for it, for texts that say nearly the same, no others."""
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from random import Random
@@ -11,10 +10,11 @@ import pytest
 
 from agent.daemon.model_registry import TextReader
 from agent.errors import LockedError, UsageError
-from agent.model.file import SHIPPED, read, shipped_model
-from agent.model.model import Model, surest
+from agent.model.file import read, shipped_models
+from agent.model.model import Model
 from agent.model.reading import encode
 from agent.model.unwrapping import unwrapped
+from agent.model.world import world_of
 from agent.vault.profile import NEAR, Corrections
 from agent.vault.store import Items
 from agent.wire.decide import Ask
@@ -31,6 +31,7 @@ from tests.worlds.homes import OPEN, Home
 __all__ = ["reads"]
 
 OTHER = "restaurants today"  # the second query of every made model
+TAUGHT = 2  # a topic of medicine, that none of the texts below is read as
 NO = Word(disclose="never")
 YES = Word(disclose="auto")
 ALIKE = (  # texts that say nearly the same
@@ -59,61 +60,60 @@ UNLIKE = (  # those that only look so
 
 
 @cache
-def shipped() -> Sequence[Model]:
-    return tuple(read(shipped_model(name)) for name in SHIPPED)
+def shipped() -> Model:
+    return world_of([*map(read, shipped_models())])
 
 
-def taught(models: Sequence[Model], *lessons: tuple[str, Model, int]) -> TextReader:
+def taught(model: Model, *lessons: tuple[str, int]) -> TextReader:
     """Return a reader that was told that texts mean queries."""
-    reader = loaded(models)
-    reader.corrections = Corrections(Items(MemoryStore()), models)
-    for text, model, query in lessons:
+    reader = loaded([model])
+    reader.corrections = Corrections(Items(MemoryStore()), [model])
+    for text, query in lessons:
         name, place = model.queries[query].text, reader.place(text)
         assert reader.corrections.add(text, model.id, name, means=True, place=place)
     return reader
 
 
 def test_a_text_means_what_the_user_says_however_it_is_written() -> None:
-    """Also the phrasing of another model, which the surest reading would give to that one."""
-    one, *others = shipped()
-    [*_, phrasing] = others[0].queries[0].phrasings
-    for text in ("zqxj", phrasing, f"Hello, {phrasing}? Thanks!"):
-        reader = taught(shipped(), (text, one, 1))
-        for written in (text, text.upper(), unwrapped(text), f"Hi, {unwrapped(text)}. Thanks"):
-            model, reading = surest(written, shipped(), reader.read)
-            assert (model.id, reading.certain) == (one.id, 1)
-            assert reading.candidates[0].taught
-            model, reading = surest(written, shipped()[::-1], reader.read)
-            assert (model.id, reading.certain) == (one.id, 1)
-    assert reader.read(one, one.queries[0].text).certain == 0
-    assert reader.read(others[0], phrasing).query is None
+    """Also the phrasing of another topic, be it of another member."""
+    world = shipped()
+    for other in (0, world.members[1].first):
+        [*_, phrasing] = world.queries[other].phrasings
+        for text in ("zqxj", phrasing, f"Hello, {phrasing}? Thanks!"):
+            reader = taught(world, (text, 1))
+            for written in (text, text.upper(), unwrapped(text), f"Hi, {unwrapped(text)}. Thanks"):
+                reading = reader.read(world, written)
+                assert reading.certain == 1
+                assert reading.candidates[0].taught
+        assert reader.read(world, world.queries[other].text).certain == other
+        assert reader.read(world, phrasing).certain == 1
+        assert reader.read(world.members[1].model, phrasing).query is None
 
 
 @pytest.mark.parametrize(("text", "like"), [*ALIKE, *((b, a) for a, b in ALIKE)])
 def test_what_says_nearly_the_same_is_drawn_to_it(text: str, like: str) -> None:
     """By as much as it is like it; and no further where the user says "not that" of the like."""
-    one, *others = shipped()
-    reader = taught(shipped(), (text, one, 2))
-    model, reading = surest(like, shipped(), reader.read)
+    world = shipped()
+    reader = taught(world, (text, TAUGHT))
+    reading = reader.read(world, like)
     cosine = float(encode([text])[0] @ encode([like])[0])
-    assert (model.id, reading.query) == (one.id, 2)
+    assert reading.query == TAUGHT
     assert cosine - 1e-3 >= NEAR
     assert reading.candidates[0].probability >= cosine - 1e-3
-    for other in others:
-        shares = [each.probability for each in reader.read(other, like).candidates]
-        assert max(shares, default=0) <= 1 - cosine + 1e-3
+    shares = [each.probability for each in reader.read(world.members[1].model, like).candidates]
+    assert max(shares, default=0) <= 1 - cosine + 1e-3
     assert reader.corrections is not None
-    reader.corrections.add(like, one.id, one.queries[2].text, place=reader.place(like))
-    assert reader.read(one, like).query is None
-    assert reader.read(one, text).certain == 2
+    reader.corrections.add(like, world.id, world.queries[TAUGHT].text, place=reader.place(like))
+    assert TAUGHT not in {each.query for each in reader.read(world, like).candidates}
+    assert reader.read(world, text).certain == TAUGHT
 
 
 @pytest.mark.parametrize(("text", "other"), UNLIKE)
 def test_what_only_looks_so_is_not(text: str, other: str) -> None:
-    plain = loaded(shipped())
+    plain = loaded([shipped()])
     for first, second in ((text, other), (other, text)):
-        reader = taught(shipped(), (first, shipped()[0], 3))
-        for model in shipped():
+        reader = taught(shipped(), (first, 3))
+        for model in (shipped(), *shipped().every):
             assert reader.read(model, second) == plain.read(model, second)
 
 
@@ -122,36 +122,35 @@ def test_a_lesson_changes_no_other_reading() -> None:
 
     No name and no phrasing changes at all but the text itself.
     """
-    rng = Random(9)  # noqa: S311  (a sample)
+    rng, world = Random(9), shipped()  # noqa: S311  (a sample)
     texts = [
-        (model, at, text)
-        for model in shipped()
-        for at, query in enumerate(model.queries)
-        for text in rng.sample(query.phrasings, 16)
+        (at, text)
+        for at, query in enumerate(world.queries)
+        for text in rng.sample(query.phrasings, min(16, len(query.phrasings)))
     ]
-    vectors = encode([text for *_, text in texts])
+    vectors = encode([text for _, text in texts])
     lessons = rng.sample(range(len(texts)), 40)
     changed = 0
     for each in lessons:
-        of, query, text = texts[each]
-        reader = taught(shipped(), (text, of, (query + 1) % len(of.queries)))
+        query, text = texts[each]
+        reader = taught(world, (text, (query + 1) % len(world.queries)))
         cosines = vectors @ vectors[each]
         for at in np.flatnonzero(cosines >= NEAR - 0.01):
-            model, own, other = texts[at]
+            own, other = texts[at]
             near = at != each and own != query
             changed += bool(near and cosines[at] >= NEAR)
-            if at != each and model.texts.find(other) == own:
-                assert reader.read(model, other).certain == own
+            if at != each and world.texts.find(other) == own:
+                assert reader.read(world, other).certain == own
     assert changed <= len(lessons) * len(texts) / 10_000
 
 
 def test_a_topic_that_is_gone_counts_for_nothing() -> None:
     """As if nobody had said anything of it; it counts in whatever model has it."""
-    one, *others = shipped()
-    reader, plain = taught(shipped(), (ALIKE[0][0], one, 1)), loaded(shipped())
+    one, other = shipped().every
+    reader, plain = taught(one, (ALIKE[0][0], 1)), loaded([one])
     renamed = replace(one, queries=tuple(replace(e, text=f"x {e.text}") for e in one.queries))
     assert reader.corrections is not None
-    for models in (others, [renamed, *others]):
+    for models in ([other], [world_of([renamed, other])]):
         reader.corrections.use(models)
         for text in ALIKE[0]:
             for model in models:

@@ -263,9 +263,10 @@ CODE = Secret("recovery", "JFRVWK-Z3YF29-30KEKX-B136AP-HGZQ14-DEY7WB")
 MODELS = [*map(read_model, shipped_models()), LOCALE]
 NEW = partial(bring_over, models=MODELS, now=NOW, new_id=new_id)
 NO_JOB = ("atus.employer", "atus.hours", "atus.industry", "atus.occupation")
-FACTS = dict.fromkeys(NO_JOB, "no_job") | {
-    "atus.region": "west",
-    "atus.work": "not_working",
+FACTS = dict.fromkeys(NO_JOB, "atus:no_job") | {  # of a model that is not installed any more
+    "atus.region": "atus:west",
+    "atus.sex": "unspecified",
+    "atus.work": "atus:not_working",
     "country": "de",
     "gone.pet": "gone:cat",
     "sex": "so2017:other",
