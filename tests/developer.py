@@ -1,12 +1,12 @@
-"""A fictional developer, whose facts are those of the survey of developers, and what she asks."""
+"""A fictional developer, her facts as the one world of the shipped models names them."""
 
 PROFILE = {
-    "gender": "female",
+    "sex": "female",
     "region": "west_europe",
-    "education": "bachelor",
+    "education": "bachelor's degree",
     "major": "computer_science",
     "employment": "self_employed",
-    "occupation": "developer",
+    "occupation_so2017": "developer",
     "student": "no",
     "hobby": "hobby_and_oss",
     "remote": "always",

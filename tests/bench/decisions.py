@@ -12,9 +12,10 @@ from agent.decision.context import Context, Terms
 from agent.decision.decide import decide as decide_context
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Request
-from agent.model.file import read, shipped_model
+from agent.model.file import read, shipped_model, shipped_models
 from agent.model.model import Model
 from agent.model.reading import Candidate, Interpretation
+from agent.model.world import world_of
 from tests.bench import at, timed
 from tests.decision.made import decide
 
@@ -23,6 +24,7 @@ PLANNING = 20  # people who plan
 TOUCHED = 9_000_000  # bytes that a decision used to go through: what the memory bus allows
 EARLIER = 10  # queries that a recipient was asked before
 RULED = 5  # facts that always leave
+TOPICS = 5  # one of so many is asked in the one world
 
 
 def figures() -> Iterator[str]:
@@ -36,6 +38,7 @@ def figures() -> Iterator[str]:
     yield from _fresh(model, bus)
     yield from _off_the_path("so2017", bus)
     yield from _planned(model)
+    yield from _in_one_world()
 
 
 def _fresh(model: Model, bus: float) -> Iterator[str]:
@@ -60,6 +63,22 @@ def _fresh(model: Model, bus: float) -> Iterator[str]:
         f"(bars: 1 and 10)"
     )
     yield f"the same request again: p50 {at(again, 50)} ms, p99 {at(again, 99)} (bar: 0.1)"
+
+
+def _in_one_world() -> Iterator[str]:
+    """Time decisions as the daemon makes them, in the one world of the shipped models.
+
+    One after the other, as one process gets them, by nobody asked before.
+    """
+    world, cache = world_of([*map(read, shipped_models())]), Cache()
+    texts = [query.text for query in world.queries[::TOPICS]]
+    first = [timed(partial(_decide, texts[0], world))]
+    yield f"one world, the first decision of a new process: {at(first, 50)} ms"
+    fresh, again = (
+        [timed(partial(_decide, text, world, cache=cache)) for text in texts] for _ in range(2)
+    )
+    yield f"one world, one fresh decision: p50 {at(fresh, 50)} ms, p99 {at(fresh, 99)}"
+    yield f"the same request again: p50 {at(again, 50)} ms, p99 {at(again, 99)}"
 
 
 def _off_the_path(name: str, bus: float) -> Iterator[str]:

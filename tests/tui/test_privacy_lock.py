@@ -285,7 +285,7 @@ async def test_all_screens_are_cleared_shown_or_not(
 ) -> None:
     """Nobody there: no value stays anywhere. A lock: no recipient, no query; and they come back."""
     monkeypatch.setattr("agent.tui.app.QUIET", 60.0)  # however slow the machine
-    private = (SITE, WORDS, PROFILE["education"])
+    private = (SITE, WORDS, PROFILE["major"])
 
     async with running(live.paths.control) as shown:
         await visited(shown)
@@ -296,7 +296,7 @@ async def test_all_screens_are_cleared_shown_or_not(
         assert len(held) == len(SCREENS)
         for each in private:
             assert any(each in text for text in held.values()), each
-        assert PROFILE["education"] in shown_then
+        assert PROFILE["major"] in shown_then
         shown.app.cover()
         await comes(shown, Cover)
         await shown.settled()
@@ -307,7 +307,7 @@ async def test_all_screens_are_cleared_shown_or_not(
         assert shown.app.masked
 
         await shown.pilot.press("4", "m")
-        await shown.until(lambda: PROFILE["education"] in whole(shown.app)["profile"])
+        await shown.until(lambda: PROFILE["major"] in whole(shown.app)["profile"])
         await shown.pilot.press("ctrl+l")
         await comes(shown, Unlocking)
         await shown.settled()

@@ -19,7 +19,8 @@ from typing import Any, Self
 import msgspec
 
 from agent.errors import DaemonError
-from agent.model.file import read, shipped_model
+from agent.model.file import read, shipped_models
+from agent.model.world import world_of
 from agent.paths import HOME, Paths
 from agent.vault.vault_files import Location
 from agent.wire.client import Client
@@ -151,7 +152,7 @@ def end(places: Paths) -> None:
 def furnish(places: Paths, policy: str = BALANCED) -> None:
     """Make a vault with a profile, and a policy."""
     with create(Location.of(places), PASSPHRASE, FAST)[0] as vault:
-        change(vault.profile, PROFILE, [], [read(shipped_model("so2017"))])
+        change(vault.profile, PROFILE, [], [world_of([*map(read, shipped_models())])])
     places.config.mkdir(mode=0o700)
     places.policy.write_text(policy)
 
