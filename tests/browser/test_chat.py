@@ -32,6 +32,7 @@ FAULTS = (  # as the popup says, and of which host; once the daemon has ended no
     ("have changed since", "stricter"),
     ("was not running", "failing"),
 )
+STRICTER = "[[rule]]\nk = 200000000"  # of the 241 million people of the model
 ALL = Word(disclose="auto", lasting="always")
 WATCHED = """
 window.seen = [];
@@ -240,7 +241,7 @@ def test_where_anything_fails_nothing_is_added(world: World) -> None:
                     live.call("lock")
                 elif words == "have changed since":
                     path = world.places.policy
-                    path.write_text(path.read_text().replace("[[rule]]", "[[rule]]\nk = 9000", 1))
+                    path.write_text(path.read_text().replace("[[rule]]", STRICTER, 1))
                     time.sleep(2 * SETTLING.total_seconds())  # then it counts as saved
                 else:
                     world.browser.switch(page)
