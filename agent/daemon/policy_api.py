@@ -86,7 +86,7 @@ def attributes(now: datetime, agent: Agent) -> list[wire.AttributeStatus]:
     in_use = agent.rules.active
     model = agent.model_for(ANYBODY, "", now)
     lines = {} if in_use.policy is None else lines_of(in_use.policy.text)
-    others = (each for each in agent.known_models(now) if each.id != model.id)
+    others = (each for each in agent.known_models(now) if each is not model)
     facts = Concepts((model, *others)).kinds
 
     def status(model: Model, attribute: Attribute, name: str) -> wire.AttributeStatus:

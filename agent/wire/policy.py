@@ -71,7 +71,8 @@ class AttributeStatus(Message, frozen=True, kw_only=True):
 
     ``kind``: what it is about, under the name that models share; ``refines``: the attribute that
     it is a finer version of; ``disclose``: never, ask, auto, always or guarded; ``rule``: which
-    says so; ``guard``: its weight, 0 where it is not guarded.
+    says so; ``guard``: its weight, 0 where it is not guarded; ``shared``: the name of the first
+    fact of its kind, where a person may have several.
     """
 
     name: str
@@ -86,6 +87,7 @@ class AttributeStatus(Message, frozen=True, kw_only=True):
     guard: float
     rule: str
     line: int | None
+    shared: str = ""
 
 
 class PolicyEdit(Message, frozen=True, kw_only=True):

@@ -119,6 +119,23 @@ async def choose(shown: Running, key: str, *keys: str) -> None:
     await shown.pilot.press(*keys)
 
 
+SLOTS = ("allergies", "allergies_2", "allergies_3")
+
+
+@pytest.mark.parametrize(
+    ("is_set", "rows"), [((), 1), (SLOTS[:1], 2), (SLOTS[:2], 3), (SLOTS, 3), (SLOTS[2:], 2)]
+)
+def test_one_more_fact_of_a_kind_has_a_row(is_set: tuple[str, ...], rows: int) -> None:
+    """Behind those that are set; one that is set always has its own."""
+    several = [attribute(each, shared=SLOTS[0]) for each in SLOTS]
+    listed = [attribute("region"), *several, attribute("pets", shared="pets")]
+    found = rows_of(listed, facts_of(**dict.fromkeys(is_set, "a")), {}, masked=True)
+    names = [each.attribute.name for each in found]
+    assert (names[0], names[-1], len(names)) == ("region", "pets", rows + 2)
+    assert {*is_set} <= {*names}
+    assert names == [each.name for each in listed if each.name in names]
+
+
 async def test_values_are_hidden_until_they_are_asked_for(own: Own) -> None:
     """That one is set, what may leave, and by which rule, is seen."""
     async with own.daemon.shown() as shown:

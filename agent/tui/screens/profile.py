@@ -79,10 +79,18 @@ def rows_of(
     *,
     masked: bool,
 ) -> list[FactRow]:
-    """Lay out a row for each kind of fact; ``held``: names of facts by the recipient's pool."""
+    """Lay out a row for each kind of fact; ``known_by``: names of facts by the recipient's pool.
+
+    Where a person may hold several of a kind, the next one has a row once those before are set.
+    """
     values = {each.kind: each.value for each in facts}
-    rows = []
+    rows, complete = [], True
     for each in attributes:
+        if each.shared in ("", each.name):
+            complete = True
+        if not complete and each.kind not in values:
+            continue
+        complete = complete and each.kind in values
         value = None if masked else values.get(each.kind)
         names = {each.name, f"{each.model}.{plain_name(each)}"}
         holders = tuple(pool for pool, theirs in known_by.items() if names.intersection(theirs))
