@@ -83,7 +83,7 @@ def waiting(live: Live, recipient: str) -> list[Review]:
 INSTALL, SERVICE, PENDING, APPROVE, EVALUATE, PACKAGE, SEARX = commands("In your browser")
 BEFORE = [each for each in commands("Set it up") if "ask" not in each]
 PYTHON = ".venv/bin/python"
-SEARCH = "search?q=find+work+as+a+nurse"
+SEARCH = "search?q=code+editor"
 UNPACKED = Path(SOCKETS).parent / "data/browser-extension"
 KNOWS = "reticent requests recipients searx.localhost"
 EVERYONE, RANKED = "ranked for everyone", "ranked for: "
