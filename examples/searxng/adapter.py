@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 
 # What an engine can use of the facts that help a query of a shipped model at a price of 0.1.
 INTERESTS = ("dev_web", "dev_devops", "int_java", "int_dotnet", "int_php")
-STUDIES = {"yes": True, "full_time": True, "part_time": True, "no": False, "not_asked": False}
+STUDIES = {
+    **dict.fromkeys(("not studying", "high school", "high school or GED, 18 or older"), False),
+    "four-year college": True,
+    "community college": True,
+    "vocational or certificate": False,
+    "graduate school": True,
+}
 USA, UK, LATIN = ("US", "CA"), ("GB", "AU", "IE", "NZ"), ("MX", "AR", "CL", "BR")
 # Countries of a region, the one with most people first: the engine's own regions are countries.
 REGIONS = {
@@ -34,7 +40,7 @@ def asked_of(languages: Collection[str]) -> dict[str, tuple[str, ...]]:
         "language": (*sorted({*languages, *(tongue for tongue, _, _ in parts)}),),
         "country": (*sorted({country for _, _, country in parts if country}),),
         "region": (*REGIONS,),
-        "student": (*STUDIES,),
+        "study_now": (*STUDIES,),
         **dict.fromkeys(INTERESTS, ("no", "yes")),
     }
 
@@ -60,5 +66,5 @@ def language_for(told: Mapping[str, str], usual: str, languages: Collection[str]
 def categories_for(told: Mapping[str, str]) -> tuple[str, ...]:
     """Choose the categories that are worth searching beside the general one."""
     programs = any(told.get(each) == "yes" for each in INTERESTS)
-    studies = STUDIES.get(told.get("student", ""), False)
+    studies = STUDIES.get(told.get("study_now", ""), False)
     return (*(["it"] if programs else []), *(["science"] if studies else []))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agent.model.file import SHIPPED, read, shipped_model
 from examples.search_service.attributes import asked_of as helpful
 from examples.searxng.__main__ import PYTHON, SHARE, prepared
-from examples.searxng.adapter import INTERESTS, asked_of, categories_for, language_for
+from examples.searxng.adapter import INTERESTS, STUDIES, asked_of, categories_for, language_for
 from examples.shared_attributes import MOST_BYTES
 from tests.examples.searxng.serving import Answer, answers, free, get, started
 from tests.house.tree import ran
@@ -59,9 +59,11 @@ def test_the_language_and_the_categories_follow_what_it_was_told(port: int) -> N
     found = ask(port, 'language="de", country="AT"')
     assert found.results[:2] == ["at", "de"]
     assert found.changes == ["language de-AT"]
-    found = ask(port, "student", target="/search?q=work+as+a+nurse&format=json")
+    found = ask(port, "study_now", target="/search?q=work+as+a+nurse&format=json")
     assert found.changes == []  # a Boolean, where the models have a String
-    found = ask(port, 'student="full_time"', target="/search?q=work+as+a+nurse&format=json")
+    found = ask(
+        port, 'study_now="four-year college"', target="/search?q=work+as+a+nurse&format=json"
+    )
     assert (found.results[-1], found.changes) == ("science", ['category "science" added'])
 
 
@@ -145,7 +147,7 @@ def test_a_category_needs_its_fact(told: dict[str, str]) -> None:
     """A no says nothing, and each comes once."""
     found = categories_for(told)
     assert ("it" in found) == any(told.get(each) == "yes" for each in INTERESTS)
-    assert ("science" in found) == (told.get("student") in {"yes", "full_time", "part_time"})
+    assert ("science" in found) == STUDIES.get(told.get("study_now", ""), False)
     assert set(found) <= {"it", "science"}
     assert len({*found}) == len(found)
 
@@ -154,7 +156,7 @@ def test_as_the_table_of_the_readme_says() -> None:
     """One line for each case."""
     for told, usual, language in (
         ({"region": "uk_ireland_anz"}, "en-US", "en-GB"),
-        ({"region": "midwest"}, "en", "en-US"),
+        ({"region": "usa_canada"}, "en", "en-US"),
         ({"region": "latin_america"}, "es", "es-MX"),
         ({"region": "latin_america"}, "en-US", "en-US"),
         ({"region": "south_asia", "country": "AT"}, "en-US", "en-US"),
@@ -171,8 +173,9 @@ def test_what_is_asked_for_helps_some_query() -> None:
     """By one of the shipped models; each value that may come is read."""
     models = [read(shipped_model(name)) for name in SHIPPED]
     usable = {each.name: each for model in models for each in helpful(model)}
-    assert {*ASKED} - {"language", "country"} <= {*usable}
-    for each in (each for model in models for each in model.attributes if each.name in ASKED):
+    asked = {*ASKED} - {"language", "country"}  # these are of no model
+    assert asked <= {*usable}
+    for each in (each for model in models for each in model.attributes if each.name in asked):
         assert {*each.values[1:]} <= {*ASKED[each.name]}
 
 
