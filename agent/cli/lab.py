@@ -49,27 +49,23 @@ out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 @_counted("--requests", MANY, USUAL.requests, "Requests of each of them.")
 @seed_option
 @_counted("--processes", CORES, USUAL.processes, "How many processes run at once.")
-@click.option("--limits", is_flag=True, help="Try many pairs of k and risk instead.")
 @click.option("--matching", is_flag=True, help="Test columns drawn from other surveys instead.")
 @answers
-def attack(data: Path | None, out: Path, *, limits: bool, matching: bool, **options: int) -> Output:
+def attack(data: Path | None, out: Path, *, matching: bool, **options: int) -> Output:
     """Let an adversary watch people's agents, and guess who they are.
 
     Builds a model from one half of the people in DIR, by default the time use survey in a checkout
     of reticent; people of the other half send their requests by many strategies, reticent's among
     them. Where the description names a column of weights, the model's rows stand for all people of
-    the table, and all are on the adversary's list. With --limits the strategies are one preset
-    under many limits. With --matching half of the people of a survey draw columns from the others,
-    by default those of everyday facts. Writes figures, and report.md, which says what they mean.
-    Takes minutes. Needs the extras `build` and `lab`.
+    the table, and all are on the adversary's list. With --matching half of the people of a survey
+    draw columns from the others, by default those of everyday facts. Writes figures, and report.md,
+    which says what they mean. Takes minutes. Needs the extras `build` and `lab`.
     """
-    if limits and matching:
-        raise UsageError("one study at a time", "give --limits or --matching")
     with extra("build", "building a model"):
         from agent.lab.attack.matching import DRAWN_TITLE, matching_of
         from agent.lab.attack.material import EVERYDAY, material_of, tables
     with extra("lab", "drawing figures"):
-        from agent.lab.attack.criteria import LIMITS, criteria, limits_of
+        from agent.lab.attack.criteria import criteria
         from agent.lab.attack.report import charts, page
         from agent.lab.attack.study import study
         from agent.lab.drawing import write_page, write_report
@@ -77,13 +73,9 @@ def attack(data: Path | None, out: Path, *, limits: bool, matching: bool, **opti
     given = StudyOptions(**options)
     with Progress() as progress:
         progress("reading", 0.0)
-        if limits or matching:
-            if limits:
-                material = material_of(data, progress, everybody=True)
-                finding, judged = limits_of(material, given, progress)
-            else:
-                finding, judged = matching_of(tables(data, EVERYDAY), given, progress)
-            report = write_report(LIMITS if limits else DRAWN_TITLE, (), [finding], out)
+        if matching:
+            finding, judged = matching_of(tables(data, EVERYDAY), given, progress)
+            report = write_report(DRAWN_TITLE, (), [finding], out)
             return _wrote(report, [finding.chart.name], judged)
         result = study(material_of(data, progress), given, progress)
         progress("drawing", 1.0)
@@ -128,12 +120,12 @@ def paper(
         from agent.lab.paper.study import TITLE, study
     out.mkdir(parents=True, exist_ok=True)
     with Progress() as progress:
-        path, places = model or shipped_model(), None
+        path = model or shipped_model()
         if log is not None:
             with extra("build", "building a model"):
                 from agent.lab.paper.log import logged
-            path, places = logged(log, out, progress)
-        intro, findings = study(load_model(path), places, PaperOptions(**options), progress)
+            path = logged(log, out, progress)
+        intro, findings = study(load_model(path), PaperOptions(**options), progress)
         progress("drawing", 1.0)
         page = write_report(TITLE, intro, findings, out)
     shapes = [each.met for finding in findings for each in finding.criteria]

@@ -58,7 +58,6 @@ DRAWN = {  # by the option that names them
     "drawn_by_share": "in finer values, by their shares",
 }
 ATTRIBUTES = (Column("name in files"), wide("fact, and its values"))
-SENSITIVITIES = "From two surveys, or none. By default scaled with --log, else none."
 FIELDS = (  # of a query, in a description
     *("text", "title", "rows", "users", "intents", "shrinkage", "prior_entropy_bits"),
     *("predicted_bits", "heldout_bits", "events", "error_bits", "bits"),
@@ -307,14 +306,12 @@ def _of_fields(command: C) -> C:
 
 @model.command()
 @_of_fields
-@option("--sensitivities", OneOf(["scaled", "none"]), None, SENSITIVITIES)
 @option("--describe", PATH, "F", "What the columns do not say: TOML.")
 @option("--out", PATH, "M.safetensors", "Where to write.", required=True)
 @answers
 def build(
     out: Path,
     describe: Path | None,
-    sensitivities: Literal["scaled", "none"] | None,
     **given: Any,  # noqa: ANN401  (the fields of BuildOptions)
 ) -> Output:
     """Build a model from two tables, or from a search log.
@@ -324,27 +321,22 @@ def build(
 
     Users: a column user, and one per attribute of the person. Events: columns user, query,
     intent, and one per attribute that changes with every request. agent/build/FORMAT_LOG.md
-    describes the three tables of a log, FORMAT_DESCRIPTION.md beside it the titles, weights, name,
-    source and licence that --describe adds, and agent/lab/questions/SOURCES.md the origin of
-    sensitivities. Phrasings: columns query and text; background: columns intent (the topic) and
-    text. With both, the model reads any text. Where --describe has topics, users are all it takes.
-    Needs the extra `build`, with --spark the extra `spark` too.
+    describes the three tables of a log, FORMAT_DESCRIPTION.md beside it the titles, weights,
+    sensitivities, name, source and licence that --describe adds. Phrasings: columns query and text;
+    background: columns intent (the topic) and text. With both, the model reads any text. Where
+    --describe has topics, users are all it takes. Needs the extra `build`, with --spark the extra
+    `spark` too.
     """
     check_place(out)
     description = Description() if describe is None else read_description(describe)
     chosen = BuildOptions(**given, description=description)
     if not description.id:
         chosen = chosen.described(id=out.stem)
-    scaled = sensitivities == "scaled" or (sensitivities is None and chosen.log is not None)
     with extra("build", "building a model"):
         from agent.build.build import build_model
         from agent.model.file import write
     with Progress() as progress:
         built = build_model(chosen, progress)
-        if scaled:
-            from agent.lab.paper.survey import with_default_sensitivities
-
-            built = with_default_sensitivities(built)
         with uninterrupted():
             built = write(built, out)
     lines = [f"Wrote {out}: {summary(built)}"]
@@ -352,9 +344,6 @@ def build(
         lines.append(f"Kept: {sampled}.")
     if problems := dropped(built):
         lines.append(f"Dropped from the tables: {problems}.")
-    if scaled and (priced := sum(each.sensitivity > 0 for each in built.attributes)):
-        what = f"{priced} attributes have a default sensitivity from two surveys"
-        lines.append(f"{what}; `--sensitivities none` leaves them without.")
     lines.append(f"Look at it with `reticent model info {out}`.")
     return Output(model_record(built), "\n".join(map(paragraph, lines)))
 

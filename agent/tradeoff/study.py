@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.tradeoff.local_search import SetFunction
-from agent.tradeoff.tables import Floats, Indexes, members
+from agent.tradeoff.tables import Floats, members
 
 TOLERANCE = 1e-9  # in the function's unit: rounding can feign less than this
 SHORTEST = 3  # sets on a chain that has places for A, B and V
@@ -107,20 +107,6 @@ def sample_size(error: float, delta: float, spread: float = 1.0, *, two_sided: b
 
 # The answers offered in 7.2, and the factor of speed that each wants; to the last none is enough.
 IMPROVEMENTS = MappingProxyType({"25%": 1.25, "50%": 1.5, "100%": 2.0, "4x": 4.0, "never": inf})
-
-
-def wanted_bits(levels: Indexes, improvements: Floats) -> Floats:
-    """The bits that each thing must bring: the median over those who said it.
-
-    ``levels``: intp (people, things), 1 to 5, or 0 where unanswered; ``improvements``: float64
-    (5,), the factor of speed wanted for each level, 1 or more. A factor x is log2 x
-    bits (paper 7.2). The two mappings are concatenated person by person before the median is taken.
-    An infinite factor is infinitely many bits; NaN stands for a thing that nobody rated.
-    """
-    bits = np.append(np.nan, np.log2(improvements))[levels]
-    answered = (column[~np.isnan(column)] for column in bits.T)
-    medians = [np.median(column) if len(column) else np.nan for column in answered]
-    return np.array(medians, dtype=np.float64)
 
 
 def fit(costs: Floats, bits: Floats) -> tuple[float, float] | None:

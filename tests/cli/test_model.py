@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from agent.cli.interrupt import Interrupted, Progress
-from agent.lab.paper.survey import default_sensitivities
 from agent.model.file import SHIPPED, shipped_model, write
 from agent.model.model import Model
 from agent.paths import paths
@@ -272,7 +271,7 @@ def files(tmp_path: Path) -> list[str | Path]:
 @builds
 def test_a_model_of_a_log_decides(run: Run, files: list[str | Path]) -> None:
     """From three tables to an answer: where they live decides the weather, age the shoes."""
-    built = run("model", "build", *files, "--sensitivities", "none", "--json").record
+    built = run("model", "build", *files, "--json").record
     assert (built["people"], len(built["queries"]), len(built["attributes"])) == (20, 3, 33)
     assert not any(each["sensitivity"] for each in built["attributes"])
     titles = {each["name"]: each["title"] for each in built["attributes"]}
@@ -291,21 +290,3 @@ def test_a_model_of_a_log_decides(run: Run, files: list[str | Path]) -> None:
         )
         record = run(*decide, "--set", "anonymity_price=0.001", "--json").record
         assert record["disclosed"] == [helpful]
-
-
-@builds
-def test_its_attributes_have_the_sensitivities_of_the_surveys(
-    run: Run, files: list[str | Path]
-) -> None:
-    """The model says whose word they are, and `info` shows them."""
-    built = run("model", "build", *files, "--json").record
-    bits = {each["name"]: each["sensitivity"] for each in built["attributes"]}
-    expected = default_sensitivities([*bits])
-    assert {name: each for name, each in bits.items() if each} == pytest.approx(expected)
-    out = files[files.index("--out") + 1]
-    assert (
-        run("model", "decide", "--model", out, "--query", "shoes", "--json").record["disclosed"]
-        == []
-    )
-    assert "adults_2020" in run("model", "info", out, "--json").out
-    assert "gender (DGDR), must bring 0.1" in run("model", "info", out).page

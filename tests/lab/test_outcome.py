@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.decision.context import Limits, Terms
-from agent.lab.attack.criteria import WANTED, FrontierLine, grid, promises, ratios
+from agent.lab.attack.criteria import WANTED, FrontierLine, promises, ratios
 from agent.lab.attack.outcome import Resamples, StrategyOutcome, quantile, realised
 from agent.lab.attack.services import Service, learn, practice_sets
 from agent.lab.attack.simulation import SILENT, people_of, received
 from agent.lab.attack.strategies import (
-    ANSWERED,
     EVERYTHING,
     FAMILIES,
     NOTHING,
@@ -165,17 +164,6 @@ def test_what_a_strategy_names_is_what_it_changes(terms: Terms, trade_off: float
     assert (changed.trade_off, changed.memory, changed.mode) == (trade_off, "forgets", "standing")
     assert (changed.limits.protect, changed.limits.k) == ("me", terms.limits.k)
     assert changed.algorithm == terms.algorithm
-
-
-def test_limits_are_those_of_a_strategy() -> None:
-    """In place of the preset's; a strategy that has none keeps the preset's."""
-    terms = Terms(limits=Limits(k=50, violations=0.02, risk=0.01, attributes_per_request=12))
-    for strategy in grid():
-        limits = strategy.changed(terms).limits
-        found = limits.k, limits.violations, limits.risk
-        assert found == (strategy.k, strategy.violations, strategy.risk)
-        assert limits.attributes_per_request == 12
-    assert ANSWERED[1].changed(terms).limits == terms.limits
 
 
 def ended(utility: float, *left: int) -> StrategyOutcome:

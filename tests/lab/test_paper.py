@@ -16,7 +16,7 @@ from agent.lab.paper import comparison, orders
 from agent.lab.paper.log import MODEL, logged, stated_source
 from agent.lab.paper.orders import Along, reached, steps
 from agent.lab.paper.subject import Subject, cost_alone, fresh, groups_of, subject_of
-from agent.lab.paper.survey import default_sensitivities
+from agent.lab.paper.survey import PRICES, within_outcomes
 from agent.model.attributes import Attribute
 from agent.model.file import read
 from agent.tradeoff.measures import METRICS, Metric
@@ -178,39 +178,25 @@ def write_log(folder: Path) -> None:
     (folder / "SOURCE.md").write_text("# Synthetic\n\nNobody asked.\n")
 
 
-def test_a_log_becomes_the_papers_model_and_the_costs_of_its_places(tmp_path: Path) -> None:
-    """Its estimator, the default sensitivities, and that it is synthetic.
-
-    There are two regions, two countries, four cities and ten zip codes: maxprob counts the classes.
-    """
+def test_a_log_becomes_the_papers_model(tmp_path: Path) -> None:
+    """Its estimator, the sensitivities that the paper states, and that it is synthetic."""
     log, out = tmp_path / "log", tmp_path / "out"
     log.mkdir()
     out.mkdir()
     write_log(log)
-    path, places = logged(log, out, quiet)
+    path = logged(log, out, quiet)
     assert path == out / MODEL
     model = read(path)
     assert (model.estimator, model.source) == ("plugin", "Synthetic: log")
     bits = {each.name: each.sensitivity for each in model.attributes if each.sensitivity}
-    expected = default_sensitivities([each.name for each in model.attributes])
-    assert bits == pytest.approx({name: value for name, value in expected.items() if value})
-    classes = {"region": 2, "country": 2, "city": 4, "zip code": 10}
-    assert places == pytest.approx({n: (k - 1) / PEOPLE for n, k in classes.items()})
-    assert [*places] == [*classes]
+    expected = {BY_LABEL[label].name: price * within_outcomes() for label, price in PRICES.items()}
+    assert bits == pytest.approx(expected)
     assert stated_source(log) == "Synthetic: log"
     (log / "SOURCE.md").write_text("no heading")
     assert stated_source(log) == "log"
     (log / "people.csv").unlink()
     with pytest.raises(UsageError, match="no table people"):
         logged(log, out, quiet)
-
-
-def test_calibration_finds_the_lambda_that_answers_were_made_with() -> None:
-    """Through five levels and four improvements; the page says that they are made."""
-    costs = {"region": 0.01, "country": 0.05, "city": 0.1, "zip code": 0.2}
-    page = orders.calibration_finding(costs, 0, "Data: a log.")
-    assert "made" in page.chart.note
-    assert [each.met for each in page.criteria] == [None]
 
 
 @given(st.integers(0, 9), st.floats(0.1, 50))

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
 from agent.tradeoff.objective import DisclosureObjective, Parts
@@ -18,7 +17,6 @@ from agent.tradeoff.study import (
     random_pairs,
     submodularity,
     supermodularity,
-    wanted_bits,
 )
 from agent.tradeoff.tables import subsets
 from agent.tradeoff.tradeoff_curve import Point, beaten, curve, grid, knee, merged
@@ -66,17 +64,7 @@ def test_random_pairs_are_pairs_of_feasible_sets(
 
 Floats = NDArray[np.float64]
 
-LEVELS, UNANSWERED = 5, 0
-FACTORS = st.one_of(st.sampled_from([1.25, 1.5, 2.0, 4.0, inf]), st.floats(1, 100))
 COSTS = st.floats(1e-3, 1)
-
-
-@st.composite
-def answers(draw: st.DrawFn) -> tuple[NDArray[np.intp], Floats]:
-    """Draw levels (people, things) of up to five people, and the improvements (LEVELS,)."""
-    shape = draw(st.tuples(st.integers(1, 5), st.integers(1, 4)))
-    levels = draw(arrays(np.intp, shape, elements=st.integers(UNANSWERED, LEVELS)))
-    return levels, draw(arrays(np.float64, LEVELS, elements=FACTORS))
 
 
 @st.composite
@@ -86,28 +74,6 @@ def curves(draw: st.DrawFn) -> tuple[Floats, Floats]:
     pairs = draw(st.lists(st.tuples(COSTS, bits), min_size=1, max_size=8))
     costs, wanted = np.array(pairs).T
     return costs, wanted
-
-
-@given(answers())
-def test_a_factor_is_its_logarithm_and_several_people_count_by_their_median(
-    said: tuple[NDArray[np.intp], Floats],
-) -> None:
-    """Person by person, as the two mappings are defined."""
-    levels, improvements = said
-    for thing, found in enumerate(wanted_bits(*said)):
-        answered = levels[:, thing][levels[:, thing] != UNANSWERED]
-        bits = sorted(np.log2(improvements[answered - 1]))
-        if not bits:
-            assert np.isnan(found)
-            continue
-        low, high = bits[(len(bits) - 1) // 2], bits[len(bits) // 2]
-        assert found == pytest.approx((low + high) / 2)
-
-
-def test_the_improvements_of_the_survey() -> None:
-    """25 %, 50 %, 100 %, four times, never (6.3); doubling is one bit (7.2)."""
-    levels, factors = np.array([[1, 2, 3, 4, 5]]), np.array([1.25, 1.5, 2, 4, inf])
-    assert wanted_bits(levels, factors) == pytest.approx([0.32193, 0.58496, 1, 2, inf], abs=1e-5)
 
 
 @given(curves())

@@ -1,25 +1,20 @@
-"""The criteria that Reticent has to meet, and the limits under which it meets them."""
+"""The criteria that Reticent has to meet."""
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from agent.lab import Progress, StudyOptions
 from agent.lab.attack.outcome import (
     ENOUGH,
     Interval,
     Resamples,
     StrategyOutcome,
     between,
-    figures,
-    outcome,
 )
-from agent.lab.attack.simulation import Floats, Material, Scene
-from agent.lab.attack.strategies import ANSWERED, FAMILIES, PAPERS, SHIPPED, Strategy
-from agent.lab.attack.study import AttackStudy, Run, crowd_of, traces
-from agent.lab.charts import Chart, Criterion, Panel, Series, StudyFinding, criteria_table, table
+from agent.lab.attack.simulation import Floats
+from agent.lab.attack.strategies import ANSWERED, FAMILIES, PAPERS, SHIPPED
+from agent.lab.attack.study import AttackStudy
+from agent.lab.charts import Criterion
 
 EARLY, LATE = 50, 100  # requests after which they are judged
 FEWER = 1 / 30  # of the guesses that succeed where nothing is remembered
@@ -215,90 +210,3 @@ def promises(
             "" if utility is None else f"{100 * (utility.low - wanted.utility):+.0f} points",
         ),
     ]
-
-
-LIMITS = "Limits for models whose rows stand for many people"
-KS, RISKS = (300, 500, 700, 1000, 2000), (0.0005, 0.001, 0.002)
-VIOLATIONS = (0.02, 0.05)  # shares of the people for whom k may fail
-HEAD = (
-    *("limits", "a guess succeeds", "people left: 1, 5, 50 % have fewer"),
-    *(f"have {WANTED.people:,} or more", "bits a request", "utility kept", "criteria"),
-)
-
-
-def grid() -> tuple[Strategy, ...]:
-    """Vary the limits of the preset balanced, every question answered yes."""
-    cases = [(k, risk, 0.0) for risk in RISKS for k in KS]
-    cases += [(k, WANTED.success, share) for share in VIOLATIONS for k in KS]
-    return tuple(
-        replace(
-            ANSWERED[1],
-            name=f"k = {k:,}, risk = {risk:g}, violations = {share:g}",
-            k=k,
-            risk=risk,
-            violations=share,
-        )
-        for k, risk, share in cases
-    )
-
-
-def limits_of(
-    material: Material, options: StudyOptions, progress: Progress
-) -> tuple[StudyFinding, list[Criterion]]:
-    """Compare limits of a preset, with everybody on the list: the finding, and the best's criteria.
-
-    The best limits meet most criteria; of these, they keep most utility.
-    """
-    from agent.lab.attack.services import Service  # of the extra `lab`
-
-    model, crowd, varied = material.model, crowd_of(material, options, (options.requests,)), grid()
-    service, resamples = Service(model, options.seed), Resamples(len(crowd.people), options.seed)
-    strategies, run = (PAPERS, *ANSWERED, *varied), Run(options.processes, progress)
-    sent = traces(model, Scene(seed=options.seed), strategies, crowd.people, run)
-    outcomes = {strategy: outcome(crowd, each, service) for strategy, each in sent.items()}
-    rows, judged = [], dict[Strategy, list[Criterion]]()
-    of_strategies = {strategy: figures(each, -1, resamples) for strategy, each in outcomes.items()}
-    for strategy, each in of_strategies.items():
-        both = outcomes[strategy], outcomes[PAPERS]
-        judged[strategy] = bars = promises(strategy.name, WANTED, both, -1, resamples)
-        people_left = " / ".join(f"{people:,}" for people in each.remaining)
-        met = f"{_met(bars)} of {len(bars)}"
-        cells = (
-            bars[0].result,
-            people_left,
-            bars[1].result,
-            number(each.bits, 4),
-            bars[2].result,
-            met,
-        )
-        rows.append((strategy.name, *cells))
-    best = max(varied, key=lambda each: (_met(judged[each]), of_strategies[each].bits.mean))
-    lines = tuple(
-        Series(
-            label,
-            tuple(of_strategies[each].bits.mean for each in group),
-            tuple(100 * of_strategies[each].success.mean for each in group),
-            "points",
-            names=tuple(each.name for each in group),
-        )
-        for label, group in {
-            "without memory, and the presets as they are": (PAPERS, *ANSWERED),
-            "other limits": varied,
-        }.items()
-    )
-    note = (
-        f"Data: {material.source}. The {len(crowd.codes):,} rows of the table are all the people "
-        f"there are, and the adversary's list. The model has {model.population.rows:,} of them, "
-        f"each of which stands for {model.people / model.population.rows:.2g}. Of the others "
-        f"{len(crowd.people):,} send {options.requests:,} requests each. Seed {options.seed}. In "
-        "brackets: 95 % of resamples of these."
-    )
-    panel = Panel("", UTILITY, SUCCESS, lines, log_y=True, legend="below")
-    chart = Chart("attack-limits", "What limits give away, and what they bring", note, (panel,))
-    words = "The limits that meet most criteria, and keep most utility:"
-    text = words, criteria_table(judged[best]), table(HEAD, rows)
-    return StudyFinding(chart, text=text), judged[best]
-
-
-def _met(criteria: Sequence[Criterion]) -> int:
-    return sum(each.met is True for each in criteria)

@@ -40,19 +40,19 @@ def stated(options: BuildOptions) -> str:
     return stated_source(options.files[0].parent)
 
 
-def material_of(data: Path | None, progress: Progress, *, everybody: bool = False) -> Material:
+def material_of(data: Path | None, progress: Progress) -> Material:
     """Build the model of one half of the users in a folder, and take the people of the other.
 
-    ``data``: has two tables, or a log; ``everybody``: see `whole`, also where the description says
-    how many people a row stands for. UsageError where there is no such file; BuildError where the
-    tables cannot make a model.
+    ``data``: has two tables, or a log; where the description says how many people a row stands for,
+    see `whole`. UsageError where there is no such file; BuildError where the tables cannot make a
+    model.
     """
     if data is not None and any(data.glob("log.*")):
         options = BuildOptions(**files_of(data)._asdict())
         source = source_of(open_log(files_of(data)))
     else:
         options = tables(data)
-        if everybody or options.description.weights:
+        if options.description.weights:
             return whole(options, progress)
         source = open_tables(*TableFiles(*options.files[:2]))
     # Validation figures are dropped: they refer to the full model.

@@ -18,8 +18,7 @@ class Strategy:
     Reticent decides: ``preset``: of the policy, None for none; ``answered``: whether the user says
     yes to all that it asks about, else nobody answers and it is not told; ``limits``: whether the
     preset's are kept; ``protect``: for whom; ``unset``: whether a person has not set what they did
-    not say, else it is set to "unspecified"; ``k``, ``violations``, ``risk`` and the rest in place
-    of the preset's, None for those.
+    not say, else it is set to "unspecified"; the rest in place of the preset's, None for those.
     """
 
     name: str
@@ -30,9 +29,6 @@ class Strategy:
     limits: bool = True
     protect: Protect | None = None
     unset: bool = False
-    k: int | None = None
-    violations: float | None = None
-    risk: float | None = None
     trade_off: float | None = None
     mode: Mode | None = None
     memory: Memory | None = None
@@ -40,14 +36,8 @@ class Strategy:
     def changed(self, terms: Terms) -> Terms:
         """Change a preset's terms as this strategy changes them."""
         limits = terms.limits if self.limits else Limits()
-        own = {
-            "protect": self.protect,
-            "k": self.k,
-            "violations": self.violations,
-            "risk": self.risk,
-        }
-        changed: dict[str, Any] = {name: value for name, value in own.items() if value is not None}
-        limits = replace(limits, **changed)
+        if self.protect is not None:
+            limits = replace(limits, protect=self.protect)
         withheld = frozenset[str]() if self.answered else terms.ask
         names = ("trade_off", "mode", "memory")
         changes: dict[str, Any] = {each: getattr(self, each) for each in names}

@@ -177,19 +177,13 @@ class AttackStudy:
     resamples: Resamples
 
 
-def crowd_of(material: Material, options: StudyOptions, steps: tuple[int, ...]) -> Crowd:
-    """Draw the people who are attacked."""
-    people = people_of(material.others, options.people, options.requests, options.seed)
-    return Crowd(people, material.others.codes, steps)
-
-
 def study(material: Material, options: StudyOptions, progress: Progress) -> AttackStudy:
     """Run all strategies; the result is the same for any number of processes."""
     from agent.lab.attack.services import Service  # of the extra `lab`
 
-    model, crowd = material.model, crowd_of(material, options, options.steps)
-    service, people = Service(model, options.seed), crowd.people
-    run = Run(options.processes, progress)
+    model, others, run = material.model, material.others, Run(options.processes, progress)
+    people = people_of(others, options.people, options.requests, options.seed)
+    crowd, service = Crowd(people, others.codes, options.steps), Service(model, options.seed)
     missing = {"demographics", "topics"} - {each.name for each in groups_of(model)}
     scene, every = Scene(seed=options.seed), [each for each in EVERY if each.telling not in missing]
     both = worked(model, Work(scene, crowd.codes), dict.fromkeys(EVERYONE, people), run)

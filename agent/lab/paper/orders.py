@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import or_
 
-import numpy as np
-
 from agent.build.fitting import SHRINKAGES
 from agent.lab.charts import Chart, Criterion, Mark, Panel, Series, StudyFinding
 from agent.lab.paper import survey
@@ -16,8 +14,6 @@ from agent.tradeoff import Point, curve, knee
 from agent.tradeoff.local_search import eager_pass
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.search import greedy_order
-from agent.tradeoff.study import IMPROVEMENTS, fit, wanted_bits
-from agent.tradeoff.tables import Indexes
 from agent.tradeoff.tradeoff_curve import beaten
 
 Floats = tuple[float, ...]
@@ -195,7 +191,6 @@ def _panel(order: Along, title: str, label: str, mark: tuple[str, float] | None 
 
 
 MOST, LEAST = 0.7, 0.1  # of utility and cost without any price: near the most, and near none
-WITHIN = 0.25  # of the planted lambda: so near the procedure should come
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,32 +264,3 @@ def _claims(name: str, shown: SubjectCurve) -> list[Criterion]:
     at = {"range": _range(bend), "count": bend.mask.bit_count(), "most": most, "knee": (low, high)}
     terms = {"worth": worth, "cost": cost, "share": share, "much": MOST, "little": LEAST}
     return [claim("knee", near, name=name, **at), claim("knee-is-cheap", cheap, name=name, **terms)]
-
-
-def calibrated(costs: Mapping[str, float], levels: Indexes) -> tuple[Floats, float | None]:
-    """Fit made-up answers to costs by precision, coarsest first, by least squares.
-
-    ``levels``: as `survey.made_answers` has them. Returns the bits wanted, and λ, None without any.
-    """
-    wanted = wanted_bits(levels, np.array([*IMPROVEMENTS.values()]))
-    line = fit(np.array([*costs.values()]), wanted)
-    return tuple(wanted.tolist()), None if line is None else line[0]
-
-
-def calibration_finding(costs: Mapping[str, float], seed: int, note: str) -> StudyFinding:
-    """Draw Fig. 8b."""
-    levels = survey.made_answers(costs, survey.RESPONSES, seed)
-    (wanted, trade_off), result, near = calibrated(costs, levels), "no fit", False
-    series = [Series.ranked("bits wanted (made answers)", wanted, "line")]
-    if trade_off is not None:
-        label = f"λ times the cost, λ = {trade_off:.2f}"
-        series.append(Series.ranked(label, [trade_off * each for each in costs.values()], "line"))
-        off = trade_off / survey.TRADE_OFF - 1
-        result = f"λ = {trade_off:.2f} from made answers, off by {off:+.0%}"
-        near = abs(off) <= WITHIN
-    panel = Panel("", "precision", "bits", tuple(series), ticks=(*costs,))
-    title = "Fig. 8b: calibration by the precision of location (made answers)"
-    chart = Chart("fig-08b-calibration", title, f"{note} The answers are made.", (panel,))
-    same = None if near else False
-    fitted = claim("least-squares", same, trade_off=survey.TRADE_OFF, found=result, within=WITHIN)
-    return StudyFinding(chart, (fitted,), (prose("made-up", trade_off=survey.TRADE_OFF),))

@@ -1,6 +1,6 @@
 """All figures of one model, put together."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from time import process_time
 from typing import Any
 
@@ -27,11 +27,10 @@ PARTS: dict[str, Part] = {
 
 
 def study(
-    model: Model, places: Mapping[str, float] | None, options: Options, progress: Progress
+    model: Model, options: Options, progress: Progress
 ) -> tuple[list[str], list[StudyFinding]]:
     """Make every figure, in the order of the paper, and the sentences that come before them.
 
-    ``places``: what each precision of a place costs, for Fig. 8b, where that is known;
     ``progress``: called with what comes next, and the share of the work that is done.
     """
     by: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
@@ -62,10 +61,7 @@ def study(
     intro.append(prose("sensitivities", priced=priced, count=count))
     if requests:
         intro.append(prose("requests", most=COMBINATIONS, requests=requests))
-    if places is None:
-        intro.append(prose("no-places"))
-    else:
-        findings.insert(3, orders.calibration_finding(places, options.seed, note))
+    intro.append(prose("no-answers"))
     return [*intro, comparison.shape_sentence([*shapes])], findings
 
 
