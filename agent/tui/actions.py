@@ -106,8 +106,6 @@ TRADEOFF = (
     Action("recipient", "r", "Recipient", FROM, f"{CURVE} --recipient HOST"),
     Action("apply", "a", "Apply", APPLY, "policy set anonymity_price=BITS"),
     Action("only_figures", "v", "Figures", FIGURES),
-    Action("less", "left", "Less", "Select the next set that shares less.", CURVE, shown=False),
-    Action("more", "right", "More", "Select the next set that shares more.", CURVE, shown=False),
 )
 
 SOUGHT_TITLE = "Show only attributes whose title contains a text."

@@ -133,17 +133,13 @@ def brought(gain: float | None, people_left: float | None, *, expected: bool = F
     return ", ".join(parts)
 
 
-def measured(value: float, metric: str, most: float | None = None) -> str:
-    """Write a level of identifiability, or a difference, in its unit: 0.08 %, or 1 in 820,000.
-
-    ``most``: the largest on an axis, by which all numbers on it have the same form.
-    """
-    most = value if most is None else most
+def measured(value: float, metric: str) -> str:
+    """Write a level of identifiability, or a difference, in its unit: 0.08 %, or 1 in 820,000."""
     if metric not in CHANCES or not value:
         return f"{value:.3g}" if metric not in CHANCES else "0 %"
-    if metric == "maxprob" and most < RARE:
+    if metric == "maxprob" and value < RARE:
         return f"1 in {people(1 / value)}"
-    return f"{100 * value:.{1 if most >= FREQUENT else 2}f} %"
+    return f"{100 * value:.{1 if value >= FREQUENT else 2}f} %"
 
 
 def added_risk(value: float, metric: str) -> str:

@@ -11,7 +11,6 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from agent.tui.charts import Area, Spot, picture_of
 from agent.tui.plain import CUT, JOINERS, fitted, plain
 from agent.tui.virtual_list import MARK, Listing, Look, Part
 
@@ -162,39 +161,3 @@ def test_a_text_that_is_cut_says_so(text: str, width: int) -> None:
     shown = fitted(text, width)
     assert (CUT in shown) == (len(text) > width)
     assert shown.rstrip() == text or CUT in shown
-
-
-FIGURES = st.floats(-2, 50, allow_nan=False).map(lambda value: round(value, 3))
-COSTS = st.floats(0, 50, allow_nan=False).map(lambda value: round(value, 3))
-SPOTS = st.lists(
-    st.builds(Spot, COSTS, FIGURES, st.sampled_from("○·"), st.sampled_from(("", "N", "NK"))),
-    min_size=1,
-    max_size=12,
-)
-SIZES = st.tuples(st.integers(24, 120), st.integers(5, 40))
-
-
-def across(value: float) -> str:
-    """Return a number of the lower axis."""
-    return f"{value:.1f}"
-
-
-@given(SPOTS, SIZES)
-def test_it_fills_the_size_and_no_more(spots: list[Spot], size: tuple[int, int]) -> None:
-    """So that nothing overlaps what stands beside it."""
-    width, height = size
-    lines = picture_of(spots, width, height, across)
-    assert len(lines) == height
-    assert all(len(line) == width for line in lines)
-
-
-@given(SPOTS, SIZES, st.tuples(COSTS, FIGURES), st.tuples(COSTS, FIGURES))
-def test_more_cost_is_to_the_right_and_more_help_above(
-    spots: list[Spot], size: tuple[int, int], one: tuple[float, float], other: tuple[float, float]
-) -> None:
-    """Whatever the scale."""
-    xs, ys = [each.x for each in spots], [each.y for each in spots]
-    area = Area(size[0], size[1], max(xs), max(ys), min(0.0, *ys))
-    (cheap, dear), (low, high) = map(sorted, zip(one, other, strict=True))
-    assert 0 <= area.column(cheap) <= area.column(dear) < area.width
-    assert 0 <= area.line(high) <= area.line(low) < area.height

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from agent.decision.values import CROWD, Curve
 from agent.errors import LockedError
 from agent.tui.dialogs import Help
-from agent.tui.screens.tradeoff import TradeoffScreen, facts, figures_of, price_of
+from agent.tui.screens.tradeoff import TradeoffScreen, choices, facts, figures_of, price_of
 from agent.tui.unlocking import Unlocking
 from agent.wire.decide import CurveAsk
 from agent.wire.policy import Edited, Win
@@ -109,7 +109,7 @@ async def test_what_wins_over_a_price_is_said(found: Curves) -> None:
     found.daemon.calls["edit_policy"] = says(Edited(changed=True, wins=[win]))
     async with found.daemon.shown() as shown:
         await opened(shown)
-        await shown.pilot.press("left", "a", "down", "enter")
+        await shown.pilot.press("up", "a", "down", "enter")
         await shown.until(lambda: "for shops (line 4) still wins" in shown.notes())
         [edit] = found.daemon.asked("edit_policy")
         assert (edit.set, edit.recipient) == ({"anonymity_price": 0.0113}, None)
@@ -119,35 +119,42 @@ async def test_what_wins_over_a_price_is_said(found: Curves) -> None:
 async def test_it_begins_with_the_latest_request_at_the_present_price(
     found: Curves, size: tuple[int, int]
 ) -> None:
-    """At every size: the curve, its signs, and what leaves."""
+    """At every size: the sets, which is the present one and which the knee, and what leaves."""
     found.daemon.calls["requests"] = says([handled(1), handled(2, query="database")])
     async with found.daemon.shown(size) as shown:
         await opened(shown)
         text = shown.text()
         assert [each.query for each in found.asked] == ["database"]
         assert "“editor”, asked of anybody" in text
-        assert "●N" in text or "N●" in text
-        assert "K" in text
-        assert "change" not in text
-        assert "shares" in text
+        assert "›now" in text
+        assert "knee" in text
+        assert "change:" not in text
+        assert "shares: a and b." in text
         assert max(map(len, text.splitlines())) <= size[0]
 
 
-async def test_arrows_and_clicks_walk_along_the_curve(found: Curves) -> None:
-    """Less leaves to the left; in the corner nothing leaves."""
+async def test_arrows_walk_along_the_sets(found: Curves) -> None:
+    """Less leaves further up; at the top nothing leaves."""
     async with found.daemon.shown(LARGE) as shown:
         await opened(shown)
         for keys, here, elsewhere in (
-            (["left"], "change", "shares      nothing"),
-            (["right"], "shares", "change"),
-            (["left"] * 5, "shares      nothing", "Beyond it"),
+            (["up"], "change:", "shares: nothing"),
+            (["down"], "shares:", "change:"),
+            (["up"] * 5, "shares: nothing", "Beyond it"),
         ):
             await shown.pilot.press(*keys)
             assert here in shown.text()
             assert elsewhere not in shown.text()
-        await shown.pilot.press(*["right"] * 5, "v")
+        await shown.pilot.press(*["down"] * 5, "v")
         beside = " ".join(line.rpartition("│")[2].strip() for line in shown.text().splitlines())
         assert "the same set from 0 to" in beside
+
+
+def test_beaten_sets_are_no_choice() -> None:
+    """But for the present one; what shares less comes first."""
+    beaten = tuple(replace(each, beaten=True) for each in CURVE.points)
+    assert choices(CURVE) == [*reversed(CURVE.points)]
+    assert choices(replace(CURVE, points=beaten)) == [beaten[CURVE.present]]
 
 
 async def test_other_queries_all_of_them_and_those_of_a_recipient(found: Curves) -> None:
@@ -165,7 +172,7 @@ async def test_other_queries_all_of_them_and_those_of_a_recipient(found: Curves)
         assert f"All queries, on average, asked of {SHOP}" in shown.text()
         await shown.pilot.press("a")
         await shown.until(lambda: "Your policy does this already" in shown.notes())
-        await shown.pilot.press("left", "a", "enter")  # leaves it
+        await shown.pilot.press("up", "a", "enter")  # leaves it
         await shown.pilot.press("a", "down", "enter")
         await shown.until(lambda: f"for {SHOP}, from the next request on" in shown.notes())
         await shown.pilot.press("a", "down", "down", "enter")
@@ -192,7 +199,8 @@ def test_the_price_of_a_point_is_one_at_which_it_is_chosen(one: float, other: fl
 
 def test_the_figures_are_those_of_the_point() -> None:
     """In words, with the unit of the cost."""
-    said = dict([*facts(CURVE, 2, TITLES), *figures_of(CURVE, 2)])
+    chosen = CURVE.points[2]
+    said = dict([*facts(CURVE, chosen, TITLES), *figures_of(CURVE, chosen)])
     assert said["shares"].startswith("age and d.")
     assert said["people"] == "To the recipient, about 33 people still look like you."
     assert said["helps"].startswith("0.100 bits more useful")
@@ -204,4 +212,4 @@ def test_the_figures_are_those_of_the_point() -> None:
         "an answer that leaves only 1,000 people like you must help by 0.0113 bits, one that "
         "leaves 500 by 0.0226"
     )
-    assert dict(facts(CURVE, 3, TITLES))["shares"].startswith("nothing.")
+    assert dict(facts(CURVE, CURVE.points[3], TITLES))["shares"].startswith("nothing.")

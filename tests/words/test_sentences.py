@@ -129,7 +129,7 @@ def numbers() -> Iterator[str]:
     yield from (
         figures.counted_among(each) for each in ([COUNTRY, COUNTRY], [SURVEY], [COUNTRY, SURVEY])
     )
-    yield from (figures.measured(each, "maxprob", 1e-4) for each in (0, 5e-5))
+    yield from (figures.measured(each, "maxprob") for each in (0, 5e-5))
     yield figures.added_risk(1 / 816_123, "maxprob")
     yield titles.why("would break a limit", None, "k")
     yield from (

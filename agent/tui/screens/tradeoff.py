@@ -1,26 +1,22 @@
-"""The trade-off: walking along a curve, the text about one of its points, applying a price."""
+"""The trade-off: the sets that more or less privacy would send, and a price for one of them."""
 
 import asyncio
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from math import sqrt
 from typing import ClassVar
 
 from msgspec.structs import replace
-from rich.table import Column, Table
-from rich.text import Text
 from textual.app import ComposeResult
-from textual.containers import Container, VerticalScroll
 from textual.content import Content
-from textual.widget import Widget
 from textual.widgets import Static
 
 from agent.decision.values import CROWD, Curve, CurvePoint
 from agent.errors import LockedError, ReticentError
-from agent.tui.charts import MARGIN, Spot, picture_of
 from agent.tui.dialogs import Choice, TextQuestion
-from agent.tui.page import Page, background
-from agent.tui.plain import plain
+from agent.tui.page import SentencesPage, background, for_item
+from agent.tui.plain import fitted, plain, plain_lines
+from agent.tui.virtual_list import Line, Look, Part
 from agent.wire.decide import CurveAsk
 from agent.wire.policy import Edited, PolicyEdit
 from agent.wire.state import EventKind, Status
@@ -32,26 +28,17 @@ from agent.words.figures import (
     bits,
     demand,
     listed,
-    measured,
     number,
+    people,
     price,
 )
 from agent.words.notices import edited
-from agent.words.titles import PROOFS, Titles, titled
+from agent.words.titles import NONE, PROOFS, Titles, titled
 
 SEEN = 5e-4  # bits: less is shown as none
-SELECTED, NOW, KNEE, SET, BEATEN = "●", "N", "K", "○", "·"
-STYLES = {
-    SELECTED: "$text-accent bold",
-    NOW: "$text-warning bold",
-    KNEE: "$text-success bold",
-    SET: "bold",
-}
-LEGEND = (
-    f"{SELECTED} selected ← →  {NOW} now  {KNEE} knee  {SET} set  {BEATEN} beaten\n"
-    "upwards: more help, in bits; → easier to find you"
-)
-LABELS = 11  # columns of the names before what is said
+NOW, KNEE = "now", "knee"
+SIGNS, HELP, PEOPLE = 9, 6, 17  # columns
+LEGEND = "helps: bits more useful\nknee: beyond it, sharing more costs much and helps little"
 COMPUTING = "computing …"
 WAYS = "e types another query, o shows the average of all, r another recipient."
 MORE = ("more", "v shows the figures: bits, prices and how good it is")
@@ -71,9 +58,25 @@ def price_of(point: CurvePoint) -> float:
     return middle if least <= middle <= most else least
 
 
-def selected(curve: Curve, index: int) -> float:
+def selected(curve: Curve, point: CurvePoint) -> float:
     """Find the price of a selected point, in bits: at the present point the one in force."""
-    return curve.trade_off / CROWD if index == curve.present else price_of(curve.points[index])
+    now = curve.points[curve.present]
+    return curve.trade_off / CROWD if point == now else price_of(point)
+
+
+def choices(curve: Curve) -> list[CurvePoint]:
+    """List the sets to choose from, those that share less first.
+
+    A set that is beaten is left out, unless it is the present one: another helps as much and costs
+    less.
+    """
+    now = curve.points[curve.present]
+    return [each for each in reversed(curve.points) if each == now or not each.beaten]
+
+
+def key_of(point: CurvePoint) -> Hashable:
+    """Identify a set by its facts, at whatever price."""
+    return frozenset(point.figures.names)
 
 
 def about(ask: CurveAsk | None, curve: Curve | None) -> str:
@@ -86,12 +89,30 @@ def about(ask: CurveAsk | None, curve: Curve | None) -> str:
     return f"{what}, asked of {'anybody' if ask.recipient is None else ask.recipient}"
 
 
-def facts(curve: Curve, index: int, titles: Titles) -> list[tuple[str, str]]:
-    """Describe one point in labelled sentences without figures, the verdict first."""
-    point, now = curve.points[index], curve.points[curve.present]
-    here = " This is what your policy does now." if index == curve.present else ""
-    knee = " Beyond it, sharing more costs much and helps little." if index == curve.knee else ""
+def is_knee(point: CurvePoint, curve: Curve) -> bool:
+    """Say whether a point is the knee of its curve."""
+    return curve.knee is not None and point == curve.points[curve.knee]
 
+
+def drawn(point: CurvePoint, curve: Curve, width: int, titles: Titles = NONE) -> Line:
+    """Draw a set as a line of this width: how much it helps, who looks alike, what it shares."""
+    now = point == curve.points[curve.present]
+    signs = " ".join(sign for sign, here in ((NOW, now), (KNEE, is_knee(point, curve))) if here)
+    figures = point.figures
+    names = listed(titled(figures.names, titles), "nothing")
+    return (
+        Part(fitted(signs, SIGNS), "accent"),
+        Part(fitted(bits(figures.utility), HELP, right=True), "good"),
+        Part(fitted(people(figures.people_left), PEOPLE, right=True)),
+        Part(fitted(f"  {names}", width - SIGNS - HELP - PEOPLE), "strong" if now else "plain"),
+    )
+
+
+def facts(curve: Curve, point: CurvePoint, titles: Titles) -> list[tuple[str, str]]:
+    """Describe one point in labelled sentences without figures, the verdict first."""
+    now = curve.points[curve.present]
+    here = " This is what your policy does now." if point == now else ""
+    knee = " Beyond it, sharing more costs much and helps little." if is_knee(point, curve) else ""
     shared = listed(titled(point.figures.names, titles), "nothing")
     change = difference(now.figures, point.figures, titles, informed=True)
     lines = [
@@ -103,9 +124,9 @@ def facts(curve: Curve, index: int, titles: Titles) -> list[tuple[str, str]]:
     return [(label, text) for label, text in lines if text]
 
 
-def figures_of(curve: Curve, index: int) -> list[tuple[str, str]]:
+def figures_of(curve: Curve, point: CurvePoint) -> list[tuple[str, str]]:
     """Label the figures of one point, each with its unit, and what is proven of it."""
-    point, metric, trade_off = curve.points[index], curve.metric, CROWD * selected(curve, index)
+    metric, trade_off = curve.metric, CROWD * selected(curve, point)
     figures = point.figures
     whole = figures.utility - figures.objective
     other = whole - point.least * figures.identifiability_cost  # at any price
@@ -130,73 +151,22 @@ def written(value: float, recipient: str | None, edit: Edited) -> str:
     return edited(done, edit)
 
 
-class Plot(Widget, can_focus=True):
-    """Help upwards, cost to the right; one point is selected."""
-
-    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's word)
-        super().__init__(id=id)
-        self.tooltip = (
-            "The curve: bits of help upwards, cost to the right. The left arrow shares less (at a "
-            "higher price of anonymity), the right arrow more. N is what your policy sends now. "
-            "Beyond the knee, K, sharing more costs much and helps little. A set is beaten where "
-            "another helps as much and costs less."
-        )
-        self._curve: Curve | None = None
-        self._at = 0
-        self._words = ""
-
-    def show(self, curve: Curve | None, index: int, words: str) -> None:
-        """Draw a curve, with the point that is selected; without a curve, words."""
-        self._curve, self._at, self._words = curve, index, words
-        self.refresh()
-
-    def render(self) -> Content:
-        """Draw it as large as there is room."""
-        if self._curve is None:
-            return Content(self._words)
-        metric = self._curve.metric
-        spots = spots_of(self._curve, self._at)
-        width, height = self.content_size
-        most = max(each.x for each in spots)
-        lines = picture_of(spots, width, height, lambda value: measured(value, metric, most))
-        picture = Content("\n".join(lines))
-        for place, sign in enumerate(picture.plain):
-            if sign in STYLES and place % (width + 1) >= MARGIN:
-                picture = picture.stylize(STYLES[sign], place, place + 1)
-        return picture
-
-
-def spots_of(curve: Curve, selected: int) -> list[Spot]:
-    """Place all points: those that are beaten first, the selected one last."""
-
-    def spot(index: int) -> Spot:
-        point = curve.points[index]
-        sign = SELECTED if index == selected else BEATEN if point.beaten else SET
-        letters = (NOW if index == curve.present else "") + (KNEE if index == curve.knee else "")
-        figures = point.figures
-        cost, help_ = figures.identifiability_cost, figures.utility
-        return Spot(cost, help_, sign, letters)
-
-    points = map(spot, range(len(curve.points)))
-    return sorted(points, key=lambda each: (BEATEN, SET, SELECTED).index(each.sign))
-
-
-def nearest(curve: Curve, trade_off: float) -> int:
-    """Find the index of the point whose λ contain one, or are nearest."""
-    away = [max(each.least - trade_off, trade_off - each.most, 0.0) for each in curve.points]
-    return away.index(min(away))
-
-
 def _basis(status: Status, ask: CurveAsk) -> Hashable:
     """Collect what a curve depends on now; the ledger only for one recipient's."""
     models = tuple(each.digest for each in status.models if each.problem is None)
     return status.policy.loaded_at, models, status.entries if ask.recipient else None
 
 
-class TradeoffScreen(Page, where="tradeoff"):
-    """The curve of a query or of all, asked of a recipient or of anybody."""
+class TradeoffScreen(SentencesPage[CurvePoint], where="tradeoff"):
+    """What would be sent at other prices, with a query or on average, to a recipient or anybody."""
 
     concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy", "models", "answer", "forget"})
+    tooltip_list = (
+        "What would be sent at other prices of anonymity: further up less, further down more. The "
+        "price is the help, in bits, that you demand for being one of only 1,000 people like you. "
+        "a writes that of the set under the cursor into your policy."
+    )
+    tooltip_detail = "The set under the cursor. v shows the figures. Up and down scroll it."
 
     def __init__(self) -> None:
         super().__init__()
@@ -205,27 +175,38 @@ class TradeoffScreen(Page, where="tradeoff"):
         self._curve: Curve | None = None
         self._basis: Hashable = None
         self._titles: Mapping[str, str] = {}
-        self._at = 0
         self._figures = False
 
     def body(self) -> ComposeResult:
-        """Lay out the curve and the set."""
-        yield Static(id="about")
-        with Container(id="tradeoff"):
-            yield Plot(id="first")
-            with VerticalScroll(id="set") as panel:
-                panel.tooltip = (
-                    "What is sent at the selected point. The price of anonymity is the help, in "
-                    "bits, that you demand for being one of only 1,000 people like you: the "
-                    "higher, the less is shared. v shows the figures."
-                )
-                yield Static(id="facts")
-        yield Static(Content(LEGEND), id="legend")
+        """Lay what the columns mean below the list."""
+        yield from super().body()
+        yield Static(LEGEND, id="legend")
+
+    def item_look(self) -> Look[CurvePoint]:
+        """Say how sets are shown."""
+        return Look(
+            key=key_of,
+            lines=lambda point, width: (
+                (drawn(point, self._curve, width, self._titles),) if self._curve else ()
+            ),
+        )
+
+    def items(self) -> Sequence[CurvePoint]:
+        """List the sets to choose from."""
+        return choices(self._curve) if self._curve else ()
+
+    def explain(self, item: CurvePoint) -> Content:
+        """Explain a set, with its figures if they are wanted."""
+        if self._curve is None:
+            return Content("")
+        figures = figures_of(self._curve, item) if self._figures else [MORE]
+        labelled = (*facts(self._curve, item, self._titles), *figures)
+        return Content(plain_lines("\n".join(f"{label}: {text}" for label, text in labelled)))
 
     def clear(self) -> None:
         """Forget the question and the answer."""
         self._request = self._curve = self._basis = None
-        self._titles, self._at = {}, 0
+        self._titles = {}
         self._show("")
 
     # daemon calls
@@ -266,45 +247,28 @@ class TradeoffScreen(Page, where="tradeoff"):
                     self._show(f"✗ {plain(str(error))}\n  {plain(error.hint)}\n\n{WAYS}")
                 return
         if ask is self._request:
-            chosen = selected(self._curve, self._at) if self._curve else None
+            is_new = self._curve is None
             self._curve, self._basis, self._titles = curve, basis, titles
-            self._at = curve.present if chosen is None else nearest(curve, CROWD * chosen)
             self._show("")
+            if is_new or self.listing.under is None:
+                self.listing.put(key_of(curve.points[curve.present]))
 
     # rendering
 
     def _show(self, words: str) -> None:
-        """Show the curve and the set, or words in their place."""
+        """Show the sets, or words in their place."""
+        self.draw()
         head = plain(about(self._request, self._curve))
-        table = Table.grid(Column(width=LABELS), Column(), padding=(0, 1))
-        self.query_one(Plot).show(self._curve, self._at, words)
-        if self._curve is not None:
-            head += f" · {words}" if words else ""
-            for label, text in (
-                *facts(self._curve, self._at, self._titles),
-                *(figures_of(self._curve, self._at) if self._figures else [MORE]),
-            ):
-                table.add_row(Text(label, "bold"), Text(plain(text)))
-        self.query_one("#about", Static).update(Content(head))
-        self.query_one("#facts", Static).update(table)
-
-    def _select(self, index: int) -> None:
-        if self._curve is not None and 0 <= index < len(self._curve.points):
-            self._at = index
-            self._show(COMPUTING if self._one_curve.locked() else "")
-
-    def action_less(self) -> None:
-        """Select the next set that shares less."""
-        self._select(self._at + 1)
-
-    def action_more(self) -> None:
-        """Select the next set that shares more."""
-        self._select(self._at - 1)
+        heads = f"{'helps':>{SIGNS + HELP}}{'people like you':>{PEOPLE}}  shares"
+        if self._curve is None:
+            self.put_text("#none", words)
+        self.put_text("#heads", f" {heads}" if self._curve else "")
+        self.put_text("#headline", f"{head} · {words}" if words and self._curve else head)
 
     def action_only_figures(self) -> None:
-        """Show the figures of the selected set, or hide them."""
+        """Show the figures of the set under the cursor, or hide them."""
         self._figures = not self._figures
-        self._select(self._at)
+        self.follow()
 
     # questions to the user
 
@@ -334,15 +298,15 @@ class TradeoffScreen(Page, where="tradeoff"):
             query = self._request.query if self._request else None
             self._compute(CurveAsk(query=query, recipient=text.strip() or None))
 
-    @background
-    async def action_apply(self) -> None:
-        """Write the selected price, after asking for whom it is to hold."""
+    @for_item
+    async def action_apply(self, point: CurvePoint) -> None:
+        """Write the price of the set under the cursor, after asking for whom it is to hold."""
         if self._curve is None:
             return
-        if self._at == self._curve.present:
-            self.review.tell("Your policy does this already. ← → select another set.")
+        if point == self._curve.points[self._curve.present]:
+            self.review.tell("Your policy does this already. Up and down select another set.")
             return
-        value, recipient = selected(self._curve, self._at), self._recipient
+        value, recipient = selected(self._curve, point), self._recipient
         question = f"From the next request on, {demand(CROWD * value)}. Write this into the policy?"
         one = [] if recipient is None else [(f"For {recipient}", "recipient")]
         everyone = ("For everyone, where no other rule says otherwise", "everyone")
