@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 USUAL = StudyOptions()
 MANY, CORES = 1_000_000, 64
+SURVEY = "so2017"  # the model that comes with reticent and has rows of what people chose
 LAMBDA = click.FloatRange(min=0, max=1e9)
 
 
@@ -95,7 +96,7 @@ def _wrote(page: Path, figures: list[str], criteria: Sequence[Criterion]) -> Out
 
 
 @lab.command()
-@option("--model", PATH, "M", "A model file. By default the one that comes with reticent.")
+@option("--model", PATH, "M", f"A model file. By default that of {SURVEY}.")
 @option("--log", PATH, "DIR", "A folder with the tables of a log: log, people and sites.")
 @out_option
 @option("--lambda trade_off", LAMBDA, None, "Of the calibrated objective.", default=TRADE_OFF)
@@ -120,7 +121,7 @@ def paper(
         from agent.lab.paper.study import TITLE, study
     out.mkdir(parents=True, exist_ok=True)
     with Progress() as progress:
-        path = model or shipped_model()
+        path = model or shipped_model(SURVEY)
         if log is not None:
             with extra("build", "building a model"):
                 from agent.lab.paper.log import logged

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from agent.lab.charts import StudyFinding
+from agent.model.model import Model
 from tests.build.worlds import write_everyday
 from tests.cli.conftest import Run, builds
 from tests.house.tree import ROOT
@@ -89,6 +91,21 @@ def test_the_papers_figures_are_on_a_page(
     assert page.count("| yes |") == found["same"] > 0
     assert page.count("| no |") == found["other"]
     assert page.count("Data: invented") >= len(PAPER)
+
+
+def test_without_a_model_the_paper_is_drawn_of_the_developer_survey(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everyday life has no rows of what people chose."""
+    drawn: list[str] = []
+
+    def draws(model: Model, *_: object) -> tuple[list[str], list[StudyFinding]]:
+        drawn.append(model.id)
+        return [], []
+
+    monkeypatch.setattr("agent.lab.paper.study.study", draws)
+    assert "0 figures" in run("lab", "paper", "--out", tmp_path).page
+    assert drawn == ["so2017"]
 
 
 @builds
