@@ -4,7 +4,6 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from importlib.resources import files
 from typing import NamedTuple
@@ -16,10 +15,10 @@ from agent.cli.printing import facts, paragraph, strong
 from agent.decision.cache import Cache
 from agent.decision.context import Context, Terms
 from agent.decision.decide import counted_among, decide
-from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_left
+from agent.decision.knowledge import Knowledge, people_left
 from agent.decision.values import Decision, Request
 from agent.model.file import read, shipped_models
-from agent.model.model import Concepts, Meaning, Model, meaning_of
+from agent.model.model import Model
 from agent.model.world import world_of
 from agent.words.figures import counted, of_whom, people
 from agent.words.titles import WHY_NOTHING, Titles, read_as
@@ -33,7 +32,6 @@ REQUESTS: tuple[tuple[str, str], ...] = tuple(map(tuple, _STORY["requests"]))  #
 FACTS = len(PROFILE)
 SITE = "search.example"  # is asked most
 TERMS = Terms(mode="planned")  # as every preset has it
-NOW = datetime(2026, 1, 1, tzinfo=UTC)  # of all requests: no limit of hers goes by the week
 
 
 class StoryEntry(NamedTuple):
@@ -49,8 +47,10 @@ class Story:
 
     def __init__(self, profile: Profile, world: Model) -> None:
         self.world, self.entries = world, list[StoryEntry]()
-        self._profile, self._concepts, self._cache = profile, Concepts([world]), Cache()
-        self._holdings = defaultdict[str, Holdings[str]](partial(Holdings, self._concepts.replaces))
+        self._profile, self._cache = profile, Cache()
+        self._sent = defaultdict[str, dict[str, str]](dict)  # values by name, by recipient
+        # How often each query carried something, by recipient.
+        self._asked = defaultdict[str, defaultdict[int, float]](partial(defaultdict, float))
 
     def tell(self, requests: Iterable[tuple[str, str]], terms: Terms) -> "Story":
         """Decide about these requests; return the story itself."""
@@ -66,33 +66,28 @@ class Story:
             values = {name: self._profile[name] for name in decision.disclosed}
             self.give(recipient, values)
             if decision.disclosed:
-                queries = [
-                    (self.world.queries[each.query].text, each.probability)
-                    for each in reading.accepted
-                ]
-                self._holdings[recipient].add_query(recipient, queries)
+                for each in reading.accepted:
+                    self._asked[recipient][each.query] += each.probability
             self.entries.append(StoryEntry(decision, values, self.people_left(recipient)))
         return self
 
     def give(self, recipient: str, values: Profile) -> None:
         """Note what a recipient is sent."""
-        meanings = [meaning_of(name, value, self.world) for name, value in values.items()]
-        self._holdings[recipient].add_facts(NOW, recipient, meanings)
+        self._sent[recipient] |= values
 
     def people_left(self, recipient: str) -> int:
         """Count the people who agree with all that a recipient holds."""
         return people_left(self._knowledge(recipient), self.world, self._cache)
 
     def _knowledge(self, recipient: str) -> Knowledge:
-        holdings, at_hand = self._holdings[recipient], (self._concepts, self._cache)
-        return knowledge_in(holdings, self.world, NOW, *at_hand, with_queries=True)
+        attributes = {each.name: each for each in self.world.attributes}
+        codes = {name: attributes[name].code(v) for name, v in self._sent[recipient].items()}
+        return Knowledge(queries=tuple(sorted(self._asked[recipient].items()))).with_facts(codes)
 
     def held(self, recipient: str) -> str:
         """All that a recipient holds, in words."""
-        titles = {each.name: each.title for each in self._concepts.kinds.values()}
-        knowledge = self._holdings[recipient].held.items()
-        named = (self._concepts.label(Meaning(concept, each.value)) for concept, each in knowledge)
-        return "; ".join(facts_of(dict(named), titles)) or "nothing"
+        titles = {each.name: each.title for each in self.world.attributes}
+        return "; ".join(facts_of(self._sent[recipient], titles)) or "nothing"
 
 
 def request_text(number: int, entry: StoryEntry, titles: Titles) -> str:
