@@ -10,7 +10,7 @@ import numpy as np
 
 from agent.tradeoff.grouping import mass_of
 from agent.tradeoff.shares import BINS, KindShares, Shares, Values, histogram
-from agent.tradeoff.tables import Codes, Floats, Indexes, Population, members
+from agent.tradeoff.tables import Codes, Floats, Indexes, Population, members, union
 
 KEPT = 2_000  # distributions of sets
 Spread = tuple[Floats, Floats]
@@ -39,49 +39,54 @@ class Agreement:
         have each code, float64.
         """
         self._among = among
-        self._shares = population.shares or Shares((), ())
-        self.kind = dict(enumerate(self._shares.attributes, population.tabled))
+        shares = population.shares or Shares((), ())
+        self.kind = dict(enumerate(shares.attributes, population.tabled))
         """By attribute, the place of its kind in ``Shares.kinds``."""
+        self._of = {each: shares.kinds[place] for each, place in self.kind.items()}
         self._disclosed = {each: code for each, code in sorted(disclosed) if each in self.kind}
-        self._codes = {self.kind[each]: self._disclosed[each] for each in [*self._disclosed][::-1]}
-        self._certain = {at: min(codes) for at, codes in possible.items() if len(codes) == 1}
-        self._every = sum(1 << each for each in self.kind if each not in self._disclosed)
+        self._every = union(each for each in self.kind if each not in self._disclosed)
+        certain: dict[int | None, int] = {
+            at: min(codes) for at, codes in possible.items() if len(codes) == 1
+        }
+        first = [*self._disclosed][::-1]
+        self._codes: dict[int | None, int] = {self.kind[e]: self._disclosed[e] for e in first}
+        # By attribute, the code of the parent; 0 where d does not fix it.
+        self._under = {
+            each: self._codes.get(kind.parent, certain.get(kind.column, 0))
+            for each, kind in self._of.items()
+        }
+        self.column = {
+            each: kind.column
+            for each, kind in self._of.items()
+            if kind.column is not None and kind.column not in certain
+        }
+        """By attribute, the column on which it depends, where d does not fix that."""
+        self.dependent = union(self.column) & self._every
+        """Those of them that the recipient does not have, a mask."""
         self._mixture, self.spread = cache(self._mixed), lru_cache(KEPT)(self._spread)
         self.by_row: Floats | None = None
         """How probably each person agrees in disclosed facts that depend on columns d leaves open.
 
         Float64, shape (N,); None without any. No `Spread` counts these.
         """
+        self._agreed = dict[int, float]()  # how probably others agree in each other disclosed fact
         for each, code in self._disclosed.items():
-            if (column := self._column(each)) is not None:
-                codes = population.columns[column]
-                values = [self._of(each).values(under) for under in range(int(codes.max()) + 1)]
-                own = np.array([under.one(code)[1] for under in values])[codes]
+            under = self._of[each].under
+            if each in self.column:
+                own = np.array([values.by_code[code][1] for values in under])
+                own = own[population.columns[self.column[each]]]
                 self.by_row = own if self.by_row is None else self.by_row * own
-
-    def _of(self, attribute: int) -> KindShares:
-        return self._shares.kinds[self.kind[attribute]]
-
-    def _column(self, attribute: int) -> int | None:
-        """The column on which an attribute depends, if d does not fix it."""
-        kind = self._of(attribute)
-        return None if kind.given is None or kind.column in self._certain else kind.column
-
-    def columns(self, mask: int) -> list[int]:
-        """The columns on which the new values of a set depend, ascending."""
-        columns = {self._column(each) for each in members(mask & self._every)}
-        return sorted(each for each in columns if each is not None)
+            else:
+                self._agreed[each] = under[self._under[each]].by_code[code][1]
 
     def telling(self, mask: int) -> list[tuple[int, Floats]]:
         """The column, for each new fact of a set that depends on one, and what follows from it.
 
         The chances of the fact's values under each code, float64, shape (codes, v).
         """
-        facts = ((self._of(each), self._column(each)) for each in members(mask & self._every))
         return [
-            (column, np.array([kind.values(code).chances for code in range(len(kind.given))]))
-            for kind, column in facts
-            if column is not None and kind.given is not None
+            (self.column[each], np.array([values.chances for values in self._of[each].under]))
+            for each in members(mask & self.dependent)
         ]
 
     def spreads(self, mask: int, columns: Codes, sample: Indexes) -> Iterator[Part]:
@@ -90,7 +95,8 @@ class Agreement:
         ``columns``: codes, shape (C, rows); ``sample``: a row of each group.
         """
         new = mask & self._every
-        within = [each for each in self.columns(new) if mask >> each & 1]
+        within = sorted({self.column[each] for each in members(mask & self.dependent)})
+        within = [each for each in within if mask >> each & 1]
         if not within:
             yield np.arange(len(sample)), self.spread(new, ())
             return
@@ -107,30 +113,25 @@ class Agreement:
         kinds = ((self.kind[each], each) for each in reversed(new))
         first: dict[int | None, int] = {k: each for k, each in kinds if k not in self._codes}
         for each in (*new, *self._disclosed):
-            if (parent := self._of(each).parent) in first:
+            if (parent := self._of[each].parent) in first:
                 below[first[parent]].append(each)
         inner = {*chain.from_iterable(below.values())}
-        share = prod(
-            self._values(each, {}).one(code)[1]
-            for each, code in self._disclosed.items()
-            if each not in inner and self._column(each) is None
-        )
-        more = dict(columns)
-        trees = (self._tree(e, self._values(e, more), below) for e in new if e not in inner)
-        masses = reduce(np.convolve, trees, np.ones(1))
+        share = prod(own for each, own in self._agreed.items() if each not in inner)
+        codes, masses = dict(columns), np.ones(1)
+        for each in new:
+            if each in inner:
+                continue
+            kind, column = self._of[each], self.column.get(each)
+            if column is None or column in codes:
+                values = kind.under[self._under[each] if column is None else codes[column]]
+            else:
+                values = self._mixture(kind, column)
+            tree = self._tree(each, values, below) if each in below else values.masses
+            masses = np.convolve(masses, tree)
         used = np.flatnonzero(masses)
         if not share or not len(used):
             return np.zeros(1), np.ones(1)
         return share * np.exp2(used / -BINS), masses[used] / masses.sum()
-
-    def _values(self, attribute: int, columns: Mapping[int, int]) -> Values:
-        """The values of an attribute whose parent is not a new one of the set."""
-        kind, column = self._of(attribute), self._column(attribute)
-        if kind.parent is not None:
-            return kind.values(self._codes.get(kind.parent, 0))
-        if column is None:
-            return kind.values(0 if kind.column is None else self._certain.get(kind.column, 0))
-        return kind.values(columns[column]) if column in columns else self._mixture(kind, column)
 
     def _mixed(self, kind: KindShares, column: int) -> Values:
         """The values among those who agree with d, whatever their code of the column is."""
@@ -140,13 +141,13 @@ class Agreement:
     def _tree(self, attribute: int, values: Values, below: Mapping[int, Sequence[int]]) -> Floats:
         """The histogram of an attribute and of what depends on it; what cannot be has no mass."""
         if attribute in self._disclosed:
-            chance, share = values.one(self._disclosed[attribute])
+            chance, share = values.by_code[self._disclosed[attribute]]
             return histogram(np.array([share]), np.array([chance]))
         if attribute not in below:
             return values.masses
         parts = [np.zeros(1)]
         for at in np.flatnonzero(values.agreement).tolist():
-            trees = (self._tree(e, self._of(e).values(at + 1), below) for e in below[attribute])
+            trees = (self._tree(e, self._of[e].under[at + 1], below) for e in below[attribute])
             own = histogram(values.agreement[at : at + 1], values.chances[at : at + 1])
             parts.append(reduce(np.convolve, trees, own))
         bins = np.concatenate([np.arange(len(each)) for each in parts])

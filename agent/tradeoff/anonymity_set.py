@@ -1,11 +1,13 @@
 """Identifiability: the people a recipient might take the user for (paper 2.2, DESIGN.md 2.2)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import chain
 from math import prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.tradeoff.agreement import Agreement
 from agent.tradeoff.dependence_tree import ExpectedPeople
@@ -14,7 +16,6 @@ from agent.tradeoff.grouping import (
     Columns,
     Runs,
     first_of_each,
-    keys,
     mass_of,
     ordered_sum,
     peaks,
@@ -38,13 +39,11 @@ from agent.tradeoff.measures import (
     risk,
     risk_outside,
     risk_unseen,
-    total,
 )
 from agent.tradeoff.tables import (
-    Codes,
+    VALUES_KEPT,
     Floats,
     Indexes,
-    Numbers,
     Population,
     Rows,
     SetFigures,
@@ -86,13 +85,18 @@ class AnonymitySet:
         self.unseen = not len(rows)
         """Whether there are no data for what is known: no row agrees with all of it."""
         self._weighted = population.weights is not None
+        self._expected = ExpectedPeople(population, self.cards, self._possible)
         if self.unseen and self._weighted:
             rows = np.flatnonzero(population.nearest(self._possible))
         self._rows = rows
+        weights = population.summable
         self._facts: Floats | None = None
+        # For how many people each row stands that agrees with d, by whether they do, float64.
+        self._weights = np.ones(len(rows)) if weights is None else weights[rows]
         if likely is not None and len(rows):
             own = np.maximum(likely[rows], LEAST_SHARE)  # where nobody agrees, it may be 0
             self._facts, share = summable(own / own.max()), share * float(own.max())
+            self._weights = summable(self._weights * self._facts)
         self._columns = population.columns.take(rows, axis=1) if disclosed else population.columns
         self.persons = (1 << population.persons) - 1
         """The set of all person attributes."""
@@ -102,21 +106,18 @@ class AnonymitySet:
         self._figures: dict[tuple[str, int], SetFigures] = {}
         self._stored: dict[Measure, Rows] = {}
         self._groups = lru_cache(KEPT)(lambda mask, most: [*self._alike(mask, most=most)])
+        self._least = lru_cache(VALUES_KEPT)(partial(self._estimated, most=True))
         self._share = share  # what no `Spread` has
         shares = ALL if population.shares is None else self._agreement.spread(0, ())[0]
-        self._all = share * float(shares[0])
+        self._all = share * float(shares[0])  # rho of all that is held
         self.sampled = self._weighted or population.shares is not None or share < 1
         """Whether rows stand for people whose number is estimated."""
         self.people: float = len(rows)
         """How many people agree with all that is known: m, or 1/r(0|d) where it is estimated."""
         if self.sampled and len(rows):
-            self.people = 1 / float(self._success(next(self._alike(0)), shares)[0])
+            self.people = self._estimated(0, (("people", 0),))[0]
         self.closed = self.people * HALF <= 1 if self.sampled else len(rows) <= 1
         """Whether nothing new may be added: a person is recognised, or as good as that."""
-
-    @cached_property
-    def _expected(self) -> ExpectedPeople:
-        return ExpectedPeople(self._population, self.cards, self._possible)
 
     @cached_property
     def success(self) -> float:
@@ -163,9 +164,7 @@ class AnonymitySet:
         if by_shares or ((mask | others) & ~self.persons and metric != "maxprob"):
             return 0.0
         k = k if metric == "k-anonymity" else 0
-        one = partial(self._estimated, measures=[(metric, k)], most=True)
-        figures = self._of((f"least {metric}", k), lambda each: one(each)[0])
-        return figures.value(mask & ~self._shared & ~self.disclosed)
+        return self._least(mask & ~self._shared & ~self.disclosed, ((metric, k),))[0]
 
     def curvature(self, metric: Measure, mask: int) -> Curvature:
         """How I bends over the sets within ``mask``, given what is known: what is certain of it.
@@ -234,13 +233,13 @@ class AnonymitySet:
         rows = list[list[float]]()
         if self.sampled:
             # Facts by shares, and what they depend on, come last. Those of a kind are alike.
-            apart = {*self._agreement.columns(base), *members(wanted & self._shared)}
+            agreement = self._agreement
+            apart = {agreement.column[each] for each in members(base & agreement.dependent)}
+            apart |= {*members(wanted & self._shared)}
             new.sort(key=lambda each: each in apart)
             alone = [each for each in new if each not in apart]
-            some = max(1, BATCH // self._partitions.dense[base & ~self._shared].size)
-            for first in range(0, len(alone), some):
-                rows += self._estimated_beside(base, alone[first : first + some], measures)
-            kinds = [self._agreement.kind.get(each, ~each) for each in new[len(alone) :]]
+            rows += self._estimated_beside(base, alone, measures) if alone else []
+            kinds = [agreement.kind.get(each, ~each) for each in new[len(alone) :]]
             those = dict(zip(kinds, new[len(alone) :], strict=True))
             of_kind = {k: self._estimated(base | 1 << e, measures) for k, e in those.items()}
             rows += [of_kind[kind] for kind in kinds]
@@ -258,14 +257,11 @@ class AnonymitySet:
 
     def people_left(self, mask: int) -> float:
         """How many people are expected to agree with d and with the answer to A."""
-        if not len(self._rows):
-            return 0.0
-        new = mask & self.persons & ~self.disclosed
-        return self._measured("people", 0).value(new)
+        return self.identifiability(mask & self.persons, "people", 0) if len(self._rows) else 0.0
 
     def guard_bits(self, guarded: int, mask: int) -> float:
         """G_v(A|d): bits that A tells about person attribute v (``guarded``)."""
-        return self._of(("guard", guarded), self.guard(guarded).bits).value(mask & ~self.disclosed)
+        return self.guard(guarded).bits(mask & ~self.disclosed)
 
     def guard(self, guarded: int) -> Guard:
         """What those who know d, and an answer, know of person attribute v (``guarded``)."""
@@ -277,26 +273,12 @@ class AnonymitySet:
     def _measured(self, metric: Measure, k: int) -> SetFigures:
         """I of sets by a measure."""
         k = k if metric == "k-anonymity" else 0
-        # What is stored holds where the recipient knows nothing.
-        stored = None if self.disclosed or self._all < 1 else self._stored.get(metric)
-        return self._of((metric, k), partial(self._identifiability, metric=metric, k=k), stored)
-
-    def _of(
-        self, key: tuple[str, int], one: Callable[[int], float], stored: Rows | None = None
-    ) -> SetFigures:
-        """The figures of sets that have this key; ``one``: computes that of a set."""
-        if key not in self._figures:
-            facts = self.disclosed
-            figures = SetFigures(len(self.cards), lambda mask: one(mask & ~facts), stored=stored)
-            self._figures[key] = figures
-        return self._figures[key]
-
-    @cached_property
-    def _weights(self) -> Floats:
-        """For how many people each row stands that agrees with d, by whether they do, float64."""
-        weights = self._population.summable
-        own = np.ones(len(self._rows)) if weights is None else weights[self._rows]
-        return own if self._facts is None else summable(own * self._facts)
+        if (figures := self._figures.get((metric, k))) is None:
+            # What is stored holds where the recipient knows nothing.
+            stored = None if self.disclosed or self._all < 1 else self._stored.get(metric)
+            one = partial(self._identifiability, metric=metric, k=k)
+            figures = self._figures[metric, k] = SetFigures(len(self.cards), one, stored=stored)
+        return figures
 
     def _people_by_code(self, column: int) -> Floats:
         return mass_of(self._columns[column], self._weights, self.cards[column])
@@ -313,17 +295,19 @@ class AnonymitySet:
         weights = self._population.summable
         return 1.0 if weights is None else min(1.0, len(weights) / float(weights.sum()))
 
-    def _numbers(self, mask: int) -> dict[int, Numbers]:
-        """Who stands behind the rows in a set's classes, where fewer than there are rows."""
-        behind = self._population.behind(mask | union(self._possible))
-        return {at: numbers[self._rows] for at, numbers in behind.items()}
+    def _runs(self, labels: NDArray[Any], mask: int) -> dict[int, Runs]:
+        """Who stands behind the rows of groups, where fewer do than there are rows.
 
-    def _success(self, alike: Alike, shares: Floats) -> Floats:
-        """The success of a guess at one person by groups and rho, float64."""
-        if self.unseen:
-            rate = rate_of(np.array(self._drawn), alike.expected)
-            return risk_unseen(rate, alike.share * shares * self._share)
-        return risk(alike, shares * self._share)
+        By the columns for which they do, a mask, of those that a set has a part of.
+        """
+        runs, mask = dict[int, Runs](), mask | union(self._possible)
+        for block, numbers, order in self._population.behind:
+            if block < 0 or block & mask:
+                places = np.full(len(order), -1)
+                places[self._rows] = np.arange(len(self._rows))
+                own = places[order]
+                runs[block] = Runs.of(labels, numbers[self._rows], own[own >= 0])
+        return runs
 
     def _alike(self, mask: int, *, most: bool = False) -> Iterator[Alike]:
         """Yield who looks alike, for each combination of request values.
@@ -332,23 +316,26 @@ class AnonymitySet:
         """
         persons, weights, facts = mask & self.persons & ~self._shared, self._weights, self._facts
         labels, groups = self._partitions.classes(persons)
-        runs = [Runs.of(labels, each) for each in self._numbers(persons).values()]
-        if not mask & ~self.persons and facts is None:
+        runs = self._runs(labels, persons).values()
+        alike = not mask & ~self.persons and facts is None  # all rows of a group
+        if alike:
             sizes = np.bincount(labels, minlength=groups)
             used = np.flatnonzero(sizes)
-            people, sample = (
-                mass_of(labels, weights, groups)[used],
-                first_of_each(labels, groups)[used],
-            )
-            expected = self._expected_in(persons, sample, most=most)
-            alone = np.ones(len(labels))
-            rows = [sizes[used].astype(np.float64), *(each.peaks(alone) for each in runs)]
+            sample = first_of_each(labels, groups)[used]
+        else:
+            order = stable_order(labels)
+            first = np.flatnonzero(np.diff(labels[order].astype(np.intp), prepend=-1))
+            sample = order[first]
+        codes = {at: self._columns[at][sample] for at in members(persons & ~self.disclosed)}
+        bits = self._expected.bits(codes, most=most)
+        expected = np.broadcast_to(np.exp2(bits), len(sample))
+        if alike:
+            people = mass_of(labels, weights, groups)[used]
+            rows = [sizes[used].astype(np.float64)]
+            rows += [each.peaks(np.ones(len(labels))) for each in runs]
             mass, alone = people / weights.sum(), np.minimum.reduce(rows)
             yield Alike(mass, alone, people, expected, sample=sample)
             return
-        order = stable_order(labels)
-        first = np.flatnonzero(np.diff(labels[order].astype(np.intp), prepend=-1))
-        expected = self._expected_in(persons, order[first], most=most)
         shares = ALL if facts is None else np.maximum.reduceat(facts[order], first)
         for likely in self._population.likelihoods(mask, self._rows):
             own = likely if facts is None else likely * facts
@@ -358,80 +345,87 @@ class AnonymitySet:
             people = np.add.reduceat((likely * weights)[order], first)[some]
             rows = [np.add.reduceat(own[order], first), *(each.peaks(own) for each in runs)]
             alone = np.minimum.reduce(rows)[some] / peak
-            mass, sample = people / weights.sum(), order[first][some]
-            yield Alike(mass, alone, people / peak, expected[some], share, sample)
+            mass = people / weights.sum()
+            yield Alike(mass, alone, people / peak, expected[some], share, sample[some])
 
     def _estimated_beside(
         self, mask: int, attributes: Sequence[int], measures: Measures
     ) -> list[list[float]]:
         """The expected losses for ``mask``, of the person, with each of these columns added."""
         labels, size = self._partitions.dense[mask & ~self._shared]
-        weights, facts = self._weights, self._facts
-        columns = [self._partitions.each[each] for each in attributes]
-        rows, people = tally(labels, size, columns, (facts, weights))
-        some = np.concatenate(rows) > 0
-        ends = np.cumsum([np.count_nonzero(each) for each in rows])[:-1]
-        numbers = self._numbers(mask | union(attributes))
-        runs = {at: Runs.of(labels, each) for at, each in numbers.items()}
-        for place, each in enumerate(attributes if runs else ()):
-            for at in self._numbers(mask | 1 << each):
-                rows[place] = np.minimum(rows[place], runs[at].values(columns[place], facts))
-        sample = first_of_each(labels, size)
-        codes = self._codes(mask, sample)
-        beside = zip(self._expected.beside(codes, attributes), rows, strict=True)
-        expected = np.concatenate([np.broadcast_to(bits, each.shape) for bits, each in beside])
-        matching, alone = (np.concatenate(each)[some] for each in (people, rows))
-        mass, share = matching / weights.sum(), ALL
-        if facts is not None:
-            tops = [peaks(keys(labels, size, c), facts, card * size) for c, card in columns]
-            share = np.concatenate(tops)[some.ravel()]
-            alone, matching = alone / share, matching / share
-        groups = np.broadcast_to(sample, some.shape)[some]
-        alone = alone.astype(np.float64)
-        alike = Alike(mass, alone, matching, np.exp2(expected[some]), share, groups)
-        added = zip(measures, self._terms(alike, mask, measures), strict=True)
-        totals = [
-            [total(each, part) for part in np.split(terms, ends)] for (each, _), terms in added
-        ]
-        return [[*each] for each in zip(*totals, strict=True)]
+        weights, facts, sample = self._weights, self._facts, first_of_each(labels, size)
+        codes = {
+            each: self._columns[each][sample]
+            for each in members(mask & ~self._shared & ~self.disclosed)
+        }
+        expected = self._expected.beside(codes, attributes)
+        runs, fixed = self._runs(labels, mask | union(attributes)), mask | union(self._possible)
+        totals, most = list[list[float]](), max(1, BATCH // size)
+        for start in range(0, len(attributes), most):
+            batch = attributes[start : start + most]
+            columns = [self._partitions.each[each] for each in batch]
+            rows, people = tally(labels, size, columns, (facts, weights))
+            some = np.concatenate(rows) > 0
+            ends = np.cumsum([np.count_nonzero(each) for each in rows])[:-1]
+            for place, each in enumerate(batch):
+                for block, run in runs.items():
+                    if block & (fixed | 1 << each):
+                        rows[place] = np.minimum(rows[place], run.values(columns[place], facts))
+            wide = [np.broadcast_to(next(expected), each.shape) for each in rows]
+            matching, alone, bits = (np.concatenate(each)[some] for each in (people, rows, wide))
+            mass, share = matching / weights.sum(), ALL
+            if facts is not None:
+                cells = [np.multiply(own, size, dtype=np.intp) + labels for own, _ in columns]
+                cards = (card * size for _, card in columns)
+                tops = [peaks(own, facts, card) for own, card in zip(cells, cards, strict=True)]
+                share = np.concatenate(tops)[some.ravel()]
+                alone, matching = alone / share, matching / share
+            groups = np.broadcast_to(sample, some.shape)[some]
+            alike = Alike(mass, alone.astype(np.float64), matching, np.exp2(bits), share, groups)
+            totals += self._totals(alike, mask, measures, ends)
+        return totals
 
-    def _terms(self, alike: Alike, mask: int, measures: Measures) -> list[Floats]:
-        """What each group adds to each expected loss of a set."""
+    def _totals(
+        self, alike: Alike, mask: int, measures: Measures, ends: Sequence[int] | Indexes = ()
+    ) -> list[list[float]]:
+        """The expected losses of a set, by measure, over all groups, or each part of them."""
         terms = [np.empty(len(alike.mass)) for _ in measures]
         wide = Alike._make(each[:, None] for each in alike)
         people = self.people, self._population.people
-        for groups, spread in self._agreement.spreads(mask, self._columns, alike.sample):
-            shares, chances = spread
+        for groups, (shares, chances) in self._agreement.spreads(mask, self._columns, alike.sample):
             for some in np.array_split(groups, 1 + len(groups) * len(shares) // BATCH):
-                part = wide.take(some)
-                success, mass = self._success(part, shares), part.mass * chances
+                part = Alike._make(each[some] if len(each) > 1 else each for each in wide)
+                if self.unseen:
+                    share = part.share * shares * self._share
+                    success = risk_unseen(rate_of(np.array(self._drawn), part.expected), share)
+                else:
+                    success = risk(part, shares * self._share)
                 for into, (measure, k) in zip(terms, measures, strict=True):
-                    each = losses(measure, mass, success, people, k)
+                    each = losses(measure, part.mass * chances, success, people, k)
                     into[some] = each.max(axis=1) if measure == "worst" else each.sum(axis=1)
-        return terms
-
-    def _expected_in(self, mask: int, sample: Indexes, *, most: bool) -> Floats:
-        """How many people are expected in each group; ``sample``: one row of each."""
-        bits = self._expected.bits(self._codes(mask, sample), most=most)
-        return np.broadcast_to(np.exp2(bits), len(sample))
-
-    def _codes(self, mask: int, sample: Indexes) -> dict[int, Codes]:
-        """The codes of some rows of those attributes that d does not fix."""
-        columns = mask & ~self._shared & ~self.disclosed
-        return {each: self._columns[each][sample] for each in members(columns)}
+        parts = [np.split(each, ends) for each in terms]
+        worst = [measure == "worst" for measure, _ in measures]
+        return [
+            [
+                float(e.max(initial=0.0)) if w else ordered_sum(e)
+                for w, e in zip(worst, part, strict=True)
+            ]
+            for part in zip(*parts, strict=True)
+        ]
 
     def _estimated(self, mask: int, measures: Measures, *, most: bool = False) -> list[float]:
         """The losses expected over the classes of a set (DESIGN.md 2.7); ``most``: of `_alike`."""
         columns = mask & ~self._shared
         one_by_one = columns & ~self.persons  # by the values of requests
         groups = self._alike(columns) if one_by_one else self._groups(columns, most)
-        parts = zip(*(self._terms(each, mask, measures) for each in groups), strict=True)
+        parts = zip(*(self._totals(each, mask, measures)[0] for each in groups), strict=True)
         return [
-            (max if measure == "worst" else sum)(total(measure, each) for each in terms)
-            for (measure, _), terms in zip(measures, parts, strict=True)
+            (max if measure == "worst" else sum)(part)
+            for (measure, _), part in zip(measures, parts, strict=True)
         ]
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
+        mask &= ~self.disclosed
         if len(self._rows) <= 1 - self.sampled:
             return counted(metric, np.ones(1, np.intp), self._population.people, k)
         if self.sampled:

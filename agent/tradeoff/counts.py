@@ -43,7 +43,7 @@ def kinds_of(rows: QueryRows, request: int) -> RowKinds:
         columns = (rows.request[:, each - rows.persons] for each in members(request))
         own = _own_rows(rows, *grouping.divide(users, map(_column, columns)))
     facts = map(_column, (rows.intent, *own, *(total if request else ())))
-    of_row, kinds = grouping.divide(grouping.undivided(len(rows.intent)), facts)
+    of_row, kinds = grouping.divide(grouping.Grouping(np.zeros_like(rows.intent), 1), facts)
     example = grouping.first_of_each(of_row, kinds)
     same, rows_own, same_total, own_total = (fact[example] for fact in (*own, *total))
     return RowKinds(of_row, rows.intent[example], same, rows_own, same_total, own_total)
@@ -117,7 +117,7 @@ def count(cells: Cells, columns: Sequence[grouping.CodeColumn]) -> Counts:
 def split(cells: Cells, kinds: RowKinds, column: grouping.CodeColumn) -> Cells:
     """Split every group by one more attribute."""
     size = len(cells.kind)
-    combined = grouping.keys(cells.row, size, column.codes)
+    combined = np.multiply(column.codes, size, dtype=cells.row.dtype) + cells.row
     used = np.flatnonzero(np.bincount(combined, minlength=size * column.card))
     value, cell = np.divmod(used, size)
     group = cells.group[cell] * column.card + value
@@ -177,7 +177,10 @@ class Layout:
         cells, rest = self.divisions.nearest(mask)
         if rest and not rest & (rest - 1):
             return count(cells, [self._columns.each[rest.bit_length() - 1]])
-        kinds, everything = self.kinds, grouping.undivided(len(self.kinds.of_row))
+        kinds, everything = (
+            self.kinds,
+            grouping.Grouping(np.zeros(len(self.kinds.of_row), np.intp), 1),
+        )
         of_kind = grouping.CodeColumn(kinds.of_row, len(kinds.intent))
         finest = grouping.refine(everything, [*self._columns.of(mask), of_kind])
         keys, rows = np.unique(finest.labels, return_counts=True)

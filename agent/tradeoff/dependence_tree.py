@@ -6,7 +6,7 @@ information. Source: Chow and Liu 1968.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import combinations
 from typing import Any
 
@@ -17,6 +17,8 @@ from agent.tradeoff.tables import LOG_BITS, Floats, Numbers, Population
 
 Edge = tuple[int, int]
 """Two attributes, in ascending order."""
+Events = Mapping[int, frozenset[int]]
+"""By attribute, codes that are one value, the only one that it can have."""
 DISCOUNT = 0.5  # of a row, taken off every pair of values: who is there once may be one of a kind
 INFORMATION_BITS = 30  # binary places by which mutual information is compared
 CLOSE = 3  # pairs for each attribute, of the largest information: no more are expected than by one
@@ -64,11 +66,15 @@ class DependenceTree:
         ratio = np.divide(joint, alone, out=np.ones_like(joint), where=(joint > 0) & (alone > 0))
         information = np.add.reduceat(joint * np.log2(ratio), starts)
         ranks = np.lexsort((-np.arange(len(pairs)), np.rint(information * 2**INFORMATION_BITS)))
-        self._least_close = len(pairs) - CLOSE * count
+        self.close = [set[int]() for _ in range(count)]
+        """For each attribute, those with which it is among the pairs of the largest information."""
         self._rank = [[-1] * count for _ in range(count)]
         for rank, place in enumerate(ranks.tolist()):
             one, other = pairs[place]
             self._rank[one][other] = self._rank[other][one] = rank
+            if rank >= len(pairs) - CLOSE * count:
+                self.close[one].add(other)
+                self.close[other].add(one)
         who = population.respondents  # a copy of a row is no other row
         rows = np.bincount(np.arange(population.rows) if who is None else who, weights)
         row = float((rows**2).sum()) / whole**2  # the share of the usual one
@@ -100,11 +106,7 @@ class DependenceTree:
         self._edges[key] = tuple(tree)
         return self._edges[key]
 
-    def is_close(self, pair: Edge) -> bool:
-        """Whether two attributes are among the pairs with the largest information."""
-        return self._rank[pair[0]][pair[1]] >= self._least_close
-
-    def bits(self, one: int, other: int, events: Mapping[int, frozenset[int]]) -> Floats:
+    def bits(self, one: int, other: int, events: Events) -> Floats:
         """Log2 of how much likelier two values are together than apart, by both, float64.
 
         ``events``: of an attribute in it, all these codes are one value, the only one.
@@ -115,7 +117,7 @@ class DependenceTree:
             table = self._joint[one, other] if one < other else self._joint[other, one].T
             shares = []
             for axis, each in enumerate((one, other)):
-                own = self._population.share_bits(each)[: table.shape[axis]]
+                own = self._population.share_bits[each, : table.shape[axis]]
                 if each in here:
                     codes = sorted(here[each])
                     table = table.take(codes, axis).sum(axis, keepdims=True)
@@ -134,19 +136,17 @@ class DependenceTree:
 class ExpectedPeople:
     """Mu: how many people are expected who agree with d and with values of more attributes."""
 
-    def __init__(
-        self, population: Population, cards: Sequence[int], possible: Mapping[int, frozenset[int]]
-    ) -> None:
+    def __init__(self, population: Population, cards: Sequence[int], possible: Events) -> None:
         """Take the people, the values per attribute, and the codes that d leaves possible."""
         self._people, self._cards, self._possible = population, tuple(cards), possible
-
-    @cached_property
-    def _tree(self) -> DependenceTree:
-        key = DependenceTree, self._cards
-        if key not in self._people.memo:
-            self._people.memo[key] = DependenceTree(self._people, self._cards)
-        tree: DependenceTree = self._people.memo[key]
-        return tree
+        self._agreeing = np.array(np.inf)
+        """Log2 of how many are expected who agree with d: no more of them have further values."""
+        if population.weights is not None:
+            key = DependenceTree, self._cards
+            if key not in population.memo:
+                population.memo[key] = DependenceTree(population, self._cards)
+            self._tree: DependenceTree = population.memo[key]
+            self._agreeing = self.bits({})
 
     def bits(self, codes: Mapping[int, Numbers], *, most: bool = False) -> Floats:
         """Log2 of how many are expected, float64; 0 without weights, where nobody asks.
@@ -156,68 +156,63 @@ class ExpectedPeople:
         """
         if self._people.weights is None:
             return np.zeros(())
-        logs, cap, _ = self._parts(codes)
-        cap = np.minimum(cap, self._agreeing)
+        logs, cap, _, _ = self._parts(codes)
         return cap if most else np.minimum(logs, cap)
 
-    @cached_property
-    def _agreeing(self) -> Floats:
-        """Log2 of how many are expected who agree with d: no more of them have further values."""
-        logs, cap, _ = self._parts({})
-        return np.minimum(logs, cap)
+    def _parts(
+        self, codes: Mapping[int, Numbers]
+    ) -> tuple[Floats, Floats, dict[int, Floats], Events]:
+        """Log2 by the tree, and of how many have any one or two of the values.
 
-    def _parts(self, codes: Mapping[int, Numbers]) -> tuple[Floats, Floats, dict[int, Floats]]:
-        """Log2 by the tree, and of how many have any one or two of the values; of shares."""
-        people, events = self._people, self._events(codes)
-        shares = {each: people.share_bits(each)[own] for each, own in codes.items()}
+        And log2 of the share who have each; and what d tells of other attributes than these.
+        """
+        people, tree = self._people, self._tree
+        events = {at: some for at, some in self._possible.items() if at not in codes}
+        shares = {each: people.share_bits[each, own] for each, own in codes.items()}
         shares |= {at: np.array(people.bits_of(at, some)) for at, some in events.items()}
         logs: Floats = reduce(np.add, shares.values(), np.array(people.people_bits))
         cap: Floats = reduce(np.minimum, shares.values(), np.zeros(())) + people.people_bits
-        for edge in self._tree.edges(nodes := sorted(shares)):
-            logs = logs + self._together(edge, codes, events)
-        for one, other in filter(self._tree.is_close, combinations(nodes, 2)):
-            both = shares[one] + shares[other] + self._together((one, other), codes, events)
-            cap = np.minimum(cap, both + people.people_bits)
-        return logs, cap, shares
+        edges = tree.edges(nodes := sorted(shares))
+        for one, other in combinations(nodes, 2):
+            is_edge, is_close = (one, other) in edges, other in tree.close[one]
+            if is_edge or is_close:
+                bits = tree.bits(one, other, events)[codes.get(one, 0), codes.get(other, 0)]
+                logs = logs + bits if is_edge else logs
+                both = shares[one] + shares[other] + bits + people.people_bits
+                cap = np.minimum(cap, both) if is_close else cap
+        return logs, np.minimum(cap, self._agreeing), shares, events
 
     def beside(self, codes: Mapping[int, Numbers], attributes: Sequence[int]) -> Iterator[Floats]:
         """The same for each of these attributes added, float64, of a shape that fits (values, n).
 
         ``codes``: as for `bits`, each of shape (n,).
         """
-        people, events = self._people, self._events(codes)
+        people = self._people
         if people.weights is None:
             yield from (np.zeros(()) for _ in attributes)
             return
-        base, base_cap, shares = self._parts(codes)
-        nodes, base_cap = sorted(shares), np.minimum(base_cap, self._agreeing)
-        edges = {*self._tree.edges(nodes)}
+        base, base_cap, shares, events = self._parts(codes)
+        tree, nodes = self._tree, sorted(shares)
+        edges = {*tree.edges(nodes)}
         for new in attributes:
             own = np.arange(self._cards[new])[:, None]
             if new in events:  # silence about another one told of it, but not its value
                 yield self.bits({**codes, new: own})
                 continue
-            share = people.share_bits(new)[own]
+            share = people.share_bits[new, own]
             logs, cap = base + share, np.minimum(base_cap, share + people.people_bits)
-            changed = edges ^ {*self._tree.edges(sorted((*nodes, new)))}
-            logs = logs - sum(self._together(each, codes, events) for each in edges & changed)
-            near = {sum(each) - new for each in changed - edges}
-            close = {each for each in nodes if self._tree.is_close((each, new))}
+            changed, near = edges ^ {*tree.edges(sorted((*nodes, new)))}, set[int]()
+            for one, other in changed:
+                if (one, other) in edges:
+                    bits = tree.bits(one, other, events)
+                    logs = logs - bits[codes.get(one, 0), codes.get(other, 0)]
+                else:
+                    near.add(one + other - new)
+            close = tree.close[new].intersection(nodes)
             for each in near | close:
-                bits = self._tree.bits(new, each, events)
+                bits = tree.bits(new, each, events)
                 bits = bits.take(codes[each], 1) if each in codes else bits
                 logs = logs + bits if each in near else logs
                 if each in close:
                     cap = np.minimum(cap, share + people.people_bits + shares[each] + bits)
             yield np.minimum(logs, cap)
-
-    def _events(self, codes: Mapping[int, Numbers]) -> dict[int, frozenset[int]]:
-        """What d tells of other attributes than these."""
-        return {at: some for at, some in self._possible.items() if at not in codes}
-
-    def _together(
-        self, edge: Edge, codes: Mapping[int, Numbers], events: Mapping[int, frozenset[int]]
-    ) -> Floats:
-        one, other = edge
-        bits: Floats = self._tree.bits(one, other, events)[codes.get(one, 0), codes.get(other, 0)]
-        return bits

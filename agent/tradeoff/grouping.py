@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows, members
 
-Labels = TypeVar("Labels", Indexes, NDArray[np.uint16])
-
-
 SPARSE = 12  # beyond this many times their number, keys are quicker to sort
 KEYS = 1 << 48  # combined codes stay below this
 SMALL = 1 << 16  # keys below this are made in 16 bits, four times as many at once
@@ -96,11 +93,6 @@ class Grouping(NamedTuple):
     size: int
 
 
-def undivided(items: int) -> Grouping:
-    """All items in one group."""
-    return Grouping(np.zeros(items, dtype=np.intp), 1)
-
-
 def refine(groups: Grouping, columns: Iterable[CodeColumn]) -> Grouping:
     """Divide groups by attributes, in ascending order; many labels may be out of use."""
     labels, size = groups
@@ -140,7 +132,9 @@ def tally(
         parts = [columns[place] for place in bundle]
         codes, card = joint(parts)
         small = size * card < SMALL
-        items = keys(short, size, codes) if small else keys(labels, size, codes)
+        groups = short if small else labels
+        items = np.multiply(codes, size, dtype=groups.dtype)
+        items += groups
         shape, axes = [*(part.card for part in parts), size], range(len(bundle))
         for table, weight in zip(tables, weights, strict=True):
             counts = np.bincount(items, weight, minlength=card * size).reshape(shape)
@@ -157,13 +151,6 @@ def joint(bundle: Sequence[CodeColumn]) -> CodeColumn:
         codes = np.multiply(codes, column.card, dtype=np.uint8) + column.codes
         card *= column.card
     return CodeColumn(codes, card)
-
-
-def keys(labels: Labels, size: int, codes: Codes | Indexes) -> Labels:
-    """Code * size + label for each item, in the type of the labels."""
-    combined = np.multiply(codes, size, dtype=labels.dtype)
-    combined += labels
-    return combined
 
 
 def bundles(columns: Sequence[CodeColumn], most: int) -> list[list[int]]:
@@ -191,13 +178,15 @@ class Runs(NamedTuple):
     groups: Indexes
 
     @classmethod
-    def of(cls, labels: NDArray[Any], numbers: NDArray[Any]) -> "Runs":
-        """The runs of items; ``labels``: integers, shape (items,), the group of each."""
-        order = stable_order(numbers)
+    def of(cls, labels: NDArray[Any], numbers: NDArray[Any], order: Indexes) -> "Runs":
+        """The runs of items; ``labels``: integers, shape (items,), the group of each.
+
+        ``order``: of the items by their number, stable.
+        """
         order = order[stable_order(labels[order])]
-        label, number = labels[order].astype(np.intp), numbers[order].astype(np.intp)
-        group = np.diff(label, prepend=-1) != 0
-        starts = np.flatnonzero(group | (np.diff(number, prepend=-1) != 0))
+        group = np.diff(labels[order].astype(np.intp), prepend=-1) != 0
+        changed = np.diff(numbers[order].astype(np.intp), prepend=-1) != 0
+        starts = np.flatnonzero(group | changed)
         return cls(order, starts, np.flatnonzero(group[starts]))
 
     def peaks(self, chances: Floats) -> Floats:
@@ -300,9 +289,8 @@ class Columns:
         """Take the codes, one contiguous row per attribute, shape (attributes, items)."""
         self.each = [CodeColumn(*pair) for pair in zip(codes, cards, strict=False)]
         """Every attribute."""
-        self.dense = Divisions(
-            undivided(codes.shape[1]), lambda groups, mask: divide(groups, self.of(mask)), KEPT
-        )
+        whole = Grouping(np.zeros(codes.shape[1], dtype=np.intp), 1)
+        self.dense = Divisions(whole, lambda groups, mask: divide(groups, self.of(mask)), KEPT)
         """The partition by each set, every label in use."""
         self.presence = cache(lambda: Presence(self.each))
         """The values of every item, to count classes by."""

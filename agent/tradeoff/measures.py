@@ -5,13 +5,14 @@ the expected success of one guess (Benedetti and Franconi 1998).
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from math import prod
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from agent.tradeoff.grouping import Columns, mass_of, ordered_sum, plogp
-from agent.tradeoff.tables import UNSPECIFIED, Codes, Floats, Indexes
+from agent.tradeoff.tables import UNSPECIFIED, VALUES_KEPT, Codes, Floats, Indexes
 
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
 # And the largest success of a guess in any class, and how many are expected to be left.
@@ -53,10 +54,6 @@ class Alike(NamedTuple):
     expected: Floats
     share: Floats = ALL
     sample: Indexes = np.zeros(1, np.intp)
-
-    def take(self, some: Indexes | slice) -> "Alike":
-        """Some of the groups."""
-        return Alike._make(each[some] if len(each) > 1 else each for each in self)
 
 
 def risk(alike: Alike, share: float | Floats) -> Floats:
@@ -153,11 +150,6 @@ def losses(
     return mass * -np.log1p(-np.minimum(success, certain))
 
 
-def total(measure: Measure, terms: Floats) -> float:
-    """What groups, in any order, add up to; of ``worst`` the largest."""
-    return float(np.max(terms, initial=0.0)) if measure == "worst" else ordered_sum(terms)
-
-
 Joint = Callable[[int], Iterator[Floats]]
 Telling = Callable[[int], list[tuple[int, Floats]]]
 FEWEST = 30  # people who specify the guarded attribute; fewer say nothing about it
@@ -187,8 +179,9 @@ class Guard:
         self._columns, self._joint, self._telling = columns, joint, telling
         self._partitions = Columns(np.ascontiguousarray(columns[:, self._people]), cards)
         self._persons = (1 << len(columns)) - 1
+        self.bits = lru_cache(VALUES_KEPT)(self._bits)
 
-    def bits(self, mask: int) -> float:
+    def _bits(self, mask: int) -> float:
         """G_v(A|d) in bits; 0 where fewer than 30 people say anything about v.
 
         Of several facts by shares it is at most this: they are independent given their columns.

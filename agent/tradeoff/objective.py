@@ -58,15 +58,14 @@ class Settings:
         """Refuse an unknown metric and a negative price: UsageError."""
         if self.metric not in METRICS:
             raise UsageError.unknown("metric", self.metric, METRICS)
-        for price in (self.trade_off, *self.sensitivity, *(weight for _, weight in self.guards)):
-            checked(price)
+        check_prices(self.trade_off, *self.sensitivity, *(weight for _, weight in self.guards))
 
 
-def checked(price: float) -> float:
-    """The price; UsageError where it is negative, or not a number."""
-    if not price >= 0:
-        raise UsageError(f"a price cannot be {price}", "use a number from 0 up")
-    return price
+def check_prices(*prices: float) -> None:
+    """UsageError where one is negative, or not a number."""
+    for price in prices:
+        if not price >= 0:
+            raise UsageError(f"a price cannot be {price}", "use a number from 0 up")
 
 
 class Parts(NamedTuple):
@@ -110,7 +109,8 @@ class Objective(SetFunction):
             people = AnonymitySet(cost, cards)
             cost = partial(people.identifiability, metric="maxprob", k=1)
             self._curvature = partial(people.curvature, "maxprob")
-        self.candidates, self.trade_off = (1 << attributes) - 1, checked(trade_off)
+        self.candidates, self.trade_off = (1 << attributes) - 1, trade_off
+        check_prices(trade_off)
         if not isinstance(utility, QueryPlanner):
             plain = Function(utility) if callable(utility) else utility
             utility = QueryPlanner(lambda: plain, attributes)
@@ -134,8 +134,9 @@ class Objective(SetFunction):
 
     def at(self, trade_off: float) -> "Objective":
         """The same at another lambda; utilities computed are shared."""
+        check_prices(trade_off)
         other = copy(self)
-        other.trade_off = checked(trade_off)
+        other.trade_off = trade_off
         return other
 
     def value(self, mask: int) -> float:
@@ -155,32 +156,27 @@ class Objective(SetFunction):
 
     def cost(self, mask: int) -> float:
         """What F takes off U(A), in bits: lambda C(A), and what a disclosure adds to it."""
-        lost = self.trade_off * self.identifiability_cost(mask)
-        return lost + self.guard(mask) + self.sensitivity(mask)
+        guard, sensitivity = self.disclosed(mask)
+        return self.trade_off * (self._loss(mask) - self._ground) + guard + sensitivity
 
     def identifiability_cost(self, mask: int) -> float:
         """C(A), the part of F that lambda weighs, in its own unit."""
         return self._loss(mask) - self._ground
 
-    def guard(self, mask: int) -> float:
-        """What a disclosure tells about guarded attributes, in bits; 0 otherwise."""
-        del mask
-        return 0.0
+    def disclosed(self, mask: int) -> tuple[float, float]:
+        """What a disclosure tells about guarded attributes, and the user's dislike of it, in bits.
 
-    def sensitivity(self, mask: int) -> float:
-        """The user's own dislike of a disclosure, in bits; 0 otherwise."""
+        Without a disclosure, 0 and 0.
+        """
         del mask
-        return 0.0
+        return 0.0, 0.0
 
     def parts(self, mask: int) -> Parts:
         """The terms of F(A)."""
-        return Parts(
-            self.utility(mask),
-            self.identifiability_cost(mask),
-            self.guard(mask),
-            self.sensitivity(mask),
-            self.value(mask),
-        )
+        utility, lost = self.utility(mask), self._loss(mask) - self._ground
+        guard, sensitivity = self.disclosed(mask)
+        bits = utility - (self.trade_off * lost + guard + sensitivity)
+        return Parts(utility, lost, guard, sensitivity, bits)
 
     def feasible(self, mask: int, *, larger: bool = False) -> bool:
         """Whether A has few enough attributes; where it has too many, larger sets have too."""
@@ -260,7 +256,7 @@ class DisclosureObjective(Objective):
         bits, costs, *limited = np.array([*rows_of.values()]).swapaxes(0, 1)
         own = bits - demands.trade_off * (costs - self._ground)
         if self._sensitive:
-            own -= np.array([[self.sensitivity(mask)] for mask in rows_of])
+            own -= np.array([[sum(self.disclosed(mask))] for mask in rows_of])
         inside, allowed = mask_arrays(rows_of, len(new)), self._open
         if limited:
             adds = new | np.array([[bool(mask & ~people.disclosed)] for mask in rows_of])
@@ -326,7 +322,8 @@ class DisclosureObjective(Objective):
         self._people.survey(mask, union(some), self._measures)
         losses = np.array([self._loss(mask | 1 << each) for each in some])
         costs: Floats = self.trade_off * (losses - self._ground) + self._dislike[attributes]
-        return costs + self.sensitivity(mask) + self.guard(mask)
+        guard, sensitivity = self.disclosed(mask)
+        return costs + sensitivity + guard
 
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """For each V in ``attributes`` a bound, in bits, on F of every set with A u {V}."""
@@ -339,17 +336,14 @@ class DisclosureObjective(Objective):
         demands = self._settings
         least = self._people.least(mask, demands.metric, demands.metric_k, self.candidates)
         lost = demands.trade_off * (least - self._ground)
-        return lost + self.guard(mask) + self.sensitivity(mask)
+        guard, sensitivity = self.disclosed(mask)
+        return lost + guard + sensitivity
 
-    def guard(self, mask: int) -> float:
-        """The sum of w_v G_v(A|d) in bits."""
-        guards = self._settings.guards
-        return sum(w * self._people.guard_bits(v, mask) for v, w in guards) if guards else 0.0
-
-    def sensitivity(self, mask: int) -> float:
-        """S(A|d) in bits: what the recipient already holds costs nothing."""
-        new = mask & self._sensitive
-        return sum(self._settings.sensitivity[each] for each in members(new)) if new else 0.0
+    def disclosed(self, mask: int) -> tuple[float, float]:
+        """The sum of w_v G_v(A|d), and S(A|d), in bits: what is held already costs nothing."""
+        bits, new = self._settings.sensitivity, mask & self._sensitive
+        guards = (weight * self._people.guard_bits(v, mask) for v, weight in self._settings.guards)
+        return sum(guards, 0.0), sum((bits[each] for each in members(new)), 0.0) if new else 0.0
 
     def feasible(self, mask: int, *, larger: bool = False) -> bool:
         """Whether A keeps every hard limit.

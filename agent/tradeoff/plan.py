@@ -36,33 +36,22 @@ class Pairwise(Utility):
 
     def value(self, mask: int) -> float:
         """U(A) in bits."""
-        inside, least = self._inside(mask)
-        return fsum(self._added(inside, least).tolist())
+        return self.extensions(mask & mask - 1, [*members(mask & -mask)])[0] if mask else 0.0
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
-        (inside, least), new = self._inside(mask), np.array(attributes, dtype=np.intp)
+        inside, new = np.array([*members(mask)], np.intp), np.array(attributes, np.intp)
+        inside = inside[np.argsort(self._rank[inside])]  # in the order in which they count
+        # What those before leave of each, infinite where there is none before.
+        earlier = np.tri(len(inside), k=-1, dtype=bool)
+        beside = np.where(earlier, self._beside[inside][:, inside], np.inf)
+        least = beside.min(axis=1, initial=np.inf)[:, None]
         before = self._rank[new] < self._rank[inside][:, None]
-        beside_new = np.where(before, self._beside[inside][:, new], np.inf)
-        beside_old = np.where(before, np.inf, self._beside[new][:, inside].T)
-        rest = self._added(inside[:, None], np.minimum(least[:, None], beside_new))
-        own = self._added(new, beside_old.min(axis=0, initial=np.inf))
+        rest = np.minimum(least, np.where(before, self._beside[inside][:, new], np.inf))
+        own = np.where(before, np.inf, self._beside[new][:, inside].T).min(axis=0, initial=np.inf)
+        rest = np.where(np.isfinite(rest), rest, self._singles[inside][:, None])
+        own = np.where(np.isfinite(own), own, self._singles[new])
         return [fsum(each) for each in np.vstack([rest, own]).T.tolist()]
-
-    def _inside(self, mask: int) -> tuple[Indexes, Floats]:
-        """The attributes of a set in the order in which they count, intp.
-
-        And what those before leave of each, infinite where there is none.
-        """
-        inside = np.array([*members(mask)], dtype=np.intp)
-        inside = inside[np.argsort(self._rank[inside])]
-        before = np.tri(len(inside), k=-1, dtype=bool)
-        beside = np.where(before, self._beside[inside][:, inside], np.inf)
-        return inside, beside.min(axis=1, initial=np.inf)
-
-    def _added(self, attributes: Indexes, least: Floats) -> Floats:
-        """What attributes add: all that they have where nothing before leaves them less."""
-        return np.where(np.isfinite(least), least, self._singles[attributes])
 
 
 class Scope(NamedTuple):

@@ -30,25 +30,23 @@ class Values(NamedTuple):
     """The values of a kind, code 1 first, among some people: float64, shape (v,).
 
     ``chances``: how probably somebody who has a fact of this kind has each; ``agreement``: how
-    probably anybody else has it, too; ``masses``: the `histogram` of these.
+    probably anybody else has it, too; ``masses``: the `histogram` of these. ``by_code``: the chance
+    and the agreement of each code; 0, "unspecified", is as rare as the rarest.
     """
 
     chances: Floats
     agreement: Floats
     masses: Floats
+    by_code: list[tuple[float, float]]
 
     @classmethod
     def of(cls, shares: Floats) -> "Values":
         """The values by their shares; what has none is impossible, nothing else is very rare."""
         chances = shares / (shares.sum() or 1.0)
         agreement = np.where(shares > 0, np.maximum(shares, LEAST), 0.0)
-        return cls(chances, agreement, histogram(agreement, chances))
-
-    def one(self, code: int) -> tuple[float, float]:
-        """The chance and the agreement of a code; 0, "unspecified", is as rare as the rarest."""
-        rarest = np.argmin(np.where(self.agreement > 0, self.chances, np.inf))
-        place = code - 1 if code else int(rarest)
-        return float(self.chances[place]), float(self.agreement[place])
+        codes = [*zip(chances.tolist(), agreement.tolist(), strict=True)]
+        rarest = codes[int(np.argmin(np.where(agreement > 0, chances, np.inf)))]
+        return cls(chances, agreement, histogram(agreement, chances), [rarest, *codes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +67,10 @@ class KindShares:
     column: int | None = None
     given: Floats | None = None
 
-    def values(self, code: int) -> Values:
-        """The values under a code of the parent; 0 where it is not known."""
-        return self._under[code if self.given is not None else 0]
-
     @cached_property
-    def _under(self) -> list[Values]:
-        rows = self.shares[None] if self.given is None else self.given
-        return [Values.of(row) for row in rows]
+    def under(self) -> list[Values]:
+        """The values under each code of the parent; where that is not known, under 0."""
+        return [Values.of(row) for row in ([self.shares] if self.given is None else self.given)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -161,7 +161,7 @@ class Population:
         """How many people the rows stand for: the sum of the weights, or their number."""
         return float(self.rows if self.summable is None else self.summable.sum())
 
-    @property
+    @cached_property
     def people_bits(self) -> float:
         """Its logarithm, log2, as exact as `share_bits`."""
         return float(round(log2(self.people) * 2**LOG_BITS)) * 2.0**-LOG_BITS
@@ -185,20 +185,18 @@ class Population:
         """The codes with one contiguous row per attribute, shape (P, N)."""
         return np.ascontiguousarray(self.codes.T)
 
-    def share_bits(self, attribute: int) -> Floats:
-        """Log2 of the share of the people who have each value of a person attribute.
+    @cached_property
+    def share_bits(self) -> Floats:
+        """Log2 of the share of the people who have each value of each column.
 
-        Float64, shape (256,), minus infinity for codes that nobody has; rounded to LOG_BITS
+        Float64, shape (C, 256), minus infinity for codes that nobody has; rounded to LOG_BITS
         binary places, so that sums of them are exact.
         """
-        key = Population.share_bits, attribute
-        if key not in self.memo:
-            people = np.bincount(self.columns[attribute], self.summable, 256)
-            with np.errstate(divide="ignore"):
-                bits = np.log2(people / self.people)
-            self.memo[key] = np.round(bits * 2**LOG_BITS) / 2**LOG_BITS
-        bits_by_code: Floats = self.memo[key]
-        return bits_by_code
+        people = [np.bincount(column, self.summable, 256) for column in self.columns]
+        with np.errstate(divide="ignore"):
+            bits = np.log2(np.array(people) / self.people)
+        rounded: Floats = np.round(bits * 2**LOG_BITS) / 2**LOG_BITS
+        return rounded
 
     def possible_codes(self, values: Iterable[tuple[int, int]]) -> dict[int, frozenset[int]]:
         """Codes, by column, of the people who agree with these (attribute, code) pairs.
@@ -211,7 +209,7 @@ class Population:
             place, codes = attribute, frozenset([code])
             hanging = self.hanging.get(attribute, (self.tabled,))[0] < self.tabled
             unspecified = code == UNSPECIFIED and hanging
-            if unspecified and self.share_bits(attribute)[UNSPECIFIED] == -np.inf:
+            if unspecified and self.share_bits[attribute, UNSPECIFIED] == -np.inf:
                 place, codes = self.hanging[attribute]
             possible[place] = codes & possible.get(place, codes)
         return possible
@@ -237,22 +235,24 @@ class Population:
 
     def bits_of(self, attribute: int, codes: frozenset[int]) -> float:
         """Log2 of the share of the people who have one of these, as `share_bits` does."""
-        bits = self.share_bits(attribute)[[*codes]]
+        bits = self.share_bits[attribute, [*codes]]
         if len(codes) == 1:
             return float(bits[0])
         with np.errstate(divide="ignore"):
             return float(np.round(np.log2(np.exp2(bits).sum()) * 2**LOG_BITS) / 2**LOG_BITS)
 
-    def behind(self, mask: int) -> dict[int, Numbers]:
-        """Who stands behind the rows, shape (N,), where fewer than there are rows.
+    @cached_property
+    def behind(self) -> list[tuple[int, Numbers, Indexes]]:
+        """Who stands behind the rows, where fewer than there are rows.
 
-        The respondents, where rows are copies; and the donors of each block of columns that a set
-        has a part of.
+        The respondents, where rows are copies, for every set, -1 as a mask; and the donors of each
+        block of columns, for sets that have a part of it: numbers, shape (N,), and their order.
         """
-        who = {} if self.respondents is None else {-1: self.respondents}
-        if self.donors is not None:
-            who |= {at: self.donors[at] for at, block in enumerate(self.blocks) if block & mask}
-        return who
+        respondents = () if self.respondents is None else [(-1, self.respondents)]
+        donors = () if self.donors is None else zip(self.blocks, self.donors, strict=True)
+        return [
+            (mask, who, np.argsort(who, kind="stable")) for mask, who in (*respondents, *donors)
+        ]
 
     def likelihoods(self, mask: int, rows: Indexes) -> Iterator[Floats]:
         """How likely people give an answer, for every combination of a set's request values.

@@ -298,7 +298,7 @@ def test_a_guard_counts_what_a_fact_tells_of_its_column(world: World, data: st.D
             continue
         joint = defaultdict[tuple[Known, int, int], float](float)
         for row in people:
-            for value, chance in enumerate(kind.values(row[kind.column]).chances.tolist()):
+            for value, chance in enumerate(kind.under[row[kind.column]].chances.tolist()):
                 joint[(*((e, row[e]) for e in members(base)),), row[guarded], value] += chance
         wanted = (
             bits(joint, (0, 1)) - bits(joint, (0,)) - bits(joint, (0, 1, 2)) + bits(joint, (0, 2))
