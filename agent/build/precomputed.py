@@ -1,12 +1,13 @@
 """Which sets decisions come to, and their figures: stored in a model, they need no counting.
 
 The sets are those that searches and answers look at, by default and by each preset, for a recipient
-that knows nothing, and for one that was asked everything before. What is stored is what would be
-computed. For a query with many rows, a search looks further where that costs no counting: so what
-is stored makes sets better, and never worse.
+that knows nothing, and for one that was asked everything before: with the model alone, and in one
+world with the shipped model of everyday life. What is stored is what would be computed. For a query
+with many rows, a search looks further where that costs no counting: so what is stored makes sets
+better, and never worse.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -21,18 +22,22 @@ from agent.decision.context import Context, Terms, rulebook, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
-from agent.model.model import Model
+from agent.model.file import read, shipped_model
+from agent.model.model import Member, Model
+from agent.model.reading import Interpretation
 from agent.model.tables import NEAR_MEASURES, Near
+from agent.model.world import world_of
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import Measure
 from agent.tradeoff.tables import Floats, Rows, by_pair, mask_arrays, matrix_of
-from policy.read import preset, read
+from policy.read import preset
+from policy.read import read as read_policy
 from policy.sections import PRESETS
 
 FEWEST = 2_000  # rows of a query; those of fewer are soon counted
 QUERIES = 100  # the most: those with the most rows
 PAIRS = 40  # of a query, at the least
-SETS = 100  # of a query, 8 bytes for each attribute
+SETS = 128  # of a query, 8 bytes for each attribute
 ANY_HOST, ANY_DAY = "recipient.example", date.min
 
 
@@ -63,11 +68,14 @@ def precomputed(model: Model) -> Near | None:
     }
     for query, figures in by_query.items():
         uses_of(query, model, cache).stored = figures
-        for terms in _terms(model):
-            _decided(model, cache, query, terms, Knowledge())
-        for pair in _pairs(figures, count):
-            figures.get(pair)
-    _later(model, cache, by_query, chosen[:PLANNED])
+    world = world_of([read(shipped_model()), model])
+    alone = Member(model, 0, tuple(range(count)))
+    for whole, member in ((model, alone), (world, world.members[-1])):
+        _first(whole, member, cache, sorted(chosen))
+        for figures in by_query.values():
+            for pair in _pairs(figures, count):
+                figures.get(pair)
+        _later(whole, member, cache, chosen[:PLANNED])
     sets, queries, utilities = list[int](), list[int](), list[Floats]()
     for query, figures in by_query.items():
         some = [*figures.asked.items()][:SETS]
@@ -84,32 +92,37 @@ def precomputed(model: Model) -> Near | None:
     )
 
 
-def _later(
-    model: Model, cache: Cache, by_query: Mapping[int, "_Asked"], heard: Sequence[int]
-) -> None:
+def _first(world: Model, member: Member, cache: Cache, queries: Iterable[int]) -> None:
+    """Decide for recipients that know nothing, and were asked nothing."""
+    for terms in _terms(world):
+        for query in queries:
+            _decided(world, member.first + query, cache, terms, Knowledge())
+
+
+def _later(world: Model, member: Member, cache: Cache, queries: Sequence[int]) -> None:
     """Decide for recipients that were asked all these, and hold what the last one carried."""
-    history = tuple((query, 1.0) for query in sorted(heard))
-    for query in heard:
-        uses_of(query, model, cache).stored = by_query[query]
-    for terms in _terms(model):
+    history = tuple((member.first + query, 1.0) for query in sorted(queries))
+    people = member.model.population
+    for terms in _terms(world):
         knowledge = Knowledge(queries=history)
-        for query in heard:
-            decision = _decided(model, cache, query, terms, Knowledge(queries=history))
+        for query in queries:
+            at = member.first + query
+            decision = _decided(world, at, cache, terms, Knowledge(queries=history))
             if knowledge.codes:
-                _decided(model, cache, query, terms, knowledge)
-            persons = (name for name in decision.disclosed if model.index(name) < model.persons)
-            [codes] = model.population.codes_of(np.array([query % model.population.rows]))
-            knows = Knowledge().with_facts(
-                {each: int(codes[model.index(each)]) for each in persons}
-            )
-            knowledge = replace(knows, queries=history)
+                _decided(world, at, cache, terms, knowledge)
+            [codes] = people.codes_of(np.array([query % people.rows])).tolist()
+            names = (world.attributes[place].name for place in member.places)
+            values = dict(zip(names, codes, strict=False))  # of attributes of the person
+            sent = {name: values[name] for name in decision.disclosed if name in values}
+            knowledge = replace(Knowledge().with_facts(sent), queries=history)
 
 
 def _decided(
-    model: Model, cache: Cache, query: int, terms: Terms, knowledge: Knowledge
+    world: Model, query: int, cache: Cache, terms: Terms, knowledge: Knowledge
 ) -> Decision:
-    request = Request(model.queries[query].text)
-    return decide(Context(request, terms, knowledge, model, cache=cache), brief=True)
+    request, reading = Request(world.queries[query].text), Interpretation.exact(query)
+    context = Context(request, terms, knowledge, world, reading=reading, cache=cache)
+    return decide(context, brief=True)
 
 
 def _counting(
@@ -138,7 +151,7 @@ def _in_bits(sets: Sequence[int], count: int) -> NDArray[np.uint8]:
 
 def _terms(model: Model) -> Iterable[Terms]:
     """The terms that people are likely to have: by default, and by each preset."""
-    rules = (read(f'preset = "{name}"', name, preset) for name in PRESETS)
+    rules = (read_policy(f'preset = "{name}"', name, preset) for name in PRESETS)
     rulings = (rulebook(each, model, ()).match(ANY_HOST, "", ANY_DAY) for each in rules)
     presets = (terms_under(each, model) for each in rulings)
     return (Terms(), Terms(mode="planned"), *presets)

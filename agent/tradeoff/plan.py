@@ -25,11 +25,16 @@ class Pairwise(Utility):
     """
 
     def __init__(self, stored: Rows) -> None:
-        """Take U of each attribute and of every two, as `rows_of` has them."""
+        """Take U of each attribute and of every two, as `rows_of` has them.
+
+        An attribute without a row adds nothing.
+        """
         self._singles = singles = stored[0]
         self._rank = np.argsort(np.argsort(-singles, kind="stable"))
-        # What each attribute (row) adds beside each other one, infinite beside itself.
-        self._beside = np.array([stored[1 << each] for each in range(len(singles))]) - singles
+        rows = [stored.get(1 << each, singles) for each in range(len(singles))]
+        # What each attribute (row) adds beside each other one; infinite where it is as if alone.
+        self._beside = np.array(rows) - singles
+        self._beside[:, [each for each in range(len(rows)) if 1 << each not in stored]] = np.inf
         np.fill_diagonal(self._beside, np.inf)
         most = np.where(np.isfinite(self._beside), self._beside, 0.0).max(axis=1, initial=0.0)
         self.limit = float(np.maximum(singles, most).sum())
@@ -127,12 +132,11 @@ class QueryPlanner(SetFigures, Utility):
     @cached_property
     def by_pairs(self) -> "QueryPlanner":
         """The same as far as singles and pairs tell it; itself where they are not stored."""
-        sets = (0, *(1 << each for each in range(len(self._nothing))))
-        if self.quick or not all(each in self.stored for each in sets):
+        stored = {mask: row for mask, row in self.stored.items() if mask.bit_count() <= 1}
+        if self.quick or len(stored) <= 1:
             return self
-        stored = {each: self.stored[each] for each in sets}
-        utility = Pairwise(stored)
-        return QueryPlanner(lambda: utility, len(stored) - 1, stored, least=self.least, quick=True)
+        utility, count = Pairwise(stored), len(self._nothing)
+        return QueryPlanner(lambda: utility, count, stored, least=self.least, quick=True)
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """U(A u {V}) in bits for each V in ``attributes``, none of them in A."""

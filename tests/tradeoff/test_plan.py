@@ -324,6 +324,27 @@ def test_by_pairs_nothing_is_counted(given_: tuple[Floats, Floats], data: st.Dat
     assert alone.by_pairs is alone
 
 
+@given(figures(), st.integers(0, 3), st.floats(1.0, 20.0), st.data())
+def test_among_more_attributes_by_pairs_others_add_nothing(
+    given_: tuple[Floats, Floats], others: int, unit: float, data: st.DataObject
+) -> None:
+    """A set has what its own attributes have, times the unit, and so with one more."""
+    stored, own = rows_of(*given_), len(given_[0])
+    count = own + others
+    places = data.draw(st.permutations(range(count)))[:own]
+    query = QueryPlanner(_never, own, stored).embedded(places, count, unit)
+    estimate = Pairwise(stored)
+    if own > 1:
+        for mask in range(1 << count):
+            inside = union(at for at, place in enumerate(places) if mask >> place & 1)
+            bits = unit * estimate.value(inside)
+            assert query.by_pairs.value(mask) == pytest.approx(bits, abs=ROUNDING)
+            row = query.by_pairs.beside(mask, (1 << count) - 1 & ~mask)
+            for each in members((1 << count) - 1 & ~mask):
+                added = query.by_pairs.value(mask | 1 << each)
+                assert row[each] == pytest.approx(added, abs=ROUNDING)
+
+
 def _never() -> Utility:
     raise AssertionError("a utility was made")
 
