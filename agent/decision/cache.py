@@ -4,6 +4,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
 from agent.decision.topics import Judgements
 from agent.model.model import Model
 from agent.model.reading import Interpretation, forget_vectors
@@ -76,11 +78,9 @@ class Cache:
         def compute() -> Utility:
             if len(judged.bits):
                 return judged.mean()
-            if model.members:
-                base = model.members[0]
-                return Embedded(self.mean_utility(base.model), base.places, base.unit)
-            utilities = [self._utilities(model, each)[0] for each in range(len(model.queries))]
-            return Mixture(utilities, (weights / weights.sum()).tolist())
+            some = np.flatnonzero(weights).tolist()  # none of other models than that of the people
+            utilities = [self._utilities(model, each)[0] for each in some]
+            return Mixture(utilities, (weights[some] / weights.sum()).tolist())
 
         return self.get(model, "mean utility", compute)
 
@@ -109,8 +109,8 @@ class Cache:
             if query < len(judged.bits):
                 return (judged.coverage({query: 1.0}),) * 2
             if model.members:
-                member = model.member_of(query)
-                both = self._utilities(member.model, query - member.first)
+                member, own = model.owners[query]
+                both = self._utilities(member.model, own)
                 before, less = (Embedded(each, member.places, member.unit) for each in both)
                 return before, less
             shrinkage, prices = model.queries[query].shrinkage, model.tables.singles.prices

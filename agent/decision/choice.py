@@ -263,13 +263,10 @@ def uses_of(query: int, model: Model, cache: Cache, *, filtered: bool = False) -
         return utility_of(Interpretation.exact(query), model, cache, filtered=filtered)
     count = len(model.attributes)
     if model.members:
-        member = model.member_of(query)
-        alone = uses_of(query - member.first, member.model, cache)
-        return cache.get(
-            model,
-            (QueryPlanner, query),
-            lambda: alone.embedded(member.places, count, member.unit),
-        )
+        member, own = model.owners[query]
+        alone = uses_of(own, member.model, cache)
+        whole = partial(alone.embedded, member.places, count, member.unit)
+        return cache.get(model, (QueryPlanner, query), whole)
     mean = _mean(model, cache)
 
     def compute() -> QueryPlanner:
@@ -306,14 +303,10 @@ def _mean(model: Model, cache: Cache) -> QueryPlanner | None:
         if len(judged.bits):
             coverage = once(lambda: judged.mean(filtered=True))
             return QueryPlanner(coverage, len(model.attributes), quick=True)
-        if model.members:
-            base = model.members[0]
-            own = _mean(base.model, cache)
-            return own and own.embedded(base.places, len(model.attributes), base.unit)
-        singles = model.tables.singles.mean_of(model.tables.query_weights)
+        singles = model.tables.singles
         if singles.pair_utilities is None or len(model.queries) <= FEWEST:
             return None
-        stored = singles.utilities_of(0)
+        stored = singles.mean_of(model.tables.query_weights).utilities_of(0)
         utility = Pairwise(stored)
         return QueryPlanner(lambda: utility, len(model.attributes), stored)
 
@@ -331,10 +324,6 @@ def _mix(model: Model, cache: Cache) -> QueryPlanner | None:
         mean = _mean(model, cache)
         if mean is None or not mean.stored:
             return mean
-        if model.members:
-            base = model.members[0]
-            alone = _mix(base.model, cache)
-            return alone and alone.embedded(base.places, count, base.unit)
         queries = (uses_of(each, model, cache).stored for each in range(len(model.queries)))
         both = np.array([matrix_of(each, count) for each in queries])
         single = np.diagonal(both, axis1=1, axis2=2)

@@ -162,9 +162,10 @@ class Model:
             return NOTHING
         return classifier.read(unwrapped(text))
 
-    def member_of(self, query: int) -> "Member":
-        """The member of a world that knows a query; IndexError without members."""
-        return [each for each in self.members if each.first <= query][-1]
+    @cached_property
+    def owners(self) -> Sequence[tuple["Member", int]]:
+        """By query, the member of a world that knows it, and its index there; empty without."""
+        return [(each, own) for each in self.members for own in range(len(each.model.queries))]
 
     def rows(self, query: int) -> QueryRows:
         """The rows of a query, computed anew on each call; DamagedModelError as `check_rows`.

@@ -111,10 +111,8 @@ class QueryPlanner(SetFigures, Utility):
         """The same by the numbers of its attributes among ``count``, times ``unit``."""
         at, rows = np.array(places, dtype=np.intp), dict[int, Floats]()
         for mask, row in self.stored.items():
-            inside = [*members(mask)]
-            whole = np.full(count, unit * row[inside[0]] if inside else 0.0)
-            whole[at] = unit * row
-            rows[union(places[each] for each in inside)] = whole
+            whole = rows[union(places[each] for each in members(mask))] = np.empty(count)
+            whole[:], whole[at] = unit * self.value(mask), unit * row
         limit = None if self._limit is None else unit * self._limit
         utility = once(lambda: Embedded(self, places, unit))
         return QueryPlanner(utility, count, rows, limit, self.least, quick=self.quick)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from agent.tradeoff.counts import Counts, Layout
 from agent.tradeoff.grouping import Columns, ordered_sum, plogp, row_columns
-from agent.tradeoff.tables import Floats, QueryRows, exact, members
+from agent.tradeoff.tables import Floats, QueryRows, exact, members, union
 
 NUDGE_BITS = 50  # rows times 2**-50: more than rounding takes from a count, less than shows
 SCORE_BITS = 6  # a row's score is below 2**6 bits
@@ -323,25 +323,19 @@ class Embedded(Utility):
         self._own = {place: own for own, place in enumerate(places)}
         self.limit = unit * utility.limit
 
-    @property
-    def submodular(self) -> bool:
-        """Whether the utility is: no other attribute adds anything."""
-        return self._utility.submodular
-
     def value(self, mask: int) -> float:
         """U(A) in the other unit, in bits."""
-        return self._unit * self._utility.value(self._inner(mask))
+        return self._unit * self._utility.value(self._inside(mask))
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """The same for A u {V}, for each V in ``attributes``, none of them in A."""
-        some = [each for each in attributes if each in self._own]
-        figures = self._utility.extensions(self._inner(mask), [self._own[each] for each in some])
-        values = dict(zip(some, figures, strict=True))
-        level = self._utility.value(self._inner(mask)) if len(some) < len(attributes) else 0.0
+        inside, own = self._inside(mask), [*filter(self._own.__contains__, attributes)]
+        bits = self._utility.extensions(inside, [self._own[each] for each in own])
+        values, level = dict(zip(own, bits, strict=True)), self._utility.value(inside)
         return [self._unit * values.get(each, level) for each in attributes]
 
-    def _inner(self, mask: int) -> int:
-        return sum(1 << own for place, own in self._own.items() if mask >> place & 1)
+    def _inside(self, mask: int) -> int:
+        return union(own for place, own in self._own.items() if mask >> place & 1)
 
 
 class Mixture(Utility):

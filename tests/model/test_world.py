@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -10,9 +11,16 @@ from hypothesis import strategies as st
 
 from agent.decision.cache import Cache
 from agent.decision.choice import uses_of
+from agent.decision.context import Context, Terms
+from agent.decision.decide import decide
+from agent.decision.knowledge import Knowledge
+from agent.decision.values import Request
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
+from agent.model.reading import Interpretation
 from agent.model.world import MOST_SHARE, UNITS, world_of
+from agent.tradeoff.tables import union
+from policy.settings import Mode
 from tests.decision.made import NAMES, PERSONS, judged, made_model
 
 
@@ -67,7 +75,7 @@ def test_a_query_gains_what_it_gains_in_its_own_model(seed: int, query: int, mas
     """Times the unit; what its model does not know adds nothing."""
     world, other = made_world(seed), made_world(seed).every[1]
     member = world.members[1]
-    inside = sum(1 << own for own, place in enumerate(member.places) if mask >> place & 1)
+    inside = union(own for own, place in enumerate(member.places) if mask >> place & 1)
     own = uses_of(query, other, Cache())
     found = uses_of(member.first + query, world, Cache())
     assert found.value(mask) == pytest.approx(member.unit * own.value(inside), abs=1e-12)
@@ -77,6 +85,20 @@ def test_a_query_gains_what_it_gains_in_its_own_model(seed: int, query: int, mas
     for each, bits in zip(rest, found.extensions(mask, rest), strict=True):
         assert bits == pytest.approx(found.value(mask | 1 << each), abs=1e-12)
     assert found.limit >= found.value(mask) - 1e-12
+
+
+@given(st.integers(0, 9), st.integers(0, 4))
+def test_what_is_stored_of_a_query_is_what_its_rows_say(seed: int, query: int) -> None:
+    """Of the empty set and of each attribute, with each attribute of the world beside it."""
+    world, other = made_world(seed), made_world(seed).every[1]
+    member, utility = world.members[1], uses_of(query, other, Cache()).utility()
+    planner = uses_of(member.first + query, world, Cache())
+    assert {*planner.stored} == {0, *(1 << place for place in member.places)}
+    for mask, row in planner.stored.items():
+        for each, bits in enumerate(row.tolist()):
+            whole = mask | 1 << each
+            inside = union(own for own, place in enumerate(member.places) if whole >> place & 1)
+            assert bits == pytest.approx(member.unit * utility.value(inside), abs=1e-12)
 
 
 def test_the_unit_makes_all_that_helps_worth_the_same() -> None:
@@ -99,7 +121,7 @@ def test_a_text_is_read_by_the_model_that_knows_it() -> None:
     world = world_of([base, replace(world.every[1], queries=renamed)])
     assert world.read("trains today").certain == 3
     assert world.read("other trains today").certain == 8
-    assert world.member_of(8).model.id == "Guest 1"
+    assert world.owners[8] == (world.members[1], 3)
 
 
 @cache
@@ -113,3 +135,24 @@ def test_software_is_decided_among_the_people_of_the_us() -> None:
     assert world.people == world.every[0].people > 2e8
     assert all(each <= MOST_SHARE for kind in world.kinds[-30:] for each in kind.shares)
     assert 1 <= world.members[1].unit <= UNITS[1]
+
+
+@pytest.mark.parametrize("mode", ["planned", "dynamic"])
+def test_software_is_decided_by_what_is_stored(mode: Mode, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows are not opened for somebody who has set every fact."""
+
+    def rows(*_: object) -> NoReturn:
+        raise AssertionError("rows were opened")
+
+    monkeypatch.setattr(Model, "rows", rows)
+    world, cache = shipped(), Cache()
+    for query in range(world.members[1].first, len(world.queries), 4):
+        context = Context(
+            Request(world.queries[query].text),
+            Terms(mode=mode),
+            Knowledge(),
+            world,
+            reading=Interpretation.exact(query),
+            cache=cache,
+        )
+        assert decide(context, brief=True).disclosed
