@@ -4,21 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import chain
 from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agent.tradeoff.agreement import Agreement
 from agent.tradeoff.dependence_tree import ExpectedPeople
 from agent.tradeoff.grouping import (
-    KEPT,
     Columns,
     Runs,
     first_of_each,
     mass_of,
     ordered_sum,
-    peaks,
     plogp,
     stable_order,
     tally,
@@ -43,7 +39,6 @@ from agent.tradeoff.measures import (
 from agent.tradeoff.tables import (
     VALUES_KEPT,
     Floats,
-    Indexes,
     Population,
     Rows,
     SetFigures,
@@ -53,6 +48,7 @@ from agent.tradeoff.tables import (
     union,
 )
 
+GROUPS_KEPT = 1 << 16  # of rows, 48 bytes each
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
 
 
@@ -105,7 +101,7 @@ class AnonymitySet:
         self._guards: dict[int, Guard] = {}
         self._figures: dict[tuple[str, int], SetFigures] = {}
         self._stored: dict[Measure, Rows] = {}
-        self._groups = lru_cache(KEPT)(lambda mask, most: [*self._alike(mask, most=most)])
+        self._groups: dict[tuple[int, bool], list[Alike]] = {}
         self._least = lru_cache(VALUES_KEPT)(partial(self._estimated, most=True))
         self._share = share  # what no `Spread` has
         shares = ALL if population.shares is None else self._agreement.spread(0, ())[0]
@@ -232,17 +228,10 @@ class AnonymitySet:
             return
         rows = list[list[float]]()
         if self.sampled:
-            # Facts by shares, and what they depend on, come last. Those of a kind are alike.
-            agreement = self._agreement
-            apart = {agreement.column[each] for each in members(base & agreement.dependent)}
-            apart |= {*members(wanted & self._shared)}
-            new.sort(key=lambda each: each in apart)
-            alone = [each for each in new if each not in apart]
-            rows += self._estimated_beside(base, alone, measures) if alone else []
-            kinds = [agreement.kind.get(each, ~each) for each in new[len(alone) :]]
-            those = dict(zip(kinds, new[len(alone) :], strict=True))
+            kinds = [self._agreement.kind.get(each, ~each) for each in new]
+            those = dict(zip(kinds, new, strict=True))  # facts of a kind are alike
             of_kind = {k: self._estimated(base | 1 << e, measures) for k, e in those.items()}
-            rows += [of_kind[kind] for kind in kinds]
+            rows = [of_kind[kind] for kind in kinds]
         elif all(metric == "maxprob" for metric, _ in measures):
             classes = self._partitions.presence().classes(self._partitions.dense[base])
             rows = [[classes[each] / len(self._rows)] * len(measures) for each in new]
@@ -250,7 +239,7 @@ class AnonymitySet:
             people, columns = self._population.rows, [self._partitions.each[each] for each in new]
             rows = [
                 [counted(metric, sizes.ravel(), people, k) for metric, k in measures]
-                for sizes in tally(*self._partitions.dense[base], columns)[0]
+                for sizes in tally(*self._partitions.dense[base], columns)
             ]
         for each, row in zip(figures, zip(*rows, strict=True), strict=True):
             each.add(base, new, row)
@@ -295,20 +284,6 @@ class AnonymitySet:
         weights = self._population.summable
         return 1.0 if weights is None else min(1.0, len(weights) / float(weights.sum()))
 
-    def _runs(self, labels: NDArray[Any], mask: int) -> dict[int, Runs]:
-        """Who stands behind the rows of groups, where fewer do than there are rows.
-
-        By the columns for which they do, a mask, of those that a set has a part of.
-        """
-        runs, mask = dict[int, Runs](), mask | union(self._possible)
-        for block, numbers, order in self._population.behind:
-            if block < 0 or block & mask:
-                places = np.full(len(order), -1)
-                places[self._rows] = np.arange(len(self._rows))
-                own = places[order]
-                runs[block] = Runs.of(labels, numbers[self._rows], own[own >= 0])
-        return runs
-
     def _alike(self, mask: int, *, most: bool = False) -> Iterator[Alike]:
         """Yield who looks alike, for each combination of request values.
 
@@ -316,7 +291,13 @@ class AnonymitySet:
         """
         persons, weights, facts = mask & self.persons & ~self._shared, self._weights, self._facts
         labels, groups = self._partitions.classes(persons)
-        runs = self._runs(labels, persons).values()
+        runs, specified = list[Runs](), persons | union(self._possible)
+        for block, numbers, by_number in self._population.behind:
+            if block < 0 or block & specified:
+                places = np.full(len(numbers), -1)
+                places[self._rows] = np.arange(len(self._rows))
+                own = places[by_number]
+                runs.append(Runs.of(labels, numbers[self._rows], own[own >= 0]))
         alike = not mask & ~self.persons and facts is None  # all rows of a group
         if alike:
             sizes = np.bincount(labels, minlength=groups)
@@ -348,80 +329,39 @@ class AnonymitySet:
             mass = people / weights.sum()
             yield Alike(mass, alone, people / peak, expected[some], share, sample[some])
 
-    def _estimated_beside(
-        self, mask: int, attributes: Sequence[int], measures: Measures
-    ) -> list[list[float]]:
-        """The expected losses for ``mask``, of the person, with each of these columns added."""
-        labels, size = self._partitions.dense[mask & ~self._shared]
-        weights, facts, sample = self._weights, self._facts, first_of_each(labels, size)
-        codes = {
-            each: self._columns[each][sample]
-            for each in members(mask & ~self._shared & ~self.disclosed)
-        }
-        expected = self._expected.beside(codes, attributes)
-        runs, fixed = self._runs(labels, mask | union(attributes)), mask | union(self._possible)
-        totals, most = list[list[float]](), max(1, BATCH // size)
-        for start in range(0, len(attributes), most):
-            batch = attributes[start : start + most]
-            columns = [self._partitions.each[each] for each in batch]
-            rows, people = tally(labels, size, columns, (facts, weights))
-            some = np.concatenate(rows) > 0
-            ends = np.cumsum([np.count_nonzero(each) for each in rows])[:-1]
-            for place, each in enumerate(batch):
-                for block, run in runs.items():
-                    if block & (fixed | 1 << each):
-                        rows[place] = np.minimum(rows[place], run.values(columns[place], facts))
-            wide = [np.broadcast_to(next(expected), each.shape) for each in rows]
-            matching, alone, bits = (np.concatenate(each)[some] for each in (people, rows, wide))
-            mass, share = matching / weights.sum(), ALL
-            if facts is not None:
-                cells = [np.multiply(own, size, dtype=np.intp) + labels for own, _ in columns]
-                cards = (card * size for _, card in columns)
-                tops = [peaks(own, facts, card) for own, card in zip(cells, cards, strict=True)]
-                share = np.concatenate(tops)[some.ravel()]
-                alone, matching = alone / share, matching / share
-            groups = np.broadcast_to(sample, some.shape)[some]
-            alike = Alike(mass, alone.astype(np.float64), matching, np.exp2(bits), share, groups)
-            totals += self._totals(alike, mask, measures, ends)
-        return totals
-
-    def _totals(
-        self, alike: Alike, mask: int, measures: Measures, ends: Sequence[int] | Indexes = ()
-    ) -> list[list[float]]:
-        """The expected losses of a set, by measure, over all groups, or each part of them."""
-        terms = [np.empty(len(alike.mass)) for _ in measures]
-        wide = Alike._make(each[:, None] for each in alike)
-        people = self.people, self._population.people
-        for groups, (shares, chances) in self._agreement.spreads(mask, self._columns, alike.sample):
-            for some in np.array_split(groups, 1 + len(groups) * len(shares) // BATCH):
-                part = Alike._make(each[some] if len(each) > 1 else each for each in wide)
-                if self.unseen:
-                    share = part.share * shares * self._share
-                    success = risk_unseen(rate_of(np.array(self._drawn), part.expected), share)
-                else:
-                    success = risk(part, shares * self._share)
-                for into, (measure, k) in zip(terms, measures, strict=True):
-                    each = losses(measure, part.mass * chances, success, people, k)
-                    into[some] = each.max(axis=1) if measure == "worst" else each.sum(axis=1)
-        parts = [np.split(each, ends) for each in terms]
-        worst = [measure == "worst" for measure, _ in measures]
-        return [
-            [
-                float(e.max(initial=0.0)) if w else ordered_sum(e)
-                for w, e in zip(worst, part, strict=True)
-            ]
-            for part in zip(*parts, strict=True)
-        ]
-
     def _estimated(self, mask: int, measures: Measures, *, most: bool = False) -> list[float]:
-        """The losses expected over the classes of a set (DESIGN.md 2.7); ``most``: of `_alike`."""
-        columns = mask & ~self._shared
-        one_by_one = columns & ~self.persons  # by the values of requests
-        groups = self._alike(columns) if one_by_one else self._groups(columns, most)
-        parts = zip(*(self._totals(each, mask, measures)[0] for each in groups), strict=True)
+        """The losses expected over the classes of a set (DESIGN.md 2.7); ``most``: of `_alike`.
+
+        Sets that differ by shares alone have the same classes; of those the oldest are forgotten.
+        """
+        columns, kept = mask & ~self._shared, self._groups
+        key, alike = (columns, most), self._alike(columns, most=most)
+        if key not in kept and not columns & ~self.persons:  # else there are many
+            kept[key] = [*alike]
+            while len(kept) > 1 and sum(len(each.mass) for [each] in kept.values()) > GROUPS_KEPT:
+                del kept[next(iter(kept))]
+        people, totals = (self.people, self._population.people), [list[float]() for _ in measures]
+        for whole in kept.get(key, alike):
+            terms = [np.empty(len(whole.mass)) for _ in measures]
+            wide = Alike._make(each[:, None] for each in whole)
+            spreads = self._agreement.spreads(mask, self._columns, whole.sample)
+            for groups, (shares, chances) in spreads:
+                for some in np.array_split(groups, 1 + len(groups) * len(shares) // BATCH):
+                    part = Alike._make(each[some] if len(each) > 1 else each for each in wide)
+                    if self.unseen:
+                        rate = rate_of(np.array(self._drawn), part.expected)
+                        success = risk_unseen(rate, part.share * shares * self._share)
+                    else:
+                        success = risk(part, shares * self._share)
+                    for into, (measure, k) in zip(terms, measures, strict=True):
+                        each = losses(measure, part.mass * chances, success, people, k)
+                        into[some] = each.max(axis=1) if measure == "worst" else each.sum(axis=1)
+            for total, (measure, _), own in zip(totals, measures, terms, strict=True):
+                worst = measure == "worst"
+                total.append(float(own.max(initial=0.0)) if worst else ordered_sum(own))
         return [
-            (max if measure == "worst" else sum)(part)
-            for (measure, _), part in zip(measures, parts, strict=True)
+            (max if measure == "worst" else sum)(total)
+            for (measure, _), total in zip(measures, totals, strict=True)
         ]
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:

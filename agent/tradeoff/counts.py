@@ -92,7 +92,7 @@ class Counts(NamedTuple):
 
 def count(cells: Cells, columns: Sequence[grouping.CodeColumn]) -> Counts:
     """Count the rows for every value of each of several attributes, one after the other."""
-    [tables] = grouping.tally(cells.row, len(cells.kind), columns)
+    tables = grouping.tally(cells.row, len(cells.kind), columns)
     table = np.concatenate(tables, dtype=np.float64)
     used, (values, size) = table != 0, table.shape
     entries = np.count_nonzero(used, axis=1)  # of each value

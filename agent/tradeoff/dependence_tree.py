@@ -5,7 +5,7 @@ values of a class are taken to depend on each other along a tree, that of the la
 information. Source: Chow and Liu 1968.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from itertools import combinations
 from typing import Any
@@ -154,20 +154,10 @@ class ExpectedPeople:
         ``codes``: by attribute that d does not fix, integers, of shapes that fit each other;
         ``most``: as many as may be expected with more values, whichever.
         """
-        if self._people.weights is None:
+        people = self._people
+        if people.weights is None:
             return np.zeros(())
-        logs, cap, _, _ = self._parts(codes)
-        return cap if most else np.minimum(logs, cap)
-
-    def _parts(
-        self, codes: Mapping[int, Numbers]
-    ) -> tuple[Floats, Floats, dict[int, Floats], Events]:
-        """Log2 by the tree, and of how many have any one or two of the values.
-
-        And log2 of the share who have each; and what d tells of other attributes than these.
-        """
-        people, tree = self._people, self._tree
-        events = {at: some for at, some in self._possible.items() if at not in codes}
+        tree, events = self._tree, {a: some for a, some in self._possible.items() if a not in codes}
         shares = {each: people.share_bits[each, own] for each, own in codes.items()}
         shares |= {at: np.array(people.bits_of(at, some)) for at, some in events.items()}
         logs: Floats = reduce(np.add, shares.values(), np.array(people.people_bits))
@@ -179,40 +169,6 @@ class ExpectedPeople:
                 bits = tree.bits(one, other, events)[codes.get(one, 0), codes.get(other, 0)]
                 logs = logs + bits if is_edge else logs
                 both = shares[one] + shares[other] + bits + people.people_bits
-                cap = np.minimum(cap, both) if is_close else cap
-        return logs, np.minimum(cap, self._agreeing), shares, events
-
-    def beside(self, codes: Mapping[int, Numbers], attributes: Sequence[int]) -> Iterator[Floats]:
-        """The same for each of these attributes added, float64, of a shape that fits (values, n).
-
-        ``codes``: as for `bits`, each of shape (n,).
-        """
-        people = self._people
-        if people.weights is None:
-            yield from (np.zeros(()) for _ in attributes)
-            return
-        base, base_cap, shares, events = self._parts(codes)
-        tree, nodes = self._tree, sorted(shares)
-        edges = {*tree.edges(nodes)}
-        for new in attributes:
-            own = np.arange(self._cards[new])[:, None]
-            if new in events:  # silence about another one told of it, but not its value
-                yield self.bits({**codes, new: own})
-                continue
-            share = people.share_bits[new, own]
-            logs, cap = base + share, np.minimum(base_cap, share + people.people_bits)
-            changed, near = edges ^ {*tree.edges(sorted((*nodes, new)))}, set[int]()
-            for one, other in changed:
-                if (one, other) in edges:
-                    bits = tree.bits(one, other, events)
-                    logs = logs - bits[codes.get(one, 0), codes.get(other, 0)]
-                else:
-                    near.add(one + other - new)
-            close = tree.close[new].intersection(nodes)
-            for each in near | close:
-                bits = tree.bits(new, each, events)
-                bits = bits.take(codes[each], 1) if each in codes else bits
-                logs = logs + bits if each in near else logs
-                if each in close:
-                    cap = np.minimum(cap, share + people.people_bits + shares[each] + bits)
-            yield np.minimum(logs, cap)
+                cap = np.minimum(cap, both) if is_close else cap  # no more than have any one or two
+        cap = np.minimum(cap, self._agreeing)
+        return cap if most else np.minimum(logs, cap)

@@ -65,13 +65,6 @@ def mass_of(labels: Indexes, masses: Floats, groups: int) -> Floats:
     return totals.astype(np.float64, copy=False)
 
 
-def peaks(labels: Indexes, figures: Floats, groups: int) -> Floats:
-    """The largest figure above 0 in each group, float64, shape (groups,)."""
-    largest = np.zeros(groups)
-    np.maximum.at(largest, labels, figures)
-    return largest
-
-
 def first_of_each(labels: Indexes, groups: int) -> Indexes:
     """The first item of each group, intp, shape (groups,)."""
     sample = np.empty(groups, dtype=np.intp)
@@ -112,36 +105,27 @@ def divide(groups: Grouping, columns: Iterable[CodeColumn]) -> Grouping:
     return Grouping(labels, len(used))
 
 
-def tally(
-    labels: Indexes,
-    size: int,
-    columns: Sequence[CodeColumn],
-    weights: Sequence[Floats | None] = (None,),
-) -> list[list[NDArray[Any]]]:
-    """Count items by value and group: for each attribute a table of shape (values, size).
+def tally(labels: Indexes, size: int, columns: Sequence[CodeColumn]) -> list[NDArray[np.intp]]:
+    """Count items by value and group: for each attribute a table, intp, of shape (values, size).
 
-    ``labels``: intp, shape (items,), the group of each item, below ``size``; ``weights``: float64,
-    shape (items,), what each item counts, as numbers whose sums are exact; None: 1, and the tables
-    are intp. Of each of these, all tables. Attributes that have few values are bundled: their joint
-    table is counted, and summed up for each of them.
+    ``labels``: intp, shape (items,), the group of each item, below ``size``. Attributes that have
+    few values are bundled: their joint table is counted, and summed up for each of them.
     """
-    tables = [dict[int, NDArray[Any]]() for _ in weights]
+    tables = dict[int, NDArray[np.intp]]()
     short = labels.astype(np.uint16)  # of use only where the labels fit
     spare = len(labels) // max(1, size)  # this many more counts cost less than a pass over items
     for bundle in bundles(columns, min(spare, BYTE)):
         parts = [columns[place] for place in bundle]
         codes, card = joint(parts)
-        small = size * card < SMALL
-        groups = short if small else labels
+        groups = short if size * card < SMALL else labels
         items = np.multiply(codes, size, dtype=groups.dtype)
         items += groups
         shape, axes = [*(part.card for part in parts), size], range(len(bundle))
-        for table, weight in zip(tables, weights, strict=True):
-            counts = np.bincount(items, weight, minlength=card * size).reshape(shape)
-            for own, place in enumerate(bundle):
-                others = tuple(axis for axis in axes if axis != own)
-                table[place] = counts.sum(axis=others) if others else counts
-    return [[table[place] for place in range(len(columns))] for table in tables]
+        counts = np.bincount(items, minlength=card * size).reshape(shape)
+        for own, place in enumerate(bundle):
+            others = tuple(axis for axis in axes if axis != own)
+            tables[place] = counts.sum(axis=others) if others else counts
+    return [tables[place] for place in range(len(columns))]
 
 
 def joint(bundle: Sequence[CodeColumn]) -> CodeColumn:
@@ -193,18 +177,6 @@ class Runs(NamedTuple):
         """The largest of each number, summed up by group; ``chances``: float64, by item."""
         largest: Floats = np.maximum.reduceat(chances[self.order], self.starts)
         return np.add.reduceat(largest, self.groups)
-
-    def values(self, column: CodeColumn, chances: Floats | None) -> NDArray[Any]:
-        """How many numbers have each value of an attribute, shape (values, groups).
-
-        ``chances``: float64, by item: each counts as the largest of its own with that value.
-        """
-        lengths, card = np.diff(self.starts, append=len(self.order)), column.card
-        keys = np.repeat(np.arange(0, len(lengths) * card, card), lengths)
-        keys += column.codes[self.order]
-        items = np.ones(len(keys)) if chances is None else chances[self.order]
-        largest = peaks(keys, items, len(lengths) * card).reshape(-1, card)
-        return np.add.reduceat(largest, self.groups, axis=0).T
 
 
 class Presence:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from math import isnan, log2
 from typing import Any, NamedTuple
 
@@ -364,23 +364,17 @@ class SetFigures:
         self._rows: dict[int, Floats] = {}
 
     def value(self, mask: int) -> float:
-        """The figure of a set."""
-        figure = self._values.get(mask)
-        if figure is None:
+        """The figure of a set: from a row, or else computed."""
+        if mask not in self._values:
+            both, inside = (self.stored, self._rows), [*members(mask)]
+            beside = ((rows.get(mask ^ 1 << each), each) for rows in both for each in inside)
+            own = ((self.stored.get(mask), each) for each in inside[-1:])
+            figures = (float(row[at]) for row, at in chain(beside, own) if row is not None)
+            figure = next((each for each in figures if not isnan(each)), None)
             if len(self._values) >= VALUES_KEPT:
                 del self._values[next(iter(self._values))]
-            figure = self._values[mask] = self._in_rows(mask)
-        return figure
-
-    def _in_rows(self, mask: int) -> float:
-        """The figure of a set from a row, or else computed."""
-        for rows in (self.stored, self._rows):
-            for each in members(mask):
-                row = rows.get(mask ^ 1 << each)
-                if row is not None and not isnan(figure := float(row[each])):
-                    return figure
-        row = self.stored.get(mask) if mask else None
-        return self._one(mask) if row is None else float(row[mask.bit_length() - 1])
+            self._values[mask] = self._one(mask) if figure is None else figure
+        return self._values[mask]
 
     def beside(self, mask: int, wanted: int) -> Floats:
         """The figure of A u {V} by V, float64, shape (n,), at least where V is ``wanted``.

@@ -310,7 +310,7 @@ def test_every_table_is_the_count_of_its_attribute(
         codes = random.integers(0, card, items).astype(np.min_scalar_type(card - 1))
         codes[0] = card - 1
         columns.append(CodeColumn(codes, card))
-    for column, table in zip(columns, tally(labels, size, columns)[0], strict=True):
+    for column, table in zip(columns, tally(labels, size, columns), strict=True):
         items_of = Counter(zip(column.codes.tolist(), labels.tolist(), strict=True))
         cells = np.nonzero(table.reshape(column.card, size))
         assert dict(zip(zip(*cells, strict=True), table[table > 0], strict=True)) == items_of
