@@ -1,7 +1,8 @@
 """The popup's words, generated: `python -m tests.words.popup` writes them anew.
 
-Titles of attributes and values are those of the shipped models. Where two of them give an attribute
-of one name different titles, the popup, which does not know the model, shows the name.
+Titles of attributes and values are those of the shipped models; those of the second and third facts
+of a kind follow from that of the first. Where two of them give an attribute of one name different
+titles, the popup, which does not know the model, shows the name.
 """
 
 import json
@@ -21,7 +22,8 @@ HEAD = "/** Generated from agent/words by `python -m tests.words.popup`: change 
 def words() -> str:
     """Return the whole module."""
     attributes = [each for path in shipped_models() for each in read(path).attributes]
-    titles = {name: {e.title for e in attributes if e.name == name} for name in names(attributes)}
+    first = [each for each in attributes if not each.further]
+    titles = {name: {e.title for e in first if e.name == name} for name in names(first)}
     tables: dict[str, Mapping[Any, object]] = {
         "WHY_NOTHING": {**WHY_NOTHING},
         "ASSISTANTS": {

@@ -19,6 +19,7 @@ const STATES = {
     hint: "reticent status",
   },
 };
+const FURTHER = { 2: "second", 3: "third" }; // facts of a kind, as `agent.build.kinds` titles them
 /** Why a request carried nothing, by code: the daemon's, and what only a browser can meet. */
 export const WHY_NOTHING = {
   ...OF_DAEMON,
@@ -96,7 +97,12 @@ function people(number) {
   return (millions ? shown / 1e6 : shown).toLocaleString("en") + (millions ? " million" : "");
 }
 
+/** The title of an attribute; that of a second or third fact of its kind follows from the first. */
 function titleOf(name) {
+  const [, first, number] = /^(.+)_([23])$/.exec(name) ?? [];
+  if (!Object.hasOwn(TITLES, name) && Object.hasOwn(TITLES, first)) {
+    return `${TITLES[first]} (${FURTHER[number]})`;
+  }
   return Object.hasOwn(TITLES, name) ? TITLES[name] : name;
 }
 

@@ -4,6 +4,7 @@
 """
 
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -15,6 +16,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from agent.decision.values import Code, Reading
+from agent.model.file import read, shipped_models
 from agent.wire.decide import Answer, Because, Draft, DraftedFact, Summary
 from agent.words.titles import about
 from tests.examples.extension.conftest import HERE, Modules
@@ -143,6 +145,18 @@ def test_what_helps_most_comes_first(modules: Modules, gains: list[float | None]
     wanted = sorted(because, key=lambda each: (each.gain_bits is None, -(each.gain_bits or 0)))
     for rows in (page["sent"], page["unspecified"]):
         assert [each["name"] for each in rows] == [each.name for each in wanted]
+
+
+def test_every_fact_has_the_title_of_its_model(modules: Modules) -> None:
+    """The second and third of a kind as well; its name where two models call it differently."""
+    titles = defaultdict[str, set[str]](set)
+    for each in (attribute for path in shipped_models() for attribute in read(path).attributes):
+        titles[each.name].add(each.title)
+    answer = Answer(code="answered", attributes=dict.fromkeys(titles, "yes"), summary=SUMMARY)
+    rows = modules("popup/page.js", "page", {**NOTHING, "search": searched(answer)})["sent"]
+    wanted = {each.pop() if len(each) == 1 else name for name, each in titles.items()}
+    assert len(rows) == len(titles)
+    assert {each["name"] for each in rows} == wanted
 
 
 @given(st.floats(0, 1e6))
