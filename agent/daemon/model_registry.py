@@ -46,8 +46,8 @@ class ModelRegistry:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._entries: dict[str, _FoundModel] = {}
-        self._usable: tuple[Keys, datetime, list[Model]] | None = None
         self._members, self._world = list[Model](), list[Model]()
+        self._keys: Keys | None = None  # by which the world was made, None to look again
 
     def of(self, name: str | None, keys: Keys, now: datetime) -> Model:
         """Find the model of a name, by default the world of those in use.
@@ -63,14 +63,17 @@ class ModelRegistry:
         return model
 
     def usable(self, keys: Keys, now: datetime) -> list[Model]:
-        """The one world of the models that may be used, those shipped first; or none."""
-        if self._usable is None or self._usable[0] != keys or abs(now - self._usable[1]) >= EVERY:
+        """The one world of the models that may be used, those shipped first; or none.
+
+        As of the latest `status`, so that requests look at no file; now where the keys are others.
+        """
+        if self._keys != keys:
             looks = [self._look(name, keys, now).model for name in self.names()]
             models = [each for each in looks if isinstance(each, Model)]
             if [*map(id, models)] != [*map(id, self._members)]:
                 self._members, self._world = models, [world_of(models)] if models else []
-            self._usable = keys, now, self._world
-        return [*self._usable[2]]
+            self._keys = keys
+        return [*self._world]
 
     def names(self) -> list[str]:
         """Name all models, those shipped first."""
@@ -78,8 +81,9 @@ class ModelRegistry:
         return [*SHIPPED, *(name for name in added if name not in SHIPPED)]
 
     def status(self, keys: Keys, now: datetime) -> list[ModelStatus]:
-        """Describe each model, those shipped first."""
-        self._usable = None
+        """Look at each model, and describe it, those shipped first."""
+        self._keys = None
+        self.usable(keys, now)
         return [self._status(name, keys, now) for name in self.names()]
 
     def add(self, path: Path, keys: Keys, now: datetime) -> ModelStatus:
@@ -111,7 +115,7 @@ class ModelRegistry:
                 signature_path(copy).replace(signature_path(self._place(name)))
             copy.replace(self._place(name))
         self._entries.pop(name, None)
-        self._usable = None
+        self._keys = None
         return self._status(name, keys, now)
 
     def remove(self, name: str) -> None:
@@ -125,7 +129,7 @@ class ModelRegistry:
         except OSError as error:
             raise UsageError(reason(error), "check who owns the file", str(place)) from error
         self._entries.pop(name, None)
-        self._usable = None
+        self._keys = None
 
     def _look(self, name: str, keys: Keys, now: datetime) -> _FoundModel:
         """Read a model as its files are now, or were a moment ago."""
