@@ -214,20 +214,15 @@ class Ruling:
     ``host``: the recipient; ``pool``: who shares what it learns: its registered domain, or
     ``@`` and its group; ``settings``: of the request, by key, where any rule or default has one;
     ``attributes``: for each name asked about, the same of ``disclose``, ``sensitivity``, ``guard``;
-    ``known``: what each of them goes by.
+    ``carry``: how facts reach the recipient; ``known``: what each of the names goes by.
     """
 
     host: str
     pool: str
     settings: Verdicts
     attributes: Mapping[str, Verdicts]
+    carry: Carry
     known: Attributes
-
-    @property
-    def carry(self) -> Carry:
-        """How facts reach the recipient."""
-        carry: Carry = self.settings["carry"].value  # type: ignore[assignment]  # as it was read
-        return carry
 
     @property
     def engine(self) -> SearchEngine | None:
@@ -284,7 +279,9 @@ class Rulebook:
             matched.append(Matched(self._places[rule], rule, *specific))
         return Ruling(host, pool, *self._verdicts(tuple(sorted(matched))), self._known)
 
-    def _decided(self, matched: tuple[Matched, ...]) -> tuple[Verdicts, Mapping[str, Verdicts]]:
+    def _decided(
+        self, matched: tuple[Matched, ...]
+    ) -> tuple[Verdicts, Mapping[str, Verdicts], Carry]:
         """Decide about the request and each attribute; ``matched``: what need not always hold."""
         rules = (*self._lasting, *matched)
         whole = [(each, ANY) for each in rules if not each.rule.attributes]
@@ -292,7 +289,8 @@ class Rulebook:
         block = next((each.rule for each, _ in whole if each.rule.blocks), None)
         if block is not None:  # it wins over everything
             settings[NOTHING] = settings[NOTHING]._replace(value=True, rule=block)
-        return settings, _Attributes(rules, self._ranks, self._known)
+        carry: Carry = settings["carry"].value  # type: ignore[assignment]  # as it was read
+        return settings, _Attributes(rules, self._ranks, self._known), carry
 
     def refusing(self, recipient: str, today: date) -> Rule | None:
         """The rule by which a recipient gets nothing, whatever the query; None for none.

@@ -78,32 +78,26 @@ class Agent:
     locking: Callable[[], object] = field(default=lambda: None)
     unlocked: Callable[[], object] = field(default=lambda: None)
 
-    def time(self) -> datetime:
-        """Read the time by which all is decided: never before the ledger's latest.
+    def look(self) -> datetime:
+        """Read the time by which all is decided, and reload the policy if its file has changed.
 
-        Where the clock was set back what had expired would live again, and what was sent this
-        week would not count. Time then stands still until the clock has caught up.
+        It is never before the ledger's latest: where the clock was set back what had expired would
+        live again, and what was sent this week would not count. Time then stands still until the
+        clock has caught up.
         """
         wall = now = self.clock()
         latest = None if self.vault is None else self.vault.ledger.disclosures.latest
         if latest is not None:
             now = max(now, latest.astimezone(now.tzinfo))
         self.ahead = now - wall
-        return now
-
-    def look(self) -> datetime:
-        """Read the time, and reload the policy if its file has changed."""
-        now = self.time()
-        if self.rules.check(now - self.ahead):
+        if self.rules.check(wall):
             self.bus.publish("policy")
         return now
 
-    def renew(self) -> bool:
-        """Put what was written into the policy in force; return whether anything was."""
-        changed = self.rules.reload(self.time())
-        if changed:
+    def renew(self) -> None:
+        """Put what was written into the policy in force."""
+        if self.rules.reload(self.clock()):
             self.bus.publish("policy")
-        return changed
 
     def look_at_all(self) -> None:
         """Look whether the files of vault, policy and models have changed."""

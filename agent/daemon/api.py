@@ -110,9 +110,9 @@ async def unlock(body: Unlock, _now: datetime, agent: Agent) -> Status:
             vault = await agent.opening(agent.place, Secret(body.method, body.secret))
             with ExitStack() as on_failure:
                 on_failure.callback(vault.close)
-                await agent.reader.prepare(agent.usable_models(agent.time()))
+                await agent.reader.prepare(agent.usable_models(agent.look()))
                 agent.check_locks(locks)
-                agent.opened(vault, agent.time())
+                agent.opened(vault, agent.look())
                 on_failure.pop_all()
             agent.vault = vault
             agent.unlocked()
@@ -124,7 +124,7 @@ async def unlock(body: Unlock, _now: datetime, agent: Agent) -> Status:
 def lock(_now: datetime, agent: Agent) -> Status:
     """Close the vault."""
     agent.lock()
-    return status(agent.time(), agent)
+    return status(agent.look(), agent)
 
 
 def models(now: datetime, agent: Agent) -> list[ModelStatus]:
@@ -228,7 +228,7 @@ class Api:
         self.agent = agent
         self.prompts = Prompts(
             agent,
-            lambda body: unlock(body, agent.time(), agent),
+            lambda body: unlock(body, agent.look(), agent),
             lambda word, number: self.call("verdict", word, id=number),
             os.environ,
         )

@@ -15,7 +15,6 @@ from agent.daemon import instructions, reviews
 from agent.daemon.instructions import Instruction, Preferences, ruled_of
 from agent.daemon.policy_file import ActivePolicy, Edit, restore, rewrite
 from agent.daemon.reviews import Approved, Offers, Waiting
-from agent.decision.context import Terms
 from agent.decision.values import Decision
 from agent.errors import LockedError, RefusedError, UsageError
 from agent.vault.store import Items
@@ -39,7 +38,8 @@ Revert = Callable[[], object]
 class Consent:
     """What waits, what the user wants, and how to undo their latest change; of one thread.
 
-    Nothing is written because something is dismissed or expires.
+    ``preferences``: for the next request. Nothing is written because something is dismissed or
+    expires.
     """
 
     def __init__(self, path: Path, active: Callable[[], ActivePolicy]) -> None:
@@ -47,7 +47,7 @@ class Consent:
         self._path, self._active = path, active
         self._offers: Offers | None = None
         self._sites = lru_cache(1)(reviews.sites)  # until any of its arguments changes
-        self._waiting, self._preferences = Waiting(), Preferences()
+        self._waiting, self.preferences = Waiting(), Preferences()
         self._latest: tuple[str, Callable[[], str]] | None = None  # change, and what reverts it
         self._followed: object = None  # the rules by which the reviews still wait
 
@@ -67,24 +67,17 @@ class Consent:
 
     # recipients
 
-    def offered(self, site: str, now: datetime) -> frozenset[str] | None:
-        """Name what an approved offer says a recipient can use, None where there never was one.
-
-        One that is over says that it can use nothing.
-        """
-        approved = self._offers.find(site) if self._offers else None
-        return approved.names_on(now.date()) if approved else None
-
-    def usable(self, site: str, now: datetime) -> frozenset[str] | None:
+    def usable(self, site: str, now: datetime, *, approved: bool = False) -> frozenset[str] | None:
         """Name what a recipient can use as far as is known, None where it has not said.
 
-        As was approved; before that, what it says in an offer that still waits: the policy may
-        allow facts to a site that never offered, but none that it says it has no use for.
+        As was approved, which is nothing where that is over; before that, if not only what was
+        ``approved`` counts, what it says in an offer that still waits: the policy may allow facts
+        to a site that never offered, but none that it says it has no use for.
         """
-        approved = self.offered(site, now)
-        if approved is None and self._waiting.reviews:
-            return self.waiting_offer(site, now)
-        return approved
+        offer = self._offers.find(site) if self._offers else None
+        if offer is not None:
+            return offer.names_on(now.date())
+        return self.waiting_offer(site, now) if self._waiting.reviews and not approved else None
 
     def waiting_offer(
         self, recipient: str, now: datetime, address: str | None = None
@@ -115,10 +108,6 @@ class Consent:
 
     # requests
 
-    def overlay(self, terms: Terms) -> Terms:
-        """Apply the user's preferences to the terms."""
-        return instructions.applied(terms, self._preferences) if self._preferences else terms
-
     def note(
         self, decision: Decision, ruling: Ruling, ask: Ask, now: datetime, model: str
     ) -> Review | None:
@@ -145,8 +134,7 @@ class Consent:
 
     def answered(self, decision: Decision, ruling: Ruling) -> None:
         """Use up preferences, now that an answer relies on them."""
-        if self._preferences:
-            self._preferences = instructions.used_up(self._preferences, decision, ruling)
+        self.preferences = instructions.used_up(self.preferences, decision, ruling)
 
     def reviews(self, now: datetime) -> list[Review]:
         """List what waits by the rules in force now, the least recently requested first."""
@@ -167,7 +155,9 @@ class Consent:
         else:
             approved = self._offers.find(site) if self._offers else None
             is_searched = search is None or (approved is not None and search in approved.searches)
-            is_approved = is_searched and self.offered(site, now) == frozenset(review.names)
+            is_approved = is_searched and self.usable(site, now, approved=True) == frozenset(
+                review.names
+            )
         if is_approved or self.refused_by(site, now) is not None:
             return None
         return self.queue(review)
@@ -191,7 +181,7 @@ class Consent:
         offer that cannot be remembered.
         """
         self.reviews(now)
-        before = self._waiting, self._preferences
+        before = self._waiting, self.preferences
         review = self._waiting.find(number)
         pool = self._active().pool_of(review.recipient)
         reviews.check_answer(review, word, pool)
@@ -219,7 +209,7 @@ class Consent:
             raise UsageError("the word is about nothing", "name attributes and a recipient")
         wanted = self._instruction(word, host_of(word.recipient), now)
         self.reviews(now)
-        before = self._waiting, self._preferences
+        before = self._waiting, self.preferences
         pool = None if wanted.everyone else self._active().pool_of(wanted.host)
         ruled, revert = self._apply(wanted, word.lasting, now)
         if word.disclose != "ask":
@@ -238,7 +228,7 @@ class Consent:
 
         ``revert``: undoes what was done beside that.
         """
-        before = self._waiting, self._preferences
+        before = self._waiting, self.preferences
         review = self._waiting.find(number)
         self._waiting = reviews.settled(self._waiting, number)
         what = f"Dismissed {review.address or f'{listed(review.names)} for {review.pool}'}"
@@ -261,7 +251,7 @@ class Consent:
                 raise RefusedError("refused", f"{MOST_BLOCKS:,} rules give somebody nothing", MERGE)
             return instructions.with_block(text, policy, host)
 
-        before, edit = (self._waiting, self._preferences), rewrite(self._path, change)
+        before, edit = (self._waiting, self.preferences), rewrite(self._path, change)
         offer = self._waiting.reviews.get(reviews.offer_key(site_of(host)))
         if offer is not None:
             self._waiting = reviews.settled(self._waiting, offer.id)
@@ -278,7 +268,7 @@ class Consent:
         def change(text: str, policy: Policy) -> str:
             return without_refusals(text, instructions.owner_of(policy, host))
 
-        before, edit = (self._waiting, self._preferences), rewrite(self._path, change)
+        before, edit = (self._waiting, self.preferences), rewrite(self._path, change)
         if edit.changed:
             self._can_undo(f"Unblocked {host}", before, partial(restore, self._path, edit), "")
         return edit
@@ -311,13 +301,13 @@ class Consent:
         says: str = ALREADY_SENT,
     ) -> None:
         """Note a change of what waited and of the preferences, both as they were ``before``."""
-        after, new = self._waiting, {*self._preferences}
+        after, new = self._waiting, {*self.preferences}
 
         def put_back() -> str:
             revert()
             self._waiting = reviews.put_back(self._waiting, before[0], after)
-            used = new.difference(self._preferences)  # and stays so
-            self._preferences = tuple(each for each in before[1] if each not in used)
+            used = new.difference(self.preferences)  # and stays so
+            self.preferences = tuple(each for each in before[1] if each not in used)
             return says
 
         self.changed(what, put_back)
@@ -354,14 +344,14 @@ class Consent:
         pool = None if wanted.everyone else active.pool_of(wanted.host)
         ruling = instructions.check_open(active.policy, wanted, today)
         if lasting == "once":
-            self._preferences = instructions.with_word(self._preferences, wanted, pool, ruling)
+            self.preferences = instructions.with_word(self.preferences, wanted, pool, ruling)
             return IN_MEMORY, lambda: None
         edit = rewrite(
             self._path,
             lambda text, policy: instructions.with_instruction(text, policy, wanted, today),
             lambda after: instructions.check_effect(after, wanted, today),
         )
-        self._preferences = instructions.without_word(self._preferences, wanted, pool)
+        self.preferences = instructions.without_word(self.preferences, wanted, pool)
         return instructions.outcome(edit.after, wanted, today), partial(restore, self._path, edit)
 
     def _settle(

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from msgspec import structs
 
 from agent.daemon.agent import Agent
-from agent.daemon.header import LARGEST, Members, members, most_bytes, sent_as, words_fit
+from agent.daemon.header import LARGEST, Members, most_bytes, sent_as, words_fit
+from agent.daemon.instructions import applied
 from agent.daemon.locale import LOCALE, located
 from agent.daemon.request_log import CAPPED, RECORDED, SHARES, Asker
 from agent.decision.context import Context
@@ -16,7 +17,7 @@ from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge, knowledge_in, people_left
 from agent.decision.values import NO_ROOM, Code, Decision, Disclose, Outcome, Request
 from agent.errors import ModelError, UsageError
-from agent.model.model import Model, meaning_of
+from agent.model.model import Model
 from agent.model.reading import NOTHING as UNREAD
 from agent.model.reading import Interpretation
 from agent.vault.disclosure_index import Disclosure, site_of
@@ -84,12 +85,15 @@ def situation_of(
     if vault is None:
         raise UndecidedError("locked")
     counting, model, reading = _read(ask, now, agent, parameters=parameters)
-    of_requests = agent.sources.available(model.attributes[model.persons :])
-    available = vault.profile.names(model) | of_requests  # by the names alone
+    available = vault.profile.names(model)  # by the names alone
+    if of_requests := model.attributes[model.persons :]:
+        available |= agent.sources.available(of_requests)
     terms = policy.terms(model, ask.recipient, ask.query, today, available)
     if terms is None or terms.ruling is None:
         raise UndecidedError("no policy")
-    ruling, terms = terms.ruling, agent.consent.overlay(terms)
+    ruling = terms.ruling
+    if agent.consent.preferences:
+        terms = applied(terms, agent.consent.preferences)
     number, at = before or (None, now)
     index, cache = vault.ledger.disclosures, agent.reader.cache
     holdings = index.pool(ruling.pool, policy.pool_of, number)
@@ -101,7 +105,8 @@ def situation_of(
     if ask.asked is None and before is None:
         offered = agent.consent.usable(site_of(ruling.host), now)
     stops = vault.profile.in_force(policy.limits, before and at) if vault.profile.stops else ()
-    usable, sent, named = None, members(model, cache), ask.asked if offered is None else offered
+    sent = cache.get(model, Members, lambda: Members.of(model))
+    usable, named = None, ask.asked if offered is None else offered
     if named is not None:
         usable = tuple(sorted(sent.longest.keys() & {*named}))
     knowledge = holds
@@ -275,22 +280,23 @@ def record(considered: Considered, agent: Agent, by: Asker) -> int | None:
         number = situation.vault.ledger.append(_entry(considered))
         if by in RECORDED:
             agent.rates.count(SHARES.get(by, by), "", situation.now)
-    # last, since nothing can fail any more
-    agent.consent.answered(considered.decision, situation.ruling)
+    if agent.consent.preferences:  # last, since nothing can fail any more
+        agent.consent.answered(considered.decision, situation.ruling)
     return number
 
 
 def summarised(decision: Decision, situation: Situation, people: float) -> Summary:
     """Summarise an answer; ``people``: who agree with all that the pool holds."""
+    waiting = [] if decision.pending is None else [*decision.waiting]
     outcomes = {each.name: each for each in decision.outcomes}
     return Summary(
         pool=situation.ruling.pool,
         model=situation.model.id,
         utility_bits=decision.figures.utility,
         people_left=people,
-        waiting=len(decision.waiting),
-        pending=[*decision.waiting],
-        titles={name: outcomes[name].title for name in (*decision.disclosed, *decision.waiting)},
+        waiting=len(waiting),
+        pending=waiting,
+        titles={name: outcomes[name].title for name in (*decision.disclosed, *waiting)},
         because=[
             Because(
                 name=each.name,
@@ -318,7 +324,7 @@ def _entry(considered: Considered) -> Disclosure:
         asked=situation.request.asked,
         disclosed=tuple(values.items()),
         persons=persons,
-        means=tuple(meaning_of(name, values[name], model) for name in persons),
+        means=tuple(model.meanings[name, values[name]] for name in persons),
         model=model.id,
         digest=model.digest,
         utility_bits=decision.figures.utility,

@@ -14,9 +14,8 @@ from urllib.parse import quote_plus
 import http_sf
 import msgspec
 
-from agent.decision.cache import Cache
 from agent.model.attributes import UNSPECIFIED
-from agent.model.model import Meaning, Model, meaning_of
+from agent.model.model import Meaning, Model
 from policy.match import Ruling
 from policy.rules import Words, spoken
 from policy.services import LONGEST, SLOT
@@ -61,11 +60,9 @@ class Members(NamedTuple):
     largest: dict[str, str]
     means: dict[str, Meaning]
 
-
-def members(model: Model, cache: Cache) -> Members:
-    """Work out how a model's attributes travel."""
-
-    def compute() -> Members:
+    @classmethod
+    def of(cls, model: Model) -> "Members":
+        """Work out how a model's attributes travel."""
         values = {
             each.name: [value for value in each.values if value != UNSPECIFIED]
             for each in model.attributes
@@ -76,7 +73,7 @@ def members(model: Model, cache: Cache) -> Members:
         }
         means = {
             each.name: max(
-                (meaning_of(each.name, value, model) for value in each.values),
+                (model.meanings[each.name, value] for value in each.values),
                 key=lambda fact: len(msgspec.json.encode(fact)),
             )
             for each in model.attributes[: model.persons]
@@ -86,9 +83,7 @@ def members(model: Model, cache: Cache) -> Members:
             name: max((len(texts[name, each]) for each in own), default=0)
             for name, own in values.items()
         }
-        return Members(longest, texts, largest, means)
-
-    return cache.get(model, members, compute)
+        return cls(longest, texts, largest, means)
 
 
 MOST = 300  # characters of all words, as the address has them

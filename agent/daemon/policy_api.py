@@ -16,7 +16,7 @@ from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_l
 from agent.decision.values import Request
 from agent.errors import ModelError, UsageError
 from agent.model.attributes import Attribute
-from agent.model.model import Concepts, Model, meaning_of
+from agent.model.model import Concepts, Model
 from agent.vault.disclosure_index import Disclosure
 from agent.wire import policy as wire
 from agent.wire.base import Done, RecipientName, Undone, from_fields
@@ -216,7 +216,7 @@ def _replayed(
     persons = [name for name in decision.disclosed if name in model.person_codes]
     sent = {name: codes.get(name, 0) for name in persons}
     values = {name: model.attributes[model.index(name)].values[sent[name]] for name in sent}
-    facts = [meaning_of(name, value, model) for name, value in values.items()]
+    facts = [model.meanings[name, value] for name, value in values.items()]
     holdings.add_facts(record.at, site_of(record.host), facts)
     holdings.spent[site_of(record.host)] += decision.figures.spent
     if decision.disclosed:

@@ -135,10 +135,21 @@ def runner(app: web.Application, idle: float = IDLE) -> web.AppRunner:
 
 
 def _handler(route: Route, door: Door, daemon: Daemon) -> Handler:
-    """Build the handler of a call, which reads what it takes, then makes it."""
+    """Build the handler of a call, which reads what it takes, if that is small and in time."""
 
     async def handler(request: web.Request) -> web.StreamResponse:
-        body = await body_of(request, route, daemon.patience)
+        if (request.content_length or 0) > MOST_BYTES:
+            raise _too_large()
+        try:
+            async with asyncio.timeout(daemon.patience):
+                body = await request.read()
+        except TimeoutError:
+            what = f"the body did not arrive within {daemon.patience:g} seconds"
+            raise RefusedError("slow", what, "send it at once") from None
+        except (web.RequestPayloadError, HttpProcessingError, ConnectionError):
+            raise _malformed("the body is cut off, or not encoded as the header says") from None
+        if body and route.takes is None:
+            raise _malformed("this call takes no body")
         message = None if route.takes is None else message_of(body, route.takes)
         parameters = parameters_of(request, route) if route.parameters or request.query else {}
         caller = Caller(door, "command", unattended=UNATTENDED in request.headers)
@@ -186,23 +197,6 @@ async def _relayed(frame: Frame, caller: Caller, daemon: Daemon) -> web.Response
     answer = await settled(route.name, calling)
     body = msgspec.Raw(answer.body if isinstance(answer.body, bytes) else b"null")
     return reply(RelayAnswer(id=frame.id, status=answer.status, body=body))
-
-
-async def body_of(request: web.Request, route: Route, patience: float) -> bytes:
-    """Read the body of a request, if it is small, arrives in time (seconds) and may be there."""
-    if (request.content_length or 0) > MOST_BYTES:
-        raise _too_large()
-    try:
-        async with asyncio.timeout(patience):
-            body = await request.read()
-    except TimeoutError:
-        what = f"the body did not arrive within {patience:g} seconds"
-        raise RefusedError("slow", what, "send it at once") from None
-    except (web.RequestPayloadError, HttpProcessingError, ConnectionError):
-        raise _malformed("the body is cut off, or not encoded as the header says") from None
-    if body and route.takes is None:
-        raise _malformed("this call takes no body")
-    return body
 
 
 def message_of(body: bytes | msgspec.Raw, kind: Any, whole: str = "the body") -> Any:  # noqa: ANN401  (of the kind)

@@ -1,6 +1,6 @@
 """The model as a value, and what its facts mean across models, which share concepts, not names."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -117,6 +117,18 @@ class Model:
         return {each.name: (each.concept, f"{self.id}.{each.name}") for each in persons}
 
     @cached_property
+    def meanings(self) -> Mapping[tuple[str, str], "Meaning"]:
+        """The meaning of each value of each person attribute, by both names."""
+        return {
+            (each.name, value): Meaning(
+                each.concept,
+                f"{self.id}:{value}" if concept is None or value == UNSPECIFIED else concept,
+            )
+            for each in self.attributes[: self.persons]
+            for value, concept in zip(each.values, each.value_concepts, strict=True)
+        }
+
+    @cached_property
     def codes_by_meaning(self) -> Mapping[tuple[str, str], tuple[str, int]]:
         """The attribute and the code of each value of a person attribute.
 
@@ -149,15 +161,11 @@ class Model:
         The encoder is loaded for a text that is neither a name nor a phrasing; VersionError if
         another version than the model's is installed.
         """
-        if self.members:
-            owners = {id(each.model): each for each in self.members}
-            model, reading = surest(text, [each.model for each in self.members], Model.read)
-            first = owners[id(model)].first
-            queries = (Candidate(first + e.query, e.probability) for e in reading.candidates)
-            return replace(reading, candidates=tuple(queries))
         query, classifier = self.texts.find(text), self.tables.classifier
         if query is not None:
             return Interpretation.exact(query)
+        if self.members:
+            return self._surest([each.model.read(text) for each in self.members])
         if classifier is None or not text.strip():
             return NOTHING
         return classifier.read(unwrapped(text))
@@ -166,6 +174,14 @@ class Model:
     def owners(self) -> Sequence[tuple["Member", int]]:
         """By query, the member of a world that knows it, and its index there; empty without."""
         return [(each, own) for each in self.members for own in range(len(each.model.queries))]
+
+    def _surest(self, readings: Sequence[Interpretation]) -> Interpretation:
+        """The surest reading of its members, of equals the first; the first where none is sure."""
+        sure = [at for at, each in enumerate(readings) if each.accepted]
+        best = max(sure, key=lambda at: readings[at].candidates[0].probability, default=0)
+        first, reading = self.members[best].first, readings[best]
+        queries = (Candidate(first + each.query, each.probability) for each in reading.candidates)
+        return replace(reading, candidates=tuple(queries))
 
     def rows(self, query: int) -> QueryRows:
         """The rows of a query, computed anew on each call; DamagedModelError as `check_rows`.
@@ -241,27 +257,6 @@ def unknown_person(name: str, models: Sequence[Model]) -> UsageError:
     return UsageError.unknown("attribute", name, names)
 
 
-def surest(
-    text: str, models: Sequence[Model], read: Callable[[Model, str], Interpretation]
-) -> tuple[Model, Interpretation]:
-    """The model whose reading of a text is the surest, with that reading.
-
-    Of equals the first; the first of all where none is sure. A text that is the name of a query of
-    one model, or else a phrasing, is not read by the others. ``read``: reads a text by a model.
-    Raises ValueError without a model.
-    """
-    owners = [model for model in models if model.texts.named(text) is not None]
-    owners = owners or [model for model in models if model.texts.find(text) is not None]
-    for model in owners:
-        if (reading := read(model, text)).certain is not None:
-            return model, reading
-    if not models:
-        raise ValueError("there is no model to read it")
-    readings = [(model, read(model, text)) for model in models]
-    sure = [pair for pair in readings if pair[1].accepted]
-    return max(sure, key=lambda pair: pair[1].candidates[0].probability, default=readings[0])
-
-
 class Meaning(NamedTuple):
     """One value of one fact, independent of any model.
 
@@ -272,14 +267,6 @@ class Meaning(NamedTuple):
 
     concept: str
     value: str
-
-
-def meaning_of(name: str, value: str, model: Model) -> Meaning:
-    """The meaning of a value of a person attribute."""
-    attribute = model.attributes[model.index(name)]
-    concept = attribute.value_concepts[attribute.values.index(value)]
-    shared = concept is not None and value != UNSPECIFIED
-    return Meaning(attribute.concept, str(concept) if shared else f"{model.id}:{value}")
 
 
 class Kind(NamedTuple):
@@ -322,7 +309,7 @@ class Kind(NamedTuple):
             self.owners, key=lambda owner: name != f"{owner[0].id}.{owner[1].name}"
         ):
             if value in each.values:
-                return meaning_of(each.name, value, model)
+                return model.meanings[each.name, value]
         meaning = Meaning(self.concept, value)
         listed = any(meaning in model.codes_by_meaning for model, _ in self.attributes)
         return meaning if listed else None
@@ -345,7 +332,7 @@ class Concepts:
             name = fact.concept.removeprefix(f"{model.id}.")
             value = fact.value.removeprefix(f"{model.id}:")
             if name != fact.concept and value in model.person_codes.get(name, ()):
-                return meaning_of(name, value, model)
+                return model.meanings[name, value]
         return fact
 
     def code(self, fact: Meaning, model: Model) -> tuple[str, int] | None:

@@ -14,7 +14,7 @@ from agent.decision.values import Fact
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
 from agent.files import NO_LINKS, fsync
 from agent.model.attributes import UNSPECIFIED
-from agent.model.model import Model, meaning_of
+from agent.model.model import Model
 from agent.vault import secrets, vault_files
 from agent.vault.database import Database, copy_files, decoded, snapshot, translated
 from agent.vault.profile import ITEM
@@ -193,7 +193,7 @@ def old_facts(values: Mapping[str, Mapping[str, str]], models: Sequence[Model]) 
         for name, value in values.get(model_id, {}).items():
             kind, meaning = f"{model_id}.{name}", f"{model_id}:{value}"
             if model_id in installed and value in installed[model_id].person_codes.get(name, ()):
-                kind, meaning = meaning_of(name, value, installed[model_id])
+                kind, meaning = installed[model_id].meanings[name, value]
             if meaning == f"{model_id}:{UNSPECIFIED}":
                 meaning = UNSPECIFIED
             if facts.get(kind, UNSPECIFIED) == UNSPECIFIED:

@@ -88,19 +88,16 @@ class EntryRow(NamedTuple):
     sealed: bytes
 
 
-def sealed_entry(seals: seal.Seals, before: VaultState, site: str, payload: bytes) -> EntryRow:
-    """The row of the next entry, as the next transaction writes it."""
+def sealed_entry(
+    seals: seal.Seals, before: VaultState, site: str, payload: bytes
+) -> tuple[EntryRow, bytes]:
+    """The row of the next entry, as the next transaction writes it, and the new head."""
     number, generation = before.entries + 1, before.generation + 1
     site_id = seals.lookup("site", site)
     plain = before.head + seal.prefix_name(site, payload)
-    return EntryRow(
-        number, site_id, generation, seals.seal(plain, "entry", number, site_id, generation)
-    )
-
-
-def link(seals: seal.Seals, row: EntryRow) -> bytes:
-    """The link to a row, which the next entry contains."""
-    return seals.digest("link", *row)
+    sealed = seals.seal(plain, "entry", number, site_id, generation)
+    row = EntryRow(number, site_id, generation, sealed)
+    return row, seals.digest("link", *row)
 
 
 def opened_entry(seals: seal.Seals, row: EntryRow) -> tuple[bytes, str, bytes]:
@@ -139,7 +136,7 @@ def verified(
             raise damaged(f"entries are missing before entry {row.number} of the ledger")
         if not generation <= row.generation <= state.generation:
             raise damaged(f"entry {row.number} of the ledger comes from another state")
-        number, generation, head = row.number, row.generation, link(seals, row)
+        number, generation, head = row.number, row.generation, seals.digest("link", *row)
         _check_witness(witness, state, number, head)
         yield number, payload
     if (number, head) != (state.entries, state.head):

@@ -19,7 +19,7 @@ from msgspec.json import Decoder
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError, reason
 from agent.files import PRIVATE, fsync, name_new, temporary_file
 from agent.vault.seal import FORMAT, OLD_FORMAT, from_json
-from agent.vault.vault_files import JOURNAL, LOG, Watch, free_names, make_private
+from agent.vault.vault_files import JOURNAL, LOG, Watch, free_names, make_private, stamps
 
 APPLICATION_ID = 0x52544356
 MAX_INTEGER = 2**63 - 1  # of SQLite
@@ -271,8 +271,7 @@ class Database:
                 execute(query, values)
             execute("COMMIT")
             on_failure.pop_all()
-        self.watch.check(committed=True)
-        if self.watch.log_bytes > LARGEST_LOG:
+        if self.watch.check(committed=True) > LARGEST_LOG:
             with suppress(VaultError):  # the write succeeded; the next one tries again
                 self.empty_log()
 
@@ -327,7 +326,7 @@ class Database:
 
         SQLite would read it into whatever file has the name now.
         """
-        if self.watch.log_bytes and self.watch.stamps()[1] == self.watch.last[1]:
+        if self.watch.log_bytes and stamps(str(self.watch.log)) == [self.watch.last[1]]:
             with suppress(OSError):
                 self.watch.log.unlink()
 

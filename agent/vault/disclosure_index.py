@@ -42,11 +42,6 @@ class _Entry(
     at: Annotated[datetime, Meta(tz=True)]
     host: str
 
-    @property
-    def site(self) -> str:
-        """The registered site of its host."""
-        return site_of(self.host)
-
 
 class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
     """What one request carried; appended before its answer leaves.
@@ -220,7 +215,7 @@ class DisclosureIndex:
         """The facts in an entry that may be new to some pool; none where it forgets."""
         if isinstance(record, Forgetting):
             return ()
-        learnt = self._learnt.get(record.site, {})
+        learnt = self._learnt.get(site_of(record.host), {})
         news = []
         for name, value in record.learnt:
             latest, since = self._values.get(name, (None, 0))
@@ -233,8 +228,8 @@ class DisclosureIndex:
         if isinstance(record, Forgetting):
             steps = [LedgerStep(number, record.at, site, None, None) for site in record.sites]
         else:
-            reading = record.people_left, record.query, record.meant
-            steps = [LedgerStep(number, record.at, record.site, *reading, news, record.spent)]
+            site, reading = site_of(record.host), (record.people_left, record.query, record.meant)
+            steps = [LedgerStep(number, record.at, site, *reading, news, record.spent)]
         self.steps += steps
         self.latest = record.at if self.latest is None else max(self.latest, record.at)
         for step in steps:
@@ -278,32 +273,29 @@ class DisclosureIndex:
         return {name: tuple(pools[name]) for name in sorted(pools)}
 
     def _view(self, pool_of: PoolOf, before: int | None = None) -> "_View":
+        concepts = self.concepts
         if before is not None:
-            view, end = _View(pool_of, self.concepts), bisect_left(self.steps, before, key=_NUMBER)
-            view.read(self.steps[:end])
+            view, end = _View(pool_of, concepts), bisect_left(self.steps, before, key=_NUMBER)
         else:
-            view = self._views.get(pool_of, lambda: _View(pool_of, self.concepts))
-            view.read(self.steps)
-        return view
-
-
-class _View:
-    """The pools under one grouping, as far as the steps were read."""
-
-    def __init__(self, pool_of: PoolOf, concepts: Concepts) -> None:
-        self.pools = defaultdict[str, Holdings[str]](partial(Holdings[str], concepts.replaces))
-        self._pool_of, self._concepts = lru_cache(pool_of), concepts
-        self._read = 0
-
-    def read(self, steps: list[LedgerStep]) -> None:
-        """Read the steps that are new."""
-        for step in steps[self._read :]:
-            holdings = self.pools[self._pool_of(step.site)]
+            view = self._views.get(pool_of, lambda: _View(pool_of, concepts))
+            end = len(self.steps)
+        for step in self.steps[view.steps : end]:
+            holdings = view.pools[view.pool_of(step.site)]
             if step.query is None:
                 holdings.forget((step.site,))
                 continue
             holdings.add_query(step.site, list(filter(all, step.meant)))
             holdings.spent[step.site] += step.spent
-            facts = [self._concepts.current(Meaning(*fact)) for fact in step.facts]
+            facts = [concepts.current(Meaning(*fact)) for fact in step.facts]
             holdings.add_facts(step.at, step.site, facts)
-        self._read = len(steps)
+        view.steps = end
+        return view
+
+
+class _View:
+    """The pools under one grouping; ``steps``: how many of the index they follow from."""
+
+    def __init__(self, pool_of: PoolOf, concepts: Concepts) -> None:
+        self.pools = defaultdict[str, Holdings[str]](partial(Holdings[str], concepts.replaces))
+        self.pool_of = lru_cache(pool_of)
+        self.steps = 0

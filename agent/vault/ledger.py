@@ -17,6 +17,7 @@ from agent.vault.disclosure_index import (
     Record,
     decode,
     encode,
+    site_of,
 )
 from agent.vault.store import Store
 
@@ -61,7 +62,7 @@ class Ledger:
 
     def check(self, record: Record) -> None:
         """Raise UsageError if an entry is too large."""
-        self._entries.check_entry(record.site, encode(record))
+        self._entries.check_entry(site_of(record.host), encode(record))
 
     def append(self, record: Record) -> int:
         """Append an entry and return its number; once this returns, it is in the file.
@@ -72,7 +73,7 @@ class Ledger:
         news = self.disclosures.news(record)
         durable = isinstance(record, Forgetting) or bool(news)
         payload = encode(record)
-        number = self._entries.append_entry(record.site, payload, durable=durable)
+        number = self._entries.append_entry(site_of(record.host), payload, durable=durable)
         self.disclosures.add(number, record, news)
         return number
 
@@ -104,7 +105,7 @@ class Ledger:
             if step.number > after and sites(step.site)
         }
         entries = ((number, self.entry(number)) for number in numbers)
-        return [*islice((each for each in entries if sites(each[1].site)), limit)][::-1]
+        return [*islice((each for each in entries if sites(site_of(each[1].host))), limit)][::-1]
 
     def entry(self, number: int) -> Record:
         """The entry with this number; UsageError if it does not exist."""

@@ -16,7 +16,7 @@ from agent.decision.knowledge import Knowledge, people_left
 from agent.decision.values import Fact
 from agent.errors import UsageError, VaultVersionError
 from agent.model.attributes import UNSPECIFIED, Attribute
-from agent.model.model import Concepts, Model, meaning_of
+from agent.model.model import Concepts, Model
 from agent.model.reading import DIMENSIONS, ENCODER_VERSION, Interpretation, spelling
 from agent.model.unwrapping import unwrapped
 from agent.tradeoff.shares import LEAST
@@ -63,7 +63,7 @@ class Profile:
         facts = decoded(records.get(ITEM), _DECODER, "the profile")
         self.facts = tuple(facts or ())
         _check(self.facts)
-        self._values = values_of(self.facts)
+        self._values, self._cache = values_of(self.facts), Cache()
         self.stops: tuple[Stop, ...] = decoded(records.get(STOPS), _STOPS, "its stops") or ()
         """All that were made and not lifted, whether or not they hold now."""
 
@@ -83,7 +83,7 @@ class Profile:
 
         A value that the model lacks is "unspecified", and so is one that is not set.
         """
-        values = values_in(self._values, model)
+        values = self._cache.get(model, values_in, lambda: values_in(self._values, model))
         return {name: values.get(name, UNSPECIFIED) for name in names}
 
     def codes(self, model: Model) -> dict[str, int]:
@@ -100,7 +100,8 @@ class Profile:
         """
         terms, model = context.terms, context.model
         known = context.knowledge if terms.memory == "remembers" else Knowledge()
-        new = [each for each in names if each in model.person_codes and each not in known.names]
+        before = dict(known.codes)
+        new = [each for each in names if each in model.person_codes and each not in before]
         if not new or terms.limits.protect == "everyone":
             return False
         values = self.reveal(new, model)
@@ -163,7 +164,7 @@ class Profile:
         """Replace all facts; VaultError if that fails: then nothing has changed."""
         ordered = tuple(sorted(facts, key=lambda fact: (fact.kind, fact.id)))
         self._records.put(ITEM, msgspec.json.encode(ordered))
-        self.facts, self._values = ordered, values_of(ordered)
+        self.facts, self._values, self._cache = ordered, values_of(ordered), Cache()
 
 
 def _check(facts: Sequence[Fact]) -> None:
@@ -302,7 +303,7 @@ def _hanging(kind: str, value: str | None, models: Sequence[Model]) -> dict[str,
             other = model.attributes[model.index(name)].concept
             if hanging.get(other, UNSPECIFIED) == UNSPECIFIED:
                 follows = implied.get(name)
-                meaning = None if follows is None else meaning_of(name, follows, model).value
+                meaning = None if follows is None else model.meanings[name, follows].value
                 hanging[other] = meaning or UNSPECIFIED
     return hanging
 

@@ -134,14 +134,15 @@ class Store:
         was not written, UsageError if it is too large.
         """
         self.check_entry(site, payload)
-        row = chain.sealed_entry(self.seals, self.state, site, payload)
-        after = self.state.after(entries=row.number, head=chain.link(self.seals, row))
+        row, head = chain.sealed_entry(self.seals, self.state, site, payload)
+        after = self.state.after(entries=row.number, head=head)
         self.commit(after, [("INSERT INTO entry VALUES (?, ?, ?, ?)", row)], durable=durable)
         return row.number
 
     def entries(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield number and payload of the entries after a number. Raises DamagedVaultError."""
-        self._check_ready()
+        if self.uncertain:
+            raise reopening_needed()
         for row in chain.entry_rows(self.database, after):
             yield row.number, chain.opened_entry(self.seals, row)[2]
 
@@ -156,7 +157,8 @@ class Store:
 
     def get(self, name: str) -> bytes | None:
         """The item of a name. Raises VaultError."""
-        self._check_ready()
+        if self.uncertain:
+            raise reopening_needed()
         return opened_item(self.seals, self.items[name])[1] if name in self.items else None
 
     def delete(self, name: str) -> None:
@@ -192,19 +194,19 @@ class Store:
             self.commit(self.state.after(), [], durable=True)
         self._renew_witness()
 
-    def commit(self, state: VaultState, statements: Iterable[Statement], *, durable: bool) -> None:
-        """Run statements and write a state, in one transaction. Raises VaultError."""
-        self.rewrite((*statements, written_state(state, self.seals)), durable=durable)
-        self.state = state
-        self._unsynced = not durable
-        if durable:
-            self._renew_witness()
+    def commit(
+        self, state: VaultState | None, statements: Iterable[Statement], *, durable: bool
+    ) -> None:
+        """Run statements and write a state, in one transaction. Raises VaultError.
 
-    def rewrite(self, statements: Iterable[Statement], *, durable: bool) -> None:
-        """Run statements that write their own state. Raises VaultError."""
-        self._check_ready()
+        ``state``: None where the statements write their own, to be read by `reopen`.
+        """
+        if self.uncertain:
+            raise reopening_needed()
         if not self._verified:
             raise damaged("its ledger was not read to the end", self.database.path)
+        if state is not None:
+            statements = (*statements, written_state(state, self.seals))
         self.uncertain = True
         try:
             self.database.write(statements, durable=durable)
@@ -216,6 +218,11 @@ class Store:
                     self.uncertain = rows != [(self.state.generation,)]
             raise
         self.uncertain = False
+        if state is not None:
+            self.state = state
+            self._unsynced = not durable
+            if durable:
+                self._renew_witness()
 
     def reopen(self, seals: Seals) -> None:
         """Read everything with other keys, after it was sealed anew.
@@ -250,12 +257,6 @@ class Store:
         elif vault_files.UNWRITTEN not in self.notes:
             self.notes.append(vault_files.UNWRITTEN)
 
-    def _check_ready(self) -> None:
-        """Raise VaultError if memory and file may differ."""
-        if self.uncertain:
-            hint = "run `reticent lock`, then `reticent unlock`"
-            raise VaultError("the vault must be opened again after an error", hint)
-
     def _check_age(self, seen: Witness | None) -> None:
         """Raise RolledBackError if this machine has seen a later state, or another vault."""
         now = self.state
@@ -267,6 +268,12 @@ class Store:
             or seen.entries > now.entries
         ):
             raise RolledBackError("the vault is older than when last used", OLD_COPY)
+
+
+def reopening_needed() -> VaultError:
+    """The error for a vault of which memory and file may differ."""
+    hint = "run `reticent lock`, then `reticent unlock`"
+    return VaultError("the vault must be opened again after an error", hint)
 
 
 def _digest(items: dict[str, ItemRow]) -> bytes:

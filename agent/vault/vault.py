@@ -279,8 +279,8 @@ def contents(
     yield from map(put_item, items)
     state = replace(before, entries=0, head=chain.first_link(seals))
     for site, payload in entries:
-        row = chain.sealed_entry(seals, state, site, payload)
-        state = replace(state, entries=row.number, head=chain.link(seals, row))
+        row, head = chain.sealed_entry(seals, state, site, payload)
+        state = replace(state, entries=row.number, head=head)
         yield "INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?)", row
     yield chain.written_state(state.after(), seals)
 
@@ -383,7 +383,7 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> tuple[Key, str | No
             code = code or text
         on_failure.pop_all()
     try:
-        store.rewrite(_statements(store, seals, new), durable=True)
+        store.commit(None, _statements(store, seals, new), durable=True)
     except VaultError:
         if not store.uncertain:  # else the new slots may be those in the file
             slots.forget(new)

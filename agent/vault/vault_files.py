@@ -48,13 +48,17 @@ class Stamp(NamedTuple):
     written_ns: int
 
 
-def stamp(name: str) -> Stamp | None:
-    """Read the stamp of the file with a name, None if there is none."""
-    try:
-        status = os.stat(name)  # noqa: PTH116  (twice as fast, and done four times a commit)
-    except OSError:
-        return None
-    return Stamp(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+def stamps(*names: str) -> list[Stamp | None]:
+    """Read the stamps of the files with these names, None for one that is not there."""
+    found = list[Stamp | None]()
+    for name in names:
+        try:
+            is_ = os.stat(name)  # noqa: PTH116  (twice as fast, and done four times a commit)
+        except OSError:
+            found.append(None)
+        else:
+            found.append(Stamp(is_.st_dev, is_.st_ino, is_.st_size, is_.st_mtime_ns))
+    return found
 
 
 def same_file(one: Stamp | None, other: Stamp | None) -> bool:
@@ -70,39 +74,35 @@ class Watch:
         self.place = Path(os.path.realpath(path))
         self.log = self.place.with_name(self.place.name + LOG)
         self._names = str(path.absolute()), str(self.log)
-        self.last = self.stamps()
-
-    def stamps(self) -> tuple[Stamp | None, Stamp | None]:
-        """Read the stamps of file and log, None for a missing one."""
-        file, log = map(stamp, self._names)
-        return file, log
+        self.last = stamps(*self._names)
 
     def refresh(self, *, unless_replaced: bool = False) -> None:
         """Remember the files as they are, after this process wrote to either.
 
         ``unless_replaced``: only if both are still the same files.
         """
-        now = self.stamps()
+        now = stamps(*self._names)
         if not unless_replaced or all(map(same_file, now, self.last)):
             self.last = now
 
     @property
     def intact(self) -> bool:
         """Whether both files are as this process wrote them."""
-        return self.stamps() == self.last
+        return stamps(*self._names) == self.last
 
-    def check(self, *, committed: bool = False) -> None:
-        """Raise ReplacedVaultError if a file has changed.
+    def check(self, *, committed: bool = False) -> int:
+        """Raise ReplacedVaultError if a file has changed; return the length of the log.
 
         ``committed``: but for the log, by a transaction of ours, which appended to it or overwrote
         its frames.
         """
-        now, (file, log) = self.stamps(), self.last
+        now, (file, log) = stamps(*self._names), self.last
         if committed and log and now[1] and log[:2] == now[1][:2] and log.size <= now[1].size:
-            self.last = file, now[1]
+            self.last = [file, now[1]]
         if now != self.last:
             hint = "run `reticent status`: it says where everything was set aside"
             raise ReplacedVaultError(REPLACED_OPEN, hint, self._names[0])
+        return 0 if now[1] is None else now[1].size
 
     @property
     def identity(self) -> tuple[int, ...]:
@@ -117,7 +117,7 @@ class Watch:
     @property
     def in_place(self) -> bool:
         """Whether the name still leads to the open file, whatever its content."""
-        return same_file(stamp(str(self.place)), self.last[0])
+        return same_file(stamps(str(self.place))[0], self.last[0])
 
 
 class Witness(Struct, frozen=True, forbid_unknown_fields=True):

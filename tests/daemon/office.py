@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import settings
 
 from agent.daemon.consent import Consent
+from agent.daemon.instructions import applied
 from agent.daemon.policy_file import ActivePolicy
 from agent.decision.context import Terms, terms_under
 from agent.decision.knowledge import Knowledge
@@ -71,7 +72,7 @@ class Office:
         book = self.active().book(model)
         assert book is not None
         ruling = book.match(host, query, self.now.date(), self.active().topics(query))
-        terms = self.consent.overlay(terms_under(ruling, model))
+        terms = applied(terms_under(ruling, model), self.consent.preferences)
         decision = decide(Request(query, ruling.host), terms, Knowledge(), model, cache=CACHE)
         return decision, terms, ruling
 

@@ -82,7 +82,7 @@ def rest(agent: Agent, vault: MemoryVault, now: datetime) -> object:
     """Return all that a draft must leave as it is."""
     pool_of = agent.rules.active.pool_of
     held = [vault.ledger.disclosures.pool(pool_of(host), pool_of).held for host in HOSTS]
-    status = agent.consent._preferences  # noqa: SLF001  (what is used up)
+    status = agent.consent.preferences  # what is used up
     names = vault.items.names("")
     return vault.ledger.count, held, {each: vault.items.get(each) for each in names}, status, now
 

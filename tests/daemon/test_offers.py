@@ -39,15 +39,15 @@ def test_an_offer_waits_and_is_remembered_in_the_vault(office: Office) -> None:
     consent.opened(items)
     office.say(new, "approve", "days", days=2, names=["age"])
     assert consent.reviews(office.now) == []
-    assert consent.offered("a.example", office.now) == AGE
-    assert consent.offered("b.example", office.now) is None
+    assert consent.usable("a.example", office.now, approved=True) == AGE
+    assert consent.usable("b.example", office.now, approved=True) is None
     assert office.offered("a.example", ["age"]) is None
     assert office.offered("a.example", ["job"]) is not None
     consent.closed()
-    assert consent.offered("a.example", office.now) is None
+    assert consent.usable("a.example", office.now, approved=True) is None
     consent.opened(items)
-    assert consent.offered("a.example", office.now + timedelta(days=2)) == AGE
-    assert consent.offered("a.example", office.now + timedelta(days=3)) == frozenset()
+    assert consent.usable("a.example", office.now + timedelta(days=2), approved=True) == AGE
+    assert consent.usable("a.example", office.now + timedelta(days=3), approved=True) == frozenset()
     assert office.path.read_text() == TEXT
 
 
@@ -83,7 +83,7 @@ def test_nothing_opens_because_time_passes(
     office.say(new, "approve", "days", days=days)
     could = None
     for day in sorted(later):
-        can = office.consent.offered("a.example", office.now + timedelta(days=day))
+        can = office.consent.usable("a.example", office.now + timedelta(days=day), approved=True)
         assert can is not None
         assert can == (names if day <= days else set())
         assert could is None or can <= could
@@ -99,10 +99,10 @@ def test_no_name_is_approved_that_was_not_shown(office: Office) -> None:
     later = office.offer("a.example", ["age", "salary"])
     with pytest.raises(UsageError, match=f"number {shown.id}"):
         office.say(shown, "approve")
-    assert consent.offered("a.example", office.now) is None
+    assert consent.usable("a.example", office.now, approved=True) is None
     assert consent.reviews(office.now) == [later]
     office.say(later, "approve", names=["age"], recipient="a.example")
-    assert consent.offered("a.example", office.now) == AGE
+    assert consent.usable("a.example", office.now, approved=True) == AGE
 
 
 def test_a_denied_offer_is_a_rule_and_asks_no_more(office: Office) -> None:
@@ -130,7 +130,7 @@ def test_an_approval_that_cannot_be_kept_leaves_the_offer(office: Office) -> Non
     office.path.write_text(f"{TEXT}{REFUSED}")
     with pytest.raises(UsageError, match="gets nothing"):
         office.say(new, "approve")
-    assert office.consent.offered("a.example", office.now) is None
+    assert office.consent.usable("a.example", office.now, approved=True) is None
     assert office.consent.reviews(office.now) == [new]
 
 
@@ -355,7 +355,7 @@ WORDS = st.builds(
 
 def remembered(office: Office) -> tuple[object, object]:
     consent = office.consent
-    return consent._preferences, consent._waiting  # noqa: SLF001  (all of it)
+    return consent.preferences, consent._waiting  # noqa: SLF001  (all of it)
 
 
 def life(office: Office, words: list[Spoken]) -> None:
@@ -411,7 +411,7 @@ def test_undo_leaves_what_came_meanwhile(
     assert {each.pool for each in between} <= {each.pool for each in after}
     assert {each.pool for each in first} <= {each.pool for each in after}
     assert office.path.read_text() == TEXT
-    assert office.consent._preferences == ()  # noqa: SLF001
+    assert office.consent.preferences == ()
 
 
 def test_an_offer_waits_again(unlocked: Office) -> None:
@@ -434,4 +434,6 @@ def test_an_offer_waits_again(unlocked: Office) -> None:
         assert said.startswith("Approved" if decided == "approve" else "Denied")
         assert (unlocked.path.read_bytes(), records.records) == (text, kept)
         assert unlocked.consent.reviews(unlocked.now) == [new]
-        assert unlocked.consent.offered("a.example", unlocked.now) == frozenset({"gender"})
+        assert unlocked.consent.usable("a.example", unlocked.now, approved=True) == frozenset(
+            {"gender"}
+        )

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from agent.daemon.model_registry import UNREADABLE, Keys, TextReader
 from agent.errors import LockedError, UsageError
-from agent.model.model import Model, surest
+from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation, normalise
+from agent.model.world import world_of
 from agent.vault.profile import Corrections
 from agent.vault.store import Items
 from agent.wire.decide import Ask
@@ -60,12 +61,13 @@ def loaded(models: Sequence[Model]) -> TextReader:
 def test_the_surest_reading_decides(shares: list[float]) -> None:
     """Of equals the first model; the first of all where none is sure."""
     models = [reading_model({TEXT: [share]}, seed) for seed, share in enumerate(shares)]
-    model, reading = surest(TEXT, models, loaded(models).read)
+    world = world_of(models)
+    reading = loaded([world]).read(world, TEXT)
+    shares = [shares[models.index(each)] for each in world.every]
     sure = [share if share >= 0.5 else 0.0 for share in shares]
-    assert model is models[sure.index(max(sure))]
+    if reading.query is not None:
+        assert world.owners[reading.query][0] is world.members[sure.index(max(sure))]
     assert max((each.probability for each in reading.accepted), default=0.0) == max(sure)
-    with pytest.raises(ValueError, match="no model to read it"):
-        surest(TEXT, (), loaded(models).read)
 
 
 def test_an_exact_name_is_the_surest_of_all() -> None:
@@ -74,13 +76,10 @@ def test_an_exact_name_is_the_surest_of_all() -> None:
     models[0] = replace(
         models[0], queries=tuple(replace(q, text=f"x{q.text}") for q in models[0].queries)
     )
-    model, reading = surest(PYTHON, models, loaded(models).read)
-    assert (model, reading) == (models[1], Interpretation.exact(0))
-    waiting = TextReader(lambda: None)
-    assert surest(PYTHON, models, waiting.read) == (
-        model,
-        reading,
-    )  # and so before the encoder is there
+    world = world_of(models)
+    [first] = [each.first for each in world.members if each.model is models[1]]
+    for reader in (loaded([world]), TextReader(lambda: None)):  # before the encoder is there, too
+        assert reader.read(world, PYTHON) == Interpretation.exact(first)
 
 
 def test_a_failure_to_load_is_said_once_and_names_go_on(caplog: pytest.LogCaptureFixture) -> None:

@@ -237,5 +237,5 @@ def test_time_is_never_before_the_latest_entry(latest: int, hours: int) -> None:
     vault.ledger.append(disclosed(MONDAY + latest * DAYS, "shop.example", age="age1"))
     clock = MONDAY + timedelta(hours=hours)
     agent.clock = lambda: clock
-    assert agent.time() == max(clock, MONDAY + latest * DAYS)
-    assert agent.ahead == agent.time() - clock
+    assert agent.look() == max(clock, MONDAY + latest * DAYS)
+    assert agent.ahead == agent.look() - clock

@@ -19,7 +19,7 @@ from agent.decision.knowledge import (
     people_left,
 )
 from agent.errors import UsageError
-from agent.model.model import Concepts, meaning_of
+from agent.model.model import Concepts
 from agent.model.world import world_of
 from policy.hosts import site_of
 from tests.decision.made import CARDS, NAMES, PERSONS, elsewhere, made_model
@@ -180,7 +180,7 @@ def test_what_one_model_of_a_world_told_another_one_knows() -> None:
     hobby = replace(other.attributes[0], name="hobby", concept="hobby")
     other = replace(other, attributes=(hobby, *other.attributes[1:]))
     world = world_of([MODEL, other])
-    facts = [meaning_of("hobby", "age1", other), meaning_of("other_1", "region1", other)]
+    facts = [other.meanings["hobby", "age1"], other.meanings["other_1", "region1"]]
     concepts = Concepts((world,))
     found = knowledge_in(holding(*facts), world, NOW, concepts)
     assert dict(found.codes) == {"hobby": 1, "region": 1}

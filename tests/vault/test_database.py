@@ -73,7 +73,7 @@ def test_an_error_that_leaves_doubt_ends_all_use(tmp_path: Path) -> None:
     with worlds.store_of(at, key) as store:
         failing = ("UPDATE state SET generation = 9", ()), ("COMMIT", ()), ("SELECT no", ())
         with pytest.raises(DamagedVaultError):
-            store.rewrite(failing, durable=False)
+            store.commit(None, failing, durable=False)
         for name in ("a", "b"):
             with pytest.raises(VaultError, match="opened again"):
                 store.get(name)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agent.decision.knowledge import LATEST, knowledge_in
 from agent.errors import DamagedVaultError, UsageError, VaultError
-from agent.model.model import Concepts, meaning_of
+from agent.model.model import Concepts
 from agent.vault.disclosure_index import MOST_SITES, Disclosure, Forgetting, Record, decode, encode
 from agent.vault.ledger import Ledger, Reset
 from policy.hosts import site_of
@@ -206,7 +206,7 @@ def test_an_older_entry_stands_for_its_own_text(record: Record) -> None:
     if isinstance(found, Disclosure):
         assert (found.read_as, found.meant) == (None, ((found.query, 1.0),))
         ledger = ledger_of([found])
-        times = ledger.disclosures.pool(found.site, lambda site: site).times
+        times = ledger.disclosures.pool(site_of(found.host), lambda site: site).times
         assert times == ({found.query: 1.0} if found.query else {})
 
 
@@ -229,8 +229,8 @@ def test_readings_count_by_their_probabilities(asked: list[list[tuple[str, int]]
         for name, sure in chain.from_iterable(asked[:end]):
             times[name] = times.get(name, 0) + sure
         wanted = {name: each / 1000 for name, each in times.items() if each}
-        assert index.pool(ENTRY.site, lambda site: site, end + 1).times == wanted
-    assert index.pool(ENTRY.site, lambda site: site).times == wanted
+        assert index.pool(site_of(ENTRY.host), lambda site: site, end + 1).times == wanted
+    assert index.pool(site_of(ENTRY.host), lambda site: site).times == wanted
     assert [each.meant for each in index.steps] == read
 
 
@@ -239,7 +239,7 @@ def test_what_means_no_query_takes_no_place() -> None:
     older = msgspec.structs.replace(ENTRY, query="", read_as=None)
     unlikely = msgspec.structs.replace(ENTRY, read_as="sport", probability=0.0)
     entries = [ENTRY, *[older, unlikely] * LATEST]
-    times = ledger_of(entries).disclosures.pool(ENTRY.site, lambda site: site).times
+    times = ledger_of(entries).disclosures.pool(site_of(ENTRY.host), lambda site: site).times
     assert times == {ENTRY.query: 1.0}
 
 
@@ -336,10 +336,10 @@ def test_a_fact_that_one_model_told_is_held_in_the_others() -> None:
     one, two = sexes()
     pool_of = grouping({})
     newer = disclosed(NOW, "a.example", gender="male")
-    means = (meaning_of("gender", "male", one),)
+    means = (one.meanings["gender", "male"],)
     newer = msgspec.structs.replace(newer, model="one", means=means)
     older = msgspec.structs.replace(newer, disclosed=(("gender", "female"),), means=())
-    again = msgspec.structs.replace(newer, means=(meaning_of("gender", "female", one),))
+    again = msgspec.structs.replace(newer, means=(one.meanings["gender", "female"],))
     ledger = ledger_of([older, newer, again])
     ledger.disclosures.use(Concepts((two, one)))
     for number, code in ((2, 1), (3, 2), (None, 1)):
@@ -357,7 +357,7 @@ def test_what_a_model_leaves_unspecified_takes_back_only_what_it_could_say() -> 
         msgspec.structs.replace(
             disclosed(NOW, "a.example", **{name: value}),
             model=model.id,
-            means=(meaning_of(name, value, model),),
+            means=(model.meanings[name, value],),
         )
         for name, value, model in (
             ("gender", "other", one),

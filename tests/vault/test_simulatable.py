@@ -14,7 +14,7 @@ from msgspec import structs
 from agent.decision.context import Limits, Terms
 from agent.decision.knowledge import knowledge_in
 from agent.decision.values import Fact, Request
-from agent.model.model import Concepts, Model, meaning_of
+from agent.model.model import Concepts, Model
 from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile, planned, values_of
 from tests.decision.made import CACHE, decide, made_model
@@ -83,7 +83,7 @@ def transcript(
         there = replace(terms, available=names, ask=terms.ask & names)
         decision = decide(Request(query, "a.example"), there, known, model, cache=CACHE)
         values = profile.reveal(decision.disclosed, model)
-        means = tuple(meaning_of(name, value, model) for name, value in values.items())
+        means = tuple(model.meanings[name, value] for name, value in values.items())
         entry = disclosed(now, "www.a.example", **values)
         ledger.append(structs.replace(entry, model=model.id, means=means))
         steps.append(Step(model.id, decision.code, decision.waiting, tuple(values.items())))
