@@ -103,12 +103,6 @@ class Autolock:
         self._commanded, self._slept = clock()
         self._used = self._commanded
 
-    def before(self, door: Door, name: str) -> None:
-        """Lock if it is time, before a call is answered; then count the call, if it does."""
-        self.check()
-        if door == CONTROL and name not in UNCOUNTED:
-            self.commanded()
-
     def commanded(self) -> None:
         """Count a command, or what the user says in a dialog."""
         self._commanded = self._used = self._clock()[0]
@@ -117,8 +111,12 @@ class Autolock:
         """Count a search that the user has sent off, once it is answered."""
         self._used = self._clock()[0]
 
-    def check(self) -> None:
-        """Lock if it is time; the vault is closed also where its last words cannot be written."""
+    def check(self, door: Door | None = None, name: str = "") -> None:
+        """Lock if it is time; the vault is closed also where its last words cannot be written.
+
+        ``door``, ``name``: of a call that is about to be answered, which then counts if it is a
+        command.
+        """
         now, slept = self._clock()
         minutes = min(self._minutes() or LONGEST_MINUTES, LONGEST_MINUTES)
         unused = now - self._used >= minutes * 60
@@ -126,6 +124,8 @@ class Autolock:
         woken, self._slept = slept - self._slept >= NAP, slept
         if unused or too_long or woken:
             self.end()
+        if door == CONTROL and name not in UNCOUNTED:
+            self.commanded()
 
     def end(self) -> None:
         """Lock now, unless it is locked."""

@@ -275,7 +275,8 @@ def left_by(values: Mapping[str, str], situation: Situation) -> int:
 def record(considered: Considered, agent: Agent, by: Asker) -> int | None:
     """Record what leaves before it does; return its number in the ledger, None for nothing."""
     situation, number = considered.situation, None
-    agent.sources.noted(situation.ask, situation.now)
+    if agent.sources.needed:
+        agent.sources.noted(situation.ask, situation.now)
     if considered.values:  # vault: recorded before the answer leaves
         number = situation.vault.ledger.append(_entry(considered))
         if by in RECORDED:

@@ -172,11 +172,14 @@ def digest(query: str) -> bytes:
 
 
 class Sources:
-    """Answers for the request attributes that have a source; it belongs to one thread."""
+    """Answers for the request attributes that have a source; it belongs to one thread.
+
+    ``needed``: names of those that the models in use have and past requests answer.
+    """
 
     def __init__(self) -> None:
         """Begin while the vault is locked."""
-        self._needed: frozenset[str] = frozenset()
+        self.needed: frozenset[str] = frozenset()
         self._items: Items | None = None
         self._history: History | None = None
 
@@ -187,8 +190,8 @@ class Sources:
         history of queries, nothing is added to it. VaultError where it cannot be read.
         """
         self.closed()
-        self._needed = names & OF_HISTORY
-        if self._needed:
+        self.needed = names & OF_HISTORY
+        if self.needed:
             self._items, self._history = items, history_of(items.get(RECORD))
 
     def closed(self) -> None:
@@ -232,9 +235,9 @@ class Sources:
     def noted(self, ask: Ask, now: datetime) -> None:
         """Note a request, once its values are known."""
         if self._history is not None:
-            self._history.note(ask.query if self._needed & OF_QUERIES else None, now)
+            self._history.note(ask.query if self.needed & OF_QUERIES else None, now)
 
     def clicked(self, clicked: Clicked) -> None:
         """Note a visit, if the query was asked before."""
-        if self._history is not None and "visited_before" in self._needed:
+        if self._history is not None and "visited_before" in self.needed:
             self._history.visit(clicked.query)

@@ -156,7 +156,7 @@ def _handler(route: Route, door: Door, daemon: Daemon) -> Handler:
         if door == QUERY:
             caller = caller._replace(by=ASKERS.get(request.headers.get(ASKER, ""), "program"))
         if route.name == "events":
-            daemon.autolock.before(caller.door, "events")
+            daemon.autolock.check(caller.door, "events")
             return await stream(request, daemon.api.agent.bus)
         if isinstance(message, Frame):
             return await _relayed(message, caller, daemon)
@@ -169,7 +169,7 @@ async def _call(
     name: str, message: object, parameters: dict[str, Any], caller: Caller, daemon: Daemon
 ) -> web.Response:
     """Make a call, as one step that nothing comes between, unless the call itself can wait."""
-    daemon.autolock.before(caller.door, "unattended" if caller.unattended else name)
+    daemon.autolock.check(caller.door, "unattended" if caller.unattended else name)
     if name == DECIDE:
         parameters["by"] = caller.by
     try:

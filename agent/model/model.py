@@ -323,17 +323,22 @@ class Concepts:
         self.models = tuple(models)
         self._by_id = {each.id: each for model in models for each in (*model.every, model)}
 
-    def current(self, fact: Meaning) -> Meaning:
-        """A fact by today's concepts.
+    @cached_property
+    def renamed(self) -> Mapping[Meaning, Meaning]:
+        """Facts by today's concepts, where these are others than they may have been.
 
         The concept of an attribute may once have been MODEL.NAME, and be shared by now.
         """
-        for model in self.models:
-            name = fact.concept.removeprefix(f"{model.id}.")
-            value = fact.value.removeprefix(f"{model.id}:")
-            if name != fact.concept and value in model.person_codes.get(name, ()):
-                return model.meanings[name, value]
-        return fact
+        return {
+            before: meaning
+            for model in self._by_id.values()
+            for (name, value), meaning in model.meanings.items()
+            for before in (
+                Meaning(f"{model.id}.{name}", value),
+                Meaning(f"{model.id}.{name}", f"{model.id}:{value}"),
+            )
+            if before != meaning
+        }
 
     def code(self, fact: Meaning, model: Model) -> tuple[str, int] | None:
         """A model's attribute and code for a fact; None where it cannot express the fact.

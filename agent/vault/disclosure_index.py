@@ -101,7 +101,7 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
     def learnt(self) -> Pairs:
         """What the recipient knows from then on: values by the concepts of person attributes.
 
-        In older entries an attribute is MODEL.NAME, until `Concepts.current` is asked.
+        In older entries an attribute is MODEL.NAME, until `Concepts.renamed` is asked.
         """
         values, model = dict(self.disclosed), self.model
         return self.means or tuple((f"{model}.{n}", f"{model}:{values[n]}") for n in self.persons)
@@ -286,8 +286,9 @@ class DisclosureIndex:
                 continue
             holdings.add_query(step.site, list(filter(all, step.meant)))
             holdings.spent[step.site] += step.spent
-            facts = [concepts.current(Meaning(*fact)) for fact in step.facts]
-            holdings.add_facts(step.at, step.site, facts)
+            facts = (Meaning(*fact) for fact in step.facts)
+            renamed = [concepts.renamed.get(fact, fact) for fact in facts]
+            holdings.add_facts(step.at, step.site, renamed)
         view.steps = end
         return view
 

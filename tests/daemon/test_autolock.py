@@ -100,12 +100,12 @@ def test_it_locks_exactly_when_nobody_used_it_for_so_long(
         due |= machine.seconds - commanded >= LONGEST
         was_open, closed = machine.open, machine.closed
         if step in CALLS:
-            autolock.before(*CALLS[step])
+            autolock.check(*CALLS[step])
         elif step == "search":
-            autolock.before(QUERY, "decide")
+            autolock.check(QUERY, "decide")
             autolock.used()
         elif step == "unlock":
-            autolock.before(CONTROL, "unlock")
+            autolock.check(CONTROL, "unlock")
             assert machine.open is (was_open and not due)
             machine.open = True
         elif step == "sleep":
@@ -139,7 +139,7 @@ def test_a_lock_whose_last_words_fail_is_one(caplog: pytest.LogCaptureFixture) -
     autolock = Autolock(lambda: 1, lambda: False, full, lambda: (machine.seconds, 0))
     machine.seconds = 60
     with caplog.at_level(logging.INFO, "reticent"):
-        autolock.before(CONTROL, "status")
+        autolock.check(CONTROL, "status")
     assert "locking failed: VaultError in test_autolock.py" in caplog.text
     assert "private" not in caplog.text
 

@@ -15,6 +15,8 @@ import agent.daemon.handle
 from agent.daemon.agent import Agent
 from agent.daemon.consent import Consent
 from agent.daemon.handle import handle
+from agent.daemon.header import Members
+from agent.daemon.instructions import Preference
 from agent.daemon.request_log import Sources
 from agent.daemon.what_if import explain
 from agent.decision.values import Code
@@ -283,8 +285,8 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
     ("owner", "step"),
     [
         (OneModel, "of"),
-        (Consent, "offered"),
-        (Consent, "overlay"),
+        (Consent, "usable"),
+        (agent.daemon.handle, "applied"),
         (agent.daemon.handle, "knowledge_in"),
         (Sources, "available"),
         (agent.daemon.handle, "decide"),
@@ -292,7 +294,7 @@ def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
         (Sources, "noted"),
         (Heard, "publish"),
         (Profile, "reveal"),
-        (agent.daemon.handle, "members"),
+        (Members, "of"),
         (agent.daemon.handle, "sent_as"),
         (agent.daemon.handle, "people_left"),
         (Ledger, "append"),
@@ -304,6 +306,8 @@ def test_whatever_fails_on_the_way_leaves_nothing(
     """There is no answer, and the ledger does not say that there was; then all is as before."""
     made, vault = living(f'{OPEN}[attributes]\nage = "ask"\n')
     made = replace(made, sources=Sources())
+    made.sources.needed = frozenset({"daily"})
+    made.consent.preferences = (Preference("none", None, "ask", "auto"),)
     with monkeypatch.context() as patched:
         patched.setattr(owner, step, _raise)
         with pytest.raises(BrokenError):

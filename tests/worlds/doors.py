@@ -167,7 +167,7 @@ def serving(door: Door, listening: socket.socket, patience: float = 10.0) -> Ite
     bus = SimpleNamespace(publish=partial(there, own.publish), close=partial(there, own.close))
     running = Running(listening.getsockname(), api, bus, [], Flag(), [])
     autolock: Any = SimpleNamespace(
-        before=lambda at, name: running.before.append((at, name)),
+        check=lambda at, name: running.before.append((at, name)),
         used=lambda: running.used.append("used"),
     )
     daemon = Daemon(api, autolock, running.ended.set, patience)
