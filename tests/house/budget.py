@@ -42,7 +42,7 @@ BUDGETS = {
     "agent/daemon": Size(4_700, 30),
     "agent/decision": Size(1_500, 10),
     "agent/lab": Size(2_350, 20),
-    "agent/model": Size(1_540, 9),
+    "agent/model": Size(1_688, 10),
     "agent/tradeoff": Size(2_801, 17),
     "agent/tui": Size(3_250, 20),
     "agent/vault": Size(2_200, 13),

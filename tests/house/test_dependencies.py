@@ -103,6 +103,7 @@ def test_nothing_is_installed_without_its_hash() -> None:
 
 NOTICES = {  # the data's licence asks for the notice wherever the data goes
     "agent/model/shipped": {".safetensors", ".md"},
+    "agent/model/shipped/encoder": {".safetensors", ".txt"},
 }
 
 
