@@ -225,10 +225,13 @@ def reads(described: Model) -> str:
     """How well a model reads texts that it did not learn from, in words."""
     if described.tables.classifier is None:
         return "exact names of queries only"
-    right = described.validation.get("reading_top1")
+    right, alone = described.validation.get("reading_top1"), ""
     if not isinstance(right, float):
         return "any text"
-    return f"any text; the likeliest query is the right one for {100 * right:.1f} % of phrasings"
+    if described.tables.classifier.second is not None:
+        alone = " by the first of its two encoders"
+    figure = f"the likeliest query is the right one for {100 * right:.1f} % of phrasings"
+    return f"any text; {figure}{alone}"
 
 
 def _attribute(each: Attribute) -> tuple[str, str]:

@@ -191,7 +191,7 @@ UNREADABLE = "texts are read by their exact names only: "
 
 
 def load_encoder() -> None:
-    """Load the sentence encoder: under a second, 120 MiB, once for the process."""
+    """Load the sentence encoders: under a second, 145 MiB, once for the process."""
     from agent.model.reading import load_network
 
     load_network()

@@ -13,6 +13,7 @@ from msgspec import UNSET
 
 from agent.errors import BuildError, ModelError, VersionError
 from agent.files import PRIVATE, mapped_bytes, replace_bytes
+from agent.model import encoder
 from agent.model.attributes import (
     Attribute,
     check_attributes,
@@ -33,9 +34,10 @@ _UINT = ("U8", "U16", "U32")
 # By section, and within it by name: the types that a tensor may have, and its shape. A letter is
 # a size: N rows of the population, P columns of it, t pairs of their values, a attributes of
 # persons, R of requests, n of both, p pairs, Q queries, q of them with rows, M rows and U users of
-# all queries, m metrics, D numbers of a text's vector, C of the class "something else" too, F
-# features of a text, s bytes of a set, c measures of near costs, b blocks of donors. The sizes that
-# the metadata do not say are those of the first tensor that has them.
+# all queries, m metrics, D numbers of a text's vector, E of its other vector and V with a bias, C
+# of the class "something else" too, F features of a text, s bytes of a set, c measures of near
+# costs, b blocks of donors. The sizes that the metadata do not say are those of the first tensor
+# that has them.
 _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
     "": {
         "attributes.costs": (("F64",), "mn"),
@@ -59,6 +61,10 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
         "judged.weights": (("F32",), "Qa"),
     },
     "kinds": {},
+    "mixture": {
+        "mixture.centres": (("F32",), "QE"),
+        "mixture.weights": (("F32",), "CV"),
+    },
     "near": {
         "near.costs": (("F64",), "cBn"),
         "near.priced": (("U8",), "Bs"),
@@ -81,7 +87,11 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
 _ELSEWHERE = ("tables", "digest", "members")
 _IN_METADATA = [each.name for each in fields(Model) if each.name not in _ELSEWHERE]
 _STATED = ("donors", "kinds")  # sections with a list in the metadata
-ENCODERS = {"topics": Encoder(ENCODER, ENCODER_VERSION)}  # whose vectors the classifier takes
+# By section: the use of an encoder, and whose vectors it takes.
+ENCODERS = {
+    "mixture": ("relevance", Encoder(encoder.NAME, encoder.VERSION)),
+    "reading": ("topics", Encoder(ENCODER, ENCODER_VERSION)),
+}
 MIN_WEIGHT, MAX_WEIGHT = 1e-9, 1e9  # beyond, a sum of them loses the small ones or overflows
 MIN_PEOPLE = 1  # that a row of the population stands for
 # The least and the most of a tensor's numbers, of all or of one.
@@ -110,15 +120,15 @@ def encode(model: Model) -> bytes:
     """
     tensors = {name: smallest(tensor) for name, tensor in model.tables.tensors().items()}
     stated = {each: getattr(model, each) or UNSET for each in _STATED}
-    sections = (
+    sections = [
         each
         for each in _FORMS
         if each and (tensors.keys() & _FORMS[each].keys() or stated.get(each, UNSET))
-    )
+    ]
     plain = {name: getattr(model, name) for name in _IN_METADATA} | {
         "sections": tuple(sections),
         "people": model.population.rows,
-        "encoders": {} if model.tables.classifier is None else ENCODERS,
+        "encoders": dict(ENCODERS[each] for each in sections if each in ENCODERS),
         "options": dict(model.options),
         "validation": dict(model.validation),
     }
@@ -159,9 +169,10 @@ def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
 
 def _check_encoders(metadata: Metadata) -> None:
     """Refuse a model whose encoders differ from those of this version."""
-    if "head" in metadata.sections and "reading" not in metadata.sections:
-        raise damaged("the model has the section 'head' without the section 'reading'")
-    wanted = ENCODERS if "reading" in metadata.sections else {}
+    for section in ("head", "mixture") if "reading" not in metadata.sections else ():
+        if section in metadata.sections:
+            raise damaged(f"the model has the section {section!r} without the section 'reading'")
+    wanted = dict(ENCODERS[each] for each in metadata.sections if each in ENCODERS)
     if metadata.encoders.keys() != wanted.keys():
         raise damaged("the encoders of the model are not those of its sections")
     for use, ours in wanted.items():
@@ -218,6 +229,8 @@ def _sizes(metadata: Metadata) -> dict[str, int]:
         "q": 0 if "judged" in metadata.sections else queries,
         "C": queries + 1,
         "D": DIMENSIONS,
+        "E": encoder.DIMENSIONS,
+        "V": encoder.DIMENSIONS + 1,
         "F": FEATURES,
         "M": sum(each.rows for each in metadata.queries),
         "U": sum(each.users for each in metadata.queries),

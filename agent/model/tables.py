@@ -204,6 +204,8 @@ class Tables:
                 "reading.biases": reader.biases,
                 "reading.calibration": np.array([reader.temperature, reader.threshold]),
                 "head.weights": reader.head,
+                "mixture.centres": reader.centres,
+                "mixture.weights": reader.second,
             }
         return {name: tensor for name, tensor in figures.items() if tensor is not None}
 
@@ -228,8 +230,9 @@ class Tables:
         if "reading.weights" in tensors:
             weights, biases = tensors["reading.weights"], tensors["reading.biases"]
             temperature, threshold = tensors["reading.calibration"].tolist()
-            head = tensors.get("head.weights")
-            classifier = Classifier(weights, biases, temperature, threshold, head)
+            names = ("head.weights", "mixture.weights", "mixture.centres")
+            of_topics = (tensors.get(each) for each in names)
+            classifier = Classifier(weights, biases, temperature, threshold, *of_topics)
         of_people = (tensors.get(f"population.{each}") for each in ("weights", "donors", "pairs"))
         people, donors, pairs = of_people
         codes = tensors["population.codes"].T

@@ -24,6 +24,7 @@ from agent.build.phrasings import (
 )
 from agent.build.topics import Texts
 from agent.errors import BuildError
+from agent.model import encoder
 from agent.model.file import decode, encode
 from agent.model.model import Model
 from agent.model.reading import LEAST, LEAST_CHANCE, LEAST_TOPIC, softmax
@@ -180,6 +181,20 @@ def test_topics_teach_where_nothing_personal_helps() -> None:
     assert (of_snakes.query, other.query) == (0, None)
     assert other.candidates[0].query == 1
     assert of_snakes.threshold == LEAST_TOPIC
+    classifier = model.tables.classifier
+    assert classifier is not None
+    second, centres = classifier.second, classifier.centres
+    assert second is not None
+    assert centres is not None
+    others = [text for _, text in background]
+    for texts, query in ((SNAKES, 0), (LETTERS, 1), (others, 2)):
+        vectors = encoder.encode(texts, question=True)
+        scores = vectors @ second[:, :-1].T + second[:, -1]
+        assert (scores.argmax(axis=1) == query).mean() > 0.8
+    for query, texts in enumerate((SNAKES, LETTERS)):
+        titled = [model.queries[query].title, *texts]
+        mean = encoder.encode(titled, question=True).mean(axis=0)
+        assert centres[query] == pytest.approx(mean / np.linalg.norm(mean), abs=1e-4)
     with pytest.raises(BuildError, match="helps every text, or none"):
         with_texts(model, Texts((SNAKES, LETTERS), background, dict.fromkeys(SNAKES, True)))
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from agent.model.attributes import Attribute, Block, Query, SharedKind
+from agent.model.encoder import encode
 from agent.model.model import Model
 from agent.model.reading import Classifier
 from agent.model.tables import NO_ROWS, Judged, Near, Singles, gather
@@ -73,6 +74,8 @@ def reading_model() -> Model:
         temperature=1.5,
         threshold=0.4,
         head=(random.normal(size=514) / 16).astype(np.float32),
+        second=random.normal(size=(3, 385)).astype(np.float32),
+        centres=encode(["a snake in a tree", "the shape of a letter"], question=True),
     )
     python, c = model.queries
     queries = replace(python, phrasings=("big snake", "c")), replace(c, phrasings=("third letter",))

@@ -236,9 +236,16 @@ METADATA: list[tuple[str, Edit]] = [
     ("version is missing", lambda m: m["encoders"]["topics"].pop("version")),
     ("section 'head' without", lambda m: m["sections"].remove("reading")),
     (
-        "'head.weights' is",
-        lambda m: m.update(sections=[*{*m["sections"]} - {"head", "reading"}], encoders={}),
+        "section 'mixture' without",
+        lambda m: m.update(sections=[*{*m["sections"]} - {"head", "reading"}]),
     ),
+    (
+        "'head.weights' is",
+        lambda m: m.update(
+            sections=[*{*m["sections"]} - {"head", "mixture", "reading"}], encoders={}
+        ),
+    ),
+    ("with reticent-minilm 2, and this", lambda m: m["encoders"]["relevance"].update(version="2")),
     ("the encoders of the model are not", lambda m: m["encoders"].pop("topics")),
     ("control character", query(1, phrasings=["a\x1b"])),
     ("phrasings is empty", query(0, phrasings=["a", ""])),

@@ -4,6 +4,7 @@ import math
 import sys
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 from unittest.mock import Mock
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from agent.errors import VersionError
-from agent.model import reading
+from agent.model import encoder, reading
 from agent.model.file import read, shipped_model
 from agent.model.reading import (
     LEAST,
@@ -175,15 +176,33 @@ def test_what_is_wrapped_around_a_text_does_not_count(encoded: list[str]) -> Non
 
 @settings(max_examples=settings().max_examples // 5)
 @given(st.text(max_size=20))
-def test_a_model_reads_what_its_classifier_reads(text: str) -> None:
-    """Of a text that is no name; the probabilities are those of the text's vector."""
+@example("a snake in a tree house")
+def test_a_model_reads_what_its_classifiers_read(text: str) -> None:
+    """Of a text that is no name; the formula of FORMAT.md, number by number."""
     model = reading_model()
     classifier = model.tables.classifier
     assert classifier is not None
     assume(text.strip() and model.texts.find(text) is None)
-    [shares] = classifier.probabilities(encode([unwrapped(text)])).tolist()
-    found = model.read(text)
-    assert found == Interpretation.of(shares, classifier.threshold, found.chance)
+    found, second, centres = model.read(text), classifier.second, classifier.centres
+    assert second is not None
+    assert centres is not None
+    [other] = encoder.encode([unwrapped(text)], question=True).astype(float)
+    powers = [math.exp(float(each[:384] @ other + each[384])) for each in second]
+    weight = max(float(each @ other) for each in centres)
+    weight = 0.5 * min(1, max(0, (weight - 0.3) / 0.3))
+    [first] = classifier.probabilities(encode([unwrapped(text)])).tolist()
+    shares = [
+        (1 - weight) * one + weight * two / sum(powers)
+        for one, two in zip(first, powers, strict=False)
+    ]
+    wanted = Interpretation.of(shares, classifier.threshold, found.chance)
+    assert [each.query for each in found.candidates] == [each.query for each in wanted.candidates]
+    probabilities = [each.probability for each in wanted.candidates]
+    assert [each.probability for each in found.candidates] == pytest.approx(probabilities)
+    alone = replace(classifier, second=None, centres=None)
+    one = replace(model, tables=replace(model.tables, classifier=alone)).read(text)
+    assert one == Interpretation.of(first, classifier.threshold, found.chance)
+    assert (one == found) == (weight == 0)
 
 
 def test_after_loading_nothing_is_opened() -> None:
@@ -193,6 +212,7 @@ def test_after_loading_nothing_is_opened() -> None:
     listening = True
     sys.addaudithook(lambda event, _: heard.append(event) if listening else None)
     encode(["what else is there to read"])
+    encoder.encode(["what else is there to read, and rarely so"], question=True)
     listening = False
     assert [each for each in heard if each.startswith(("open", "os.", "socket"))] == []
 
