@@ -84,6 +84,8 @@ def run() -> None:
             stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(errors="surrogateescape")  # what is no text is refused as such, later
+    # A text is too little for several threads: on a busy machine they wait for one another.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     code = outcome(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing to be told any more
     with suppress(OSError):  # a reader that has gone must not be told so at exit

@@ -156,6 +156,29 @@ def test_ctrl_c_ends_a_process_with_one_line() -> None:
     assert len(err.splitlines()) == 2
 
 
+def test_numbers_are_computed_in_one_thread() -> None:
+    """Which is settled before NumPy is loaded; a user who wants more has them."""
+    script = """
+import os, sys
+from agent.cli.main import run
+sys.argv = ["reticent", "--version"]
+try:
+    run()
+finally:
+    print("numpy" in sys.modules, os.environ["OPENBLAS_NUM_THREADS"])
+"""
+    plain = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
+    for more, threads in (({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")):
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env=plain | more,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.splitlines()[-1] == f"False {threads}"
+
+
 def test_a_closed_output_is_no_defect() -> None:
     """What nobody wants to see goes nowhere, and the exit code tells the rest."""
     for closed, command, code in (("<&- >&- 2>&-", "status --socket", 0), ("2>&-", "xyzzy", 2)):
