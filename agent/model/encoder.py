@@ -33,7 +33,6 @@ _ALONE = re.compile(
     "[!-/:-@[-`{-~\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002ceaf\U0002f800-\U0002fa1f]"
 )
 _TAIL = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)  # by Horner's scheme
-_ZERO = np.zeros(1, np.float32)
 
 
 def encode(texts: Sequence[str], *, question: bool) -> NDArray[np.float32]:
@@ -119,7 +118,7 @@ def _linear(states: NDArray[np.float32], name: str) -> NDArray[np.float32]:
     # Cast anew each time, they take a quarter of the memory, and no longer: fewer bytes are read.
     cast = weights[f"{name}.weight.q"].astype(np.float32)
     drawn: NDArray[np.float32] = (states @ cast) * weights[f"{name}.weight.s"]
-    return drawn + weights.get(f"{name}.bias", _ZERO)
+    return drawn + weights.get(f"{name}.bias", np.zeros(1, np.float32))
 
 
 def _normalised(states: NDArray[np.float32], name: str) -> NDArray[np.float32]:
