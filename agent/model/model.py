@@ -144,10 +144,13 @@ class Model:
 
     def index(self, name: str) -> int:
         """The index of an attribute; UsageError, naming the nearest, if there is none."""
-        names = [attribute.name for attribute in self.attributes]
-        if name not in names:
-            raise UsageError.unknown("attribute", name, names)
-        return names.index(name)
+        if name not in self._index_of:
+            raise UsageError.unknown("attribute", name, [*self._index_of])
+        return self._index_of[name]
+
+    @cached_property
+    def _index_of(self) -> dict[str, int]:
+        return {each.name: place for place, each in enumerate(self.attributes)}
 
     @cached_property
     def texts(self) -> TextIndex:

@@ -1,9 +1,9 @@
 """Identifiability: the people a recipient might take the user for (paper 2.2, DESIGN.md 2.2)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
-from itertools import chain
+from functools import cached_property, lru_cache, partial, reduce
 from math import prod
+from operator import or_
 
 import numpy as np
 
@@ -193,14 +193,15 @@ class AnonymitySet:
         self._stored |= stored
         self._figures.clear()
 
-    def row(self, mask: int, metric: Measure, k: int) -> Floats:
+    def row(self, mask: int, metric: Measure, k: int, others: int | None = None) -> Floats:
         """I(A u {V} u D|d) for each attribute V, float64, shape (n,); A of the person.
 
-        NaN for attributes of the request. It is not to be written to.
+        At least for each of ``others``, a mask, by default all of the person. Others may be NaN. It
+        is not to be written to.
         """
-        base = mask & ~self.disclosed
-        self.survey(base, self.persons, [(metric, k)])
-        return self._measured(metric, k).beside(base, self.persons)
+        base, others = mask & ~self.disclosed, self.persons if others is None else others
+        self.survey(base, others, [(metric, k)])
+        return self._measured(metric, k).beside(base, others)
 
     def at_hand(self, mask: int, metric: Measure, k: int) -> Floats | None:
         """The same where it is stored, or one pass over the people away; None elsewhere.
@@ -223,7 +224,7 @@ class AnonymitySet:
         if len(self._rows) <= 1 or base & ~self.persons:
             return
         wanted = others & self.persons & ~self.disclosed & ~base
-        new = sorted({*chain.from_iterable(each.missing(base, wanted) for each in figures)})
+        new = [*members(reduce(or_, (each.missing(base, wanted) for each in figures)))]
         if not new:
             return
         rows = list[list[float]]()
@@ -346,7 +347,8 @@ class AnonymitySet:
             wide = Alike._make(each[:, None] for each in whole)
             spreads = self._agreement.spreads(mask, self._columns, whole.sample)
             for groups, (shares, chances) in spreads:
-                for some in np.array_split(groups, 1 + len(groups) * len(shares) // BATCH):
+                step = max(1, BATCH // len(shares))
+                for some in (groups[at : at + step] for at in range(0, len(groups), step)):
                     part = Alike._make(each[some] if len(each) > 1 else each for each in wide)
                     if self.unseen:
                         rate = rate_of(np.array(self._drawn), part.expected)

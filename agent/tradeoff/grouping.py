@@ -259,9 +259,10 @@ class Columns:
 
     def __init__(self, codes: Codes, cards: Sequence[int]) -> None:
         """Take the codes, one contiguous row per attribute, shape (attributes, items)."""
+        self._items = codes.shape[1]
         self.each = [CodeColumn(*pair) for pair in zip(codes, cards, strict=False)]
         """Every attribute."""
-        whole = Grouping(np.zeros(codes.shape[1], dtype=np.intp), 1)
+        whole = Grouping(np.zeros(self._items, dtype=np.intp), 1)
         self.dense = Divisions(whole, lambda groups, mask: divide(groups, self.of(mask)), KEPT)
         """The partition by each set, every label in use."""
         self.presence = cache(lambda: Presence(self.each))
@@ -278,12 +279,12 @@ class Columns:
         """
         columns = self.of(mask)
         size = prod(each.card for each in columns)
-        if not columns or size >= min(SMALL, SPARSE * len(columns[0].codes)):
+        if size >= min(SMALL, SPARSE * self._items):
             coarser, rest = self.dense.nearest(mask)
             finer = refine(coarser, self.of(rest))
             return finer if finer.size <= SPARSE * len(finer.labels) else self.dense[mask]
-        keys = columns[0].codes.astype(np.uint16)
-        for codes, card in columns[1:]:
+        keys = np.zeros(self._items, np.uint16)
+        for codes, card in columns:
             keys *= np.uint16(card)
             keys += codes
         return keys, size

@@ -318,9 +318,9 @@ class DisclosureObjective(Objective):
 
         It is that but for what V tells of guarded attributes, which A tells something of already.
         """
-        some = attributes.tolist()
-        self._people.survey(mask, union(some), self._measures)
-        losses = np.array([self._loss(mask | 1 << each) for each in some])
+        some = union(attributes.tolist())
+        self._people.survey(mask, some, self._measures)
+        losses = self._people.row(mask, *self._measures[0], some)[attributes]
         costs: Floats = self.trade_off * (losses - self._ground) + self._dislike[attributes]
         guard, sensitivity = self.disclosed(mask)
         return costs + sensitivity + guard

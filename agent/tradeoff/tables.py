@@ -362,6 +362,7 @@ class SetFigures:
         self._nothing = np.full(count, np.nan)
         self._values: dict[int, float] = {}
         self._rows: dict[int, Floats] = {}
+        self._computed: dict[int, int] = {}  # of each row, beside which attributes, a mask
 
     def value(self, mask: int) -> float:
         """The figure of a set: from a row, or else computed."""
@@ -381,28 +382,22 @@ class SetFigures:
 
         It is not to be written to.
         """
-        row = self.stored.get(mask)
-        if row is not None:
-            return row
-        missing = self.missing(mask, wanted)
-        if missing:
-            one_by_one = (self.value(mask | 1 << each) for each in missing)
-            self.add(mask, missing, self._beside(mask, missing) if self._beside else [*one_by_one])
-        return self._rows.get(mask, self._nothing)
+        if missing := self.missing(mask, wanted):
+            new = [*members(missing)]
+            one_by_one = (self.value(mask | 1 << each) for each in new)
+            self.add(mask, new, self._beside(mask, new) if self._beside else [*one_by_one])
+        return self.stored.get(mask, self._rows.get(mask, self._nothing))
 
-    def missing(self, mask: int, wanted: int) -> list[int]:
-        """The attributes of ``wanted`` beside which the figure is not at hand."""
-        if self.stored.get(mask) is not None:
-            return []
-        row = self._rows.get(mask)
-        if row is None:
-            return [*members(wanted)]
-        return [each for each in members(wanted) if isnan(row[each])]
+    def missing(self, mask: int, wanted: int) -> int:
+        """The attributes of ``wanted``, a mask, beside which the figure is not at hand."""
+        return 0 if mask in self.stored else wanted & ~self._computed.get(mask, 0)
 
     def add(self, mask: int, attributes: Sequence[int], figures: Sequence[float]) -> None:
         """Take the figure of A u {V} for each V in ``attributes``."""
         if mask not in self._rows:
             if len(self._rows) >= ROWS_KEPT:
-                del self._rows[next(iter(self._rows))]
-            self._rows[mask] = self._nothing.copy()
+                oldest = next(iter(self._rows))
+                del self._rows[oldest], self._computed[oldest]
+            self._rows[mask], self._computed[mask] = self._nothing.copy(), 0
         self._rows[mask][[*attributes]] = figures
+        self._computed[mask] |= union(attributes)
