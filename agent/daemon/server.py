@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -42,6 +43,7 @@ ASKERS: Mapping[str, Asker] = {"user": "user", "page": "page", "assistant": "ass
 HEARTBEAT = 5.0  # seconds of silence after which a comment is sent: who has left is noticed so
 READER_PATIENCE = 10.0  # seconds that a reader may leave what was sent unread
 PATIENCE = 10.0  # seconds for a body to arrive
+OPENING = 1.0  # seconds that a request waits for a vault, and the encoder, that are being opened
 IDLE = 60.0  # seconds that a connection may stand open between two calls, or before the first
 GRACE = 5.0  # seconds for running calls to end when the daemon does
 LONGEST_LINE = 32 * 1024  # bytes of a request's first: the longest host has 12 for a character
@@ -172,6 +174,10 @@ async def _call(
     daemon.autolock.check(caller.door, "unattended" if caller.unattended else name)
     if name == DECIDE:
         parameters["by"] = caller.by
+        if (opening := daemon.api.agent.unlock_lock).locked():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(OPENING), opening:
+                    pass
     try:
         if name == "shutdown":
             daemon.end()

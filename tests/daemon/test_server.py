@@ -1,7 +1,9 @@
 """The two doors as HTTP: their calls, calls in an envelope, and events as they are sent."""
 
+import asyncio
 import socket
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Event as Flag
 from time import monotonic
@@ -18,10 +20,12 @@ from agent.daemon import server
 from agent.daemon.events import ENDING, TOO_SLOW
 from agent.daemon.server import RELAYED, Daemon, application, as_lines
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
-from agent.wire.base import ASKER
+from agent.wire.base import ASKER, Done
 from agent.wire.client import event_data
+from agent.wire.decide import Answer
 from agent.wire.routes import CONTROL, QUERY, ROUTES, Door, Route, target_of
 from agent.wire.state import Event
+from tests.waiting import PATIENCE, until
 from tests.wire.messages import messages_of
 from tests.worlds.doors import ASK, PROMPT, FakeApi, Running, Said, behind, received
 
@@ -97,6 +101,33 @@ def test_a_call_that_nobody_makes_is_told_apart() -> None:
         lines = [b"GET /v1/status HTTP/1.1", b"Host: x", b"Reticent-Unattended: ?1"]
         running.raw(b"\r\n".join([*lines, b"Connection: close", b"", b""]))
         assert running.before == [(CONTROL, "unattended")]
+
+
+@pytest.mark.parametrize("in_time", [True, False])
+def test_a_request_waits_for_a_vault_that_is_being_opened(
+    monkeypatch: pytest.MonkeyPatch, *, in_time: bool
+) -> None:
+    """Not for ever: the request itself is never held up."""
+    monkeypatch.setattr(server, "OPENING", PATIENCE if in_time else PROMPT)
+    with behind(QUERY) as running, ThreadPoolExecutor(1) as pool:
+        lock, answered = running.api.agent.unlock_lock, Flag()
+
+        async def opening(*_: object) -> Done:
+            async with lock:
+                while not (answered.is_set() or (in_time and (QUERY, "decide") in running.before)):
+                    await asyncio.to_thread(answered.wait, PROMPT)
+            return Done()
+
+        running.api.instead["means"] = opening
+        running.api.instead["decide"] = lambda *_, **__: Answer(
+            code="locked" if lock.locked() else "answered"
+        )
+        opened = pool.submit(running.ask, "POST", "/v1/means", {"query": "tea", "topic": "tea"})
+        until(lock.locked, "the vault is being opened")
+        said = running.ask("POST", "/v1/decide", ASK).body
+        answered.set()
+        assert said["code"] == ("answered" if in_time else "locked")
+        assert opened.result().status == 200
 
 
 def test_shutdown_is_said_to_be_done_before_it_is() -> None:

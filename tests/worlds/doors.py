@@ -55,8 +55,8 @@ class FakeApi:
 
     def __init__(self) -> None:
         deeds = dict.fromkeys(("lock", "guard", "look_at_all"), lambda: None)
-        rules = PolicyFile(Path("/none"))
-        self.agent: Any = SimpleNamespace(vault=None, bus=Bus(lambda: NOON), rules=rules, **deeds)
+        rest = {"rules": PolicyFile(Path("/none")), "unlock_lock": asyncio.Lock(), **deeds}
+        self.agent: Any = SimpleNamespace(vault=None, bus=Bus(lambda: NOON), **rest)
         self.made: list[tuple[str, tuple[object, ...], dict[str, object]]] = []
         self.instead: dict[str, Callable[..., object]] = {
             "decide": lambda *_, **__: Answer(code="answered"),
