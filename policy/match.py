@@ -277,11 +277,11 @@ class Rulebook:
                 continue
             specific = rank, max(ranks, default=ANY), max((e.rank for e, _ in found), default=ANY)
             matched.append(Matched(self._places[rule], rule, *specific))
-        return Ruling(host, pool, *self._verdicts(tuple(sorted(matched))), self._known)
+        settings, attributes = self._verdicts(tuple(sorted(matched)))
+        carry: Carry = settings["carry"].value  # type: ignore[assignment]  # as it was read
+        return Ruling(host, pool, settings, attributes, carry, self._known)
 
-    def _decided(
-        self, matched: tuple[Matched, ...]
-    ) -> tuple[Verdicts, Mapping[str, Verdicts], Carry]:
+    def _decided(self, matched: tuple[Matched, ...]) -> tuple[Verdicts, Mapping[str, Verdicts]]:
         """Decide about the request and each attribute; ``matched``: what need not always hold."""
         rules = (*self._lasting, *matched)
         whole = [(each, ANY) for each in rules if not each.rule.attributes]
@@ -289,8 +289,7 @@ class Rulebook:
         block = next((each.rule for each, _ in whole if each.rule.blocks), None)
         if block is not None:  # it wins over everything
             settings[NOTHING] = settings[NOTHING]._replace(value=True, rule=block)
-        carry: Carry = settings["carry"].value  # type: ignore[assignment]  # as it was read
-        return settings, _Attributes(rules, self._ranks, self._known), carry
+        return settings, _Attributes(rules, self._ranks, self._known)
 
     def refusing(self, recipient: str, today: date) -> Rule | None:
         """The rule by which a recipient gets nothing, whatever the query; None for none.

@@ -15,7 +15,7 @@ from agent.daemon.request_log import CAPPED, RECORDED, SHARES, Asker
 from agent.decision.context import Context
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge, knowledge_in, people_left
-from agent.decision.values import NO_ROOM, Code, Decision, Disclose, Outcome, Request
+from agent.decision.values import NO_ROOM, Code, Decision, Disclose, Request
 from agent.errors import ModelError, UsageError
 from agent.model.model import Model
 from agent.model.reading import NOTHING as UNREAD
@@ -172,19 +172,15 @@ def decided(situation: Situation, *, brief: bool = False) -> Decision:
         except UsageError as error:
             raise UndecidedError("unfit") from error
         if situation.fits(decision.disclosed):
-            return _with_dropped(decision, dropped, situation) if dropped else decision
+            break
         dropped |= {decision.disclosed[-1]}
         context = situation.without(dropped)
-
-
-def _with_dropped(decision: Decision, names: frozenset[str], situation: Situation) -> Decision:
-    def outcome(each: Outcome) -> Outcome:
-        if each.name not in names:
-            return each
-        ruled: Disclose = "always" if each.name in situation.terms.always else "auto"
-        return structs.replace(each, reason=NO_ROOM, rule=None, disclose=ruled)
-
-    return structs.replace(decision, outcomes=tuple(map(outcome, decision.outcomes)))
+    outcomes = [*decision.outcomes]
+    for at, each in enumerate(outcomes) if dropped else ():
+        if each.name in dropped:
+            ruled: Disclose = "always" if each.name in situation.terms.always else "auto"
+            outcomes[at] = structs.replace(each, reason=NO_ROOM, rule=None, disclose=ruled)
+    return structs.replace(decision, outcomes=tuple(outcomes)) if dropped else decision
 
 
 class Considered(NamedTuple):

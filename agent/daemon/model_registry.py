@@ -16,7 +16,7 @@ from agent.errors import ModelError, ReticentError, SignatureError, UnsafeError,
 from agent.files import PRIVATE, check_ours, private_folder, read_bytes, replace_bytes
 from agent.model.file import MAX_BYTES, SHIPPED, SUFFIX, shipped_model
 from agent.model.model import Model
-from agent.model.reading import NOTHING, Interpretation, encode
+from agent.model.reading import NOTHING, Interpretation, encode, load_network
 from agent.model.signature import MAX_SIGNATURE_BYTES, maker, signature_path, trusted
 from agent.model.unwrapping import unwrapped
 from agent.model.world import world_of
@@ -190,13 +190,6 @@ class ModelRegistry:
 UNREADABLE = "texts are read by their exact names only: "
 
 
-def load_encoder() -> None:
-    """Load the sentence encoders: under a second, 145 MiB, once for the process."""
-    from agent.model.reading import load_network
-
-    load_network()
-
-
 class TextReader:
     """Reads texts for the daemon; ``corrections`` are the user's, None while the vault is locked.
 
@@ -204,7 +197,7 @@ class TextReader:
     ``loaded``: whether it is; ``problem``: why it could not be; ``cache``: of its readings.
     """
 
-    def __init__(self, load: Callable[[], None] = load_encoder) -> None:
+    def __init__(self, load: Callable[[], None] = load_network) -> None:
         """Load nothing yet; ``load``: loads the encoder, raises whatever it likes."""
         self.corrections: Corrections | None = None
         self.cache = Cache()

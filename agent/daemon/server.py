@@ -251,8 +251,12 @@ async def settled(name: str, answering: Awaitable[Response]) -> Response | web.R
     """
     try:
         return await answering
+    except web.HTTPRequestEntityTooLarge:
+        return _fault(_too_large())
     except web.HTTPException as error:
-        return _unrouted(error)
+        hint = "openapi.json lists every call and its socket"
+        fault = Fault(code="not found", what="there is no such call here", hint=hint)
+        return reply(fault, error.status)
     except Exception as error:  # noqa: BLE001  (the one place: what fails attaches nothing)
         return _failed(error, name)
 
@@ -287,13 +291,3 @@ def _fault(error: ReticentError) -> web.Response:
     if code in {"slow", "too large"}:  # the rest of it is not read
         answer.force_close()
     return answer
-
-
-def _unrouted(error: web.HTTPException) -> web.Response:
-    """Answer what aiohttp itself refused."""
-    if isinstance(error, web.HTTPRequestEntityTooLarge):
-        return _fault(_too_large())
-    hint = "openapi.json lists every call and its socket"
-    return reply(
-        Fault(code="not found", what="there is no such call here", hint=hint), error.status
-    )

@@ -19,7 +19,7 @@ from msgspec.json import Decoder
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError, reason
 from agent.files import PRIVATE, fsync, name_new, temporary_file
 from agent.vault.seal import FORMAT, OLD_FORMAT, from_json
-from agent.vault.vault_files import JOURNAL, LOG, Watch, free_names, make_private, stamps
+from agent.vault.vault_files import JOURNAL, LOG, Watch, free_names, make_private, same_file, stamps
 
 APPLICATION_ID = 0x52544356
 MAX_INTEGER = 2**63 - 1  # of SQLite
@@ -346,7 +346,7 @@ class Database:
         """
         place = self.watch.place
         with ExitStack() as back:
-            if self.watch.in_place:
+            if same_file(stamps(str(place))[0], self.watch.last[0]):  # the name still leads to it
                 with suppress(OSError):  # where a folder cannot be written to, nothing is deleted
                     elsewhere = place.rename(next(free_names(place)))
                     back.enter_context(suppress(OSError))  # something else has the name by now

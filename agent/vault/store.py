@@ -4,6 +4,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
+from operator import gt
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from agent.vault.chain import MAX_NAME, VaultState, digest_of, read_state, writt
 from agent.vault.database import RESTORE, Database, Statement, damaged, refuses, snapshot
 from agent.vault.seal import LOOKUP_BYTES, OVERHEAD, Seals, UnsealedError, prefix_name, split_name
 from agent.vault.slots import ALTERED, SlotRow, read_slots, slots_digest
-from agent.vault.vault_files import OLD_COPY, REPLACED_OPEN, Location, Witness
+from agent.vault.vault_files import OLD_COPY, REPLACED_OPEN, Location
 
 MAX_ITEM_BYTES = 2**22
 MAX_ITEMS = 2**16
@@ -97,7 +98,12 @@ class Store:
         self.state = read_state(database, seals)
         self._place = witness
         self._witness = vault_files.read_witness(witness)
-        self._check_age(self._witness)
+        if (seen := self._witness) is not None:
+            if seen.vault != seals.vault_id.hex():
+                raise RolledBackError("this is not the vault that belongs here", OLD_COPY)
+            now = self.state.generation, self.state.rotations, self.state.entries
+            if any(map(gt, (seen.generation, seen.rotations, seen.entries), now)):
+                raise RolledBackError("the vault is older than when last used", OLD_COPY)
         self.items = read_items(database, seals)
         if _digest(self.items) != self.state.items:
             raise damaged("its items come from different states", database.path)
@@ -256,18 +262,6 @@ class Store:
             self._witness = now
         elif vault_files.UNWRITTEN not in self.notes:
             self.notes.append(vault_files.UNWRITTEN)
-
-    def _check_age(self, seen: Witness | None) -> None:
-        """Raise RolledBackError if this machine has seen a later state, or another vault."""
-        now = self.state
-        if seen is not None and seen.vault != self.seals.vault_id.hex():
-            raise RolledBackError("this is not the vault that belongs here", OLD_COPY)
-        if seen is not None and (
-            seen.generation > now.generation
-            or seen.rotations > now.rotations
-            or seen.entries > now.entries
-        ):
-            raise RolledBackError("the vault is older than when last used", OLD_COPY)
 
 
 def reopening_needed() -> VaultError:

@@ -114,11 +114,6 @@ class Watch:
         """The length of the log, as this process wrote it."""
         return 0 if self.last[1] is None else self.last[1].size
 
-    @property
-    def in_place(self) -> bool:
-        """Whether the name still leads to the open file, whatever its content."""
-        return same_file(stamps(str(self.place))[0], self.last[0])
-
 
 class Witness(Struct, frozen=True, forbid_unknown_fields=True):
     """The last state of a vault known to be on disk; ``vault`` and ``head`` in hexadecimal."""
