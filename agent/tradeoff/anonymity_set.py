@@ -295,10 +295,13 @@ class AnonymitySet:
         runs, specified = list[Runs](), persons | union(self._possible)
         for block, numbers, by_number in self._population.behind:
             if block < 0 or block & specified:
-                places = np.full(len(numbers), -1)
-                places[self._rows] = np.arange(len(self._rows))
-                own = places[by_number]
-                runs.append(Runs.of(labels, numbers[self._rows], own[own >= 0]))
+                places = by_number
+                if len(self._rows) < len(numbers):
+                    places = np.full(len(numbers), -1)
+                    places[self._rows] = np.arange(len(self._rows))
+                    places = places[by_number]
+                    places = places[places >= 0]
+                runs.append(Runs.of(labels, numbers[self._rows], places))
         alike = not mask & ~self.persons and facts is None  # all rows of a group
         if alike:
             sizes = np.bincount(labels, minlength=groups)
@@ -314,7 +317,7 @@ class AnonymitySet:
         if alike:
             people = mass_of(labels, weights, groups)[used]
             rows = [sizes[used].astype(np.float64)]
-            rows += [each.peaks(np.ones(len(labels))) for each in runs]
+            rows += [np.diff(each.groups, append=len(each.starts)).astype(float) for each in runs]
             mass, alone = people / weights.sum(), np.minimum.reduce(rows)
             yield Alike(mass, alone, people, expected, sample=sample)
             return
@@ -349,7 +352,9 @@ class AnonymitySet:
             for groups, (shares, chances) in spreads:
                 step = max(1, BATCH // len(shares))
                 for some in (groups[at : at + step] for at in range(0, len(groups), step)):
-                    part = Alike._make(each[some] if len(each) > 1 else each for each in wide)
+                    part = wide
+                    if len(some) < len(whole.mass):
+                        part = Alike._make(each[some] if len(each) > 1 else each for each in wide)
                     if self.unseen:
                         rate = rate_of(np.array(self._drawn), part.expected)
                         success = risk_unseen(rate, part.share * shares * self._share)
