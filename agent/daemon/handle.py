@@ -1,6 +1,6 @@
 """How one request travels, from what is asked to what is answered: read it top to bottom."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -85,15 +85,13 @@ def situation_of(
     if vault is None:
         raise UndecidedError("locked")
     counting, model, reading = _read(ask, now, agent, parameters=parameters)
-    available = vault.profile.names(model)  # by the names alone
-    if of_requests := model.attributes[model.persons :]:
-        available |= agent.sources.available(of_requests)
+    of_requests = agent.sources.available(model.attributes[model.persons :])
+    available = vault.profile.names(model) | of_requests  # by the names alone
     terms = policy.terms(model, ask.recipient, ask.query, today, available)
     if terms is None or terms.ruling is None:
         raise UndecidedError("no policy")
-    ruling = terms.ruling
-    if agent.consent.preferences:
-        terms = applied(terms, agent.consent.preferences)
+    ruling, preferences = terms.ruling, agent.consent.preferences
+    terms = applied(terms, preferences) if preferences else terms
     number, at = before or (None, now)
     index, cache = vault.ledger.disclosures, agent.reader.cache
     holdings = index.pool(ruling.pool, policy.pool_of, number)
@@ -101,15 +99,13 @@ def situation_of(
     holds = knowledge_in(holdings, counting, at, index.concepts, cache, with_queries=planned)
     if holds.inexpressible:
         raise UndecidedError("unfit")
-    offered, people = None, None
-    if ask.asked is None and before is None:
-        offered = agent.consent.usable(site_of(ruling.host), now)
+    names: Collection[str] | None = ask.asked
+    if names is None and before is None:
+        names = agent.consent.usable(site_of(ruling.host), now)
     stops = vault.profile.in_force(policy.limits, before and at) if vault.profile.stops else ()
     sent = cache.get(model, Members, lambda: Members.of(model))
-    usable, named = None, ask.asked if offered is None else offered
-    if named is not None:
-        usable = tuple(sorted(sent.longest.keys() & {*named}))
-    knowledge = holds
+    usable = None if names is None else tuple(sorted(sent.longest.keys() & {*names}))
+    knowledge, people = holds, None
     if model is LOCALE:
         knowledge = knowledge_in(holdings, model, at, index.concepts, cache)
         holds = holds if terms.memory == "remembers" else Knowledge()
