@@ -7,6 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
 import click
+import msgspec
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
 
 from agent.build.options import BuildOptions, Description, flags, read_description
 from agent.cli.daemon_client import door
@@ -15,12 +24,11 @@ from agent.cli.options import PATH, Commands, Deferred, OneOf, Output, answers, 
 from agent.cli.policy import model_path
 from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
 from agent.errors import SignatureError, UsageError
-from agent.files import check_ours
+from agent.files import check_ours, create_private, read_bytes, replace_bytes
 from agent.model.attributes import Attribute
-from agent.model.file import SUFFIX, read, shipped_model
+from agent.model.content import ALGORITHM, SIGNATURE_FORMAT, Signature, signed_bytes
+from agent.model.file import SUFFIX, maker, read, shipped_model, signature_of
 from agent.model.model import Model
-from agent.model.signature import generate_key, signature_path, verify
-from agent.model.signature import sign as sign_model
 from agent.paths import paths
 from agent.wire.base import Done
 from agent.words.figures import HELPS, bits, counted, people, sensitivity
@@ -30,6 +38,7 @@ from policy.read import load
 if TYPE_CHECKING:
     from agent.daemon.model_registry import ModelRegistry
 
+MAX_KEY_BYTES = 16_384
 T = TypeVar("T")
 C = TypeVar("C", bound=Callable[..., Any])
 COLUMNS = (wide("name"), numeric("queries"), numeric("attributes"), wide("signed with"))
@@ -145,12 +154,67 @@ def sign(path: Path, key: Path) -> Output:
     if is_new:
         read(path)  # before a key is made for it in vain
         generate_key(key)
-    signature = sign_model(path, key)
-    public = verify(path)
+    signature = sign_file(path, key)
+    public = maker(path, read(path))
     text = f"Wrote a new private key to {key}. " if is_new else ""
     text += f"Wrote {signature}; distribute it with {path}. Signed with the public key:"
     record = {"path": str(path), "signature": str(signature), "key": public}
     return Output(record, f"{paragraph(text)}\n{public}")
+
+
+def generate_key(path: Path) -> str:
+    """Write a new private key to a file that only its owner can read; return the public key.
+
+    Raises UsageError if the file already exists, or it cannot be written.
+    """
+    key = Ed25519PrivateKey.generate()
+    create_private(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), path)
+    return _public(key)
+
+
+def sign_file(model: Path, key: Path) -> Path:
+    """Sign a model with the private key in a PEM file; return the path of the signature.
+
+    Raises UsageError if a file cannot be read or written or holds no such key, or if the signature
+    would replace one of them, or the file is not named after the model; ModelError if the model
+    must not be used.
+    """
+    private = _private_key(key)
+    opened = read(model, whole=True)
+    if opened.id != model.stem:
+        hint = f"name it {opened.id}{SUFFIX}, or give it the id {model.stem}"
+        raise UsageError(f"the file is not named after its model, {opened.id!r}", hint, str(model))
+    target = signature_of(model)
+    for what, other, ending in (("model", model, SUFFIX), ("key", key, ".pem")):
+        if target.exists() and target.samefile(other):
+            hint = f"name the {what} {other.with_suffix(ending).name}, then sign again"
+            raise UsageError(f"the signature would replace the {what}", hint, str(target))
+    parts = Signature(
+        format=SIGNATURE_FORMAT,
+        id=opened.id,
+        digest=opened.digest,
+        key=_public(private),
+        signature=private.sign(signed_bytes(opened)).hex(),
+    )
+    replace_bytes(msgspec.json.encode(parts) + b"\n", target)
+    return target
+
+
+def _public(key: Ed25519PrivateKey) -> str:
+    return ALGORITHM + key.public_key().public_bytes_raw().hex()
+
+
+def _private_key(path: Path) -> Ed25519PrivateKey:
+    hint = "name an Ed25519 private key in PEM, not encrypted"
+    try:
+        key = load_pem_private_key(read_bytes(path, MAX_KEY_BYTES), password=None)
+    except TypeError as error:
+        raise UsageError("the key is encrypted", hint, str(path)) from error
+    except (ValueError, UnsupportedAlgorithm) as error:
+        raise UsageError("not a private key", hint, str(path)) from error
+    if not isinstance(key, Ed25519PrivateKey):
+        raise UsageError("not an Ed25519 key", hint, str(path))
+    return key
 
 
 def model_record(described: Model) -> dict[str, Any]:
@@ -285,10 +349,10 @@ def info(path: Path | None) -> Output:
 
 def signed_by(file: Path) -> tuple[str | None, str | None]:
     """The public key that signed a model, and what is wrong with its signature."""
-    if not os.path.lexists(signature_path(file)):
+    if not os.path.lexists(signature_of(file)):
         return None, None
     try:
-        return verify(file), None
+        return maker(file, read(file, whole=True)), None
     except SignatureError as error:
         return None, error.what
 

@@ -17,9 +17,8 @@ from agent.decision.context import attributes_of, audited, rulebook, topics_of
 from agent.decision.decide import read_by
 from agent.errors import PolicyError, Problem, ReticentError, UsageError, nearest
 from agent.files import check_ours
-from agent.model.file import SHIPPED, SUFFIX, read, shipped_model, shipped_models
+from agent.model.file import SHIPPED, SUFFIX, read, shipped_model, shipped_models, trusted
 from agent.model.model import Model
-from agent.model.signature import trusted
 from agent.model.world import world_of
 from agent.paths import paths
 from agent.words.figures import counted, sensitivity

@@ -14,10 +14,9 @@ from agent.daemon.policy_file import Fingerprint, fingerprint_of
 from agent.decision.cache import Cache
 from agent.errors import ModelError, ReticentError, SignatureError, UnsafeError, UsageError, reason
 from agent.files import PRIVATE, check_ours, private_folder, read_bytes, replace_bytes
-from agent.model.file import MAX_BYTES, SHIPPED, SUFFIX, shipped_model
+from agent.model.file import MAX_BYTES, SHIPPED, SUFFIX, maker, shipped_model, signature_of, trusted
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation, encode, load_network
-from agent.model.signature import MAX_SIGNATURE_BYTES, maker, signature_path, trusted
 from agent.model.unwrapping import unwrapped
 from agent.model.world import world_of
 from agent.vault.profile import Corrections, Place
@@ -105,16 +104,16 @@ class ModelRegistry:
             copy = Path(beside) / f"{name}{SUFFIX}"
             try:  # and make sure of the copy that it may be used
                 replace_bytes(read_bytes(path, MAX_BYTES), copy, PRIVATE)
-                if signature_path(path).exists():
-                    signature = read_bytes(signature_path(path), MAX_SIGNATURE_BYTES)
-                    replace_bytes(signature, signature_path(copy), PRIVATE)
+                if signature_of(path).exists():
+                    signature = read_bytes(signature_of(path), MAX_BYTES)
+                    replace_bytes(signature, signature_of(copy), PRIVATE)
                 model = trusted(copy, keys, whole=True)
-                if signature_path(copy).exists():
+                if signature_of(copy).exists():
                     maker(copy, model)
             except ReticentError as error:
                 raise type(error)(error.what, error.hint, str(path)) from error
-            if signature_path(copy).exists():
-                signature_path(copy).replace(signature_path(self._place(name)))
+            if signature_of(copy).exists():
+                signature_of(copy).replace(signature_of(self._place(name)))
             copy.replace(self._place(name))
         self._entries.pop(name, None)
         self._keys = None
@@ -127,7 +126,7 @@ class ModelRegistry:
         place = self._path_of(name)
         try:
             place.unlink()
-            signature_path(place).unlink(missing_ok=True)
+            signature_of(place).unlink(missing_ok=True)
         except OSError as error:
             raise UsageError(reason(error), "check who owns the file", str(place)) from error
         self._entries.pop(name, None)
@@ -140,7 +139,7 @@ class ModelRegistry:
             return before
         place = self._place(name)
         model: Model | ReticentError
-        state = (fingerprint_of(place), fingerprint_of(signature_path(place)), keys)
+        state = (fingerprint_of(place), fingerprint_of(signature_of(place)), keys)
         # A folder above an unsafe one may be mended without a new fingerprint.
         if before and before.state == state and not isinstance(before.model, UnsafeError):
             model = before.model

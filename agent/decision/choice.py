@@ -21,7 +21,7 @@ from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import Pairwise, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.search import Result, maximise
-from agent.tradeoff.tables import matrix_of, members, union, weighted
+from agent.tradeoff.tables import matrix_of, members, rows_of, union, weighted
 from agent.tradeoff.utility import HELPS_NOTHING, Mixture
 from policy.settings import Mode
 
@@ -306,7 +306,9 @@ def _mean(model: Model, cache: Cache) -> QueryPlanner | None:
         singles = model.tables.singles
         if singles.pair_utilities is None or len(model.queries) <= FEWEST:
             return None
-        stored = singles.mean_of(model.tables.query_weights).utilities_of(0)
+        share = model.tables.query_weights / model.tables.query_weights.sum()
+        # Before prices: of all rows together, luck is little.
+        stored = rows_of(share @ singles.utilities, share @ singles.pair_utilities)
         utility = Pairwise(stored)
         return QueryPlanner(lambda: utility, len(model.attributes), stored)
 

@@ -1,4 +1,4 @@
-"""The bytes of a model file: digest, hashes, metadata and places of the tensors (FORMAT.md)."""
+"""The bytes of a model file: digest, hashes, metadata, tensors; and its signature (FORMAT.md)."""
 
 import hashlib
 import re
@@ -13,9 +13,9 @@ from numpy.lib.array_utils import byte_bounds
 from numpy.typing import NDArray
 from safetensors.numpy import save
 
-from agent.errors import DamagedModelError, VersionError, misfit
+from agent.errors import DamagedModelError, SignatureError, UsageError, VersionError, misfit
 from agent.model.attributes import Attribute, Block, Count, Query, SharedKind, Text, damaged
-from agent.model.model import Figure
+from agent.model.model import Figure, Model
 from agent.model.tables import Tensors
 from agent.tradeoff.utility import Estimator
 
@@ -36,6 +36,17 @@ _HASHES = re.compile(rb'\\"blocks\\":\\"([0-9a-f]*)\\"')
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _ESCAPE = re.compile(r"\\(?:([bfnrt]|u00(?:[01]|7[fF]|[89]))|.)")  # group 1: of a control character
 _ALTERED = "the model does not match its digest: it was altered or cut short"
+
+ALGORITHM = "ed25519:"
+SIGNATURE_FORMAT = 2  # 1 did not sign the id
+_DOMAIN = f"reticent model signature {SIGNATURE_FORMAT}\n"
+_KEY = re.compile(rf"{ALGORITHM}[0-9a-f]{{64}}")
+
+# The curve of RFC 8032, 5.1: -x² + y² = 1 + D·x²·y² modulo P.
+_P = 2**255 - 19
+_D = -121665 * pow(121666, -1, _P) % _P
+_ORDER_8 = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
+_SMALL = {1, _P - 1, 0, _ORDER_8, _P - _ORDER_8}  # y of the points of order 1, 2, 4 and 8
 
 
 class Encoder(Struct, frozen=True, forbid_unknown_fields=True):
@@ -229,3 +240,80 @@ def _digest(data: bytes | mmap) -> str:
 
 def _header_length(data: bytes | mmap) -> int:
     return int.from_bytes(data[:_LENGTH], "little")
+
+
+class Signature(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A signature file; the key, ``ed25519:`` and 64 digits, and the signature in hexadecimal."""
+
+    format: int
+    id: str = ""  # format 1 had none
+    digest: Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+    key: Annotated[str, Meta(pattern=rf"^{ALGORITHM}[0-9a-f]{{64}}\Z")]
+    signature: Annotated[str, Meta(pattern=r"^[0-9a-f]{128}\Z")]
+
+
+def signer(model: Model, signature: bytes) -> str:
+    """The public key that signed a model, from the content of a signature file.
+
+    Raises SignatureError if the content is damaged or was made for another model, or for a key
+    that anybody could sign for.
+    """
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    hint = "get the model and its signature again from its maker"
+    try:
+        parts = msgspec.json.decode(signature, type=Signature)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        what = f"the signature does not fit the format: {misfit(error)}"
+        raise SignatureError(what, hint) from error
+    if parts.format != SIGNATURE_FORMAT:
+        what = f"the signature has format {parts.format}, and this version reads {SIGNATURE_FORMAT}"
+        is_old = parts.format < SIGNATURE_FORMAT
+        mend = "have its maker sign the model again" if is_old else "install a newer reticent"
+        raise SignatureError(what, mend)
+    if (parts.id, parts.digest) != (model.id, model.digest):
+        raise SignatureError("the signature is of another model", hint)
+    point = bytes.fromhex(parts.key.removeprefix(ALGORITHM))
+    if not is_sound(point):
+        raise SignatureError("the signature is by a key that anybody could sign for", hint)
+    public = Ed25519PublicKey.from_public_bytes(point)
+    try:
+        public.verify(bytes.fromhex(parts.signature), signed_bytes(model))
+    except InvalidSignature as error:
+        raise SignatureError("the signature is not valid for its key", hint) from error
+    return parts.key
+
+
+def check_key(text: str) -> str:
+    """The text of a public key unchanged.
+
+    Raises UsageError if it is not ``ed25519:`` and 64 hexadecimal digits, or anybody could sign for
+    it.
+    """
+    if not _KEY.fullmatch(text):
+        hint = f"write {ALGORITHM} and 64 of 0-9 and a-f, as `reticent model sign` prints it"
+        raise UsageError("not a public key", hint, text[:80])
+    if not is_sound(bytes.fromhex(text.removeprefix(ALGORITHM))):
+        hint = "ask its owner for the key that `reticent model sign` printed"
+        raise UsageError("not a public key: anybody could sign for it", hint, text)
+    return text
+
+
+def is_sound(point: bytes) -> bool:
+    """Whether 32 bytes are the one encoding of a point of the curve that is not of small order.
+
+    A signature by a key of small order (1, 2, 4 or 8) can be made without a private key, and fits
+    any message. OpenSSL accepts such keys, libsodium does not. A point with x = 0, whose
+    sign could be written in two ways, is of small order. Source: RFC 8032, 5.1.3.
+    """
+    y = int.from_bytes(point, "little") & (2**255 - 1)  # without the sign of x
+    if y >= _P or y in _SMALL:
+        return False
+    square = (y * y - 1) * pow(_D * y * y + 1, -1, _P)  # of x; no divisor is 0, D is no square
+    return pow(square, (_P - 1) // 2, _P) == 1
+
+
+def signed_bytes(model: Model) -> bytes:
+    """The bytes that a signature of a model signs; an id has no line feed."""
+    return f"{_DOMAIN}{model.id}\n{model.digest}".encode()

@@ -1,6 +1,6 @@
-"""A model as a file: reading and writing it, and the checks of its content (FORMAT.md)."""
+"""A model as a file: reading, writing, trusting, and the checks of its content (FORMAT.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from itertools import combinations
 from math import inf, prod
@@ -11,8 +11,8 @@ from types import EllipsisType
 import numpy as np
 from msgspec import UNSET
 
-from agent.errors import BuildError, ModelError, VersionError
-from agent.files import PRIVATE, mapped_bytes, replace_bytes
+from agent.errors import BuildError, ModelError, SignatureError, VersionError
+from agent.files import PRIVATE, mapped_bytes, read_bytes, replace_bytes
 from agent.model import encoder
 from agent.model.attributes import (
     Attribute,
@@ -23,7 +23,7 @@ from agent.model.attributes import (
     columns_of,
     damaged,
 )
-from agent.model.content import Content, Encoder, Metadata, written
+from agent.model.content import Content, Encoder, Metadata, check_key, signer, written
 from agent.model.model import Model
 from agent.model.reading import DIMENSIONS, ENCODER, ENCODER_VERSION, FEATURES, LEAST_TOPIC
 from agent.model.tables import COST_METRICS, NEAR_MEASURES, Tables, Tensors, check_below, smallest
@@ -110,6 +110,7 @@ SHIPPED = ("everyday", "so2017")  # in use where no other is named; the first wh
 MAX_BYTES = 2**30
 WHOLE = 2**24  # bytes; of a larger file the rows of a query are verified when they are needed
 SUFFIX = ".safetensors"
+MAX_SIGNATURE_BYTES = 4_096
 
 
 def encode(model: Model) -> bytes:
@@ -305,3 +306,47 @@ def write(model: Model, path: Path) -> Model:
         raise BuildError(what, "correct the tables or options that it was built from") from error
     replace_bytes(data, path, PRIVATE)
     return decoded
+
+
+def trusted(model: Path, keys: Collection[str], *, whole: bool = False) -> Model:
+    """The model in a file, if one of these keys signed it, where any is given.
+
+    ``whole``: whether to verify all of a large file now, and not its rows when they are needed.
+
+    Raises SignatureError if none of them did; UsageError if one of them is no key, or the model
+    cannot be read; ModelError if it cannot be used.
+    """
+    for each in keys:
+        check_key(each)
+    opened = read(model, whole=whole)
+    if keys and (key := maker(model, opened)) not in keys:
+        hint = "add it to trusted_keys only if you trust its owner"
+        raise SignatureError(f"the policy does not trust its maker, {key}", hint, str(model))
+    return opened
+
+
+def maker(model: Path, opened: Model) -> str:
+    """The public key that signed a model, by NAME.sig beside it; ``opened``: the model in the file.
+
+    The key: ``ed25519:`` and 64 hexadecimal digits.
+    Raises SignatureError if the signature is missing, damaged or of another file, or if the file
+    has another name than the id that was signed; UsageError if it cannot be read.
+    """
+    source = signature_of(model)
+    if not source.exists():
+        what = f"the model is not signed: there is no file {str(source)!r}"
+        raise SignatureError(what, "get the signature from its maker", str(model))
+    try:
+        public = signer(opened, read_bytes(source, MAX_SIGNATURE_BYTES))
+    except SignatureError as error:
+        raise SignatureError(error.what, error.hint, str(source)) from error
+    if opened.id != model.stem:
+        hint = f"name the file {opened.id}{SUFFIX}: a signature is for one id"
+        what = f"the model was signed as {opened.id!r} and is named {model.stem!r}"
+        raise SignatureError(what, hint, str(model))
+    return public
+
+
+def signature_of(model: Path) -> Path:
+    """The path of the signature that belongs to a model."""
+    return model.with_suffix(".sig")

@@ -1,5 +1,6 @@
 """The model as a value, and what its facts mean across models, which share concepts, not names."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -31,7 +32,7 @@ ANY_PEOPLE = "people"  # of a model that does not say which
 Figure = bool | int | float | str | tuple[float, ...] | None
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Model:
     """A model: person attributes first, then request attributes; a query is its index.
 
@@ -40,7 +41,6 @@ class Model:
     ``donors``: which attributes were drawn from other surveys; ``kinds``: facts beyond them;
     ``digest``: SHA-256 of its file, 64 hexadecimal digits, empty before it is written; ``members``:
     of a world, the models that it is made of, that of its people first.
-    Two models are equal if their contents are.
     """
 
     id: str
@@ -372,47 +372,32 @@ class Concepts:
         return previous.startswith(f"{source}:") or listed
 
     def label(self, fact: Meaning) -> tuple[str, str]:
-        """The name and the value of a fact in the first model that knows its concept.
+        """The name of a fact's kind, and its value in the first model that lists it.
 
-        MODEL.NAME where models use the name for two facts; the concepts themselves where no model
-        knows them.
+        The concepts themselves where no model knows them.
         """
-        owners = [each for each in self.models if fact.concept in each.by_concept]
-        values = (
-            each.by_concept[fact.concept].values[each.codes_by_meaning[fact][1]]
-            for each in owners
-            if fact in each.codes_by_meaning
-        )
-        value = next(values, fact.value.rpartition(":")[2])
-        return self.name(owners[0], fact.concept) if owners else fact.concept, value
-
-    def name(self, model: Model, concept: str) -> str:
-        """A model's name for a concept, MODEL.NAME where models use it for two facts."""
-        name = model.by_concept[concept].name
-        ambiguous = any(
-            each.name == name and each.concept != concept
-            for other in self.models
-            for each in other.by_concept.values()
-        )
-        return f"{model.id}.{name}" if ambiguous else name
+        kind = self.kinds.get(fact.concept)
+        name, owners = (fact.concept, ()) if kind is None else (kind.name, kind.attributes)
+        codes = ((each, model.codes_by_meaning.get(fact)) for model, each in owners)
+        values = (each.values[code[1]] for each, code in codes if code is not None)
+        return name, next(values, fact.value.rpartition(":")[2])
 
     @cached_property
     def kinds(self) -> Mapping[str, Kind]:
         """Every kind of fact, by its concept, in the order of the models."""
-        owners: dict[str, list[tuple[Model, Attribute]]] = {}
+        owners = defaultdict[str, list[tuple[Model, Attribute]]](list)
+        concepts = defaultdict[str, set[str]](set)
         for model in self.models:
             for concept, attribute in model.by_concept.items():
-                owners.setdefault(concept, []).append((model, attribute))
-        return {
-            concept: Kind(
-                concept,
-                self.name(some[0][0], concept),
-                some[0][1].title,
-                tuple(dict.fromkeys(value for _, each in some for value in each.values)),
-                tuple(some),
-            )
-            for concept, some in owners.items()
-        }
+                owners[concept].append((model, attribute))
+                concepts[attribute.name].add(concept)
+        kinds = {}
+        for concept, some in owners.items():
+            [model, first], listed = some[0], (value for _, each in some for value in each.values)
+            name = first.name if len(concepts[first.name]) == 1 else f"{model.id}.{first.name}"
+            values = tuple(dict.fromkeys(listed))
+            kinds[concept] = Kind(concept, name, first.title, values, tuple(some))
+        return kinds
 
     def called(self, name: str) -> list[Kind]:
         """The kinds that a name may mean, the likeliest first; UsageError for none.
@@ -430,8 +415,8 @@ class Concepts:
         UsageError where nothing has the name, or none of those that have it lists the value.
         """
         kinds = self.called(name)
-        meaning = next((m for each in kinds if (m := each.meaning(value, name))), None)
-        if meaning is None:
-            listed = [listed for each in kinds for listed in each.values]
-            raise UsageError.unknown(f"value of {name}", value, listed)
-        return meaning
+        for each in kinds:
+            if (meaning := each.meaning(value, name)) is not None:
+                return meaning
+        listed = [listed for each in kinds for listed in each.values]
+        raise UsageError.unknown(f"value of {name}", value, listed)

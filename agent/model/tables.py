@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from operator import mul
-from typing import Any, ClassVar, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from agent.tradeoff.tables import Kinds, Population, QueryRows, above_diagonal, 
 
 Codes = NDArray[np.integer]
 Floats = NDArray[np.float64]
-Frozen = TypeVar("Frozen", Population, "Singles")
 Tensors = Mapping[str, NDArray[Any]]
 Verify = Callable[[NDArray[Any]], None]  # raises DamagedModelError
 
@@ -48,23 +47,9 @@ class Singles:
     def utilities_of(self, query: int) -> dict[int, Floats]:
         """U of single attributes, less prices, and of pairs where they are stored."""
         bits, both = self.utilities[query], self.pair_utilities
-        of_pairs = None if both is None else both[query]
-        if self.prices is not None:
-            prices = exact(self.prices[query])
-            bits = bits - prices
-            if of_pairs is not None:
-                of_pairs = of_pairs - np.add.outer(prices, prices)[above_diagonal(len(prices))]
-        return rows_of(bits, of_pairs)
-
-    def mean_of(self, weights: Floats) -> "Singles":
-        """The same figures of the mean query alone; ``weights``: float64, shape (Q,).
-
-        It has no prices: of all rows together, luck is little.
-        """
-        share, both = weights / weights.sum(), self.pair_utilities
-        mean_pairs = None if both is None else (share @ both)[None]
-        single = (share @ self.utilities)[None]
-        return replace(self, utilities=single, pair_utilities=mean_pairs, prices=None)
+        prices = np.zeros(len(bits)) if self.prices is None else exact(self.prices[query])
+        of_pairs = np.add.outer(prices, prices)[above_diagonal(len(prices))]
+        return rows_of(bits - prices, None if both is None else both[query] - of_pairs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,7 +129,7 @@ Part = Rows | Singles | Near | Judged
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:
-    """All tensors of a model, read-only; equal if every number is.
+    """All tensors of a model, read-only.
 
     ``query_weights``: float64, shape (Q,), above 0, relative frequency of each query.
     ``classifier``: of texts, None in a model that recognises names and phrasings only; ``near``:
@@ -159,16 +144,6 @@ class Tables:
     classifier: Classifier | None = None
     near: Near | None = None
     judged: Judged | None = None
-
-    __hash__: ClassVar[None]  # type: ignore[assignment]  # as Python has it where there is none
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Tables):
-            return NotImplemented
-        mine, theirs = self.tensors(), other.tensors()
-        return mine.keys() == theirs.keys() and all(
-            np.array_equal(array, theirs[name]) for name, array in mine.items()
-        )
 
     def costs(self) -> dict[Measure, dict[int, Floats]]:
         """I of every set whose cost is stored, by measure, for a recipient that knows nothing."""
@@ -262,37 +237,23 @@ def gather(
     """The tables of a new model.
 
     ``queries``: the rows of each query, at least one, in order of their users, who are all in the
-    population; ``weights``: float64, shape (Q,), relative frequency of each. The arrays are shared
-    where possible; those returned are read-only. Raises ValueError for rows out of order, or for a
-    user whose codes nobody in the population has.
+    population; ``weights``: float64, shape (Q,), relative frequency of each. Raises ValueError for
+    rows out of order, or for a user whose codes nobody in the population has.
     """
     keys, first = np.unique(keys_of(population.codes), return_index=True)
     parts = defaultdict[str, list[NDArray[Any]]](list)
     for each in queries:
         if (np.diff(each.user, prepend=0) < 0).any():
             raise ValueError("the rows of a query are not in the order of its users")
-        position = np.searchsorted(keys, keys_of(each.person)).clip(max=len(keys) - 1)
-        profile = first[position]
+        profile = first[np.searchsorted(keys, keys_of(each.person)).clip(max=len(keys) - 1)]
         if not np.array_equal(population.codes[profile], each.person):
             raise ValueError("a user of a query is not in the population")
         parts["users"].append(np.bincount(each.user, minlength=len(each.person)))
         parts["step"].append(np.diff(profile, prepend=0) % population.rows)
         parts["intent"].append(each.intent)
         parts["request"].append(each.request.T.astype(np.uint8))
-    whole: dict[str, Any] = {
-        name: read_only(smallest(np.concatenate(some, axis=-1))) for name, some in parts.items()
-    }
-    kinds = tuple(Kinds(*map(read_only, each)) for each in population.requests)
-    people = replace(_frozen(population), requests=kinds)
-    return Tables(people, Rows(**whole), read_only(weights), _frozen(singles))
-
-
-def _frozen(value: Frozen) -> Frozen:
-    arrays = {each.name: getattr(value, each.name) for each in fields(value)}
-    arrays = {
-        name: read_only(each) for name, each in arrays.items() if isinstance(each, np.ndarray)
-    }
-    return replace(value, **arrays)
+    rows: dict[str, Any] = {each: smallest(np.concatenate(parts[each], axis=-1)) for each in parts}
+    return Tables(population, Rows(**rows), weights, singles)
 
 
 def keys_of(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -25,55 +26,41 @@ def world_of(models: Sequence[Model]) -> Model:
     are other people. Its queries stand behind those of the models before. Source: DESIGN.md 2.8.
     """
     base = max(models, key=lambda each: (bool(each.kinds), each.people))
-    others = [each for each in models if each is not base]
-    if not others:
+    every = [base, *(each for each in models if each is not base)]
+    if len(every) == 1:
         return base
     persons, requests = [*base.attributes[: base.persons]], [*base.attributes[base.persons :]]
-    queries, kinds, habits = [*base.queries], [*base.kinds], [*base.population.requests]
-    firsts = [0]
-    for model in others:
-        shared = {(each.scope, each.concept): each.name for each in (*persons, *requests)}
+    kinds, habits = base.kinds, [*base.population.requests]
+    for model in every[1:]:
+        names = {(each.scope, each.concept): each.name for each in (*persons, *requests)}
         for at, each in enumerate(model.attributes):
-            if (each.scope, each.concept) in shared:
+            if (each.scope, each.concept) in names:
                 continue
-            name = each.name
-            if name in shared.values():
-                name += re.sub(r"[^a-z0-9]", "_", f"_{model.id.lower()}")
+            clash = re.sub(r"[^a-z0-9]", "_", f"_{model.id.lower()}")
+            name = each.name + clash * (each.name in names.values())
             new = replace(each, name=name, refines=None, implies={})
             if each.scope == "person":
                 persons.append(replace(new, shared=name))
-                kinds.append(_kind(name, at, model))
+                kinds += (_kind(name, at, model),)
             else:
                 requests.append(new)
                 habits.append(_habits(at, model, base.population.rows))
-        firsts.append(len(queries))
-        queries += model.queries
-    attributes = (*persons, *requests)
+    attributes, queries = (*persons, *requests), tuple(chain(*(each.queries for each in every)))
     place = {(each.scope, each.concept): at for at, each in enumerate(attributes)}
-    members = tuple(
-        Member(
-            model,
-            first,
-            tuple(place[each.scope, each.concept] for each in model.attributes),
-            1.0 if model is base else _unit(base, model),
-        )
-        for model, first in zip((base, *others), firsts, strict=True)
-    )
-    weights = base.tables.query_weights
+    members: tuple[Member, ...] = ()
+    for model in every:
+        places = tuple(place[each.scope, each.concept] for each in model.attributes)
+        first = members[-1].first + len(members[-1].model.queries) if members else 0
+        members += (Member(model, first, places, _unit(base, model) if members else 1.0),)
     tables = Tables(
         replace(base.population, requests=tuple(habits)),
         NO_ROWS,
-        np.concatenate([weights, np.zeros(len(queries) - len(weights))]),
-        Singles(np.zeros((0, len(attributes))), np.zeros((3, len(attributes)))),
+        np.pad(base.tables.query_weights, (0, len(queries) - len(base.queries))),
+        Singles(none := np.zeros((0, len(attributes))), none),
         judged=base.tables.judged,
     )
     return replace(
-        base,
-        attributes=attributes,
-        queries=tuple(queries),
-        tables=tables,
-        kinds=tuple(kinds),
-        members=members,
+        base, attributes=attributes, queries=queries, tables=tables, kinds=kinds, members=members
     )
 
 
@@ -83,18 +70,13 @@ def _kind(name: str, source: int, model: Model) -> SharedKind:
     if attribute.shared:
         people = np.array(next(e.shares for e in model.kinds if e.name == attribute.shared))
     else:
-        rows = population.columns[source]
-        people = np.bincount(rows, population.weights, len(attribute.values))[1:]
-    shares = np.clip(people / max(people.sum(), 1e-300), LEAST_SHARE, MOST_SHARE)
-    return SharedKind(
-        name=name,
-        title=attribute.title,
-        source=model.source,
-        sensitivity=1,
-        several=True,  # capped, they do not sum to 1
-        values=attribute.values[1:],
-        shares=tuple(shares.tolist()),
-    )
+        people = np.bincount(population.columns[source], population.weights, len(attribute.values))[
+            1:
+        ]
+    shares = np.clip(people / max(people.sum(), 1e-300), LEAST_SHARE, MOST_SHARE).tolist()
+    about, values = (name, attribute.title, model.source, 1), attribute.values[1:]
+    # Capped, they do not sum to 1, as where a person may hold several.
+    return SharedKind(*about, several=True, values=values, shares=tuple(shares))
 
 
 def _habits(source: int, model: Model, rows: int) -> Kinds:

@@ -21,6 +21,7 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.coverage import GRADES, Coverage, resolved
 from tests.build.worlds import QUIET, write_everyday
 from tests.house.tree import ROOT
+from tests.model.examples import same
 
 pytestmark = QUIET
 DATA = ROOT / "examples" / "data" / "everyday"
@@ -188,7 +189,7 @@ def test_a_model_of_topics_is_built_from_users_alone(tmp_path: Path) -> None:
     note, users = read_description(folder / "model.toml"), folder / "users.csv.gz"
     given = BuildOptions(users=users, description=note)
     model = build_model(given, lambda _what, _share: None)
-    assert decode(encode(model)).tables == model.tables
+    assert same(decode(encode(model)), model)
     assert [(each.text, each.bits) for each in model.queries] == [
         ("dogs", 2.0),
         ("loans", 2.0),

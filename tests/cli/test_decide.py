@@ -7,10 +7,12 @@ import msgspec
 import pytest
 
 from agent.cli.decide import ROWS, thinned
+from agent.cli.model import generate_key
+from agent.cli.model import sign_file as sign
 from agent.decision.context import Context, Limits, Terms
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
-from agent.model.signature import generate_key, sign, signature_path
+from agent.model.file import signature_of
 from tests.cli.conftest import Ran, Run
 from tests.cli.examples import ATTRIBUTES, cli_model
 from tests.decision.made import decide
@@ -115,7 +117,7 @@ def test_only_trusted_makers_are_believed(
         assert "the policy does not trust its maker" in error
         assert "only if you trust its owner" in hint
     finally:
-        signature_path(village).unlink()
+        signature_of(village).unlink()
     _, _, _, _, *rest = ask('model = "elsewhere"')
     wanted = "'the top of the file' asks for the model 'elsewhere'"
     assert run("model", "decide", *rest).refusal() == (wanted, "name its file with --model")

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.cli.model import generate_key
+from agent.cli.model import sign_file as sign
 from agent.daemon.model_registry import ModelRegistry
 from agent.errors import DamagedModelError, ModelError, SignatureError, UnsafeError, UsageError
-from agent.model.file import SHIPPED, SUFFIX, write
-from agent.model.signature import generate_key, sign, signature_path
+from agent.model.file import SHIPPED, SUFFIX, signature_of, write
 from tests.decision.made import made_model
 from tests.model.examples import STRANGER
 from tests.worlds.people import MONDAY
@@ -114,7 +115,7 @@ def test_a_signed_model_is_trusted_under_its_own_name_alone(filled: Filled) -> N
         each.rename(each.with_name(f"clinic{each.suffix}"))
     with pytest.raises(SignatureError, match="signed as 'library' and is named 'clinic'"):
         filled.registry.of("clinic", (key,), filled.now)
-    for each in (path, signature_path(path)):
+    for each in (path, signature_of(path)):
         each.rename(each.with_name(f"other{each.suffix}"))
     with pytest.raises(SignatureError, match="signed as 'library' and is named 'other'"):
         filled.registry.add(path.with_name(f"other{SUFFIX}"), ANY, filled.now)

@@ -59,7 +59,7 @@ def loaded(models: Sequence[Model]) -> TextReader:
 @settings(max_examples=25)
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=4))
 def test_the_surest_reading_decides(shares: list[float]) -> None:
-    """Of equals the first model; the first of all where none is sure."""
+    """Of equals that of the first model; and so where none is sure."""
     models = [reading_model({TEXT: [share]}, seed) for seed, share in enumerate(shares)]
     world = world_of(models)
     reading = loaded([world]).read(world, TEXT)
@@ -71,7 +71,7 @@ def test_the_surest_reading_decides(shares: list[float]) -> None:
 
 
 def test_an_exact_name_is_the_surest_of_all() -> None:
-    """Whatever another model takes it for."""
+    """Whatever another model takes it for, and so before the encoder is there."""
     models = [reading_model({PYTHON: [0, 1.0]}), made_model(2)]
     models[0] = replace(
         models[0], queries=tuple(replace(q, text=f"x{q.text}") for q in models[0].queries)

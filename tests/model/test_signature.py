@@ -18,9 +18,12 @@ from cryptography.hazmat.primitives.serialization import (
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from agent.cli.model import generate_key
+from agent.cli.model import sign_file as sign
 from agent.errors import ModelError, SignatureError, UsageError
 from agent.model import file
-from agent.model.signature import check_key, generate_key, is_sound, sign, signer, trusted, verify
+from agent.model.content import check_key, is_sound, signer
+from agent.model.file import maker, trusted
 from tests.model.examples import small_model
 
 FLIPS = (0x01, 0x20, 0x80, 0xFF)
@@ -38,6 +41,11 @@ def key(tmp_path: Path) -> Path:
     path = tmp_path / "key.pem"
     generate_key(path)
     return path
+
+
+def verify(model: Path) -> str:
+    """The public key that signed a model."""
+    return maker(model, file.read(model, whole=True))
 
 
 def by_hand(model: Path, key: Path, signed: str, text: str) -> str:
