@@ -293,15 +293,15 @@ class AnonymitySet:
         persons, weights, facts = mask & self.persons & ~self._shared, self._weights, self._facts
         labels, groups = self._partitions.classes(persons)
         runs, specified = list[Runs](), persons | union(self._possible)
-        for block, numbers, by_number in self._population.behind:
+        for block, numbers in self._population.behind.items():
             if block < 0 or block & specified:
-                places = by_number
-                if len(self._rows) < len(numbers):
-                    places = np.full(len(numbers), -1)
+                order = self._population.in_order(block)
+                if len(self._rows) < len(order):
+                    places = np.full(len(order), -1)
                     places[self._rows] = np.arange(len(self._rows))
-                    places = places[by_number]
-                    places = places[places >= 0]
-                runs.append(Runs.of(labels, numbers[self._rows], places))
+                    order = places[order]
+                    order = order[order >= 0]
+                runs.append(Runs.of(labels, numbers[self._rows], order))
         alike = not mask & ~self.persons and facts is None  # all rows of a group
         if alike:
             sizes = np.bincount(labels, minlength=groups)

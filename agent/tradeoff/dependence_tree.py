@@ -56,8 +56,8 @@ class DependenceTree:
         starts = np.cumsum(sizes) - sizes
         weights, whole = population.summable, population.people
         joint = pair_people(population, cards) / whole
-        columns = zip(population.columns, cards, strict=False)
-        shares = [np.bincount(each, weights, card) / whole for each, card in columns]
+        by_code = zip(population.people_by_code, cards, strict=False)
+        shares = [people[:card] / whole for people, card in by_code]
         outer = np.multiply.outer, np.minimum.outer
         alone, most = (
             np.concatenate([np.zeros(0), *(each(shares[i], shares[j]).ravel() for i, j in pairs)])

@@ -186,15 +186,19 @@ class Population:
         return np.ascontiguousarray(self.codes.T)
 
     @cached_property
+    def people_by_code(self) -> Floats:
+        """How many people have each value of each column, float64, shape (C, 256)."""
+        return np.array([np.bincount(each, self.summable, 256) for each in self.columns], float)
+
+    @cached_property
     def share_bits(self) -> Floats:
         """Log2 of the share of the people who have each value of each column.
 
         Float64, shape (C, 256), minus infinity for codes that nobody has; rounded to LOG_BITS
         binary places, so that sums of them are exact.
         """
-        people = [np.bincount(column, self.summable, 256) for column in self.columns]
         with np.errstate(divide="ignore"):
-            bits = np.log2(np.array(people) / self.people)
+            bits = np.log2(self.people_by_code / self.people)
         rounded: Floats = np.round(bits * 2**LOG_BITS) / 2**LOG_BITS
         return rounded
 
@@ -242,17 +246,24 @@ class Population:
             return float(np.round(np.log2(np.exp2(bits).sum()) * 2**LOG_BITS) / 2**LOG_BITS)
 
     @cached_property
-    def behind(self) -> list[tuple[int, Numbers, Indexes]]:
-        """Who stands behind the rows, where fewer than there are rows.
+    def behind(self) -> dict[int, Numbers]:
+        """Who stands behind the rows, shape (N,), where fewer than there are rows.
 
         The respondents, where rows are copies, for every set, -1 as a mask; and the donors of each
-        block of columns, for sets that have a part of it: numbers, shape (N,), and their order.
+        block of columns, for sets that have a part of it.
         """
-        respondents = () if self.respondents is None else [(-1, self.respondents)]
-        donors = () if self.donors is None else zip(self.blocks, self.donors, strict=True)
-        return [
-            (mask, who, np.argsort(who, kind="stable")) for mask, who in (*respondents, *donors)
-        ]
+        behind = {} if self.respondents is None else {-1: self.respondents}
+        if self.donors is not None:
+            behind |= dict(zip(self.blocks, self.donors, strict=True))
+        return behind
+
+    def in_order(self, block: int) -> Indexes:
+        """The rows in the order of who stands ``behind`` them for a block, intp, shape (N,)."""
+        key = Population.in_order, block
+        if key not in self.memo:
+            self.memo[key] = np.argsort(self.behind[block], kind="stable")
+        order: Indexes = self.memo[key]
+        return order
 
     def likelihoods(self, mask: int, rows: Indexes) -> Iterator[Floats]:
         """How likely people give an answer, for every combination of a set's request values.
