@@ -31,7 +31,7 @@ ENCODER_VERSION = "0.2"  # a classifier takes the vectors of one version only
 DIMENSIONS = 512
 LONGEST = 1_000  # characters that are read
 FEATURES = DIMENSIONS + 2  # of a text, for the chance that anything personal helps it
-FAR, NEAR = 0.3, 0.6  # cosines, from where on the second classifier counts, and counts as much
+FAR, NEAR = 0.45, 0.6  # cosines, from where on the second classifier counts, and counts as much
 
 _lock = Lock()  # of the network too, which is not promised to be safe in threads
 _latest: list[tuple[list[str], NDArray[np.float32]]] = []  # one call: every model reads the same

@@ -189,7 +189,7 @@ def test_a_model_reads_what_its_classifiers_read(text: str) -> None:
     [other] = encoder.encode([unwrapped(text)], question=True).astype(float)
     powers = [math.exp(float(each[:384] @ other + each[384])) for each in second]
     weight = max(float(each @ other) for each in centres)
-    weight = 0.5 * min(1, max(0, (weight - 0.3) / 0.3))
+    weight = 0.5 * min(1, max(0, (weight - 0.45) / 0.15))
     [first] = classifier.probabilities(encode([unwrapped(text)])).tolist()
     shares = [
         (1 - weight) * one + weight * two / sum(powers)
