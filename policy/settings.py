@@ -125,7 +125,7 @@ SETTINGS = _by_key(
     ("horizon", Whole, "recipient", SMALLER, 20, "How many more requests a plan counts on."),
     ("k", Count, "request", LARGER, None, "How many people must still look like you."),
     ("people", Count, "request", LARGER, None, "How many, by a model that counts real people."),
-    ("violations", Share, "request", SMALLER, 0.0, "The share for whom k may fail, in all."),
+    ("violations", Share, "request", SMALLER, None, "The share for whom k may fail, in all."),
     ("risk", Risk, "request", SMALLER, None, "The highest chance that one guess finds you."),
     ("attributes_per_request", Whole, "request", SMALLER, None, "The most facts in one answer."),
     ("new_facts_per_week", Whole, "recipient", SMALLER, None, "The most new facts in seven days."),

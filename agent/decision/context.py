@@ -32,6 +32,7 @@ HARDLY: Reason = "hardly helps"
 Read = Callable[[Model, str], Interpretation]
 FINITE = "a finite number from 0"
 WHOLE = "a whole number from 1"
+FEW_PEOPLE = 0.001  # of real people may be in smaller classes, or one class shuts out everybody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,9 +204,9 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
 
     A guard on a request attribute, or on what is counted by shares, only keeps it from leaving: a
     guard's cost is about people in a table. Where the model counts real people, ``people`` of them
-    must look alike, for everyone. As words of a search attributes are carried that have a word for
-    any value and no sensitivity of their own: a function of the model, never of the user's value
-    (DESIGN.md 2.6); as parameters none.
+    must look alike, but for a share of FEW_PEOPLE at the most. As words of a search attributes are
+    carried that have a word for any value and no sensitivity of their own: a function of the model,
+    never of the user's value (DESIGN.md 2.6); as parameters none.
     """
 
     def ruled(disclose: str) -> frozenset[str]:
@@ -221,7 +222,8 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     guarded = {name: weight for name, weight in numbers("guard").items() if weight > 0}
     limits = Limits(**{key: values[key] for key in values.keys() & LIMITS})
     if model.population.weights is not None and "people" in values:
-        limits = replace(limits, k=max(values["people"], limits.k or 1), violations=0.0)
+        violations = min(FEW_PEOPLE, values.get("violations", FEW_PEOPLE))
+        limits = replace(limits, k=max(values["people"], limits.k or 1), violations=violations)
     able = (each for each in model.attributes if each.words and not each.sensitivity)
     worded = frozenset(each.name for each in able if ruling.carry == "words")
     return Terms(

@@ -49,14 +49,15 @@ def test_every_setting_is_for_deciding_or_said_not_to_be() -> None:
 
 
 def test_people_are_for_models_that_count_them() -> None:
-    """Then k holds as well, for everyone; a model of a survey's rows keeps k alone."""
+    """Then k holds as well, but for one in a thousand; a model of a survey's rows keeps k alone."""
     tables, population = MODEL.tables, MODEL.population
     weights = np.full(population.rows, 900.0)
     weighted = replace(tables, population=replace(population, weights=weights))
     for text, counted, estimated in (
-        ("k = 20\nviolations = 0.1\npeople = 500", (20, 0.1), (500, 0.0)),
-        ("k = 900\npeople = 500", (900, 0.0), (900, 0.0)),
-        ("people = 500", (None, 0.0), (500, 0.0)),
+        ("k = 20\nviolations = 0.1\npeople = 500", (20, 0.1), (500, 0.001)),
+        ("k = 900\npeople = 500", (900, 0.0), (900, 0.001)),
+        ("people = 500\nviolations = 0.0005", (None, 0.0005), (500, 0.0005)),
+        ("people = 500", (None, 0.0), (500, 0.001)),
         ("k = 20\nviolations = 0.1", (20, 0.1), (20, 0.1)),
     ):
         for model, expected in ((MODEL, counted), (replace(MODEL, tables=weighted), estimated)):
