@@ -10,7 +10,7 @@ from operator import getitem
 from typing import Any, NamedTuple
 
 from agent.errors import UsageError
-from policy.hosts import ANYBODY, HostPattern
+from policy.hosts import ANYBODY, KINDS, HostPattern
 from policy.match import GUARDED, Attributes, Rulebook, known, may
 from policy.read import with_typo_guard
 from policy.rules import SIGN, Layer, NamePattern, Policy, Rule, Words, is_group
@@ -29,7 +29,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+")
 class RuleScope:
     """The requests that a rule is for; a part that is None does not restrict it.
 
-    Each part is as `policy` has it: canonical, ``recipient`` a host pattern or a group.
+    Each part is as `policy` has it: canonical, ``recipient`` a host pattern, a group or a kind.
     """
 
     recipient: str | None = None
@@ -53,8 +53,8 @@ class RuleScope:
 
     def host(self, policy: Policy) -> str:
         """A host in the scope; one that no rule names if all are."""
-        if self.recipient is None:
-            return ANYBODY
+        if self.recipient is None or self.recipient in KINDS:
+            return KINDS.get(self.recipient or "", ANYBODY)
         named = is_group(self.recipient)
         pattern = policy.groups[self.recipient][0] if named else HostPattern.parse(self.recipient)
         return pattern.host
@@ -98,8 +98,9 @@ def check_day(scope: RuleScope, today: date) -> None:
 def check_group(scope: RuleScope, policy: Policy) -> None:
     """Raise UsageError where a group is named that a policy does not have."""
     name = scope.recipient
-    if name is not None and is_group(name) and name not in policy.groups:
-        raise UsageError.unknown("group", name, policy.groups)
+    groups = [*policy.groups, *KINDS]
+    if name is not None and is_group(name) and name not in groups:
+        raise UsageError.unknown("group", name, groups)
 
 
 def places(scope: RuleScope, policy: Policy) -> list[Rule]:
@@ -122,8 +123,8 @@ def checked_key(key: str) -> str:
         where = " under [daemon]" if key in DAEMON else ""
         hint = f"write it into the file by hand{where}; `reticent policy check` checks it"
         raise UsageError(f"{key!r} is not a setting of requests", hint)
-    if key == OLD:
-        raise UsageError(*REPLACED)
+    if key in REPLACED:
+        raise UsageError(*REPLACED[key])
     raise UsageError.unknown("setting", key, SETTINGS)
 
 

@@ -10,6 +10,8 @@ from typing import Any
 # What a query may be about: all that a topic is called, as `policy.rules.spoken` returns it, with
 # the probability.
 TopicProbabilities = Mapping[frozenset[str], float]
+# What the presets ask about once for each kind of recipient, as rules name it.
+ASKED_ONCE = ("@health", "debt", "religion", "orientation", "legal")
 
 
 @cache

@@ -29,6 +29,9 @@ _REFUSED = re.compile(
 Value = TypeVar("Value")
 LOCAL = "localhost"
 ANYBODY = "anybody.invalid"  # RFC 2606: nobody's name, so no rule for some recipients matches
+ASSISTANT, ENGINE, OTHER = "any assistant", "any search engine", "any other site"
+# The kinds of recipients, each with a host of that kind that no rule names.
+KINDS = {ASSISTANT: f"assistant.{ANYBODY}", ENGINE: f"engine.{ANYBODY}", OTHER: ANYBODY}
 HIGHEST_PORT = 65_535
 _SCHEME = re.compile(r"\A(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
 _PORT = re.compile(r"[0-9]{1,5}")

@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple
 
 from agent.errors import UsageError
 from policy.families import TopicProbabilities
-from policy.hosts import HostIndex, host_of
-from policy.rules import ANY, GROUP, SIGN, NamePattern, Policy, Pools, Reach, Rule, spoken
+from policy.hosts import OTHER, HostIndex, host_of
+from policy.rules import ANY, GROUP, KIND, SIGN, NamePattern, Policy, Pools, Reach, Rule, spoken
 from policy.services import Search, SearchEngine, engine_at, engines, home_of, usable
 from policy.settings import SETTINGS, Carry, Value
 
@@ -212,13 +212,15 @@ class Ruling:
     """What a policy decides about one request.
 
     ``host``: the recipient; ``pool``: who shares what it learns: its registered domain, or
-    ``@`` and its group; ``settings``: of the request, by key, where any rule or default has one;
-    ``attributes``: for each name asked about, the same of ``disclose``, ``sensitivity``, ``guard``;
-    ``carry``: how facts reach the recipient; ``known``: what each of the names goes by.
+    ``@`` and its group; ``kind``: one of KINDS; ``settings``: of the request, by key, where any
+    rule or default has one; ``attributes``: for each name asked about, the same of ``disclose``,
+    ``sensitivity``, ``guard``; ``carry``: how facts reach the recipient; ``known``: what each of
+    the names goes by.
     """
 
     host: str
     pool: str
+    kind: str
     settings: Verdicts
     attributes: Mapping[str, Verdicts]
     carry: Carry
@@ -231,6 +233,12 @@ class Ruling:
         name = engine_at(self.host) if verdict is None else str(verdict.value)
         return None if name is None else engines()[name]
 
+    def open_families(self, names: Iterable[str]) -> list[str]:
+        """The families of these attributes of which only a preset says that they wait."""
+        verdicts = (self.attributes[each]["disclose"] for each in names if each in self.known)
+        families = (each.rule.family for each in verdicts if each.value == "ask")
+        return [*filter(None, dict.fromkeys(families))]
+
 
 class Rulebook:
     """A policy made ready to be asked often, about the same attributes."""
@@ -242,6 +250,7 @@ class Rulebook:
         self._pools = Pools(policy.groups)
         self._ranks = _ranks(policy.rules, attributes)
         self._places = {rule: place for place, rule in enumerate(policy.rules)}
+        self._kinds = policy.kinds()
         self._hosts = HostIndex((each, rule) for rule in policy.rules for each in rule.recipients)
         self._groups: dict[str, list[Rule]] = {}
         for rule in policy.rules:
@@ -264,7 +273,7 @@ class Rulebook:
         ``recipient``: a host or an address; ``today``: for rules that expire; ``topics``: what the
         query may be about. UsageError where the recipient is not a host.
         """
-        host, pool, reached = self._recipient(recipient)
+        host, pool, kind, reached = self._recipient(recipient)
         words = spoken(query) if any(rule.queries for rule, _ in reached) else ""
         matched = []
         for rule, rank in reached:
@@ -279,7 +288,7 @@ class Rulebook:
             matched.append(Matched(self._places[rule], rule, *specific))
         settings, attributes = self._verdicts(tuple(sorted(matched)))
         carry: Carry = settings["carry"].value  # type: ignore[assignment]  # as it was read
-        return Ruling(host, pool, settings, attributes, carry, self._known)
+        return Ruling(host, pool, kind, settings, attributes, carry, self._known)
 
     def _decided(self, matched: tuple[Matched, ...]) -> tuple[Verdicts, Mapping[str, Verdicts]]:
         """Decide about the request and each attribute; ``matched``: what need not always hold."""
@@ -299,8 +308,8 @@ class Rulebook:
         nothing = self.match(recipient, "", today).settings["nothing"]
         return nothing.rule if nothing.value is True else None
 
-    def _reached(self, recipient: str) -> tuple[str, str, tuple[tuple[Rule, int], ...]]:
-        """Find its host, whom that pools with, and the rules for it that need not always hold."""
+    def _reached(self, recipient: str) -> tuple[str, str, str, tuple[tuple[Rule, int], ...]]:
+        """Find its host, its pool, its kind, and the rules for it that need not always hold."""
         if recipient in self.policy.groups:
             raise UsageError(f"{recipient!r} is a group", "name one of its members")
         host = host_of(recipient)
@@ -308,9 +317,10 @@ class Rulebook:
         ranks: dict[Rule, int] = {}
         for rule, rank in self._hosts.find(host):  # the most specific first
             ranks.setdefault(rule, rank)
-        for rule in self._groups.get(pool.removeprefix(SIGN), ()) if SIGN in pool else ():
-            ranks.setdefault(rule, GROUP)
-        return host, pool, (*ranks.items(), *((rule, ANY) for rule in self._anywhere))
+        kind = next((each for each, _ in self._kinds.find(host)), OTHER)
+        for name, rank in ((pool[1:] if SIGN in pool else "", GROUP), (kind, KIND)):
+            ranks = dict.fromkeys(self._groups.get(name, ()), rank) | ranks
+        return host, pool, kind, (*ranks.items(), *((rule, ANY) for rule in self._anywhere))
 
     def searches(self, today: date) -> Iterator[Search]:
         """Yield the searches that browsers can use, of recipients that get anything.

@@ -139,7 +139,7 @@ def keeps(rule: Rule, policy: Policy) -> bool:
     """
     if rule.layer is not Layer.FILE:
         return False
-    if any("model" in each.settings and not each.lasting for each in policy.rules):
+    if any("population" in each.settings and not each.lasting for each in policy.rules):
         return False
     return rule.withholds
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import IntEnum
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import NamedTuple
 
 from agent.errors import UsageError
-from policy.families import families
-from policy.hosts import LOCAL, HostIndex, HostPattern, site_of
-from policy.services import engine_at, engines
+from policy.families import ASKED_ONCE, families
+from policy.hosts import ASSISTANT, ENGINE, KINDS, LOCAL, HostIndex, HostPattern, site_of
+from policy.services import assistants, engine_at, engines
 from policy.settings import DEFAULTS, DaemonSettings, Value
 
 EXACT = 1 << 20  # more specific than any pattern
@@ -28,7 +29,8 @@ _BREAK = "\u200b"  # of a word, which is not seen
 _NAMING = "#+"  # as in c++ and c#
 KeyPath = tuple[str | int, ...]
 ANY = 0  # the rank of a part that a rule leaves out
-GROUP = 1  # the rank of a group: below that of any domain
+KIND = 1  # the rank of a kind of recipient: below that of any group
+GROUP = 2  # the rank of a group: below that of any domain
 Groups = Mapping[str, tuple[HostPattern, ...]]
 SIGN = "@"  # before the name of a group, where a host may stand as well
 
@@ -260,6 +262,12 @@ class Rule:
         stricter = own.get("nothing") is True or own.get("disclose") in {"never", "ask"}
         return stricter or any(float(own.get(key, 0)) > 0 for key in ("sensitivity", "guard"))
 
+    @property
+    def family(self) -> str | None:
+        """The family of ASKED_ONCE that it is about, if a preset has it."""
+        texts = {each.text for each in self.attributes if self.layer is Layer.PRESET}
+        return next(filter(texts.__contains__, ASKED_ONCE), None)
+
     def is_over(self, today: date) -> bool:
         """Whether its last day has passed."""
         return self.expires is not None and self.expires < today
@@ -289,8 +297,22 @@ class Policy:
     @property
     def models(self) -> frozenset[str]:
         """The names of all models that rules choose."""
-        chosen = (rule.settings.get("model") for rule in self.rules)
+        chosen = (rule.settings.get("population") for rule in self.rules)
         return frozenset(str(name) for name in chosen if name is not None)
+
+    def kinds(self) -> HostIndex[str]:
+        """The kind of each recipient but for any other site: by a rule, or by what it is."""
+        domains = chain.from_iterable(each.domains for each in engines().values())
+        kinds = {
+            ASSISTANT: [*map(HostPattern, (KINDS[ASSISTANT], *assistants()))],
+            ENGINE: [*map(HostPattern, (KINDS[ENGINE], *domains))],
+        }
+        for rule in self.rules:
+            is_assistant = rule.settings.get("assistant") is True
+            if is_assistant or rule.settings.keys() & {"search", "engine"}:
+                kind = kinds[ASSISTANT if is_assistant else ENGINE]
+                kind += chain(rule.recipients, *(self.groups.get(e, ()) for e in rule.groups))
+        return HostIndex((each, kind) for kind, patterns in kinds.items() for each in patterns)
 
 
 DEFAULT_RULE = Rule("the defaults", DEFAULTS, Layer.DEFAULTS, "reticent")

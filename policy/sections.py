@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from agent.errors import Problem, UsageError, nearest
-from policy.hosts import LOCAL, HostPattern, host_of, site_of, suffixes
+from policy.hosts import KINDS, LOCAL, HostPattern, host_of, site_of, suffixes
 from policy.rules import Groups, KeyPath, Layer, NamePattern, Rule, Words, is_group, topic_pattern
-from policy.settings import DAEMON, LEVELS, OLD, REPLACED, SETTINGS, DaemonSettings, Setting, Value
+from policy.settings import DAEMON, LEVELS, REPLACED, SETTINGS, DaemonSettings, Setting, Value
 from policy.toml_text import line_of, lines_of
 
 FORMAT = 1
@@ -104,8 +104,8 @@ class SectionReader:
             elif key in TOP_KINDS or key in DAEMON:
                 hint = "move it under [daemon]" if key in DAEMON else TOP
                 self.add(place, f"{key!r} does not belong here", hint)
-            elif key == OLD:
-                self.add(place, *REPLACED)
+            elif key in REPLACED:
+                self.add(place, *REPLACED[key])
             else:
                 self.unknown(place, "key", key, kinds)
         return values
@@ -342,8 +342,8 @@ def _recipients(
         path, given, lambda each: each if is_group(each) else HostPattern.parse(each)
     )
     for name in listed:
-        if isinstance(name, str) and name not in reader.groups:
-            reader.unknown(path, "group", name, reader.groups)
+        if isinstance(name, str) and name not in {*reader.groups, *KINDS}:
+            reader.unknown(path, "group", name, [*reader.groups, *KINDS])
     return listed
 
 
@@ -422,5 +422,5 @@ TOP_KINDS: dict[str, Kind] = {
 MISPLACED = {
     "attribute": ("attributes", ("request", "recipient")),
     "query": ("queries", ("recipient",)),
-    "topic": ("topics", ("recipient", "model")),
+    "topic": ("topics", ("recipient",)),
 }

@@ -87,6 +87,13 @@ def engine_at(host: str) -> str | None:
     return _names().get(site_of(host))
 
 
+@cache
+def assistants() -> tuple[str, ...]:
+    """The recipients of the well-known assistants."""
+    table = msgspec.toml.decode((files("policy") / "assistants.toml").read_text("utf-8"))
+    return tuple(each["recipient"] for each in table["assistant"])
+
+
 def codes(name: str) -> tuple[str, ...]:
     """The values of an attribute that any engine documents, in their order."""
     parameters = [each for engine in engines().values() for each in engine.parameters]

@@ -65,11 +65,16 @@ Program = Annotated[
 # How sensitive a fact is, in bits, by whom one would tell it: the levels 1 to 5.
 LEVELS = dict(zip(get_args(Whom), (0.02, 0.05, 0.12, 0.3, 0.6), strict=True))
 Bits = Annotated[FromZero | Whom, Meta(description=f"bits from 0, or one of {', '.join(LEVELS)}")]
-OLD = "lambda"  # a setting of older policies, with what came of it and how to mend the file
-REPLACED = (
-    f"{OLD!r} is replaced by the price of being one of only 1,000 people",
-    "`reticent policy set anonymity_price=0.5` takes it out, wherever it stands",
-)
+OLD = "lambda"
+# Keys of older policies, each with what came of it and how to mend the file.
+REPLACED = {
+    OLD: (
+        f"{OLD!r} is replaced by the price of being one of only 1,000 people",
+        "`reticent policy set anonymity_price=0.5` takes it out, wherever it stands",
+    ),
+    "model": ("'model' is now called 'population'", "write population = in its place"),
+    "prompts_per_hour": ("it is now 'questions_per_day'", "write questions_per_day = 1"),
+}
 LARGER, SMALLER = 1, -1  # which values are stricter; of choices, the later are larger
 
 
@@ -134,7 +139,7 @@ SETTINGS = _by_key(
     ("nothing", Switch, "request", LARGER, False, "Whether the answer is always empty."),
     ("unknown_queries", Unknown, "recipient", LARGER, "nothing", "What an unknown query carries."),
     ("memory", Memory, "recipient", LARGER, "remembers", "Whether a recipient keeps what it gets."),
-    ("model", Name, "request", None, None, "Which model decides."),
+    ("population", Name, "recipient", None, None, "Which model alone decides and counts people."),
     ("search", Address, "recipient", None, None, "Where browsers find a search."),
     ("carry", Carry, "recipient", None, "header", "How a search carries facts."),
     ("engine", Engine, "recipient", None, None, "Which engine it is, by whose parameters."),
@@ -151,13 +156,13 @@ class DaemonSettings:
     """The settings in `[daemon]`, or the defaults.
 
     ``lock_after_minutes``: without a command or a search of the user's; 0 means `LONGEST_MINUTES`;
-    ``prompts_per_hour``: how many reviews may open by themselves; ``clicks``: whether browsers may
-    tell which results are visited; ``prompt``: where the user is asked; ``pinentry``: the program
-    of its dialogs, empty for the first that is found.
+    ``questions_per_day``: how many reviews the user is notified of; ``clicks``: whether browsers
+    may tell which results are visited; ``prompt``: where the user is asked; ``pinentry``: the
+    program of its dialogs, empty for the first that is found.
     """
 
     lock_after_minutes: float = 15.0
-    prompts_per_hour: int = 6
+    questions_per_day: int = 1
     clicks: bool = False
     prompt: Prompt = "terminal"
     pinentry: str = ""
@@ -165,7 +170,7 @@ class DaemonSettings:
 
 DAEMON = _by_key(
     ("lock_after_minutes", Minutes, "daemon", None, None, "Idle minutes until it locks; 0 is 480."),
-    ("prompts_per_hour", Whole, "daemon", None, None, "Reviews an hour that open unasked."),
+    ("questions_per_day", Whole, "daemon", None, None, "Questions a day that you are told of."),
     ("clicks", Switch, "daemon", None, None, "Whether browsers tell which results you visit."),
     ("prompt", Prompt, "daemon", None, None, "Whether dialogs ask you, or the terminal alone."),
     ("pinentry", Program, "daemon", None, None, "The program of these dialogs."),

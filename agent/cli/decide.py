@@ -131,7 +131,7 @@ def _model(rules: Policy, request: tuple[str, str, Any], path: Path | None) -> M
     """Read the model of a file or that a policy asks for, by default the world of the shipped."""
     if path is not None:
         return read_model(path, rules.trusted_keys)
-    verdict = Rulebook(rules, {}).match(*request).settings.get("model")
+    verdict = Rulebook(rules, {}).match(*request).settings.get("population")
     if verdict is not None and verdict.value not in SHIPPED:
         what = f"{verdict.rule.name!r} asks for the model {verdict.value!r}"
         raise UsageError(what, "name its file with --model")

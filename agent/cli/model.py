@@ -85,13 +85,14 @@ def model() -> None:
 def add(file: Path) -> Output:
     """Add the model M, with its signature, to the models in use.
 
-    If the policy has trusted_keys, it must be signed with one of them. Decisions use it where the
-    policy says model = "NAME", the name of the file without its ending.
+    If the policy has trusted_keys, it must be signed with one of them. It is used beside the
+    others, and alone where the policy says population = "NAME", the name of the file without its
+    ending.
     """
     place = file.absolute()
     added = _registry().add(place, trusted_keys(), datetime.now(UTC))
     _have_daemon_look()
-    use = f'Decisions use it where the policy says model = "{added.name}".'
+    use = f'It decides alone where the policy says population = "{added.name}".'
     return Output(added, paragraph(f"Added {added.name}. {use}"))
 
 

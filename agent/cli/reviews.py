@@ -33,6 +33,11 @@ OFFERS = (
     "What a recipient asks for is settled for good, or with --days. If you approve, it gets no "
     "more than that, as far as the policy allows; if you deny, it gets nothing, by a rule."
 )
+ONCE = (
+    "Facts that you are asked about once can be settled for all recipients of a kind: "
+    "`reticent approve ID --family` or `reticent deny ID --family` writes a rule. To be asked each "
+    "time: `reticent policy set disclose=ask --attribute {} --recipient {!r}`."
+)
 ASSISTANTS = (
     "Where you approve a chat box, the popup offers a line about you for it, which leaves once you "
     "confirm it there; if you deny, nothing changes."
@@ -43,6 +48,7 @@ MEANINGS = (
 F = TypeVar("F", bound=Callable[..., Any])
 ALWAYS = "For good, not only for the next request; written into the policy."
 DAYS = "For N days; written into the policy."
+FAMILY = "For all facts of their families and all recipients of this kind, for good."
 
 
 def waiting_page() -> Output:
@@ -55,6 +61,8 @@ def waiting_page() -> Output:
     kinds = {"assistant" if each.address else each.kind for each in pending}
     texts = {"ask": HOW, "offer": OFFERS, "assistant": ASSISTANTS, "means": MEANINGS}
     how = [paragraph(text) for kind, text in texts.items() if kind in kinds]
+    once = next((each for each in pending if each.families), None)
+    how += [] if once is None else [paragraph(ONCE.format(once.families[0], once.whom))]
     text = page(f"{counted(len(pending), 'request')} {verb} for you.", facts(lines), *how)
     return Output({"waiting": pending}, text if pending else "Nothing waits for you.")
 
@@ -84,6 +92,7 @@ def word_options(command: F) -> F:
     @option("--days", click.IntRange(1, MOST_DAYS), "N", DAYS)
     @click.option("--always", is_flag=True, help=ALWAYS)
     @click.option("--everyone", is_flag=True, help="For every recipient, not this one.")
+    @click.option("--family", is_flag=True, help=FAMILY)
     @wraps(command)
     def worded(
         which: str,
@@ -92,14 +101,17 @@ def word_options(command: F) -> F:
         *,
         always: bool,
         everyone: bool,
+        family: bool,
         **more: Any,  # noqa: ANN401  (of the command)
     ) -> object:
         if always and days:
             raise UsageError("--days does not go with --always", "choose one of them")
+        if family and (days or everyone or names or not which.isdecimal()):
+            raise UsageError("--family goes with an ID and nothing else", "name one that waits")
         word = Word(
             disclose="auto",
             lasting="always" if always else "days" if days else "once",
-            about="everyone" if everyone else "recipient",
+            about="family" if family else "everyone" if everyone else "recipient",
             names=[*dict.fromkeys(each for listed in names for each in names_in(listed))] or None,
             days=days,
         )

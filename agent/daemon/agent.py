@@ -157,13 +157,13 @@ class Agent:
         self.silent_requests.note(entry, answer)
         self.bus.publish("answer", entry)
 
-    def model_for(self, host: str, query: str, now: datetime) -> Model:
-        """Find the model that the policy chooses for a request.
+    def model_for(self, host: str, now: datetime) -> Model:
+        """Find the model that decides for a recipient.
 
         UsageError if there is none, ModelError if it must not be used.
         """
         in_use = self.rules.active
-        name, _ = in_use.route(host, query, now.date())
+        name, _ = in_use.route(host, now.date())
         return self.registry.of(name, in_use.keys, now)
 
     def usable_models(self, now: datetime) -> list[Model]:

@@ -137,6 +137,7 @@ def status(now: datetime, agent: Agent) -> Status:
     agent.guard()
     policy, models = agent.rules.status(), agent.registry.status(agent.rules.active.keys, now)
     vault, notice = agent.vault, set_aside_notice(agent.place)
+    waiting = agent.consent.reviews(now)
     return Status(
         version=__version__,
         process=os.getpid(),
@@ -146,7 +147,8 @@ def status(now: datetime, agent: Agent) -> Status:
         lock_after_minutes=agent.rules.active.daemon.lock_after_minutes,
         policy=policy,
         models=models,
-        waiting=len(agent.consent.reviews(now)),
+        waiting=len(waiting),
+        raised=sum(each.raised or each.kind != "ask" for each in waiting),
         entries=None if vault is None else vault.ledger.count,
         notes=[*_status_notes(agent, models, now)],
         notice=None if notice is None else ": ".join(notice),
@@ -232,7 +234,7 @@ class Api:
             lambda word, number: self.call("verdict", word, id=number),
             os.environ,
         )
-        agent.locking, agent.unlocked = self.prompts.locked, self.prompts.end
+        agent.locking = agent.unlocked = self.prompts.end
 
     def refresh(self) -> None:
         """Read the policy again, and look at the models."""

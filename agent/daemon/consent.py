@@ -5,7 +5,7 @@ A word that lasts is written into the policy; one for the next request is a pref
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -19,10 +19,10 @@ from agent.decision.values import Decision
 from agent.errors import LockedError, RefusedError, UsageError
 from agent.vault.store import Items
 from agent.wire.decide import Ask
-from agent.wire.policy import Review, Ruled, Word
+from agent.wire.policy import Disclose, Review, Ruled, Word
 from agent.wire.state import Site
 from agent.words.figures import listed
-from policy.amend import with_assistant, without_refusals
+from policy.amend import RuleScope, with_assistant, without_refusals
 from policy.hosts import host_of, site_of
 from policy.match import NO_TOPICS, Rulebook, Ruling, known
 from policy.rules import Policy, Rule
@@ -48,6 +48,7 @@ class Consent:
         self._offers: Offers | None = None
         self._sites = lru_cache(1)(reviews.sites)  # until any of its arguments changes
         self._waiting, self.preferences = Waiting(), Preferences()
+        self._raised = dict[date, int]()  # of how many questions the user was notified, by day
         self._latest: tuple[str, Callable[[], str]] | None = None  # change, and what reverts it
         self._followed: object = None  # the rules by which the reviews still wait
 
@@ -113,11 +114,13 @@ class Consent:
     ) -> Review | None:
         """Queue what waits, even if the answer cannot be recorded later: it was asked for.
 
-        ``model``: that decided. Returns the review if it is new.
+        ``model``: that decided. Returns the review if the user is to be notified of it: it is new,
+        and one of the first of the day, of so many as the policy says.
         """
-        pending = decision.pending
+        pending, today = decision.pending, now.date()
         if pending is None or not decision.waiting:
             return None
+        count = self._raised.get(today, 0)
         review = Review(
             id=0,
             kind="ask",
@@ -129,8 +132,12 @@ class Consent:
             model=model,
             more_bits=pending.utility - decision.figures.utility,
             people_left=pending.people_left,
+            raised=count < self._active().daemon.questions_per_day,
         )
-        return self.queue(review)
+        new = self.queue(review)
+        is_raised = new is not None and new.raised
+        self._raised = {today: count + is_raised}
+        return new if is_raised else None
 
     def answered(self, decision: Decision, ruling: Ruling) -> None:
         """Use up preferences, now that an answer relies on them."""
@@ -141,8 +148,9 @@ class Consent:
         self._waiting = reviews.expired(self._waiting, now)
         if self._followed != (self._active(), now.date()):
             self._followed = self._active(), now.date()
-            self._waiting = reviews.narrowed(self._waiting, lambda each: self._current(each, now))
-        return [*self._waiting.reviews.values()]
+            current = partial(self._current, now, self._active())
+            self._waiting = reviews.narrowed(self._waiting, current)
+        return [self._with_families(each, now) for each in self._waiting.reviews.values()]
 
     def offer(self, review: Review) -> Review | None:
         """Queue what a recipient says it can use; returns the review if it is new.
@@ -182,20 +190,20 @@ class Consent:
         """
         self.reviews(now)
         before = self._waiting, self.preferences
-        review = self._waiting.find(number)
+        review = self._with_families(self._waiting.find(number), now)
         pool = self._active().pool_of(review.recipient)
         reviews.check_answer(review, word, pool)
+        if word.about == "family":
+            return self._rule_families(review, word.disclose, now)
         word = changed(word, names=word.names or review.names)
         wanted = self._instruction(word, review.recipient, now, review.query)
         settled = None if review.kind == "offer" else frozenset(wanted.names)
         apply = self._apply if settled else partial(self._settle, review)
         ruled, revert = apply(wanted, word.lasting, now)
         self._waiting = reviews.settled(self._waiting, number, settled)
-        verb = "Approved" if wanted.approves else "Denied"
         to = "everyone" if wanted.everyone else pool
-        self._can_undo(
-            f"{verb} {review.address or f'{listed(wanted.names)} for {to}'}", before, revert
-        )
+        what = review.address or f"{listed(wanted.names)} for {to}"
+        self._can_undo(f"{'Approved' if wanted.approves else 'Denied'} {what}", before, revert)
         return ruled
 
     def override(self, word: Word, now: datetime) -> Ruled:
@@ -205,7 +213,7 @@ class Consent:
         guarded or the recipient gets nothing, where a rule decides that none of ours can beat, or
         the policy cannot be written.
         """
-        if not word.names or word.recipient is None:
+        if not word.names or word.recipient is None or word.about == "family":
             raise UsageError("the word is about nothing", "name attributes and a recipient")
         wanted = self._instruction(word, host_of(word.recipient), now)
         self.reviews(now)
@@ -213,11 +221,8 @@ class Consent:
         pool = None if wanted.everyone else self._active().pool_of(wanted.host)
         ruled, revert = self._apply(wanted, word.lasting, now)
         if word.disclose != "ask":
-            names = {
-                name: wanted.names[name]
-                for name in {*wanted.names}.difference(ruled.without_effect)
-            }
-            called = replace(wanted, names=names).called
+            effective = {*wanted.names}.difference(ruled.without_effect)
+            called = replace(wanted, names={e: wanted.names[e] for e in effective}).called
             self._waiting = reviews.cleared(self._waiting, called, pool)
         what = f"Set {listed(wanted.names)} to {word.disclose} for {pool or 'everyone'}"
         self._can_undo(what, before, revert)
@@ -375,11 +380,10 @@ class Consent:
             return with_assistant(text, site, address, until)
 
         def check(after: Policy) -> None:
-            book = Rulebook(after, {})
-            if address and address.rstrip("/") not in dict(book.assistants(today)).values():
+            origins = dict(Rulebook(after, {}).assistants(today)).values()
+            if address and address.rstrip("/") not in origins:
                 what = "this would have no effect: another rule decides about this assistant"
-                hint = f"`reticent policy show --recipient {site}` names it"
-                raise UsageError(what, hint)
+                raise UsageError(what, f"`reticent policy show --recipient {site}` names it")
 
         edit = rewrite(self._path, change, check)
         written = Rulebook(edit.after, {}).match(site, "", today).settings
@@ -397,16 +401,36 @@ class Consent:
         offers.keep(site, approved)
         return partial(offers.keep, site, before)
 
-    def _current(self, review: Review, now: datetime) -> Collection[str] | None:
-        """Name what a review still asks about, None for all of it."""
-        active = self._active()
-        model = next((each for each in active.models if each.id == review.model), None)
-        book = None if model is None else active.book(model)
-        if book is None or review.kind != "ask":
+    def _rule_families(self, review: Review, value: Disclose, now: datetime) -> Ruled:
+        """Write what is wanted of the families of a review, for its kind of recipient, for good."""
+        before, active = (self._waiting, self.preferences), self._active()
+        scopes = [RuleScope(recipient=review.whom, attribute=each) for each in review.families]
+        edit = rewrite(self._path, partial(instructions.with_rulings, scopes, value))
+        after = ActivePolicy(edit.after, active.models, active.read)
+        self._waiting = reviews.narrowed(self._waiting, partial(self._current, now, after))
+        what = f"Set {listed(review.families)} to {value} for {review.whom}"
+        self._can_undo(what, before, partial(restore, self._path, edit))
+        return changed(IN_MEMORY, written=listed(each.title for each in scopes))
+
+    def _with_families(self, review: Review, now: datetime) -> Review:
+        """Say which families of facts one word settles for all recipients of a review's kind."""
+        ruling = self._ruling(now, self._active(), review)
+        if ruling is None or not (families := ruling.open_families(review.names)):
+            return review
+        return changed(review, families=families, whom=ruling.kind)
+
+    def _ruling(self, now: datetime, active: ActivePolicy, review: Review) -> Ruling | None:
+        """Apply rules to the request of a review; None where none are about its facts."""
+        named = (each for each in active.models if each.id == review.model)
+        book = next(map(active.book, named), None)
+        if book is None:
             return None
-        topics = active.topics(review.query)
-        ruling = book.match(review.recipient, review.query, now.date(), topics)
-        if ruling.pool != review.pool:  # an answer to it reports that change
+        return book.match(review.recipient, review.query, now.date(), active.topics(review.query))
+
+    def _current(self, now: datetime, used: ActivePolicy, review: Review) -> Collection[str] | None:
+        """Name what a review still asks about, None for all of it."""
+        ruling = self._ruling(now, used, review)
+        if ruling is None or ruling.pool != review.pool:  # an answer to it reports that change
             return None
         rest = [e for e in review.names if ruled_of(ruling, e) == "ask" or e not in ruling.known]
         return None if len(rest) == len(review.names) else rest

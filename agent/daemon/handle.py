@@ -139,7 +139,7 @@ def _read(
         raise UndecidedError("not https")
     if policy.policy is None:
         raise UndecidedError("no policy")
-    name, addresses = policy.route(ask.recipient, ask.query, today)
+    name, addresses = policy.route(ask.recipient, today)
     if addresses and not parameters:
         raise UndecidedError("parameters only")
     try:

@@ -211,6 +211,13 @@ def with_block(text: str, policy: Policy, host: str, until: date | None = None) 
     return with_settings(text, policy, where, {"nothing": True})
 
 
+def with_rulings(scopes: Iterable[RuleScope], value: Disclose, text: str, policy: Policy) -> str:
+    """Write a word into a policy for each of some scopes; UsageError as in `rewritten`."""
+    for where in scopes:
+        text = with_settings(text, read(text, policy.source, preset), where, {SHORT: value})
+    return text
+
+
 def with_instruction(text: str, policy: Policy, word: Instruction, today: date) -> str:
     """Write into a policy what the user wants, comments kept.
 
@@ -233,24 +240,17 @@ def with_instruction(text: str, policy: Policy, word: Instruction, today: date) 
             continue
         others = [each for each in rule["attribute"] if each not in called]
         rules[place] = {**rule, "attribute": others} if others else None
-    if word.everyone and word.until is None:
-        return _with_entries(rewritten(text, document), policy, word, names)
+    if word.everyone and word.until is None:  # the entries of its attributes
+        entries = {*document.get("attributes", ())}
+        own = (sorted(entries & word.names[name].names) or [name] for name in names)
+        scopes = [RuleScope(attribute=each) for each in chain.from_iterable(own)]
+        return with_rulings(scopes, word.disclose, rewritten(text, document), policy)
     if alike is not None:
         rules[alike]["attribute"] = [*dict.fromkeys((*rules[alike]["attribute"], *names))]
     elif names:
         title = free_name(document, title_of(new))
         document.setdefault("rule", []).append({"name": title, **new})
     return rewritten(text, document)
-
-
-def _with_entries(text: str, policy: Policy, word: Instruction, names: Iterable[str]) -> str:
-    """Write a word for everyone and for good: the entries of its attributes."""
-    for name in names:
-        entries = parsed(text).get("attributes", {}).keys() & word.names[name].names
-        for each in sorted(entries) or [name]:
-            policy = read(text, policy.source, preset)
-            text = with_settings(text, policy, RuleScope(attribute=each), {SHORT: word.disclose})
-    return text
 
 
 def outcome(policy: Policy, word: Instruction, today: date) -> Ruled:

@@ -84,7 +84,7 @@ def attributes(now: datetime, agent: Agent) -> list[wire.AttributeStatus]:
     where the model cannot be used.
     """
     in_use = agent.rules.active
-    model = agent.model_for(ANYBODY, "", now)
+    model = agent.model_for(ANYBODY, now)
     lines = {} if in_use.policy is None else lines_of(in_use.policy.text)
     others = (each for each in agent.known_models(now) if each is not model)
     facts = Concepts((model, *others)).kinds
@@ -145,7 +145,7 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
     written = rewrite(agent.rules.path, change, lambda after: check_guards(after, models))
     policy = written.after
     try:
-        model = agent.model_for(where.host(policy), where.words(), now)
+        model = agent.model_for(where.host(policy), now)
         names = attributes_of((model, *models), [model])
     except (ModelError, UsageError):
         names = {}

@@ -159,7 +159,8 @@ class ActivePolicy:
         rules = () if policy is None else policy.rules
         self._topical = policy is not None and policy.names_topics
         self._routes = any(
-            "model" in rule.settings or rule.settings.get("carry") == "parameters" for rule in rules
+            "population" in rule.settings or rule.settings.get("carry") == "parameters"
+            for rule in rules
         )
         self.limits = repr(
             [
@@ -188,16 +189,16 @@ class ActivePolicy:
             book = self._books[key] = rulebook(self.policy, model, self.models)
         return book
 
-    def route(self, recipient: str, query: str, today: date) -> tuple[str | None, bool]:
-        """Name the model that decides a request, None for the shipped one.
+    def route(self, recipient: str, today: date) -> tuple[str | None, bool]:
+        """Name the population of a recipient, None for that of the world of all models in use.
 
         And say whether the recipient gets parameters in its address, and nothing else. UsageError
         if it is not a host.
         """
         if self.recipients is None or not self._routes:
             return None, False
-        ruling = self.recipients.match(recipient, query, today)
-        verdict = ruling.settings.get("model")
+        ruling = self.recipients.match(recipient, "", today)
+        verdict = ruling.settings.get("population")
         return None if verdict is None else str(verdict.value), ruling.carry == "parameters"
 
     def terms(

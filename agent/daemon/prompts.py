@@ -246,11 +246,9 @@ async def opened(
 
 TRUSTED: frozenset[Asker] = frozenset({"user", "assistant"})
 AFTER_NOT_NOW = 600.0  # seconds without a dialog for the passphrase, after "not now"
-HOUR = BETWEEN = 3600.0  # seconds between two about the same pool
 TRIES = 3
 TITLE = "Reticent"
 DECISIONS: Mapping[int, Disclose] = {0: "never", DECLINED: "auto"}  # by what a button replies
-PASSPHRASE = ""  # stands for no pool
 
 
 class Prompts:
@@ -269,8 +267,8 @@ class Prompts:
         self._screen = {name: screen[name] for name in PASSED if name in screen}
         self._task: asyncio.Task[None] | None = None
         self._dialog: Dialog | None = None
-        self._next: dict[str, float] = {}  # by pool, when the next may open
-        self._shown: list[float] = []  # when one did, within the last hour
+        self._next = -inf  # when the next for the passphrase may open
+        self._shown = set[int]()  # the reviews that one was about
 
     def use(self, screen: Mapping[str, str]) -> None:
         """Open dialogs on another screen from now on; only for callers on control."""
@@ -280,16 +278,11 @@ class Prompts:
 
     def end(self) -> None:
         """Close the dialog that is open, since nothing can come of it: nobody said "not now"."""
-        self._next.pop(PASSPHRASE, None)
+        self._next = -inf
         if self._dialog is not None:
             self._dialog.end()
         elif self._task is not None:
             self._task.cancel()  # its program is only starting
-
-    def locked(self) -> None:
-        """Close the dialog, and forget whom it was about."""
-        self._next.clear()
-        self.end()
 
     def after(self, ask: Ask, answer: Answer, by: Asker, now: datetime) -> None:
         """Open a dialog if this answer gives reason for one, and now is the time."""
@@ -297,29 +290,19 @@ class Prompts:
         if by not in TRUSTED or busy or not shows(self._screen):
             return
         consent = self._agent.consent
-        if answer.code == "locked" and self._is_time(PASSPHRASE):
+        if answer.code == "locked" and self._clock() >= self._next:
             with suppress(UsageError):  # not a host, which nobody has looked at yet
                 refused = consent.refused_by(ask.recipient, now) or in_clear(ask.recipient)
                 if self._agent.place.vault.exists() and not refused:
                     self._begin(partial(self._ask_passphrase, host_of(ask.recipient)))
-        elif answer.summary is not None and self._is_time(answer.summary.pool):
+        elif answer.summary is not None and answer.summary.pending:
             pool, pending = answer.summary.pool, {*answer.summary.pending}
-            self._shown = [each for each in self._shown if self._clock() - each < HOUR]
-            if len(self._shown) >= self._agent.rules.active.daemon.prompts_per_hour:
-                return
             for review in consent.reviews(now):
-                own = (review.kind, review.pool) == ("ask", pool) and {*review.names} <= pending
-                if own:
-                    self._wait(pool, BETWEEN)
-                    self._shown.append(self._clock())
+                own = review.raised and review.pool == pool and {*review.names} <= pending
+                if own and review.id not in self._shown:
+                    self._shown.add(review.id)
                     self._begin(partial(self._ask_word, review, answer.summary.titles))
                     break
-
-    def _is_time(self, pool: str) -> bool:
-        return self._clock() >= self._next.get(pool, -inf)
-
-    def _wait(self, pool: str, seconds: float) -> None:
-        self._next[pool] = self._clock() + seconds
 
     def _begin(self, ask: Callable[[], Awaitable[None]]) -> None:
         async def run() -> None:
@@ -334,7 +317,7 @@ class Prompts:
 
     async def _ask_passphrase(self, host: str) -> None:
         """Ask for the passphrase, and open the vault with it."""
-        self._wait(PASSPHRASE, AFTER_NOT_NOW)
+        self._next = self._clock() + AFTER_NOT_NOW
         async with opened(chosen(self._agent.rules.active.daemon), self._screen, TITLE) as dialog:
             self._dialog = dialog
             await dialog.tell("SETPROMPT", "Passphrase:")
@@ -344,7 +327,7 @@ class Prompts:
                 if dialog.over:
                     break
                 if reply.error:
-                    self._wait(PASSPHRASE, AFTER_NOT_NOW)
+                    self._next = self._clock() + AFTER_NOT_NOW
                     break
                 secret = reply.data.decode("utf-8", "surrogateescape")
                 del reply
@@ -365,5 +348,4 @@ class Prompts:
             disclose = DECISIONS.get(reply.error)
             if disclose is not None and not dialog.over:
                 names = review.names[: notices.DIALOG_NAMES]
-                word = Word(disclose=disclose, names=names, recipient=review.pool)
-                self._settle(word, review.id)
+                self._settle(Word(disclose=disclose, names=names, recipient=review.pool), review.id)

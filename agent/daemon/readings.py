@@ -23,7 +23,7 @@ from policy.hosts import ANYBODY, host_of
 
 def topics(ask: Ask, now: datetime, agent: Agent) -> list[Reading]:
     """List all topics of the model that reads a request, the likeliest first."""
-    model = _model(ask.recipient, ask.query, now, agent)
+    model = agent.model_for(ask.recipient, now)
     candidates = agent.reader.read(model, ask.query).candidates
     sure = {each.query: each.probability for each in candidates}
     listed = (
@@ -45,7 +45,7 @@ def correct(body: ReadingEdit, now: datetime, agent: Agent) -> Corrected:
         raise LockedError
     models = agent.models_by_id(now)
     text, host, then = _subject(body, agent, models)
-    reader, before = _model(host, text, now, agent), corrections.of(text)
+    reader, before = agent.model_for(host, now), corrections.of(text)
 
     def read() -> Reading | None:
         return read_by(agent.reader.read(reader, text), reader)
@@ -116,11 +116,6 @@ def _subject(
     entry = agent.disclosure(body.entry)
     then = reading_of(entry.read_as, entry.model, models, entry.probability)
     return entry.query, entry.host, then
-
-
-def _model(host: str, text: str, now: datetime, agent: Agent) -> Model:
-    name, _ = agent.rules.active.route(host, text, now.date())
-    return agent.registry.of(name, agent.rules.active.keys, now)
 
 
 def _named(wanted: str, every: Sequence[Reading]) -> Reading:

@@ -113,15 +113,16 @@ def _recipient(
     index, in_use = agent.open_vault.ledger.disclosures, agent.rules.active
     cache = agent.reader.cache
     disclosed = [step for step in steps if step.people_left is not None]
-    model = agent.registry.of(None, in_use.keys, now)
+    sites, hosts = sorted({step.site for step in disclosed}), in_use.hosts_of(pool)
+    model = agent.model_for((sites or hosts)[0], now)
     holdings = index.pool(pool, in_use.pool_of)
     knowledge = knowledge_in(holdings, model, now, index.concepts, cache)
     facts = sorted(
         (*index.concepts.label(Meaning(concept, fact.value)), fact.since)
         for concept, fact in holdings.held.items()
     )
-    sites, book = sorted({step.site for step in disclosed}), in_use.book(model)
-    rulings = [book.match(host, "", now.date()) for host in sites or in_use.hosts_of(pool) if book]
+    book = in_use.book(model)
+    rulings = [book.match(host, "", now.date()) for host in sites or hosts if book]
     now_left = people_left(knowledge, model, cache)
     stops = agent.open_vault.profile.in_force(in_use.limits)
     counted = (step.people_left for step in disclosed if step.people_left is not None)
@@ -140,7 +141,7 @@ def _recipient(
     )
     if not whole:
         return listed
-    terms = (in_use.terms(model, host, "", now.date()) for host in in_use.hosts_of(pool))
+    terms = (in_use.terms(model, host, "", now.date()) for host in hosts)
     guards = {name for each in terms if each is not None for name, _ in each.guards}
     guarded = [each.name for each in model.attributes if each.name in guards]
     codes = None if knowledge.inexpressible else knowledge

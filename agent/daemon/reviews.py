@@ -21,7 +21,6 @@ from policy.match import Rulebook
 from policy.services import WRITE, Search, usable
 
 EXPIRES = timedelta(hours=24)
-HOUR = timedelta(hours=1)
 MOST_REVIEWS = {"ask": 1000, "offer": 100, "means": 100}  # an offer may name a thousand attributes
 PREFIX = "offers/"
 MOST_OFFERS = 4096  # sites whose offers are at hand
@@ -75,7 +74,8 @@ def queued(waiting: Waiting, review: Review) -> tuple[Waiting, Review | None]:
     ):
         before = None
     last = waiting.last + (before is None)
-    review = changed(review, id=last if before is None else before.id)
+    raised = review.raised if before is None else before.raised
+    review = changed(review, id=last if before is None else before.id, raised=raised)
     reviews = {other: each for other, each in waiting.reviews.items() if other != key}
     reviews[key] = review
     return Waiting(_bounded(reviews), last), review if before is None else None
@@ -145,12 +145,13 @@ def check_answer(review: Review, word: Word, pool: str) -> None:
     def conflict(what: str) -> RefusedError:
         return RefusedError("conflict", what, "see `reticent requests list --waiting`")
 
-    for name in word.names or ():
-        if name not in review.names:
-            raise conflict(f"{name!r} is not pending under {review.id}")
+    if others := {*(word.names or ())}.difference(review.names):
+        raise conflict(f"{min(others)!r} is not pending under {review.id}")
     if word.names is not None and not word.names:
         raise UsageError("the answer names no attribute", "leave out names for all of them")
-    if word.disclose not in ("auto", "never"):
+    if word.about == "family" and not review.families:
+        raise UsageError("none of these facts is asked about once", "decide about the facts")
+    if word.disclose not in ("auto", "never") and word.about != "family":
         raise UsageError("what waits is approved or denied", "use auto or never")
     if pool != review.pool or word.recipient not in (None, pool):
         raise conflict(f"who {review.recipient} pools with has changed")

@@ -40,9 +40,9 @@ class DaemonState:
             text = "× locked"
         elif status.vault and not status.policy.in_use:
             text = "! no policy"
-        if not status.waiting:
+        if not status.raised:
             return f"{text} "
-        return f"● {status.waiting} {text} " if short else f"● {status.waiting} waiting · {text} "
+        return f"● {status.raised} {text} " if short else f"● {status.raised} waiting · {text} "
 
     def missing(self) -> str:
         """Say in a sentence why a screen is still empty."""

@@ -9,7 +9,7 @@ from agent.decision.values import Reading
 from agent.wire.base import MOST_DAYS, MOST_NAMES, Host, Message, Name, Names, Query
 
 Lasting = Literal["once", "days", "always"]
-About = Literal["recipient", "everyone"]
+About = Literal["recipient", "everyone", "family"]
 Disclose = Literal["never", "ask", "auto", "always"]
 
 
@@ -162,7 +162,9 @@ class Review(Message, frozen=True, kw_only=True):
     ``search``: where a recipient that offers says that it is searched, null where it does not;
     ``address``: of an assistant that is to be listed, which then names no attributes, else null;
     ``model``: whose names these are, empty for an offer; ``topic``: what ``query`` is said to mean,
-    else null.
+    else null. ``families``: those of the names, as a policy calls them, of which only a preset says
+    that they wait: one word settles them for ``whom``, all recipients of this kind. ``raised``:
+    whether the user is notified of it.
     """
 
     id: int
@@ -178,12 +180,16 @@ class Review(Message, frozen=True, kw_only=True):
     address: str | None = None
     model: str = ""
     topic: Reading | None = None
+    families: list[str] = field(default_factory=list)
+    whom: str = ""
+    raised: bool = False
 
 
 class Word(Message, frozen=True, kw_only=True):
     """What the user says of attributes, those of a review or any: from the next request on.
 
-    ``disclose``: as a policy has it; of what waits "auto" or "never"; ``names``: null for all of a
+    ``disclose``: as a policy has it; of what waits "auto" or "never"; ``about``: family for all
+    families of a review and all recipients of its kind, for good; ``names``: null for all of a
     review; ``recipient``: for whom, with those that it pools with, ignored if ``about`` is
     everyone; of a review the pool as it was shown, null not to say: the word is refused if the
     review is about another; ``days``: for a word that expires.

@@ -75,6 +75,7 @@ class ModelStatus(Message, frozen=True, kw_only=True):
 class Status(Message, frozen=True, kw_only=True):
     """How the daemon is; ``vault``: whether there is one; figures of a locked vault are null.
 
+    ``waiting``: how much waits for the user; ``raised``: of how much of that they are notified.
     ``notice``: what happened to the vault while it was open and what to do, until that is repaired.
     """
 
@@ -87,6 +88,7 @@ class Status(Message, frozen=True, kw_only=True):
     policy: PolicyStatus
     models: list[ModelStatus]
     waiting: int
+    raised: int = 0
     entries: int | None
     notes: list[str]
     notice: str | None = None

@@ -38,6 +38,11 @@ MOST_NAMED = 6  # recipients, or attributes, in one sentence
 UNSAID = "Others may learn that you did not say, until you answer."
 GONE = "Data already sent cannot be recalled."
 FORGOTTEN = "marked as having forgotten everything"
+ONCE_FOR_ALL = {
+    "auto": "From now on, {} are sent when worth it.",
+    "never": "From now on, {} are never sent.",
+    "ask": "From now on, {} wait for your approval each time.",
+}
 
 
 def whom(subject: Review | Entry) -> str:
@@ -109,7 +114,13 @@ def asks(review: Review, titles: Titles = NONE) -> str:
     figures = brought(review.more_bits, review.people_left, expected=True)
     to = review.recipient
     to += f" (and {review.pool})" if review.pool != to else ""
-    return f"Send {names} to {to}{about}? {figures}".rstrip()
+    once = f"Or once for all: {family_facts(review)}." if review.families else ""
+    return " ".join(filter(None, (f"Send {names} to {to}{about}?", figures, once)))
+
+
+def family_facts(review: Review) -> str:
+    """Name all facts, and all recipients, that one word on the families of a review settles."""
+    return f"{listed(each.removeprefix('@') for each in review.families)} facts to {review.whom}"
 
 
 def waits(review: Review, titles: Titles = NONE) -> str:
@@ -139,10 +150,11 @@ def settled(review: Review, verdict: Word, titles: Titles = NONE) -> str:
     if review.topic is not None:
         meant = f"The text is read as {quoted(review.topic.title)} from now on."
         return meant if approved else "The text is read as before."
+    if verdict.about == "family":
+        return ONCE_FOR_ALL[verdict.disclose].format(family_facts(review))
     if review.address is not None:
-        if not approved:
-            return f"{review.recipient} is not among your assistants."
-        return f"The popup works in the chat box at {review.address} {long}."
+        works = f"The popup works in the chat box at {review.address} {long}."
+        return works if approved else f"{review.recipient} is not among your assistants."
     if review.kind == "offer":
         if not approved:
             return f"{review.recipient} gets nothing {long}."
@@ -351,6 +363,7 @@ def dialog_asks(review: Review, titles: Titles) -> str:
         pool=_ending(review.pool),
         query=_plain(review.query),
         names=review.names[:DIALOG_NAMES],
+        families=[],
     )
     return asks(safe, _safe_titles(review, titles))
 

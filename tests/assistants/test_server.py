@@ -239,7 +239,7 @@ def test_locked_or_killed_it_tells_nothing_until_all_is_well_again() -> None:
                     await line(told=True)
                     running.paths.policy.unlink()
                     assert "no policy in use" in await line(told=False)
-                    running.paths.policy.write_text('model = "missing"\n')
+                    running.paths.policy.write_text('population = "missing"\n')
                     await asyncio.sleep(2 * SETTLING.total_seconds())  # until it counts as saved
                     assert "no usable model" in await line(told=False)
 

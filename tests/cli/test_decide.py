@@ -118,7 +118,7 @@ def test_only_trusted_makers_are_believed(
         assert "only if you trust its owner" in hint
     finally:
         signature_of(village).unlink()
-    _, _, _, _, *rest = ask('model = "elsewhere"')
+    _, _, _, _, *rest = ask('population = "elsewhere"')
     wanted = "'the top of the file' asks for the model 'elsewhere'"
     assert run("model", "decide", *rest).refusal() == (wanted, "name its file with --model")
 

@@ -26,7 +26,7 @@ def test_models_are_added_listed_and_removed(run: Run, home: Path, village: Path
     """The shipped ones are always there; a daemon looks at once, where one runs."""
     assert home.is_dir()
     added = run("model", "add", village)
-    assert 'model = "village"' in added.out
+    assert 'population = "village"' in added.out
     assert (paths().models / village.name).read_bytes() == village.read_bytes()
     names = [each["name"] for each in run("model", "list", "--json").record["models"]]
     assert names == [*SHIPPED, "village"]

@@ -36,6 +36,7 @@ POLICIES = (
 )
 LOOSE = 'anonymity_price = 1e-05\n[groups]\nshops = ["s1.example", "s2.example"]\n'
 VALUES = get_args(Disclose)
+ABOUT: tuple[About, ...] = ("recipient", "everyone")
 FATES = {"never": "stays", "ask": "waits", "auto": "leaves", "always": "leaves"}
 OVERRIDES = st.builds(
     Word,
@@ -152,7 +153,7 @@ def test_a_word_is_for_those_that_the_user_was_shown(office: Office) -> None:
     office.request("a.example")
     both = office.consent.reviews(office.now)
     office.path.write_text(grown := TEXT.replace("[groups]", "[groups]\nads = ['a.example']"))
-    for review, lasting, about in product(both, ("once", "always"), get_args(About)):
+    for review, lasting, about in product(both, ("once", "always"), ABOUT):
         with pytest.raises(RefusedError, match="pools with has changed") as raised:
             office.say(review, "approve", lasting, about=about, recipient=review.pool)
         assert raised.value.code == "conflict"
@@ -288,7 +289,7 @@ def fate(loose: Office, host: str, name: str) -> str:
 
 def test_a_word_holds_for_as_long_and_for_whom_it_says(loose: Office) -> None:
     """And the file changes where it is to last."""
-    for lasting, disclose, about in product(get_args(Lasting), VALUES, get_args(About)):
+    for lasting, disclose, about in product(get_args(Lasting), VALUES, ABOUT):
         loose.path.write_text(LOOSE)
         loose.consent = Consent(loose.path, loose.active)
         name = loose.request("s1.example")[0].disclosed[0]
@@ -347,8 +348,8 @@ def test_a_word_that_no_rule_can_say_is_refused(loose: Office) -> None:
 
 def test_a_word_that_makes_no_sense_is_refused(loose: Office) -> None:
     """As a verdict is; and one where no policy is in use."""
-    for more in ({"lasting": "days"}, {"days": 2}, {"recipient": "x y"}):
-        with pytest.raises(UsageError, match=r"days|x y"):
+    for more in ({"lasting": "days"}, {"days": 2}, {"recipient": "x y"}, {"about": "family"}):
+        with pytest.raises(UsageError, match=r"days|x y|about nothing"):
             override(loose, ["age"], "never", **more)
     loose.path.unlink()
     with pytest.raises(UsageError, match="no policy is in use"):

@@ -171,7 +171,7 @@ WRONG: list[tuple[Spoil, str, State, str]] = [
     (policy(EXPIRED), "policy", "warn", "expired on 2020-01-01"),
     (policy('search = "https://a.example/{query}"\n'), "policy", "warn", "browsers cannot use"),
     (policy(f'{PINENTRY}pinentry = "/none"\n'), "dialogs", "bad", "no such file"),
-    (policy('model = "town"\n'), "models", "bad", "'town'"),
+    (policy('population = "town"\n'), "models", "bad", "'town'"),
     (added, "models", "bad", "village"),
     (by_a_stranger, "models", "bad", "not signed"),
     (lambda c: (c.home / "snap/firefox").mkdir(parents=True), NAME, "warn", "Firefox is a snap"),

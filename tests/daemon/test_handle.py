@@ -251,7 +251,7 @@ def test_with_nothing_to_decide_by_nothing_is_attached() -> None:
         assert handle(SHOP, MONDAY, broken) == Answer(code=code)
         assert explain(SHOP, MONDAY, broken).code == code
         assert vault.ledger.count == (code == "unfit")
-    wanted = f'{OPEN}[[rule]]\nrecipient = "shop.example"\nmodel = "other"\n'
+    wanted = f'{OPEN}[[rule]]\nrecipient = "shop.example"\npopulation = "other"\n'
     chosen = replace(agent, rules=FixedRules(wanted))
     assert handle(SHOP, MONDAY, chosen) == Answer(code="no model")
     assert handle(SHOP, MONDAY, replace(agent, vault=living(OPEN)[1])).code == "answered"

@@ -43,11 +43,11 @@ LATER = 10_000_000.0  # seconds before the clock of a home begins
 @given(documents())
 def test_it_says_what_a_rulebook_rules(document: dict[str, object]) -> None:
     """Of each attribute in the model's order; a guard goes before what is said beside it."""
-    document = {key: each for key, each in document.items() if key != "model"}
+    document = {key: each for key, each in document.items() if key != "population"}
     agent = agent_of(FixedRules(rendered(document)), MODEL, None)
     policy, today = agent.rules.policy, MONDAY.date()
     assert policy is not None
-    if agent.rules.active.route(ANYBODY, "", today)[0] is not None:
+    if agent.rules.active.route(ANYBODY, today)[0] is not None:
         with pytest.raises(UsageError, match="unknown model"):
             attributes(MONDAY, agent)
         return
@@ -74,7 +74,7 @@ def one(found: list[AttributeStatus], name: str) -> AttributeStatus:
 
 def test_without_rules_nothing_leaves(home: Home) -> None:
     """And the shipped model is described; a model that is gone cannot be."""
-    home.calls.edit_policy(PolicyEdit(set={"model": "gone"}))
+    home.calls.edit_policy(PolicyEdit(set={"population": "gone"}))
     with pytest.raises((ModelError, UsageError), match="gone"):
         home.calls.attributes()
     home.paths.policy.unlink()
@@ -185,10 +185,10 @@ def test_it_holds_at_once_and_what_wins_is_said(home: Home) -> None:
     assert home.bus.kinds == ["policy"]
     assert not home.calls.edit_policy(PolicyEdit(set={"anonymity_price": 7})).changed
     assert home.bus.kinds == ["policy"]
-    shipped = home.calls.edit_policy(PolicyEdit(set={"model": "so2017", "disclose": "never"}))
+    shipped = home.calls.edit_policy(PolicyEdit(set={"population": "so2017", "disclose": "never"}))
     (win,) = shipped.wins
     assert win.names == ["region"]
-    gone = home.calls.edit_policy(PolicyEdit(set={"model": "gone", "disclose": "ask"}))
+    gone = home.calls.edit_policy(PolicyEdit(set={"population": "gone", "disclose": "ask"}))
     assert gone.wins == []
     assert home.calls.edit_policy(PolicyEdit(unset=["anonymity_price"])).wins == []
 

@@ -244,10 +244,12 @@ def test_what_waits_is_settled_as_was_said(desk: Desk, answer: str) -> None:
     assert desk.program.gone()
 
 
-def test_one_an_hour_and_recipient(desk: Desk) -> None:
-    """A group counts as one; pages and their offers open none."""
+def test_one_for_each_question_that_is_raised(desk: Desk) -> None:
+    """Once, and so many a day; a group counts as one; pages and their offers open none."""
     desk.program.answers(CONFIRM=[NOT_NOW])
-    adverts = [Ask(query="python today", recipient=each) for each in ("ads.test", "more.test")]
+    hosts = ("ads.test", "more.test", "other.example")
+    *adverts, other = (Ask(query="python today", recipient=each) for each in hosts)
+    desk.home.rule(desk.home.paths.policy.read_text() + "questions_per_day = 2\n")
 
     async def steps() -> None:
         await desk.home.calls.unlock(OPEN)
@@ -256,18 +258,15 @@ def test_one_an_hour_and_recipient(desk: Desk) -> None:
             await desk.asked(by)
         desk.home.calls.offer(Offer(recipient="a.example", names=["age"]))
         assert desk.program.started() == 0
-        for at, ask, times in (
-            *((0, SHOP, 1), (10, SHOP, 1), (20, adverts[0], 2), (30, adverts[1], 2)),
-            *((3599, SHOP, 2), (3600, SHOP, 3), (3600, adverts[1], 3), (3620, adverts[1], 4)),
-        ):
-            desk.clock = at
+        for ask, times in ((SHOP, 1), (SHOP, 1), (adverts[0], 2), (adverts[1], 2), (other, 2)):
             await desk.asked(ask=ask)
-            assert desk.program.started() == times, at
-        desk.home.rule(desk.home.paths.policy.read_text() + "prompts_per_hour = 1\n")
-        for at, times in ((7219, 4), (7220, 5)):  # an hour after the last, to whomever
-            desk.clock = at
-            await desk.asked()
-            assert desk.program.started() == times, at
+            assert desk.program.started() == times
+        waiting = [each for each in desk.home.calls.reviews() if each.kind == "ask"]
+        assert {each.pool: each.raised for each in waiting} == {
+            "shop.example": True,
+            "@adverts": True,
+            "other.example": False,
+        }
 
     run(steps())
 

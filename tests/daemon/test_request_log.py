@@ -197,8 +197,7 @@ MANY = """
 shops = ["shop.example", "books.example"]
 [[rule]]
 recipient = "shop.example"
-query = "python"
-model = "other"
+population = "other"
 """
 TEXT = (
     f"{GOOD}[[rule]]\nrecipient = 'shop.example'\nanonymity_price = 0.002\nexpires = 2027-03-20\n"
@@ -214,12 +213,12 @@ def active(text: str) -> ActivePolicy:
 
 
 def test_a_rule_chooses_the_model_and_a_group_the_pool() -> None:
-    """For its requests only; else it is the shipped one, and a domain. Nothing else has a pool."""
+    """For that recipient only; else it is all in use, and a domain. Nothing else has a pool."""
     rules, today = active(MANY), MONDAY.date()
-    assert rules.route("www.shop.example", "python today", today) == ("other", False)
-    assert rules.route("shop.example", "weather", today) == (None, False)
+    assert rules.route("www.shop.example", today) == ("other", False)
+    assert rules.route("books.example", today) == (None, False)
     for other in (active(GOOD), ActivePolicy(None)):
-        assert other.route("shop.example", "python today", today) == (None, False)
+        assert other.route("shop.example", today) == (None, False)
     for recipient in ("https://www.books.example/a", "shop.example:443", "@shops"):
         assert rules.pool(recipient) == "@shops"
     assert rules.pool("a.other.example") == "other.example"

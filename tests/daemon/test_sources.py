@@ -161,7 +161,7 @@ DAYS = timedelta(days=1)
 OPEN_UNTIL_WEDNESDAY = """
 anonymity_price = 0
 nothing = true
-model = "mine"
+population = "mine"
 [[rule]]
 recipient = "shop.example"
 nothing = false

@@ -48,7 +48,7 @@ BUDGETS = {
     "agent/vault": Size(2_200, 13),
     "agent/wire": Size(750, 7),
     "agent/words": Size(880, 6),
-    "policy": Size(1_945, 12),
+    "policy": Size(1_985, 12),
 }
 PRODUCT = Size(28_800, 200)  # less than the rooms together: not every room can be at its own
 OTHERS = {

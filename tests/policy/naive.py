@@ -102,7 +102,7 @@ def claims(document: Document, asked: Asked, key: str, name: str | None) -> list
         if key not in entry.settings or (entry.expires and asked.today > entry.expires):
             continue
         reach = (
-            recipient_rank(entry.recipient, asked.recipient, document.get("groups", {})),
+            recipient_rank(entry.recipient, asked.recipient, document),
             _attribute(entry.attribute, name),
             query_rank(entry.query, asked.query),
             topic_rank(entry, asked.topics),
@@ -157,11 +157,28 @@ def strictness(key: str, value: Any) -> float:  # noqa: ANN401  # of any setting
     return float(value) if key in LARGER else -float(value) if key in SMALLER else 0.0
 
 
-def recipient_rank(part: Part, recipient: str, groups: Mapping[str, list[str]]) -> float | None:
+def recipient_rank(part: Part, recipient: str, document: Document) -> float | None:
     """Return how specific a part is for a host, None where it does not match."""
-    host = _host(recipient)
-    ranks = [_rank(each, host, groups) for each in _listed(part)]
+    host, groups = _host(recipient), document.get("groups", {})
+    ranks = [
+        0.25 if each == kind(host, document) else _rank(each, host, groups)
+        for each in _listed(part)
+    ]
     return 0.0 if part is None else max((rank for rank in ranks if rank), default=None)
+
+
+def kind(host: str, document: Document) -> str:
+    """Return which kind of recipient a host is: by what names it most exactly, and what it is."""
+    groups, found = document.get("groups", {}), list[tuple[float, str]]()
+    for rule in document.get("rule", []):
+        names = [e for each in _listed(rule.get("recipient")) for e in groups.get(each, [each])]
+        of = "any search engine" if rule.keys() & {"search", "engine"} else ""
+        of = "any assistant" if rule.get("assistant") is True else of
+        found += [(_rank(each, host, {}), of) for each in names if of]
+    found += [(_rank(each, host, {}), "any assistant") for each in ("claude.ai", "mistral.ai")]
+    found += [(_rank("duckduckgo.com", host, {}), "any search engine")]
+    best = max(rank for rank, _ in found)
+    return min((of for rank, of in found if rank == best > 0), default="any other site")
 
 
 def _rank(text: str, host: str, groups: Mapping[str, list[str]]) -> float:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from policy.amend import RuleScope, scope, with_settings
 from policy.families import TopicProbabilities
-from policy.hosts import host_of
+from policy.hosts import KINDS, host_of
 from policy.match import NO_TOPICS
 from policy.read import preset, read, shipped_text
 from policy.rules import Policy
@@ -66,6 +66,7 @@ HOSTS = (
     *("shop.example", "www.shop.example", "a.www.shop.example", "m.shop.example", "other.example"),
     *("books.example", "ads.test", "x.ads.test", "track.test", "b.a.co.uk", "c.co.uk", "192.0.2.7"),
     *("localhost", "WWW.Shop.Example.", "https://a.co.uk:8443/x?y#z", "2001:db8::1"),
+    *("claude.ai", "www.claude.ai", "duckduckgo.com"),
 )
 
 READ = {  # what topics are called: of two families, of one, of none
@@ -100,14 +101,14 @@ OF_RECIPIENTS: Mapping[str, st.SearchStrategy[Any]] = {
     "page_requests_per_minute": WHOLE,
     "unknown_queries": st.sampled_from(["nothing", "standing"]),
     "memory": st.sampled_from(["remembers", "forgets"]),
+    "population": st.just("so2017"),
 }
 UNORDERED: Mapping[str, st.SearchStrategy[Any]] = {
     "mode": st.sampled_from(["dynamic", "standing", "planned"]),
-    "model": st.sampled_from(["so2017", "other-1.0"]),
 }
 OF_THE_DAEMON: Mapping[str, st.SearchStrategy[Any]] = {
     "lock_after_minutes": NUMBERS,
-    "prompts_per_hour": WHOLE,
+    "questions_per_day": WHOLE,
     "clicks": st.booleans(),
     "prompt": st.sampled_from(["terminal", "pinentry"]),
     "pinentry": st.sampled_from(["", "/usr/bin/pinentry"]),
@@ -192,24 +193,22 @@ def _rules(
         named = groups and draw(st.integers(0, 2)) == 0
         rule["recipient"] = draw(_one_or_more((*(groups if named else ()), *DOMAINS[:4])))
         if draw(st.integers(0, 3)) == 0:
-            rule["recipient"] = draw(_one_or_more((*groups, *DOMAINS)))
+            rule["recipient"] = draw(_one_or_more((*groups, *KINDS, *DOMAINS)))
     if draw(st.booleans()):
         rule["query"] = draw(_one_or_more(WORDS))
     if draw(st.integers(0, 2)) == 0:
         rule["topic"] = draw(_one_or_more(TOPICS))
-        whole = {key: each for key, each in whole.items() if key != "model"}
     if draw(st.booleans()):
         rule["attribute"] = draw(_one_or_more(PATTERNS))
     else:
         may |= whole if rule.keys() & {"query", "topic"} else {**whole, **OF_RECIPIENTS}
     rule |= draw(_some(may, 3, least=1))
-    if rule.get("recipient") == "shop.example" and not rule.keys() & {
-        "query",
-        "topic",
-        "attribute",
-    }:
+    is_whole = not rule.keys() & {"query", "topic", "attribute"}
+    if is_whole and rule.get("recipient") == "shop.example":
         rule["search"] = SEARCH
         rule |= draw(st.fixed_dictionaries({}, optional={"carry": st.sampled_from(CARRY)}))
+    if is_whole and rule.get("recipient") == "books.example":
+        rule |= {"assistant": True, "address": "https://books.example/"}
     if draw(st.integers(0, 2)) == 0:
         rule["expires"] = draw(DAYS)
     return rule
@@ -255,7 +254,7 @@ def policies(draw: st.DrawFn) -> Policy:
 @st.composite
 def scopes(draw: st.DrawFn, policy: Policy) -> RuleScope:
     """Draw for which requests something is set, often for all."""
-    recipient = draw(st.none() | st.sampled_from([*policy.groups, *DOMAINS]))
+    recipient = draw(st.none() | st.sampled_from([*policy.groups, *KINDS, *DOMAINS]))
     attribute = draw(st.none() | st.sampled_from(PATTERNS))
     query = draw(st.none() | st.none() | st.sampled_from(WORDS))
     return scope(recipient, attribute, query, draw(st.none() | st.none() | LAST_DAYS))

@@ -162,7 +162,7 @@ def test_what_is_nearly_named_does_not_leave(word: str) -> None:
         "[attributes]\nslary = { guard = 0 }",
         "[attributes]\nsalary = 'auto'\nshoe_size = 'never'",  # which is near to nothing
         "[attributes]\n'slar*' = 'never'",  # a pattern may be for what comes
-        "[attributes]\nslary = 'never'\n[[rule]]\nrecipient = 'b.example'\nmodel = 'other'",
+        "[attributes]\nslary = 'never'\n[[rule]]\nrecipient = 'b.example'\npopulation = 'other'",
         f"{ABOUT}'slary'\ndisclose = 'never'\nexpires = 2001-01-01",
     ],
 )
@@ -176,7 +176,7 @@ def test_it_holds_for_whom_the_rule_does() -> None:
     text = f"{ABOUT}['slary', 'gender']\ndisclose = 'never'"
     assert _ruled(text)["salary"] == "never"
     assert _ruled(text, "b.example")["salary"] == "auto"
-    assert _ruled("model = 'other'\n[attributes]\nslary = 'never'")["salary"] == "never"
+    assert _ruled("population = 'other'\n[attributes]\nslary = 'never'")["salary"] == "never"
     text = f"[attributes]\nslary = 'never'\n{ABOUT}'salary'\ndisclose = 'auto'"
     assert _ruled(text)["salary"] == "auto"
     book = Rulebook(

@@ -9,16 +9,27 @@ from typing import Any
 import pytest
 
 from agent.model.file import SHIPPED, read, shipped_model
-from policy.families import TopicProbabilities, families, revealed_by
+from policy.families import ASKED_ONCE, TopicProbabilities, families, revealed_by
+from policy.hosts import ASSISTANT, ENGINE, KINDS, OTHER
 from policy.match import Rulebook, known, may
 from policy.read import preset, with_typo_guard
 from policy.read import read as read_policy
 from policy.rules import NamePattern, topic_pattern
+from policy.sections import PRESETS
 from tests.house.tree import ROOT
 from tests.policy.strategies import TODAY
 
 DATA = ROOT / "examples/data/everyday"
 DEBT = frozenset({"debt payoff", "getting out of debt"})
+KINDS_BY_HOST = {host: kind for kind, host in KINDS.items()}
+KIND_OF = KINDS_BY_HOST | {
+    "poe.com": ASSISTANT,
+    "www.google.de": ENGINE,
+    "gemini.google.com": ASSISTANT,
+    "shop.example": OTHER,
+    "microsoft.com": OTHER,
+    "192.0.2.7": OTHER,
+}
 LOANS = frozenset({"personal loan", "taking out a loan"})
 BOTH = {DEBT: 0.06, LOANS: 0.06}
 
@@ -88,6 +99,63 @@ def test_a_family_stands_for_its_facts() -> None:
         "sleep": "auto",
         "income": "never",
     }
+
+
+@pytest.mark.parametrize("preset_name", PRESETS)
+@pytest.mark.parametrize("word", ["auto", "never", "ask"])
+def test_one_rule_settles_a_family_for_a_kind_of_recipient(preset_name: str, word: str) -> None:
+    """For all of that kind and no other, by each preset; a rule of one's own decides as ever."""
+    names = ("medication", "allergies", "debt", "religion", "orientation", "legal", "hobbies")
+    text = f'preset = "{preset_name}"\nattributes.allergies = "ask"\n'
+    word_ = f'[[rule]]\nrecipient = "any assistant"\nattribute = "@health"\ndisclose = "{word}"\n'
+    own = '[[rule]]\nrecipient = "poe.com"\nattribute = "medication"\ndisclose = "never"\n'
+    before, after, with_own = (
+        Rulebook(read_policy(each, "test", preset), known(*names))
+        for each in (text, text + word_, text + word_ + own)
+    )
+    for host, kind in KIND_OF.items():
+        rulings = [each.match(host, "", TODAY) for each in (before, after, with_own)]
+        assert [each.kind for each in rulings] == [kind] * 3
+        assert rulings[0].open_families(names) == [*ASKED_ONCE]
+        is_named = kind == ASSISTANT
+        assert rulings[1].open_families(names) == [*ASKED_ONCE][is_named:]
+        assert may(rulings[1].attributes["medication"]) == (word if is_named else "ask")
+        assert may(rulings[1].attributes["allergies"]) == (
+            "never" if is_named and word == "never" else "ask"
+        )
+        assert may(rulings[1].attributes["debt"]) == "ask"
+        own_word = "never" if host == "poe.com" else word if is_named else "ask"
+        assert may(rulings[2].attributes["medication"]) == own_word
+        assert rulings[0].open_families(["allergies", "hobbies", "gone"]) == []
+
+
+def test_what_a_recipient_is_follows_from_what_names_it_most_exactly() -> None:
+    """The rules of the file, then what ships."""
+    rule = '[[rule]]\nrecipient = "{}"\n{}\n'
+    text = "".join(
+        (
+            '[groups]\nmine = ["one.example", "two.example"]\n',
+            rule.format("mine", 'engine = "searxng"'),
+            rule.format(
+                "chat.two.example", 'address = "https://chat.two.example"\nassistant = true'
+            ),
+            rule.format("claude.ai", 'search = "https://claude.ai/find?q={query}"'),
+            rule.format("off.example", 'address = "https://off.example"\nassistant = false'),
+            rule.format("search.poe.com", 'search = "https://search.poe.com/?q={query}"'),
+        )
+    )
+    book = Rulebook(read_policy(text, "test", preset), {})
+    for host, kind in {
+        "one.example": ENGINE,
+        "a.two.example": ENGINE,
+        "chat.two.example": ASSISTANT,
+        "claude.ai": ASSISTANT,
+        "off.example": OTHER,
+        "search.poe.com": ENGINE,
+        "poe.com": ASSISTANT,
+        **KINDS_BY_HOST,
+    }.items():
+        assert book.match(host, "", TODAY).kind == kind
 
 
 def test_a_topic_that_is_nearly_named_is_withheld_from() -> None:

@@ -284,7 +284,7 @@ def _spoil(document: Document, data: st.DataObject) -> None:
         "expires",
         "k",
         "anonymity_price",
-        "model",
+        "population",
     ]
     wrong = (each for each in WRONG if each is not None)
     table[data.draw(st.sampled_from(keys))] = data.draw(st.sampled_from([*wrong]))
@@ -301,18 +301,25 @@ def _spoil(document: Document, data: st.DataObject) -> None:
             "format = 2",
             'preset = "balnaced"',
         ),
-        *('trusted_keys = "ed25519:0"', 'search = "https://search.example/"', 'model = "Other"'),
+        *(
+            'trusted_keys = "ed25519:0"',
+            'search = "https://search.example/"',
+            'population = "Other"',
+        ),
         *("[groups]\nads = []", '[groups]\n"a.b" = "a.b"', '[groups]\nlocalhost = "a.b"'),
         *('[attributes]\nAge = "ask"', "[attributes]\nage = { k = 5 }", "[attributes]\nage = {}"),
         *('[queries]\nblok = "flu"', 'search = "http://shop.example/?q={query}"'),
         'search = "http://localhost.shop.example/?q={query}"',
         'search = "http://127.0.0.1.shop.example/?q={query}"',
         *("[daemon]\nlock_after_minutes = -1", "[daemon]\nlock_after_minutes = 481"),
-        *("[daemon]\nprompts_per_hour = 1.5", "[daemon]\nprompts = 1", "prompts_per_hour = 1"),
+        *("[daemon]\nquestions_per_day = 1.5", "[daemon]\nquestions = 1", "questions_per_day = 1"),
         *('[daemon]\nprompt = "gui"', '[daemon]\npinentry = "pinentry"'),
         *("[[rule]]", '[[rule]]\nattribute = "age"\nk = 5'),
         *('[[rule]]\nquery = "flu"\nmemory = "forgets"', "[[rule]]\nrecipients = 'a.b'\nk = 5"),
-        *('[[rule]]\ntopic = "money"\nmemory = "forgets"', '[[rule]]\ntopic = "a"\nmodel = "b"'),
+        *(
+            '[[rule]]\ntopic = "money"\nmemory = "forgets"',
+            '[[rule]]\ntopic = "a"\npopulation = "b"',
+        ),
         "[[rule]]\nexpires = 5\nk = 5",
     ],
 )

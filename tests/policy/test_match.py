@@ -152,6 +152,8 @@ def test_who_pools_and_what_is_the_host(document: Document, asked: Asked) -> Non
         ("recipient", ["*.example", "shop.example"], "*.example", "www.shop.example"),
         ("recipient", ["shop.example", "*.shop.example"], "shop.example", "www.shop.example"),
         ("recipient", ["all", "shop.example"], "*.example", "www.shop.example"),
+        ("recipient", ["any other site", "all"], "any other site", "www.shop.example"),
+        ("recipient", ["any other site", "*.example"], "all", "www.shop.example"),
         ("query", ["sho*", "my shoes", "shoe*"], "my shoe*", "my red shoes my shoes"),
         ("attribute", ["a*", "ag*", "*"], "*g*", "age"),
         ("attribute", ["*g*", "age"], "ag*", "age"),
@@ -254,7 +256,7 @@ def test_a_rule_that_decides_or_loses_matches(document: Document, asked: Asked) 
 
 
 def _matches(rule: Rule, ruling: Ruling, asked: Asked) -> bool:
-    named = any(ruling.pool == f"@{name}" for name in rule.groups)
+    named = any(name in (ruling.pool[1:], ruling.kind) for name in rule.groups)
     query = spoken(asked.query)
     likely = sum(
         share

@@ -107,7 +107,7 @@ OUTSIDE = (
     *((key, "-1") for key in ("anonymity_price", "k", "attributes_per_request")),
     *((key, "-0.1") for key in ("sensitivity", "guard", "violations", "risk")),
     *((key, "true") for key in SETTINGS if key not in ("nothing", "assistant")),
-    *((key, "'1'") for key in SETTINGS if key != "model"),
+    *((key, "'1'") for key in SETTINGS if key != "population"),
     *((key, "2.0") for key in ("k", "attributes_per_request", "new_facts_per_week")),
     ("page_requests_per_minute", "2.0"),
     *((key, "[1]") for key in SETTINGS),
@@ -115,7 +115,12 @@ OUTSIDE = (
     *((key, f"0x{'f' * 5000}") for key in SETTINGS),
     *((key, f"-0x{'f' * 200}") for key in SETTINGS),
     *(("k", "0"), ("violations", "1"), ("risk", "0"), ("risk", "1.5"), ("nothing", "1")),
-    *(("nothing", "'true'"), ("model", "'../x'"), ("model", "'a\\n'"), ("assistant", "'true'")),
+    *(
+        ("nothing", "'true'"),
+        ("population", "'../x'"),
+        ("population", "'a\\n'"),
+        ("assistant", "'true'"),
+    ),
     *(("search", "'https://a.example/'"), ("search", "'ftp://a.example/{query}'")),
     *(("address", "'http://chat.example/'"), ("address", "'http://localhost.example/'")),
     *(("address", "'https://chat.example/new'"), ("address", "'https://me@chat.example/'")),
@@ -176,7 +181,7 @@ def test_there_are_three_presets() -> None:
         read('preset = "strict"', "mine.toml", None)
     assert raised.value.problems[0].what == "a preset cannot start from another one"
     with pytest.raises(PolicyError) as raised:
-        read("[daemon]\nprompts_per_hour = 1", "preset mine", None)
+        read("[daemon]\nquestions_per_day = 1", "preset mine", None)
     assert raised.value.problems[0].what == "a preset cannot configure the daemon"
 
 

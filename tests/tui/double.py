@@ -36,7 +36,7 @@ from tests.worlds.messages import REGION, row, weighed, weight
 
 BEGAN = datetime(2026, 3, 2, tzinfo=UTC)
 MODEL = ModelStatus(name="m", digest="0", shipped=True, attributes=1, queries=1)
-OPEN = changed(messages.OPEN, models=[MODEL], waiting=2)
+OPEN = changed(messages.OPEN, models=[MODEL], waiting=2, raised=2)
 
 
 # Textual's pilot looks every 20 ms, thrice for each key, whether the program is idle.

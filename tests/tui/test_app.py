@@ -139,6 +139,7 @@ STATUSES: st.SearchStrategy[Status] = st.builds(
     policy=st.builds(partial(changed, POLICY), in_use=st.booleans(), problems=LINES),
     models=st.lists(st.sampled_from([MODEL, BROKEN]), max_size=2),
     waiting=st.integers(0, 2000),
+    raised=st.integers(0, 2000),
     notes=LINES,
     vault=st.booleans(),
     locked=st.booleans(),

@@ -152,7 +152,11 @@ def test_what_is_added_goes_along_and_what_is_dropped_stays(
 
 def test_all_that_may_be_chosen_is_different_and_says_for_whom() -> None:
     """This recipient first; an offer has nothing for once, and is about its recipient alone."""
-    for subject, count in ((handled(), 6), (review(), 12), (review(kind="offer"), 4)):
+    of_family = review(families=["@health"], whom="any assistant")
+    for subject, count in (
+        *((handled(), 6), (review(), 12), (of_family, 15)),
+        (review(kind="offer"), 4),
+    ):
         found = choices(subject)
         assert len({text for text, _ in found}) == len({repr(each) for _, each in found}) == count
         assert all("everyone" in text for text, each in found if each.about == "everyone")

@@ -254,6 +254,10 @@ def events() -> Iterator[str]:
     yield notices.sent_to("a.example", ["x"], again=["x"])
     yield notices.asks(replace(REVIEW, more_bits=0.5, people_left=20.0))
     yield notices.asks(OFFER)
+    of_families = replace(REVIEW, families=["@health", "legal"], whom="any other site")
+    yield notices.asks(of_families)
+    for disclose in ("auto", "never", "ask"):
+        yield notices.settled(of_families, Word(disclose=disclose, about="family"))
     for subject, word in (
         (REVIEW, Word(disclose="auto")),
         (REVIEW, Word(disclose="never", lasting="always", about="everyone")),

@@ -24,7 +24,7 @@ from tests.worlds.people import MODEL, MONDAY, SECOND, Heard, living
 
 POLICY = """
 anonymity_price = 0
-model = "mine"
+population = "mine"
 [attributes]
 region = "ask"
 [groups]

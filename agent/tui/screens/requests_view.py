@@ -14,7 +14,7 @@ from agent.wire.policy import About, Disclose, Review, Word
 from agent.wire.state import Entry, ReadingEdit
 from agent.words import decisions
 from agent.words.figures import alike, listed
-from agent.words.notices import GONE, asks, how_long, outcome_of, verdict_of
+from agent.words.notices import GONE, asks, family_facts, how_long, outcome_of, verdict_of
 from agent.words.titles import NONE, Titles, quoted, read_as, titled, titles_in
 
 WHEN = 7  # columns
@@ -29,6 +29,11 @@ ONCE = Word(disclose="auto")
 ALWAYS = Word(disclose="auto", lasting="always")
 FOR_A_WEEK = Word(disclose="auto", lasting="days", days=7)
 SPANS = (ONCE, FOR_A_WEEK, ALWAYS)
+FAMILY_WORDS: Mapping[Disclose, str] = {
+    "auto": "Share {}, when worth it",
+    "never": "Never send {}",
+    "ask": "Ask each time: {}",
+}
 
 
 Subject = Review | Entry
@@ -277,7 +282,8 @@ def hint(subject: Subject) -> str:
 def choices(subject: Subject) -> list[tuple[str, Word]]:
     """List the decisions to choose from, those for one recipient first.
 
-    A review is approved or denied; an offer is settled for good or for some days.
+    A review is approved or denied, or its families are settled at once; an offer is settled for
+    good or for some days.
     """
     groups: tuple[tuple[About, str], ...] = (
         ("recipient", subject.recipient),
@@ -295,10 +301,16 @@ def choices(subject: Subject) -> list[tuple[str, Word]]:
     if subject.kind == "offer":
         spans = [(how_long(each.lasting, each.days), each) for each in (ALWAYS, FOR_A_WEEK)]
     answers: tuple[tuple[Disclose, str], ...] = (("auto", "Yes"), ("never", "No"))
-    return [
+    decided = [
         (f"{answer}, {text}", replace(each, disclose=disclose))
         for disclose, answer in answers
         for text, each in spans
+    ]
+    once = FAMILY_WORDS if subject.families else {}
+    of_families = replace(ALWAYS, about="family")
+    return decided + [
+        (text.format(family_facts(subject)), replace(of_families, disclose=disclose))
+        for disclose, text in once.items()
     ]
 
 
