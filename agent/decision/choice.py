@@ -228,7 +228,7 @@ def utility_of(
         )
     parts = sorted(reading.candidates, key=lambda each: each.query)
     judged = cache.judgements(model)
-    if parts[0].query < len(judged.bits):
+    if parts[-1].query < len(judged.bits):  # topics alone
         shares = {each.query: each.probability for each in parts}
         helpful = judged.helpful(reading) if filtered else None
         coverage = once(lambda: judged.coverage(shares, helpful))

@@ -359,9 +359,9 @@ def barred_of(context: Context) -> dict[str, Reason]:
         barred = {each.name: "you would stand out" for each in model.attributes}
         for name in context.knowledge.names if terms.memory == "remembers" else ():
             del barred[name]
-    if terms.mode != "standing" and context.meaning.query is not None:
-        helpful = context.cache.judgements(model).helpful(context.meaning)
-        for place in () if helpful is None else np.flatnonzero(~helpful).tolist():
+    query, judged = context.meaning.query, context.cache.judgements(model)
+    if terms.mode != "standing" and query is not None and query < len(judged.bits):
+        for place in np.flatnonzero(~judged.helpful(context.meaning)).tolist():
             name = model.attributes[place].name
             if name not in terms.always:
                 barred.setdefault(name, HARDLY)

@@ -68,14 +68,12 @@ class Judgements:
         helpful = self.likely >= self.least if filtered else None
         return self.coverage(dict(enumerate(self.weights.tolist())), helpful)
 
-    def helpful(self, reading: Interpretation) -> NDArray[np.bool_] | None:
+    def helpful(self, reading: Interpretation) -> NDArray[np.bool_]:
         """Whether a text may carry each attribute, bool, shape (n,): the static filter.
 
-        It depends on the text and the model alone. None where nothing was judged of what it means.
+        It depends on the text and the model alone: on the topics among what the text may mean.
         """
         judged = [(e.query, e.probability) for e in reading.candidates if e.query < len(self.bits)]
-        if not judged:
-            return None
-        topics, shares = map(list, zip(*sorted(judged), strict=True))
-        enough: NDArray[np.bool_] = np.array(shares) @ self.likely[topics] >= self.least
+        topics, shares = zip(*sorted(judged), strict=True)
+        enough: NDArray[np.bool_] = np.array(shares) @ self.likely[[*topics]] >= self.least
         return enough

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.decision.cache import Cache
-from agent.decision.choice import uses_of
+from agent.decision.choice import uses_of, utility_of
 from agent.decision.context import Context, Terms
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Request
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
-from agent.model.reading import Interpretation
+from agent.model.reading import Candidate, Interpretation
 from agent.model.world import MOST_SHARE, UNITS, world_of
 from agent.tradeoff.tables import union
 from policy.settings import Mode
@@ -99,6 +99,22 @@ def test_what_is_stored_of_a_query_is_what_its_rows_say(seed: int, query: int) -
             whole = mask | 1 << each
             inside = union(own for own, place in enumerate(member.places) if whole >> place & 1)
             assert bits == pytest.approx(member.unit * utility.value(inside), abs=1e-12)
+
+
+@given(st.integers(0, 9), st.sampled_from(["dynamic", "planned"]), st.permutations([0.5, 0.3]))
+def test_a_text_may_mean_a_topic_or_a_query(seed: int, mode: Mode, shares: list[float]) -> None:
+    """As one that the user taught: what helps it is the sum of both, by their probabilities."""
+    world, cache = made_world(seed), Cache()
+    meant = [2, world.members[1].first + 1]
+    candidates = sorted(map(Candidate, meant, shares), key=lambda each: -each.probability)
+    reading = Interpretation(tuple(candidates), threshold=0.4)
+    found = utility_of(reading, world, cache)
+    for mask in range(1 << len(world.attributes)):
+        parts = [uses_of(query, world, cache).value(mask) for query in meant]
+        assert found.value(mask) == pytest.approx(np.dot(shares, parts), abs=1e-9)
+    request, terms = Request("a text"), Terms(mode=mode, memory="remembers")
+    context = Context(request, terms, Knowledge(), world, reading=reading, cache=cache)
+    assert decide(context).code == "answered"
 
 
 def test_the_unit_makes_all_that_helps_worth_the_same() -> None:
