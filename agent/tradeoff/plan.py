@@ -302,6 +302,7 @@ class _Planning(NamedTuple):
                 growth.use(place, use)
         while open_ := options & ~mask:
             some = np.array([*members(open_)], dtype=np.intp)
+            some = some[(growth.gains[:, some] > 0).any(axis=0)]  # the others are not worth a cost
             evaluations += len(some)
             floors = self.prices.costs_beside(mask, some) - self.prices.cost(mask)
             stale = True
