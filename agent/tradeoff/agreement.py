@@ -15,7 +15,9 @@ from agent.tradeoff.tables import Codes, Floats, Indexes, Population, members, u
 KEPT = 2_000  # distributions of sets
 Spread = tuple[Floats, Floats]
 """A distribution of rho: different ones, above 0 or 0 alone, and the mass of each, float64."""
-Part = tuple[Indexes, Spread]
+Part = tuple[Indexes, dict[int, Spread]]
+"""Groups of rows, and rho among them by the place of a set."""
+BATCH = 1 << 13  # losses that are estimated at once: what a cache holds
 
 
 class Agreement:
@@ -89,22 +91,32 @@ class Agreement:
             for each in members(mask & self.dependent)
         ]
 
-    def spreads(self, mask: int, columns: Codes, sample: Indexes) -> Iterator[Part]:
-        """Yield groups of rows, and rho among them: of disclosed facts and of a set's new ones.
+    def spreads(self, sets: Sequence[int], columns: Codes, sample: Indexes) -> Iterator[Part]:
+        """Yield groups of rows, and rho among them: of disclosed facts and of the sets' new ones.
 
-        ``columns``: codes, shape (C, rows); ``sample``: a row of each group.
+        ``sets``: that have the same columns; ``columns``: codes, shape (C, rows); ``sample``: a row
+        of each group.
         """
-        new = mask & self._every
-        within = sorted({self.column[each] for each in members(mask & self.dependent)})
-        within = [each for each in within if mask >> each & 1]
-        if not within:
-            yield np.arange(len(sample)), self.spread(new, ())
-            return
-        codes = np.stack([columns[each][sample] for each in within])
-        values, labels = np.unique(codes, axis=1, return_inverse=True)
-        for label, own in enumerate(values.T.tolist()):
-            spread = self.spread(new, tuple(zip(within, own, strict=True)))
-            yield np.flatnonzero(labels.ravel() == label), spread
+        batch, bins = dict[int, Spread](), 0
+        for place, mask in enumerate(sets):
+            new = mask & self._every
+            within = sorted({self.column[each] for each in members(mask & self.dependent)})
+            within = [each for each in within if mask >> each & 1]
+            if not within:
+                spread = self.spread(new, ())
+                bins += len(spread[0])
+                if batch and bins * len(sample) > BATCH:
+                    yield np.arange(len(sample)), batch
+                    batch, bins = {}, len(spread[0])
+                batch[place] = spread
+                continue
+            codes = np.stack([columns[each][sample] for each in within])
+            values, labels = np.unique(codes, axis=1, return_inverse=True)
+            for label, own in enumerate(values.T.tolist()):
+                spread = self.spread(new, tuple(zip(within, own, strict=True)))
+                yield np.flatnonzero(labels.ravel() == label), {place: spread}
+        if batch:
+            yield np.arange(len(sample)), batch
 
     def _spread(self, mask: int, columns: Sequence[tuple[int, int]]) -> Spread:
         """Rho of the disclosed facts and of a set; ``columns``: codes, more than d fixes."""

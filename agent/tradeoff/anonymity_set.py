@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial, reduce
+from itertools import accumulate, pairwise, starmap
 from math import prod
 from operator import or_
 
 import numpy as np
 
-from agent.tradeoff.agreement import Agreement
+from agent.tradeoff.agreement import BATCH, Agreement
 from agent.tradeoff.dependence_tree import ExpectedPeople
 from agent.tradeoff.grouping import (
     Columns,
@@ -21,7 +22,6 @@ from agent.tradeoff.grouping import (
 )
 from agent.tradeoff.measures import (
     ALL,
-    BATCH,
     HALF,
     LEAST_SHARE,
     Alike,
@@ -102,7 +102,8 @@ class AnonymitySet:
         self._figures: dict[tuple[str, int], SetFigures] = {}
         self._stored: dict[Measure, Rows] = {}
         self._groups: dict[tuple[int, bool], list[Alike]] = {}
-        self._least = lru_cache(VALUES_KEPT)(partial(self._estimated, most=True))
+        one = partial(self._estimated, most=True)
+        self._least = lru_cache(VALUES_KEPT)(lambda mask, *each: one([mask], [each])[0][0])
         self._share = share  # what no `Spread` has
         shares = ALL if population.shares is None else self._agreement.spread(0, ())[0]
         self._all = share * float(shares[0])  # rho of all that is held
@@ -111,7 +112,7 @@ class AnonymitySet:
         self.people: float = len(rows)
         """How many people agree with all that is known: m, or 1/r(0|d) where it is estimated."""
         if self.sampled and len(rows):
-            self.people = self._estimated(0, (("people", 0),))[0]
+            [[self.people]] = self._estimated([0], [("people", 0)])
         self.closed = self.people * HALF <= 1 if self.sampled else len(rows) <= 1
         """Whether nothing new may be added: a person is recognised, or as good as that."""
 
@@ -160,7 +161,7 @@ class AnonymitySet:
         if by_shares or ((mask | others) & ~self.persons and metric != "maxprob"):
             return 0.0
         k = k if metric == "k-anonymity" else 0
-        return self._least(mask & ~self._shared & ~self.disclosed, ((metric, k),))[0]
+        return self._least(mask & ~self._shared & ~self.disclosed, metric, k)
 
     def curvature(self, metric: Measure, mask: int) -> Curvature:
         """How I bends over the sets within ``mask``, given what is known: what is certain of it.
@@ -231,7 +232,10 @@ class AnonymitySet:
         if self.sampled:
             kinds = [self._agreement.kind.get(each, ~each) for each in new]
             those = dict(zip(kinds, new, strict=True))  # facts of a kind are alike
-            of_kind = {k: self._estimated(base | 1 << e, measures) for k, e in those.items()}
+            by_shares, of_kind = [each for each in those if each >= 0], dict[int, list[float]]()
+            for some in filter(None, [by_shares, *([each] for each in those if each < 0)]):
+                sets = [base | 1 << those[kind] for kind in some]
+                of_kind |= zip(some, self._estimated(sets, measures), strict=True)
             rows = [of_kind[kind] for kind in kinds]
         elif all(metric == "maxprob" for metric, _ in measures):
             classes = self._partitions.presence().classes(self._partitions.dense[base])
@@ -333,23 +337,29 @@ class AnonymitySet:
             mass = people / weights.sum()
             yield Alike(mass, alone, people / peak, expected[some], share, sample[some])
 
-    def _estimated(self, mask: int, measures: Measures, *, most: bool = False) -> list[float]:
-        """The losses expected over the classes of a set (DESIGN.md 2.7); ``most``: of `_alike`.
+    def _estimated(
+        self, sets: Sequence[int], measures: Measures, *, most: bool = False
+    ) -> list[list[float]]:
+        """The losses expected over the classes of sets that have the same columns, by set.
 
-        Sets that differ by shares alone have the same classes; of those the oldest are forgotten.
+        ``most``: of `_alike`. The classes stay for other sets; of those the oldest are forgotten.
+        Source: DESIGN.md 2.7.
         """
-        columns, kept = mask & ~self._shared, self._groups
+        columns, kept = sets[0] & ~self._shared, self._groups
         key, alike = (columns, most), self._alike(columns, most=most)
         if key not in kept and not columns & ~self.persons:  # else there are many
             kept[key] = [*alike]
             while len(kept) > 1 and sum(len(each.mass) for [each] in kept.values()) > GROUPS_KEPT:
                 del kept[next(iter(kept))]
-        people, totals = (self.people, self._population.people), [list[float]() for _ in measures]
+        people, worst = (self.people, self._population.people), [m == "worst" for m, _ in measures]
+        totals = np.zeros((len(sets), len(measures)))
         for whole in kept.get(key, alike):
-            terms = [np.empty(len(whole.mass)) for _ in measures]
+            terms = np.empty((*totals.shape, len(whole.mass)))
             wide = Alike._make(each[:, None] for each in whole)
-            spreads = self._agreement.spreads(mask, self._columns, whole.sample)
-            for groups, (shares, chances) in spreads:
+            for groups, spreads in self._agreement.spreads(sets, self._columns, whole.sample):
+                shares, chances = map(np.concatenate, zip(*spreads.values(), strict=True))
+                ends = accumulate(len(own) for own, _ in spreads.values())
+                parts = [*zip(spreads, starmap(slice, pairwise([0, *ends])), strict=True)]
                 step = max(1, BATCH // len(shares))
                 for some in (groups[at : at + step] for at in range(0, len(groups), step)):
                     part = wide
@@ -360,28 +370,27 @@ class AnonymitySet:
                         success = risk_unseen(rate, part.share * shares * self._share)
                     else:
                         success = risk(part, shares * self._share)
-                    for into, (measure, k) in zip(terms, measures, strict=True):
+                    for at, (measure, k) in enumerate(measures):
                         each = losses(measure, part.mass * chances, success, people, k)
-                        into[some] = each.max(axis=1) if measure == "worst" else each.sum(axis=1)
-            for total, (measure, _), own in zip(totals, measures, terms, strict=True):
-                worst = measure == "worst"
-                total.append(float(own.max(initial=0.0)) if worst else ordered_sum(own))
-        return [
-            (max if measure == "worst" else sum)(total)
-            for (measure, _), total in zip(measures, totals, strict=True)
-        ]
+                        add = np.maximum if worst[at] else np.add
+                        for place, own in parts:
+                            terms[place, at, some] = add.reduce(each[:, own], axis=1)
+            sums, tops = np.sort(terms).sum(axis=-1), terms.max(axis=-1, initial=0.0)
+            totals = np.where(worst, np.maximum(totals, tops), totals + sums)
+        figures: list[list[float]] = totals.tolist()
+        return figures
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
         mask &= ~self.disclosed
         if len(self._rows) <= 1 - self.sampled:
             return counted(metric, np.ones(1, np.intp), self._population.people, k)
         if self.sampled:
-            return self._estimated(mask, [(metric, k)])[0]
+            return self._estimated([mask], [(metric, k)])[0][0]
         if not mask & ~self.persons:
             sizes = np.bincount(self._partitions.classes(mask)[0])
             return counted(metric, sizes, self._population.rows, k)
         if metric != "entropy":
-            return self._estimated(mask, [(metric, k)])[0]
+            return self._estimated([mask], [(metric, k)])[0][0]
         # H(Y) - H(Y|A) = H(A) - H(A|Y): what the answers to requests vary by is no information.
         bits = -sum(ordered_sum(plogp(each.mass)) for each in self._alike(mask))
         for each in members(mask >> self._population.persons):

@@ -34,7 +34,6 @@ POINTS, FAR = 4_001, 80.0  # of a quadrature; exponents of e beyond this leave n
 LEAST_SHARE = 1e-12  # smaller ones are none
 LEAST_EXPECTED = 1e-290  # people; nobody is expected below
 CENSUS = 1e-9  # less than 1 by this, a share of people drawn is all of them
-BATCH = 1 << 13  # losses that are estimated at once: what a cache holds
 ALL = np.ones(1)  # of the others
 
 
