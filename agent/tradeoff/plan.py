@@ -112,7 +112,7 @@ class QueryPlanner(SetFigures, Utility):
         at, rows = np.array(places, dtype=np.intp), dict[int, Floats]()
         for mask, row in self.stored.items():
             whole = rows[union(places[each] for each in members(mask))] = np.empty(count)
-            whole[:], whole[at] = unit * self.value(mask), unit * row
+            whole[:], whole[at] = unit * row[mask.bit_length() - 1] if mask else 0.0, unit * row
         limit = None if self._limit is None else unit * self._limit
         utility = once(lambda: Embedded(self, places, unit))
         return QueryPlanner(utility, count, rows, limit, self.least, quick=self.quick)

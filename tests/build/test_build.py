@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.build import precomputed
 from agent.build.build import model_of
 from agent.build.fitting import SHRINKAGES
 from agent.build.observe import observe
@@ -28,7 +29,7 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Rows, members, pairs
 from agent.tradeoff.utility import Estimator, query_utility
 from tests.build.worlds import QUIET, World, few, options, source, worlds
-from tests.decision.made import decide
+from tests.decision.made import decide, judged, made_model
 from tests.house.tree import ROOT
 from tests.model.examples import same
 
@@ -254,6 +255,31 @@ def test_the_models_are_what_their_pages_promise() -> None:
     assert mean >= 0.125
     assert np.mean(np.array(predicted, dtype=float)) == pytest.approx(mean, rel=0.05)
     assert model.validation["heldout_bits"] == pytest.approx(mean)
+
+
+def test_what_decisions_look_at_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the model alone and in one world; with each attribute added, as it would be computed."""
+    everyday = judged(made_model(3, people=200, queries=5), 3)
+    monkeypatch.setattr(precomputed, "FEWEST", 10)
+    monkeypatch.setattr(precomputed, "read", lambda _: everyday)
+    rng = np.random.default_rng(1)
+    people = [(f"u{at}", *rng.choice(["a", "b", "c"], 4)) for at in range(80)]
+    events = [
+        (name, query, values[at % 4] if rng.random() < 0.8 else "x")
+        for at, query in enumerate(("editor", "lint", "debug", "deploy"))
+        for name, *values in people
+    ]
+    users = (("user", "p0", "p1", "p2", "p3"), *people)
+    model = built(World(users, (("user", "query", "intent"), *events)), shrinkage=5.0)
+    near, cache = precomputed.precomputed(model), Cache()
+    assert near is not None
+    for query in range(len(model.queries)):
+        utility = uses_of(query, model, cache).utility()
+        stored = near.utilities_of(query)
+        assert stored
+        for mask, row in stored.items():
+            computed = [utility.value(mask | 1 << each) for each in range(4)]
+            assert row == pytest.approx(computed, abs=1e-12)
 
 
 SOME = 16  # of the sets
