@@ -18,7 +18,7 @@ from agent.tradeoff.measures import (
     risk_outside,
     risk_unseen,
 )
-from agent.tradeoff.tables import Population, subsets
+from agent.tradeoff.tables import Population, members, subsets
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import World, known, rich_worlds
 
@@ -270,10 +270,6 @@ def test_who_agrees_with_nothing_is_outside() -> None:
         assert crowd.identifiability(0, measure, 3) >= (measure != "entropy")
 
 
-def expected_of(people: Population, cards: tuple[int, ...]) -> ExpectedPeople:
-    return ExpectedPeople(people, cards, {})
-
-
 @given(rich_worlds(people=40), st.data())
 def test_the_tree_has_the_largest_information(world: World, data: st.DataObject) -> None:
     """Of all trees; one more attribute is an edge to others, in place of some."""
@@ -305,12 +301,10 @@ def _trees(attributes: list[int]) -> list[list[tuple[int, int]]]:
 def test_people_are_expected_by_the_tree(world: World, data: st.DataObject) -> None:
     """Term by term; never more than have any one of the values."""
     people = weighted(world.population)
-    expected = expected_of(people, world.cards)
+    expected = ExpectedPeople(people, world.cards, {})
     someone = people.codes[data.draw(st.integers(0, people.rows - 1))]
     for mask in subsets((1 << world.persons) - 1):
-        codes = {
-            each: np.array([someone[each]]) for each in range(world.persons) if mask >> each & 1
-        }
+        codes = {each: someone[[each]] for each in members(mask)}
         found = expected.bits(codes)
         events = {each: frozenset([int(someone[each])]) for each in codes}
         assert np.exp2(found) == pytest.approx(naive.expected_people(people, events))
@@ -328,6 +322,6 @@ def test_what_is_one_fact_counts_once() -> None:
     """Three copies of a column expect as many as one: independence would count it four times."""
     column = np.repeat(np.array([0, 1], np.uint8), (900, 100))
     codes = np.stack([column] * 4, axis=1)
-    expected = expected_of(Population(codes, np.full(1_000, 1_000.0)), (2,) * 4)
+    expected = ExpectedPeople(Population(codes, np.full(1_000, 1e3)), (2,) * 4, {})
     own = dict.fromkeys(range(4), np.array([1]))
     assert np.exp2(expected.bits(own))[0] == pytest.approx(100_000, rel=0.03)

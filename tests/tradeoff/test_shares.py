@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.agreement import Agreement, Spread
+from agent.tradeoff.agreement import BATCH, Agreement, Spread
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import METRICS, Measure
 from agent.tradeoff.shares import KindShares, Shares
@@ -205,12 +205,18 @@ def test_a_set_of_any_facts_is_the_mean_over_its_answers(world: World, data: st.
 
 @given(shared_worlds(), st.data(), st.sampled_from([*METRICS, "worst", "people"]))
 def test_a_row_has_what_each_fact_adds(world: World, data: st.DataObject, measure: Measure) -> None:
-    """The same number by every way to it; and no larger set falls below what is promised."""
-    what = data.draw(knowledge(world))
+    """The same number by every way to it; and no larger set falls below what is promised.
+
+    However many losses are estimated at once, and classes remembered.
+    """
+    what, most = data.draw(knowledge(world)), data.draw(st.sampled_from([1, 40, BATCH]))
     crowd = world.anonymity_set(what)
     masks = st.lists(st.integers(0, crowd.persons), min_size=1, max_size=3)
     for mask in data.draw(masks):
-        row, plain = crowd.row(mask, measure, 3), world.anonymity_set(what)
+        with pytest.MonkeyPatch.context() as patch:
+            for name in ("agreement.BATCH", "anonymity_set.BATCH", "anonymity_set.GROUPS_KEPT"):
+                patch.setattr(f"agent.tradeoff.{name}", most)
+            row, plain = crowd.row(mask, measure, 3), world.anonymity_set(what)
         for each in range(world.persons):
             level = plain.identifiability(mask | 1 << each, measure, 3)
             assert row[each] == level == crowd.identifiability(mask | 1 << each, measure, 3)
