@@ -6,7 +6,6 @@ survey drew its own: whom it drew rarely stands for many. `agent/lab/LAB.md` has
 
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -18,9 +17,10 @@ from agent.build.options import BuildOptions, TableFiles, read_description
 from agent.build.tables import open_tables
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Population, union
+from tests.build.worlds import QUIET
 from tests.house.tree import ROOT
 
-pytestmark = pytest.mark.soak
+pytestmark = [pytest.mark.soak, QUIET]
 
 SHARES = (0.003, 0.01, 0.05)
 SIZES = (*range(2, 9), 10, 12, 14, 16)
@@ -40,8 +40,9 @@ def survey() -> tuple[Population, Cards]:
     """Return the people of the Time Use Survey, with their weights, and values per attribute."""
     folder = ROOT / "examples" / "data" / "atus"
     files = TableFiles(*(folder / f"{each}.csv.gz" for each in ("users", "events")))
-    described = BuildOptions(description=read_description(folder / "model.toml"))
-    seen = observe(open_tables(*files), replace(described, **files._asdict()))
+    description = read_description(folder / "model.toml")
+    described = BuildOptions(**files._asdict(), description=description)
+    seen = observe(open_tables(*files), described)
     cards = [len(each.values) for each in seen.attributes if each.scope == "person"]
     return seen.population, tuple(cards)
 
