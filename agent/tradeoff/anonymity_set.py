@@ -33,6 +33,7 @@ from agent.tradeoff.measures import (
     losses,
     rate_of,
     risk,
+    risk_elsewhere,
     risk_outside,
     risk_unseen,
 )
@@ -122,7 +123,7 @@ class AnonymitySet:
 
         The rows of a sample are others: hardly any user is among them.
         """
-        if not self._weighted:
+        if not self._weighted or self._population.residents is not None:
             return 1 / max(self.people, 1.0)
         alike = next(self._alike(0))
         rows = 0.0 if self.unseen else float(alike.rows[0])
@@ -158,6 +159,7 @@ class AnonymitySet:
             rising = self.monotone(metric, mask | others)
             return self.identifiability(mask, metric, k) if rising else 0.0
         by_shares = self._all < 1 or self._facts is not None
+        by_shares = by_shares or self._population.residents is not None
         if by_shares or ((mask | others) & ~self.persons and metric != "maxprob"):
             return 0.0
         k = k if metric == "k-anonymity" else 0
@@ -351,7 +353,8 @@ class AnonymitySet:
             kept[key] = [*alike]
             while len(kept) > 1 and sum(len(each.mass) for [each] in kept.values()) > GROUPS_KEPT:
                 del kept[next(iter(kept))]
-        people, worst = (self.people, self._population.people), [m == "worst" for m, _ in measures]
+        people = self.people, self._population.residents or self._population.people
+        worst = [measure == "worst" for measure, _ in measures]
         totals = np.zeros((len(sets), len(measures)))
         for whole in kept.get(key, alike):
             terms = np.empty((*totals.shape, len(whole.mass)))
@@ -365,11 +368,7 @@ class AnonymitySet:
                     part = wide
                     if len(some) < len(whole.mass):
                         part = Alike._make(each[some] if len(each) > 1 else each for each in wide)
-                    if self.unseen:
-                        rate = rate_of(np.array(self._drawn), part.expected)
-                        success = risk_unseen(rate, part.share * shares * self._share)
-                    else:
-                        success = risk(part, shares * self._share)
+                    success = self._success(part, shares)
                     for at, (measure, k) in enumerate(measures):
                         each = losses(measure, part.mass * chances, success, people, k)
                         add = np.maximum if worst[at] else np.add
@@ -379,6 +378,17 @@ class AnonymitySet:
             totals = np.where(worst, np.maximum(totals, tops), totals + sums)
         figures: list[list[float]] = totals.tolist()
         return figures
+
+    def _success(self, alike: Alike, shares: Floats) -> Floats:
+        """The success of a guess at one person by groups and rho, float64."""
+        people, drawn = self._population, np.array(self._drawn)
+        share = alike.share * shares * self._share
+        if people.residents is not None:
+            others = share * people.residents / people.people
+            return risk_elsewhere(alike, others, drawn if self.unseen else None)
+        if self.unseen:
+            return risk_unseen(rate_of(drawn, alike.expected), share)
+        return risk(alike, shares * self._share)
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
         mask &= ~self.disclosed

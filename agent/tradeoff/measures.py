@@ -75,6 +75,22 @@ def risk(alike: Alike, share: float | Floats) -> Floats:
     return np.minimum(chances, 1.0)
 
 
+def risk_elsewhere(alike: Alike, others: Floats, unseen: Floats | None = None) -> Floats:
+    """E[1/F] for somebody of whose people the rows are no sample, but say how common facts are.
+
+    ``others``: how many people live where the user does, for each person of the table, times rho;
+    ``unseen``: p of the whole table, where no row agrees. The share of the people who are alike is
+    the mean of its posterior, and as many of the others are as Poisson has it: (1 - e^-x) / x with
+    x = others (f + alpha) / (p + alpha/mu). DESIGN.md 2.8.
+    """
+    rows, drawn = alike.rows, np.minimum(1.0, alike.rows / alike.people)
+    if unseen is not None:
+        rows, drawn = np.zeros(1), unseen
+    number = others * (rows + SHAPE) / (drawn + SHAPE / np.maximum(alike.expected, LEAST_EXPECTED))
+    number = np.maximum(number, LEAST_EXPECTED)
+    return np.asarray(-np.expm1(-number) / number)
+
+
 def rate_of(drawn: Floats, expected: Floats) -> Floats:
     """The s of `risk`; ``drawn``: p, the share of the people who are rows; ``expected``: mu."""
     prior = SHAPE / np.maximum(expected, LEAST_EXPECTED)

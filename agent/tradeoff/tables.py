@@ -129,7 +129,8 @@ class Population:
     of one. ``donors``: integers, shape (B, N), of each block of columns drawn from another
     survey, whose each row has; None without any. ``blocks``: its attributes, a mask for each.
     ``pairs``: float64, how many people have each two values (`pair_people`), or None where that is
-    counted when it is needed.
+    counted when it is needed. ``residents``: how many people live where the user does, where the
+    rows are no sample of them, but only say how common facts are; None where they are.
     """
 
     codes: Codes
@@ -141,6 +142,7 @@ class Population:
     donors: Numbers | None = None
     blocks: tuple[int, ...] = ()
     pairs: Floats | None = field(default=None, repr=False)
+    residents: float | None = None
     memo: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
     """What was computed from these people, and is not computed again."""
 

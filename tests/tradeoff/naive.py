@@ -14,7 +14,7 @@ from scipy.integrate import quad
 from agent.tradeoff.measures import Alike, Measure, risk
 from agent.tradeoff.shares import Shares
 from agent.tradeoff.tables import Population, QueryRows, members
-from tests.tradeoff.naive_shares import agreement, draws, value_shares
+from tests.tradeoff.naive_shares import agreement, draws, one_of_poisson, value_shares
 
 Known = tuple[tuple[int, int], ...]
 Answer = tuple[int, ...]
@@ -317,7 +317,7 @@ def outcomes(
     """Return P(a|d) and the success of a guess, by answers about facts of whatever kind."""
     found = groups(population, mask, known)
     if population.shares is None:
-        return [(group.mass, chance(group, share)) for group in found]
+        return [(each.mass, success(each, population, share)) for each in found]
     shares, first = population.shares, population.tabled
     facts = {place - first: code for place, code in known if place >= first}
     new = [each - first for each in members(mask) if first <= each < population.persons]
@@ -332,7 +332,7 @@ def outcomes(
     for group in found:
         people = {**among, **{i: {code: 1.0} for i, code in group.codes}}
         some = draws(shares, facts, [each for each in new if each not in facts], people, unsure)
-        result += [(group.mass * each, chance(group, share * rho)) for each, rho in some]
+        result += [(group.mass * e, success(group, population, share * rho)) for e, rho in some]
     return result
 
 
@@ -346,6 +346,15 @@ def _behind(population: Population, attributes: AbstractSet[int]) -> list[list[i
         if attributes & {*members(block)}:
             numbers.append(donors.tolist())
     return numbers
+
+
+def success(group: Group, population: Population, share: float) -> float:
+    """The success of a guess at one of these people, or of those of another country."""
+    if population.residents is None:
+        return chance(group, share)
+    drawn = min(1.0, group.rows / group.people) + ALPHA / group.expected
+    alike = population.residents / sum(_weights(population)) * group.share * share
+    return one_of_poisson(alike * (group.rows + ALPHA) / drawn)
 
 
 @lru_cache(maxsize=1_000)
@@ -365,7 +374,8 @@ def identifiability(
         after = _bits([p for part in table.values() for p in part.values()])
         answers = _bits([sum(part.values()) for part in table.values()])
         return before - (after - answers)
-    everybody = population.rows if population.weights is None else float(sum(population.weights))
+    counted_people = population.rows if population.weights is None else sum(population.weights)
+    everybody = float(population.residents or counted_people)
     total = 0.0
     if counted:
         found = [(group.mass, 1 / group.rows) for group in groups(population, mask, known)]

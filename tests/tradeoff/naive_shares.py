@@ -3,6 +3,10 @@
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import product
+from math import sqrt
+
+import numpy as np
+from scipy.stats import poisson
 
 from agent.tradeoff.shares import KindShares, Shares
 
@@ -56,3 +60,10 @@ def draws(
 def agreement(share: float) -> float:
     """Rho of one fact: nothing that is possible is rarer than one in ten thousand."""
     return max(share, 1e-4) if share else 0.0
+
+
+def one_of_poisson(others: float) -> float:
+    """E[1/F] for one person and a Poisson number of others, summed up: DESIGN.md 2.8."""
+    far = 40 * sqrt(others)
+    numbers = np.arange(max(0, int(others - far)), int(others + far + 40), 1 + int(far / 9_999))
+    return float((numbers[1] - numbers[0]) * (poisson.pmf(numbers, others) / (1 + numbers)).sum())

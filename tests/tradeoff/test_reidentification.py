@@ -13,13 +13,16 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.dependence_tree import DependenceTree, ExpectedPeople
 from agent.tradeoff.measures import (
     METRICS,
+    Alike,
     Measure,
     rate_of,
+    risk_elsewhere,
     risk_outside,
     risk_unseen,
 )
 from agent.tradeoff.tables import Population, members, subsets
 from tests.tradeoff import naive
+from tests.tradeoff.naive_shares import one_of_poisson
 from tests.tradeoff.worlds import World, known, rich_worlds
 
 SHARES = st.one_of(st.just(1.0), st.floats(-4, 0).map(lambda power: 10**power))
@@ -161,11 +164,47 @@ def test_no_answer_lowers_the_risk(world: World, data: st.DataObject, share: flo
         assert crowd.identifiability(mask, "maxprob", 1) >= before * (1 - 1e-9)
 
 
+@given(
+    *(st.floats(0, 9).map(np.exp) for _ in range(2)),
+    EXPECTED,
+    st.lists(st.floats(-9, 6).map(np.exp), min_size=2, max_size=2).map(sorted),
+)
+def test_elsewhere_a_person_is_one_among_a_poisson_number(
+    rows: float, weight: float, expected: float, others: list[float]
+) -> None:
+    """Summed one by one; a chance, which falls as more people live there, and as more agree."""
+    alike = Alike(*np.array([[1.0], [rows], [rows * weight], [expected]]))
+    few, many = (float(risk_elsewhere(alike, np.array([each]))[0]) for each in others)
+    nobody = risk_elsewhere(alike, np.array(others[:1]), np.array([1 / weight]))
+    for found, alike_rows in ((few, rows), (nobody[0], 0)):
+        part = (alike_rows + 1) / (1 / weight + 1 / expected)
+        assert found == pytest.approx(one_of_poisson(others[0] * part), rel=1e-6)
+    assert 0 < many <= few <= 1
+
+
+@given(rich_worlds(people=40), st.data(), st.floats(1, 1e6))
+def test_people_elsewhere_are_all_who_live_there(
+    world: World, data: st.DataObject, residents: float
+) -> None:
+    """The user is one of them, so that none is outside; no bound is promised that fails."""
+    weights = np.full(world.population.rows, data.draw(st.floats(1, 500)))
+    people = replace(world.population, weights=weights, residents=residents)
+    crowd = AnonymitySet(people, world.cards)
+    assert crowd.people == pytest.approx(1 / one_of_poisson(residents))
+    crowd = AnonymitySet(people, world.cards, data.draw(known(world)))
+    assert crowd.success == pytest.approx(crowd.identifiability(0, "maxprob", 1))
+    for mask in subsets(crowd.persons):
+        least = crowd.least(mask, "maxprob", 1, crowd.persons)
+        assert least <= crowd.identifiability(mask, "maxprob", 1) <= 1
+
+
 @st.composite
 def drawn_from_others(draw: st.DrawFn, people: Population) -> Population:
-    """Draw whose copies weighted rows are, and from whom blocks of their columns come."""
+    """Draw whose copies weighted rows are, from whom blocks come, and who lives elsewhere."""
     if people.weights is None or draw(st.booleans()):
         return people
+    if draw(st.booleans()):
+        people = replace(people, residents=draw(st.floats(0, 12).map(np.exp)))
     numbers = st.lists(st.integers(0, 9), min_size=people.rows, max_size=people.rows)
     blocks = draw(st.lists(st.integers(1, (1 << people.tabled) - 1), max_size=2))
     donors = [draw(numbers) for _ in blocks]
