@@ -12,7 +12,7 @@ from agent.cli.options import PATH, Commands, Output, answers, at_terminal, yes_
 from agent.cli.printing import Column, page, paragraph, say, table, wide
 from agent.cli.profile_file import LARGEST, profile_toml, read_profile
 from agent.cli.prompts import agree
-from agent.cli.questions import ask_values, concerned, most_useful
+from agent.cli.questions import CITY, ask_city, ask_values, concerned, most_useful
 from agent.daemon.locale import LOCALE
 from agent.decision.values import Fact
 from agent.errors import UsageError
@@ -101,6 +101,8 @@ def _answered(values: Mapping[str, str]) -> ProfileChange:
 def set_(*, names: tuple[str, ...]) -> Output:
     """Set facts: it asks for each NAME; Enter keeps a fact as it is. NAME= unsets a fact.
 
+    The name city asks for a city, and sets the country and, in the US, the state.
+
     A value is never an argument: every user of this machine can read those of a running command,
     and a shell may keep what is typed.
 
@@ -147,7 +149,7 @@ def _asked(names: Sequence[str], client: Client) -> ProfileChange:
     """
     models, own = _models(client), values_of(client.call("profile").facts)
     current, kinds = Concepts(models).kinds.values(), dict[str, Kind]()
-    for name in names:
+    for name in (each for each in names if each != CITY):
         named = {each.name: each for each in current if each.called(name)}
         if not named:
             is_value = any(name in each.values for each in current)
@@ -155,7 +157,8 @@ def _asked(names: Sequence[str], client: Client) -> ProfileChange:
         kinds |= named
     _check_terminal()
     before = {each.name: own[each.concept] for each in current if each.concept in own}
-    return _answered(ask_values([*kinds.values()], before))
+    values = ask_values([*kinds.values()], before)
+    return _answered({**values, **(ask_city() if CITY in names else {})})
 
 
 @profile.command(name="import")

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from agent.cli.questions import understood
 from agent.decision.values import Fact
 from agent.errors import UsageError
 from agent.model.model import Concepts, Meaning, Model
@@ -31,15 +32,16 @@ def profile_toml(facts: Iterable[Fact], concepts: Concepts) -> str:
 def read_profile(text: bytes, models: Sequence[Model]) -> dict[str, str]:
     """The values in a file, by kind.
 
-    A line is NAME = VALUE; below a line [MODEL], the names are that model's. Raises UsageError as
-    `named_values`, and for what is not TOML.
+    A line is NAME = VALUE; below a line [MODEL], the names are that model's. A city, a state or a
+    country may have any of its names. Raises UsageError as `understood` and `named_values`, and for
+    what is not TOML.
     """
     try:
         document = tomllib.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
         hint = 'write lines such as education = "bachelor"'
         raise UsageError("not valid TOML", hint) from None
-    return named_values(_flat(document), models)
+    return named_values(understood(_flat(document)), models)
 
 
 def _flat(document: Mapping[str, object]) -> Iterator[tuple[str, str]]:

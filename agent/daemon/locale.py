@@ -12,7 +12,7 @@ from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.model import Model
 from agent.model.tables import NO_ROWS, Singles, Tables
 from agent.tradeoff.tables import Population
-from policy.services import codes
+from agent.words.titles import titles_of_values
 
 NAMES = ("language", "country")
 
@@ -26,7 +26,8 @@ def _locale() -> Model:
     """
     none, people = np.zeros((0, len(NAMES))), Population(np.zeros((1, len(NAMES)), np.uint8))
     tables = Tables(people, NO_ROWS, np.zeros(0), Singles(none, np.zeros((3, len(NAMES)))))
-    attributes = (Attribute(each, each, "person", (UNSPECIFIED, *codes(each))) for each in NAMES)
+    values = {each: (UNSPECIFIED, *sorted(titles_of_values(each))) for each in NAMES}
+    attributes = (Attribute(each, each, "person", values[each]) for each in NAMES)
     return Model(
         id="locale",
         source="ISO 639-1 and ISO 3166-1",

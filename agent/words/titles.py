@@ -130,8 +130,7 @@ def _table(name: str) -> Any:  # noqa: ANN401  (TOML)
 
 def value_title(value: str, attribute: str = "") -> str:
     """Write a value in words; ``attribute``: the title of what it is a value of, for its unit."""
-    titles: Mapping[str, Titles] = _table("values")
-    for each in (titles.get(attribute, NONE), titles["any"]):
+    for each in (titles_of_values(attribute), titles_of_values("any")):
         if value in each:
             return each[value]
     range_ = _RANGE.fullmatch(value)
@@ -146,6 +145,12 @@ def value_title(value: str, attribute: str = "") -> str:
     if unit and text == "1":
         return f"1 {_ONE[unit[1]]}"
     return f"{text} {unit[1]}" if unit else text
+
+
+def titles_of_values(attribute: str) -> Titles:
+    """The titles of the values that an attribute of a title has, where they have any."""
+    titles: Titles = _table("values").get(attribute, NONE)
+    return titles
 
 
 def concerns(model: str) -> str:

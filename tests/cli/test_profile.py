@@ -159,6 +159,34 @@ def test_an_import_shows_what_it_changes_and_asks(
     assert len(asked) == 1
 
 
+def test_a_city_says_in_which_state_and_country_it_is(
+    run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of several, which one is asked; so for a country, whose values are too many for a list."""
+    fake.handlers["models"] = says([changed(VILLAGE, name="everyday")])
+    illinois = {"country": "us", "place": "Illinois"}
+    cases: list[tuple[str, list[str], ProfileChange | None]] = [
+        ("city", ["springfield", "3"], ProfileChange(set=illinois)),
+        (
+            "city",
+            ["nowhere at all", "Leipzig"],
+            ProfileChange(set={"country": "de"}, unset=["place"]),
+        ),
+        ("city", [""], None),
+        ("country", ["no such", "DE"], ProfileChange(set={"country": "de"}, unset=["place"])),
+        ("country", ["Springfield", ""], None),
+        ("country", ["0"], ProfileChange(set={"country": "unspecified"})),
+        ("place", ["Springfield", "Springfield, Illinois"], ProfileChange(set=illinois)),
+        ("place", ["ohio"], ProfileChange(set={"place": "Ohio"})),
+    ]
+    for name, answers, change in cases:
+        fake.calls.clear()
+        answering(monkeypatch, *answers, "")
+        ran = run("profile", "set", name)
+        assert (ran.code, len(ran.err.splitlines()) < 70) == (0, True)
+        assert _done(fake) == ([] if change is None else [change])
+
+
 def test_values_are_asked_for_with_the_choices_numbered(
     run: Run, village_only: FakeDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
