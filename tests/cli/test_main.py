@@ -158,25 +158,12 @@ def test_ctrl_c_ends_a_process_with_one_line() -> None:
 
 def test_numbers_are_computed_in_one_thread() -> None:
     """Which is settled before NumPy is loaded; a user who wants more has them."""
-    script = """
-import os, sys
-from agent.cli.main import run
-sys.argv = ["reticent", "--version"]
-try:
-    run()
-finally:
-    print("numpy" in sys.modules, os.environ["OPENBLAS_NUM_THREADS"])
-"""
-    plain = {key: value for key, value in os.environ.items() if key != "OPENBLAS_NUM_THREADS"}
-    for more, threads in (({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")):
-        done = subprocess.run(
-            [sys.executable, "-c", script],
-            env=plain | more,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert done.stdout.splitlines()[-1] == f"False {threads}"
+    shown = "print('numpy' in sys.modules, os.environ['OPENBLAS_NUM_THREADS'])"
+    code = f"import atexit, os, sys; atexit.register(lambda: {shown}); {START[2]}"
+    plain = {key: value for key, value in os.environ.items() if "THREADS" not in key}
+    for threads, env in ((b"1", plain), (b"3", plain | {"OPENBLAS_NUM_THREADS": "3"})):
+        printed = subprocess.check_output([sys.executable, "-c", code, "--version"], env=env)
+        assert printed.split()[-2:] == [b"False", threads]
 
 
 def test_a_closed_output_is_no_defect() -> None:
