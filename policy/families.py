@@ -24,6 +24,12 @@ def families() -> Mapping[str, frozenset[str]]:
     return {name: frozenset(chain.from_iterable(each.values())) for name, each in tables}
 
 
+def use_of(topic: str) -> str:
+    """What a topic is for: "shopping", "work", or else "search". Source: families.toml."""
+    uses = _table()["uses"].items()
+    return next((use for use, topics in uses if topic.replace("_", " ") in topics), "search")
+
+
 def revealed_by(name: str) -> tuple[str, ...]:
     """The attributes of which one nearly tells another. Source: families.toml."""
     return tuple(_table()["revealed_by"].get(name, ()))

@@ -1,7 +1,7 @@
 """`reticent init`: make the vault, a policy and a profile."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, rec
 from agent.cli.printing import note, paragraph, printable, say
 from agent.cli.profile_file import LARGEST, read_profile
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, line, pick, read_passphrase
-from agent.cli.questions import KEYS, ask_values, concerned, most_useful
+from agent.cli.questions import KEYS, ask_values, asked_uses, concerned, most_useful
 from agent.daemon.locale import LOCALE
 from agent.daemon.profile import new_id
 from agent.decision.knowledge import TOLD_ANYWAY
@@ -34,13 +34,24 @@ from agent.wire.state import Implied
 from agent.words.figures import counted
 from agent.words.notices import also
 from agent.words.titles import UNSPECIFIED
+from policy import read as policies
+from policy.amend import RuleScope, with_settings
+from policy.families import ASKED_ONCE
+from policy.hosts import KINDS
 from policy.read import preset_text
+from policy.rules import NamePattern
+from policy.settings import Disclose
 
 PRESETS = ("generous", "balanced", "strict")
 PRESET = "balanced"
 DEMO = "demo"  # in place of a file: the facts of `reticent demo`
 DOZEN = 12  # questions to begin with
 HARMLESS = 0.12  # the most sensitivity of a fact that they are about, in bits
+WORDS: Mapping[str, Disclose] = {
+    "share when worth it": "auto",
+    "never": "never",
+    "ask each time": "ask",
+}
 STARTER = """\
 # What may leave, to whom, and at what price. Edit it by hand: the daemon reads it again whenever it
 # changes, and `reticent policy check FILE` says what is wrong with it.
@@ -92,15 +103,37 @@ def ask_preset() -> str:
     return pick(f"1 to {len(PRESETS)}, or Enter for {PRESET}", PRESETS, texts) or PRESET
 
 
-def write_policy(at: Paths, preset: str | None) -> bool:
-    """Write a policy where there is none; say whether it was written.
+def write_policy(
+    at: Paths, preset: str | None, rulings: Sequence[tuple[RuleScope, Disclose]] = ()
+) -> bool:
+    """Write a policy where there is none, with rules on families; say whether it was written.
 
     ``preset``: None to write none.
     """
     if preset is None or os.path.lexists(at.policy):
         return False
-    create_private((STARTER.format(preset=preset) + EXAMPLES).encode(), at.policy)
+    text = STARTER.format(preset=preset) + EXAMPLES
+    for scope, word in rulings:
+        policy = policies.read(text, str(at.policy), policies.preset)
+        text = with_settings(text, policy, scope, {"disclose": word})
+    create_private(text.encode(), at.policy)
     return True
+
+
+def ask_families(own: Sequence[Fact], world: Model) -> Iterator[tuple[RuleScope, Disclose]]:
+    """Ask about families of facts of which the user holds any, for each kind of recipient.
+
+    Those that are skipped are asked about at the first need. Yields each rule, and its word.
+    """
+    kinds = Concepts([world, LOCALE]).kinds
+    names = [kinds[fact.kind].name for fact in own]
+    for family in ASKED_ONCE:
+        if any(map(NamePattern(family).matches, names)):
+            for recipients in KINDS:
+                say(f"Your {family.removeprefix('@')} facts, to {recipients}:")
+                word = pick("1 to 3, or Enter to decide when it matters", [*WORDS], [*WORDS])
+                if word is not None:
+                    yield RuleScope(recipient=recipients, attribute=family), WORDS[word]
 
 
 def create_vault(
@@ -147,6 +180,7 @@ def init(
     world = world_of([*map(read, shipped_models())])
     own = _read_facts(profile, [world, LOCALE])
     asking = at_terminal() and not passphrase_stdin
+    rulings = list[tuple[RuleScope, Disclose]]()
     if asking:
         say(FIRST)
         passphrase = ask_passphrase(PROMPTS["passphrase"])
@@ -155,13 +189,14 @@ def init(
         preset = preset or (None if at.policy.exists() else ask_preset())
         if profile is None:
             own = ask_first_facts(world)
+        rulings = [] if preset is None else [*ask_families(own, world)]
     else:
         passphrase, preset = read_passphrase(PROMPTS["passphrase"]), preset or PRESET
     with uninterrupted():
         check_free(Location.of(at))
         for folder in (at.config, at.data, at.state):
             private_folder(folder)
-        is_new = write_policy(at, preset)
+        is_new = write_policy(at, preset, rulings)
         code, notes = create_vault(at, passphrase, own, keyring=keyring)
         message = {
             "vault": str(at.vault),
@@ -197,7 +232,8 @@ def ask_first_facts(world: Model) -> tuple[Fact, ...]:
     The facts of the first model come first: it is of what everybody does.
     """
     say(ABOUT_YOU)
-    every = most_useful(world, concerned(world))
+    uses = asked_uses()
+    every = most_useful(world, concerned(world), uses)
     useful = [each for each in every if each.name not in TOLD_ANYWAY]
     easy = [each for each in useful if each.attributes[0][1].sensitivity <= HARMLESS]
     first = sorted(easy[:DOZEN], key=lambda kind: kind.concept not in world.every[0].by_concept)

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 import click
@@ -13,8 +13,15 @@ from agent.daemon.locale import LOCALE
 from agent.decision.cache import Cache
 from agent.errors import UsageError
 from agent.model.model import Concepts, Kind, Model
+from agent.tradeoff.utility import Utility
 from agent.words.titles import NONE, UNSPECIFIED, concerns, in_order, value_title
+from policy.families import use_of
 
+USES = {
+    "search": "Searching the web?",
+    "shopping": "Shopping?",
+    "work": "Assistants at work?",
+}
 REST, BACK = "-", "<"
 MOST_LISTED = 100  # values; of more, one is named
 Facts = Mapping[str, str]
@@ -35,17 +42,34 @@ def concerned(world: Model) -> list[Model]:
     return [*world.every[:1], *others]
 
 
-def most_useful(world: Model, of: Sequence[Model]) -> list[Kind]:
+def asked_uses() -> frozenset[str]:
+    """Ask what the user wants to be served better with; none is as good as all."""
+    say("What do you want better answers for?")
+    uses = [each for each, text in USES.items() if click.confirm(text, default=True, err=True)]
+    return frozenset(uses or USES)
+
+
+def most_useful(
+    world: Model, of: Sequence[Model], uses: Collection[str] = frozenset(USES)
+) -> list[Kind]:
     """The kinds of facts of the models ``of`` in a world, those first that help most on their own.
 
-    A kind that others follow from comes before them.
+    A kind that others follow from comes before them. ``uses``: of USES, those whose topics count.
     """
     cache, kinds = Cache(), Concepts([world]).kinds.values()
+
+    def mean(model: Model) -> Utility:
+        judged = cache.judgements(model)
+        topics = enumerate(judged.weights.tolist())
+        shares = {at: w for at, w in topics if use_of(model.queries[at].text) in uses}
+        return judged.coverage(shares) if shares else cache.mean_utility(model)
+
+    means = {id(model): mean(model) for model in of}
 
     def gain(kind: Kind) -> float:
         attributes = ((model, model.by_concept.get(kind.concept)) for model in of)
         return sum(
-            float(cache.mean_utility(model).value(1 << model.index(each.name)))
+            float(means[id(model)].value(1 << model.index(each.name)))
             for model, each in attributes
             if each is not None
         )

@@ -6,13 +6,14 @@ import stat
 import tomllib
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from agent.cli import prompts
 from agent.cli.demo import PROFILE
-from agent.cli.questions import ask_values, most_useful
+from agent.cli.questions import USES, ask_values, most_useful
 from agent.decision.cache import Cache
 from agent.errors import VaultError
 from agent.model.file import read, shipped_models
@@ -24,6 +25,7 @@ from agent.vault.secrets import Secret
 from agent.vault.slots import key_slots
 from agent.vault.vault import unlock
 from agent.words.titles import in_order
+from policy.families import use_of
 from policy.read import load
 from policy.rules import Policy
 from tests.cli.conftest import Ran, Run
@@ -137,6 +139,7 @@ def test_everything_is_asked(answering: Begin) -> None:
             "y",
             "nobody",
             "Strict",
+            *("", "y", ""),
             "",
             "minnesota",
             "1",
@@ -147,6 +150,7 @@ def test_everything_is_asked(answering: Begin) -> None:
             "youngest 5-9",
             "4, 2",
             "-",
+            *("1", "maybe", "never", ""),
             "",
         ),
     )
@@ -156,6 +160,12 @@ def test_everything_is_asked(answering: Begin) -> None:
     assert "no such'" not in ran.err
     assert "'nobody' is not one of these" in ran.err
     assert _preset() == "strict"
+    health = {"name": "@health for any assistant", "attribute": "@health"}
+    assert tomllib.loads(paths().policy.read_text())["rule"] == [
+        {**health, "recipient": "any assistant", "disclose": "auto"},
+        {**health, "name": "@health for any search engine"}
+        | {"recipient": "any search engine", "disclose": "never"},
+    ]
     allergies, budgets = (
         in_order(WORLD.attributes[WORLD.index(name)].values[1:]) for name in ("allergies", "budget")
     )
@@ -170,30 +180,34 @@ def test_everything_is_asked(answering: Begin) -> None:
     assert "`reticent profile edit` has 94 questions more" in " ".join(ran.err.split())
 
 
-def test_what_helps_most_is_asked_first() -> None:
-    """By the models' own utilities, and after what it may follow from."""
-    world, cache = WORLD, Cache()
-    kinds = most_useful(world, world.every)
-    every = [each for each in world.attributes if not each.further]
-    assert sorted(each.name for each in kinds) == sorted(each.name for each in every)
+@pytest.mark.parametrize("uses", [*({each} for each in USES), {*USES}])
+def test_what_helps_most_is_asked_first(uses: set[str]) -> None:
+    """On the topics of these uses, and by what was clicked; after what it may follow from."""
+    life, survey = WORLD.every
+    kinds = most_useful(WORLD, WORLD.every, uses)
+    every = [each for each in WORLD.attributes if not each.further]
     names = [each.name for each in kinds]
-    above = {follows for each in every for row in each.implies.values() for follows in row}
-    for each in every:
-        for follows in {name for row in each.implies.values() for name in row}:
-            assert names.index(each.name) < names.index(follows)
-    implying = {each.name for each in every if each.implies}
+    assert sorted(names) == sorted(each.name for each in every)
+    below = {each.name: {f for row in each.implies.values() for f in row} for each in every}
+    for name, others in below.items():
+        assert all(names.index(name) < names.index(follows) for follows in others)
+    judged, clicked = Cache().judgements(life), Cache().mean_utility(survey)
+    topics = [at for at, each in enumerate(life.queries) if use_of(each.text) in uses]
+    bits = (judged.bits * judged.weights)[topics] @ judged.parts[topics]
     gains = [
         sum(
-            cache.mean_utility(model).value(1 << model.index(model.by_concept[each.concept].name))
-            for model in world.every
-            if each.concept in model.by_concept
+            float(bits[at]) if model is life else clicked.value(1 << at)
+            for model in (life, survey)
+            if kind.concept in model.by_concept
+            and (at := model.index(model.by_concept[kind.concept].name)) >= 0
         )
-        for each in kinds
-        if each.name not in implying | above
+        for kind in kinds
+        if not below[kind.name] and not any(kind.name in others for others in below.values())
     ]
-    assert gains == sorted(gains, reverse=True)
-    life = most_useful(world, world.every[:1])
-    assert {each.concept for each in life} <= {*world.every[0].by_concept}
+    assert all(one >= other - 1e-12 for one, other in pairwise(gains))
+    assert len(topics) > 20
+    of_life = most_useful(WORLD, [life], uses)
+    assert {each.concept for each in of_life} <= {*life.by_concept}
 
 
 def test_everything_can_be_skipped(answering: Begin) -> None:
@@ -201,7 +215,7 @@ def test_everything_can_be_skipped(answering: Begin) -> None:
     ran = answering(
         *("--preset", "generous"),
         secrets=("password", "password", PASSPHRASE, PASSPHRASE),
-        answers=("n", "", "n", "-", ""),
+        answers=("n", "", *("n", "n", "n"), "n", "-", ""),
     )
     assert ran.code == 0
     assert "guess it in 2 minutes" in ran.err
@@ -233,7 +247,7 @@ def test_ctrl_c_at_the_end_undoes_nothing(
 
     for name in ("init", "prompts"):
         monkeypatch.setattr(f"agent.cli.{name}.line", press)
-    ran = answering(secrets=(PASSPHRASE,) * 2, answers=("n", "n", "-"))
+    ran = answering(secrets=(PASSPHRASE,) * 2, answers=("n", *("", "", ""), "n", "-"))
     assert ran.code == 0
     opened().close()
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agent.model.file import SHIPPED, read, shipped_model
-from policy.families import ASKED_ONCE, TopicProbabilities, families, revealed_by
+from policy.families import ASKED_ONCE, TopicProbabilities, families, revealed_by, use_of
 from policy.hosts import ASSISTANT, ENGINE, KINDS, OTHER
 from policy.match import Rulebook, known, may
 from policy.read import preset, with_typo_guard
@@ -47,6 +47,8 @@ def test_what_belongs_to_a_family_exists() -> None:
     kinds = {each["id"] for each in _rows("kinds.jsonl.gz")}
     shipped = {each.name for name in SHIPPED for each in read(shipped_model(name)).attributes}
     spoken = {each.replace("_", " ") for each in topics}
+    assert {use_of(each) for each in topics} == {"search", "shopping", "work"}
+    assert use_of("buying shoes") == use_of("buying_shoes") == "shopping"
     for family in families().values():
         assert family <= spoken | kinds | shipped
         assert family & spoken
