@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from agent.cli.daemon_client import door
 from agent.cli.options import ASKED, PATH, QUERY, Commands, Deferred, Output, answers, option, today
 from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, wide
 from agent.daemon.locale import LOCALE
@@ -21,7 +22,8 @@ from agent.model.file import SHIPPED, SUFFIX, read, shipped_model, shipped_model
 from agent.model.model import Model
 from agent.model.world import world_of
 from agent.paths import paths
-from agent.words.figures import counted, sensitivity
+from agent.wire.base import MOST_ENTRIES
+from agent.words.figures import counted, listed, sensitivity
 from agent.words.titles import WHY_NOTHING, Titles, quoted, read_as, titled
 from policy.hosts import ANYBODY
 from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
@@ -37,6 +39,10 @@ DEFERRED = {
     "try": Deferred("agent.cli.policy_edit", "Replay your past requests under a policy."),
 }
 MODEL = "The model whose attributes are meant. By default the first that comes with reticent."
+MOVED = (
+    "{0} knows facts that were counted among the people of {1}, and its population is {2} now "
+    "(mark it as having forgotten you, or name the population that it had)"
+)
 SOURCES = {Layer.FILE: "file", Layer.PRESET: "preset", Layer.DEFAULTS: "defaults"}
 DECIDED = (Column("setting"), wide("value"), wide("decided by"))
 ORDER = ("always", "auto", "ask", "never", GUARDED)
@@ -128,14 +134,37 @@ def note_unknown_query(query: str, model: Model) -> None:
         note(f"the model does not cover {query!r}; did you mean {quoted(near)}?")
 
 
+def other_populations() -> list[str]:
+    """Name the recipients that know facts by another population than they have now.
+
+    As a daemon has it; none without one, or while the vault is locked.
+    """
+    counted_by = defaultdict[str, set[str]](set)
+    with suppress(ReticentError), door() as client:
+        now = {each.pool: each.model for each in client.call("recipients")}
+        for after in range(0, client.call("status").entries or 0, MOST_ENTRIES):
+            for each in client.call("ledger", after=after, limit=MOST_ENTRIES):
+                if each.kind == "forgotten":
+                    counted_by.pop(each.pool, None)
+                elif each.model != LOCALE.id:
+                    counted_by[each.pool].add(each.model)
+        return [
+            MOVED.format(pool, listed(sorted(names - {now[pool]})), now[pool])
+            for pool, names in counted_by.items()
+            if pool in now and names != {now[pool]}
+        ]
+    return []
+
+
 @policy.command()
 @click.argument("files", nargs=-1, type=PATH, metavar="[FILE]...")
 @answers
 def check(files: tuple[Path, ...]) -> Output:
     """List the mistakes in policy files, by default in your own.
 
-    Also lists what has no effect: rules that never match, or that others always override; and what
-    nearly tells a fact that is never sent.
+    Also lists what has no effect: rules that never match, or that others always override; what
+    nearly tells a fact that is never sent; and, of your own, recipients that know something by
+    another population than they have now.
     """
     models = installed_models()
     checked, lines, code = [], list[str](), 0
@@ -161,10 +190,12 @@ def check(files: tuple[Path, ...]) -> Output:
             kind = "note: " if isinstance(each, Remark) else ""
             key = f"{each.key}: " if each.key else ""
             lines.append(f"{file}:{each.line}: {kind}{key}{each.what} ({each.hint})")
-        lines.append(verdict)
+        moved = other_populations() if file == own_policy() and not problems else []
+        lines += [*(f"{file}: note: {each}" for each in moved), verdict]
         plain = [each._asdict() for each in problems]
         noted = [each._asdict() | {"rule": each.rule.name} for each in remarks]
-        checked.append({"file": str(file), "rules": rules, "problems": plain, "remarks": noted})
+        found = {"problems": plain, "remarks": noted, "other_populations": moved}
+        checked.append({"file": str(file), "rules": rules, **found})
     return Output({"files": checked}, "\n".join(map(printable, lines)), code)
 
 

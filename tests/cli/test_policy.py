@@ -25,6 +25,7 @@ from agent.words.figures import SENSITIVITIES
 from policy.read import load
 from policy.settings import LEVELS
 from tests.cli.conftest import Ran, Run
+from tests.cli.daemon import ENTRIES, HELD
 from tests.cli.examples import RIGHT
 from tests.decision.made import NAMES, made_model
 from tests.house.tree import ROOT
@@ -86,6 +87,25 @@ def test_a_policy_that_others_can_write_is_as_bad_as_for_the_daemon(run: Run) ->
 
 
 TEXT = 'preset = "strict"\n'
+
+
+def test_who_knows_facts_by_another_population_is_named(run: Run, fake: FakeDaemon) -> None:
+    """Since it last forgot; of one's own policy alone, and as far as a daemon says it."""
+    paths().policy.parent.mkdir(parents=True)
+    paths().policy.write_text('population = "so2017"\n')
+    pools = ("a.example", "b.example", "@c")
+    fake.handlers["recipients"] = says([replace(HELD, pool=e, model="so2017") for e in pools])
+    past = [replace(ENTRIES[0], pool=pool, model="everyday") for pool in pools[:2]]
+    past += [replace(ENTRIES[1], pool="b.example"), replace(ENTRIES[0], pool="@c", model="locale")]
+    past += [replace(ENTRIES[0], pool=pool, model="so2017") for pool in pools[:2]]
+    fake.handlers["ledger"] = says(past)
+    [checked] = run("policy", "check", "--json").record["files"]
+    [sentence] = checked["other_populations"]
+    assert sentence.startswith("a.example knows facts that were counted among the people of every")
+    assert sentence in " ".join(run("policy", "check").out.split())
+    other = paths().policy.with_name("other.toml")
+    other.write_text('population = "so2017"\n')
+    assert run("policy", "check", other, "--json").record["files"][0]["other_populations"] == []
 
 
 def test_a_policy_is_tried_by_the_daemon(run: Run, fake: FakeDaemon, tmp_path: Path) -> None:

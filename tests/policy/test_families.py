@@ -21,14 +21,26 @@ from tests.policy.strategies import TODAY
 
 DATA = ROOT / "examples/data/everyday"
 DEBT = frozenset({"debt payoff", "getting out of debt"})
-KINDS_BY_HOST = {host: kind for kind, host in KINDS.items()}
-KIND_OF = KINDS_BY_HOST | {
-    "poe.com": ASSISTANT,
-    "www.google.de": ENGINE,
-    "gemini.google.com": ASSISTANT,
-    "shop.example": OTHER,
-    "microsoft.com": OTHER,
-    "192.0.2.7": OTHER,
+KIND_OF = {host: kind for kind, host in KINDS.items()} | {
+    **dict.fromkeys(("poe.com", "gemini.google.com"), ASSISTANT),
+    **dict.fromkeys(("www.google.de", "bing.com"), ENGINE),
+    **dict.fromkeys(("shop.example", "microsoft.com", "192.0.2.7"), OTHER),
+}
+RECIPIENTS = """
+groups.mine = ["one.example", "two.example"]
+rule = [
+  { recipient = "mine", engine = "searxng" },
+  { recipient = "a.two.example", address = "https://a.two.example", assistant = true },
+  { recipient = "off.example", address = "https://off.example", assistant = false },
+  { recipient = "claude.ai", search = "https://claude.ai/find?q={query}" },
+  { recipient = "search.poe.com", search = "https://search.poe.com/?q={query}" },
+]
+"""
+KIND_BY_RULE = {
+    **dict.fromkeys(("one.example", "b.two.example", "search.poe.com"), ENGINE),
+    "a.two.example": ASSISTANT,
+    "claude.ai": ASSISTANT,
+    "off.example": OTHER,
 }
 LOANS = frozenset({"personal loan", "taking out a loan"})
 BOTH = {DEBT: 0.06, LOANS: 0.06}
@@ -104,60 +116,25 @@ def test_a_family_stands_for_its_facts() -> None:
 
 
 @pytest.mark.parametrize("preset_name", PRESETS)
-@pytest.mark.parametrize("word", ["auto", "never", "ask"])
-def test_one_rule_settles_a_family_for_a_kind_of_recipient(preset_name: str, word: str) -> None:
-    """For all of that kind and no other, by each preset; a rule of one's own decides as ever."""
+def test_a_preset_asks_about_each_family_until_a_rule_settles_it(preset_name: str) -> None:
+    """For a kind of recipient, whatever the word; a fact that the file asks about is not open."""
     names = ("medication", "allergies", "debt", "religion", "orientation", "legal", "hobbies")
     text = f'preset = "{preset_name}"\nattributes.allergies = "ask"\n'
-    word_ = f'[[rule]]\nrecipient = "any assistant"\nattribute = "@health"\ndisclose = "{word}"\n'
-    own = '[[rule]]\nrecipient = "poe.com"\nattribute = "medication"\ndisclose = "never"\n'
-    before, after, with_own = (
-        Rulebook(read_policy(each, "test", preset), known(*names))
-        for each in (text, text + word_, text + word_ + own)
-    )
-    for host, kind in KIND_OF.items():
-        rulings = [each.match(host, "", TODAY) for each in (before, after, with_own)]
-        assert [each.kind for each in rulings] == [kind] * 3
-        assert rulings[0].open_families(names) == [*ASKED_ONCE]
-        is_named = kind == ASSISTANT
-        assert rulings[1].open_families(names) == [*ASKED_ONCE][is_named:]
-        assert may(rulings[1].attributes["medication"]) == (word if is_named else "ask")
-        assert may(rulings[1].attributes["allergies"]) == (
-            "never" if is_named and word == "never" else "ask"
-        )
-        assert may(rulings[1].attributes["debt"]) == "ask"
-        own_word = "never" if host == "poe.com" else word if is_named else "ask"
-        assert may(rulings[2].attributes["medication"]) == own_word
-        assert rulings[0].open_families(["allergies", "hobbies", "gone"]) == []
+    for word in ("auto", "never", "ask"):
+        rule = f'[[rule]]\nrecipient = "{OTHER}"\nattribute = "@health"\ndisclose = "{word}"\n'
+        book = Rulebook(read_policy(text + rule, "test", preset), known(*names))
+        for host, kind in KIND_OF.items():
+            ruling = book.match(host, "", TODAY)
+            assert ruling.open_families(names) == [*ASKED_ONCE][kind == OTHER :]
+            assert ruling.open_families(["allergies", "hobbies", "gone"]) == []
+            assert may(ruling.attributes["medication"]) == (word if kind == OTHER else "ask")
 
 
 def test_what_a_recipient_is_follows_from_what_names_it_most_exactly() -> None:
     """The rules of the file, then what ships."""
-    rule = '[[rule]]\nrecipient = "{}"\n{}\n'
-    text = "".join(
-        (
-            '[groups]\nmine = ["one.example", "two.example"]\n',
-            rule.format("mine", 'engine = "searxng"'),
-            rule.format(
-                "chat.two.example", 'address = "https://chat.two.example"\nassistant = true'
-            ),
-            rule.format("claude.ai", 'search = "https://claude.ai/find?q={query}"'),
-            rule.format("off.example", 'address = "https://off.example"\nassistant = false'),
-            rule.format("search.poe.com", 'search = "https://search.poe.com/?q={query}"'),
-        )
-    )
-    book = Rulebook(read_policy(text, "test", preset), {})
-    for host, kind in {
-        "one.example": ENGINE,
-        "a.two.example": ENGINE,
-        "chat.two.example": ASSISTANT,
-        "claude.ai": ASSISTANT,
-        "off.example": OTHER,
-        "search.poe.com": ENGINE,
-        "poe.com": ASSISTANT,
-        **KINDS_BY_HOST,
-    }.items():
-        assert book.match(host, "", TODAY).kind == kind
+    policy = read_policy(RECIPIENTS, "test", preset)
+    for host, kind in (KIND_OF | KIND_BY_RULE).items():
+        assert Rulebook(policy, {}).match(host, "", TODAY).kind == kind
 
 
 def test_a_topic_that_is_nearly_named_is_withheld_from() -> None:

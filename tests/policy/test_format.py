@@ -274,18 +274,8 @@ def _spoil(document: Document, data: st.DataObject) -> None:
         document[key] for key in ("attributes", "groups", "queries", "daemon") if key in document
     ]
     table = data.draw(st.sampled_from(tables))
-    keys = [
-        *table,
-        "recipient",
-        "attribute",
-        "query",
-        "topic",
-        "name",
-        "expires",
-        "k",
-        "anonymity_price",
-        "population",
-    ]
+    parts = "recipient", "attribute", "query", "topic", "name", "expires"
+    keys = [*table, *parts, "k", "anonymity_price", "population"]
     wrong = (each for each in WRONG if each is not None)
     table[data.draw(st.sampled_from(keys))] = data.draw(st.sampled_from([*wrong]))
 
@@ -293,14 +283,8 @@ def _spoil(document: Document, data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     "example",
     [
-        *(
-            "anonymity_prise = 5",
-            "anonymity_price = true",
-            'k = "5"',
-            "k = 0",
-            "format = 2",
-            'preset = "balnaced"',
-        ),
+        *("anonymity_prise = 5", "anonymity_price = true", 'k = "5"', "k = 0"),
+        *("format = 2", 'preset = "balnaced"'),
         *(
             'trusted_keys = "ed25519:0"',
             'search = "https://search.example/"',
