@@ -30,6 +30,7 @@ from policy.rules import Policy, Rule
 ALREADY_SENT = "Data already sent cannot be recalled."
 ONLY_THE_LAST = "you can undo only your latest change, and only until the vault locks"
 IN_MEMORY = Ruled(written=None, without_effect=[])
+RAISED = "questions"  # in the vault: a day, and of how many questions the user was notified on it
 MOST_BLOCKS = 1000  # rules by which somebody gets nothing: half of what a policy may hold
 MERGE = "write one rule for several of them in the policy"
 Revert = Callable[[], object]
@@ -46,6 +47,7 @@ class Consent:
         """Take the policy file, and what returns the rules in use."""
         self._path, self._active = path, active
         self._offers: Offers | None = None
+        self._items: Items | None = None
         self._sites = lru_cache(1)(reviews.sites)  # until any of its arguments changes
         self._waiting, self.preferences = Waiting(), Preferences()
         self._raised = dict[date, int]()  # of how many questions the user was notified, by day
@@ -55,15 +57,17 @@ class Consent:
     # the vault
 
     def opened(self, items: Items) -> None:
-        """Take what remembers approved offers, once the vault is unlocked."""
-        self._offers = Offers(items)
+        """Take what remembers approved offers, and questions, once the vault is unlocked."""
+        self._offers, self._items = Offers(items), items
+        day, _, count = (items.get(RAISED) or b"").decode().partition(" ")
+        self._raised = {date.fromisoformat(day): int(count)} if day else {}
 
     def closed(self) -> None:
         """Forget what the vault holds, what was requested, and the latest change.
 
         What waits stays.
         """
-        self._offers = self._latest = self._followed = None
+        self._offers = self._items = self._latest = self._followed = None
         self._sites.cache_clear()
 
     # recipients
@@ -137,6 +141,8 @@ class Consent:
         new = self.queue(review)
         is_raised = new is not None and new.raised
         self._raised = {today: count + is_raised}
+        if is_raised and self._items is not None:
+            self._items.put(RAISED, f"{today} {count + 1}".encode())
         return new if is_raised else None
 
     def answered(self, decision: Decision, ruling: Ruling) -> None:

@@ -41,15 +41,8 @@ BASES = (
     'disclose = "ask"\n\n[[rule]]\nname = "approved for a.example"\nanonymity_price = 0.009\n# end',
     'disclose = "ask"\n[[rule]]\nrecipient = "*.example"\nk = 3  # enough\n',
 )
-REMARKS = (
-    "# mine",
-    "# all of it",
-    "# of attributes",
-    "# those",
-    "# end",
-    "# enough",
-    "# who pools",
-)
+OF_RULES = "# mine", "# all of it", "# of attributes", "# those"
+REMARKS = (*OF_RULES, "# end", "# enough", "# who pools")
 SALARY = Known(frozenset({"salary"}), frozenset({"salary", "pay"}))
 ENTRY_BASES = (
     'disclose = "ask"\n',

@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.daemon.consent import Consent
 from agent.errors import UsageError
+from agent.vault.store import Items
 from agent.wire.policy import Disclose, Word
 from policy.hosts import ASSISTANT, ENGINE, OTHER
 from tests.daemon.office import FEW, MODEL, TEXT, Office, open_office
 from tests.decision.made import NAMES
+from tests.vault.doubles import MemoryStore
 
 HOSTS = ("a.example", "www.a.example", "b.example", "s1.example", "s2.example")
 PERSONAL = dict(
@@ -29,6 +32,7 @@ ANYTHING_GOES = (
     'preset = "balanced"  # but for the limits\nk = 1\nrisk = 1\nprotect = "everyone"\n'
     'mode = "dynamic"\nanonymity_price = 1e-05\n'
 )
+STEPS = ("", "dismiss", "lock", "restart")
 FAMILY_WORDS: tuple[Disclose, ...] = ("auto", "never", "ask")
 
 
@@ -106,16 +110,20 @@ def test_a_word_on_a_family_needs_one_that_only_a_preset_asks_about(tmp_path: Pa
 
 
 @FEW
-@given(st.lists(st.tuples(st.sampled_from(HOSTS), st.integers(0, 30), st.booleans()), max_size=12))
+@given(st.lists(st.tuples(*map(st.sampled_from, (HOSTS, range(31), STEPS))), max_size=12))
 @pytest.mark.parametrize("most", [0, 1, 2])
 def test_so_many_new_questions_a_day_are_raised(
-    tmp_path_factory: pytest.TempPathFactory, most: int, steps: list[tuple[str, int, bool]]
+    tmp_path_factory: pytest.TempPathFactory, most: int, steps: list[tuple[str, int, str]]
 ) -> None:
-    """The first of a day; the others are in the list all the same, whatever is settled."""
+    """The first of a day; the others are in the list all the same, whatever is settled.
+
+    Neither a lock nor a new daemon raises more.
+    """
     office = open_office(tmp_path_factory.mktemp("consent"))
+    office.consent.opened(items := Items(MemoryStore()))
     office.path.write_text(TEXT.replace("= 100", f"= {most}"))
     new, raised = Counter[date](), Counter[date]()
-    for host, hours, dismissed in steps:
+    for host, hours, step in steps:
         latest = max((each.id for each in office.consent.reviews(office.now)), default=0)
         _, review = office.request(host)
         waiting = {each.id: each for each in office.consent.reviews(office.now)}
@@ -124,7 +132,12 @@ def test_so_many_new_questions_a_day_are_raised(
         if review is not None:
             raised[office.now.date()] += 1
             assert waiting[review.id].raised
-        if dismissed and waiting:
+        if step == "dismiss" and waiting:
             office.consent.dismiss(min(waiting))
+        elif step in ("lock", "restart"):
+            office.consent.closed()
+            consent = Consent(office.path, office.active)
+            office.consent = consent if step == "restart" else office.consent
+            office.consent.opened(items)
         office.now += timedelta(hours=hours)
     assert raised == Counter({day: n for day, many in new.items() if (n := min(many, most))})
