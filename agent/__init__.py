@@ -26,16 +26,18 @@ __version__ = "0.2.0"
 __all__ = ["Decision", "Engine", "Fact", "Model", "Policy", "ReticentError", "decide", "open"]
 
 
-def open(*models: str | Path) -> Engine:  # noqa: A001  (as a program reads it: agent.open)
+def open(*models: str | Path, country: str = "") -> Engine:  # noqa: A001  (as a program reads it: agent.open)
     """Return an engine for models by name or path; without any, for the shipped ones.
 
+    ``country``: where the user lives, ISO 3166-1 in lower case, by default where the people live
+    whom the models count.
     UsageError where there is no such file; DamagedModelError or VersionError where it must not be
     used.
     """
     from agent.decision.engine import Engine, load_model
     from agent.model.file import SHIPPED
 
-    return Engine([load_model(each) for each in models or SHIPPED])
+    return Engine([load_model(each) for each in models or SHIPPED], country)
 
 
 def decide(query: str, to: str = "", **named: Any) -> Decision:  # noqa: ANN401  (of the engine's)

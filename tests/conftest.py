@@ -23,6 +23,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 for _name in ("COLUMNS", "LINES"):
     os.environ.pop(_name, None)
 
+# `reticent init` takes the country from the locale, and would elsewhere have one more fact.
+os.environ["LC_ALL"] = "C.UTF-8"
+
 # A shell without job control starts what runs in the background (`pytest &`) deaf to Ctrl-C, which
 # every worker and command below it would inherit.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

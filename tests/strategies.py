@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from agent.model.attributes import UNSPECIFIED, Attribute, Query, Scope
 from agent.model.model import Figure, Model
 from agent.model.reading import normalise
-from agent.model.tables import Singles, gather
+from agent.model.tables import gather
 from agent.tradeoff.dependence_tree import pair_people
 from agent.tradeoff.tables import Kinds, Population, QueryRows
+from agent.tradeoff.utility import Singles
 
 TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=12)
 FIGURES: st.SearchStrategy[Figure] = st.one_of(

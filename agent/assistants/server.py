@@ -23,7 +23,7 @@ from agent.errors import UNLOCK, DaemonError, ReticentError
 from agent.wire.base import LONGEST_QUERY
 from agent.wire.client import Client
 from agent.wire.decide import Answer, Ask
-from agent.words.figures import listed, of_whom
+from agent.words.figures import listed, of_whom, proviso
 from agent.words.titles import LONGEST, WHY_NOTHING, plain, read_as, titled, value_title
 
 DOCTOR = "`reticent doctor` says how to fix it"
@@ -79,8 +79,8 @@ def personal_context(answer: Answer) -> PersonalContext:
         parts.append(f"Question read as {plain(read_as(reading), 2 * LONGEST)}.")
     if facts:
         about = "about " if summary.among is not None and summary.among.estimated else ""
-        people = plain(f"{about}{of_whom(summary.people_left, summary.among)}", 2 * LONGEST)
-        parts.append(f"People who fit all that you were told: {people}.")
+        people = f"{about}{of_whom(summary.people_left, summary.among)}{proviso(summary.among)}"
+        parts.append(f"People who fit all that you were told: {plain(people, 2 * LONGEST)}.")
     if waiting:
         parts.append(f"Waiting for the user's approval: {listed(waiting)} ({APPROVE}).")
     return PersonalContext(line=" ".join(parts), facts=facts)

@@ -20,11 +20,11 @@ from agent.errors import UsageError
 from agent.model.attributes import Query
 from agent.model.model import Figure, Model, masks_of
 from agent.model.reading import normalise
-from agent.model.tables import COST_METRICS, Singles, gather
+from agent.model.tables import gather
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.dependence_tree import pair_people
 from agent.tradeoff.tables import pairs, union
-from agent.tradeoff.utility import Estimator
+from agent.tradeoff.utility import COST_METRICS, Estimator, Singles
 
 Floats = NDArray[np.float64]
 MOST_PAIRS = 2**24  # utilities of pairs in a model, 8 bytes each

@@ -25,11 +25,11 @@ from agent.decision.values import Decision, Request
 from agent.model.file import read, shipped_model
 from agent.model.model import Member, Model
 from agent.model.reading import Interpretation
-from agent.model.tables import NEAR_MEASURES, Near
 from agent.model.world import world_of
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import Measure
 from agent.tradeoff.tables import Floats, Rows, by_pair, mask_arrays, matrix_of
+from agent.tradeoff.utility import NEAR_MEASURES, Near
 from policy.read import preset
 from policy.read import read as read_policy
 from policy.sections import PRESETS

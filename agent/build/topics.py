@@ -19,10 +19,10 @@ from agent.build.tables import Source, clean
 from agent.errors import UsageError
 from agent.model.attributes import Attribute, Query
 from agent.model.model import Model
-from agent.model.tables import NO_ROWS, Judged, Singles, Tables, read_only
-from agent.tradeoff.coverage import GRADES
+from agent.model.tables import NO_ROWS, Tables, no_singles
+from agent.tradeoff.coverage import GRADES, Judged
 from agent.tradeoff.dependence_tree import pair_people
-from agent.tradeoff.tables import Floats
+from agent.tradeoff.tables import Floats, read_only
 
 HELPED = 0.5  # bits; where the best answers differ by more, something personal helps
 CLEARLY = 2  # the grade of "clearly better", above which "decisive" is
@@ -146,7 +146,7 @@ def topics_model(source: Source, note: TopicsNote, options: BuildOptions) -> tup
     with computing(source.users.get_backend()):
         users, attributes = users_by_attributes(clean(source), options)
     people, described = arranged(users.codes, (), users.weights), options.description
-    population, none = people.population, np.zeros((0, len(attributes)))
+    population = people.population
     if users.donors is not None:
         donors = read_only(users.donors[:, np.argsort(people.place)])
         population = replace(population, donors=donors)
@@ -165,7 +165,7 @@ def topics_model(source: Source, note: TopicsNote, options: BuildOptions) -> tup
             population=population,
             rows=NO_ROWS,
             query_weights=read_only(np.ones(len(topics))),
-            singles=Singles(none, none),
+            singles=no_singles(len(attributes)),
             judged=judged_of(topics, reliability, attributes),
         ),
         options={"half": options.half, **users.marks},

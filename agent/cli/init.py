@@ -14,7 +14,14 @@ from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, rec
 from agent.cli.printing import note, paragraph, printable, say
 from agent.cli.profile_file import LARGEST, read_profile
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, line, pick, read_passphrase
-from agent.cli.questions import KEYS, ask_values, asked_uses, concerned, most_useful
+from agent.cli.questions import (
+    KEYS,
+    ask_values,
+    asked_uses,
+    concerned,
+    country_of_locale,
+    most_useful,
+)
 from agent.daemon.locale import LOCALE
 from agent.daemon.profile import new_id
 from agent.decision.knowledge import TOLD_ANYWAY
@@ -23,7 +30,7 @@ from agent.errors import UsageError, VaultError
 from agent.files import create_private, private_folder, read_bytes
 from agent.model.file import read, shipped_models
 from agent.model.model import Concepts, Meaning, Model
-from agent.model.world import world_of
+from agent.model.world import COUNTRY, people_of, world_of
 from agent.paths import Paths, paths
 from agent.vault import secrets
 from agent.vault.profile import planned
@@ -80,6 +87,10 @@ CODE = (
 ABOUT_YOU = (
     "Now a few questions about you, on the facts that help most. The answers stay in the vault, "
     "encrypted; only what your policy allows is ever sent."
+)
+WHERE = (
+    "You live in {country}, by your locale, and so are counted among the people there. "
+    "`reticent profile set country` changes it."
 )
 PIPED = "Read the passphrase from the standard input, and ask nothing."
 KEYRING = "Keep a key in this desktop's keyring too, to unlock without the passphrase?"
@@ -239,12 +250,19 @@ def ask_first_facts(world: Model) -> tuple[Fact, ...]:
     first = sorted(easy[:DOZEN], key=lambda kind: kind.concept not in world.every[0].by_concept)
     rest = counted(len(useful) - len(first), "question")
     say(f"{KEYS} `reticent profile edit` has {rest} more, at any time.")
-    return _with_implied(ask_values(first), [world])
+    values = {name: value for name, value in ask_values(first).items() if value}
+    return _with_implied(values, [world, LOCALE])
 
 
 def _with_implied(values: Mapping[str, str], models: Sequence[Model]) -> tuple[Fact, ...]:
-    """Make facts of these values, by name, and of those that follow, and say which follow."""
-    concepts = Concepts(models)
+    """Make facts of these values, by name, and of those that follow, and say which follow.
+
+    The country is that of the locale where the values name none, and it is said so.
+    """
+    concepts, here = Concepts(models), country_of_locale()
+    if here and COUNTRY not in values:
+        say(WHERE.format(country=people_of(here[COUNTRY])[0]))
+    values = {**here, **values}
     own = planned((), values, (), models, datetime.now(UTC), new_id)
     implied = []
     for fact in own:

@@ -14,6 +14,7 @@ from agent.daemon.model_registry import ModelRegistry, TextReader
 from agent.daemon.policy_file import PolicyFile
 from agent.daemon.request_log import OfferedDraft, Rates, SilentRequests, Sources
 from agent.decision.cache import Cache
+from agent.decision.values import country_of
 from agent.errors import LockedError, ReplacedVaultError, UsageError, VaultError
 from agent.model.model import Concepts, Model
 from agent.paths import Paths
@@ -215,15 +216,19 @@ class Agent:
         request does not wait for them.
         """
         load_suffixes()
-        for model in self.usable_models(now):
-            model.texts.find("")
         self.trouble = None
         self.reader.corrections = Corrections(vault.items)
         self.use_models(vault, now)
+        for model in self.usable_models(now):
+            model.texts.find("")
         self.consent.opened(vault.items)
 
     def use_models(self, vault: Vault | None, now: datetime) -> None:
-        """Use the models that may be used, in rules, corrections, ledger and sources."""
+        """Use the models that may be used, in rules, corrections, ledger and sources.
+
+        ``vault``: None while it is locked; of its user's country people are counted.
+        """
+        self.registry.count_in("" if vault is None else country_of(vault.profile.facts))
         models = self.known_models(now)
         if self.reader.corrections is not None:
             self.reader.corrections.use(models)
@@ -256,6 +261,7 @@ class Agent:
             self.vault = vault  # it stays open for the next try
             raise
         finally:
+            self.registry.count_in("" if self.vault is None else self.registry.country)
             self.reader.cache.clear()
             self.apart = Cache()  # a thread that still works keeps its own until it ends
             self.rules.forget()

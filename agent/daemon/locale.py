@@ -10,7 +10,7 @@ from agent.decision.context import Context, barred_of
 from agent.decision.values import Decision, Figures, Outcome, Reason
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.model import Model
-from agent.model.tables import NO_ROWS, Singles, Tables
+from agent.model.tables import NO_ROWS, Tables, no_singles
 from agent.tradeoff.tables import Population
 from agent.words.titles import titles_of_values
 
@@ -24,8 +24,8 @@ def _locale() -> Model:
     model, are charged nothing, and change no decision on anything else; the user's rules hold for
     them all the same (DESIGN.md 2.8).
     """
-    none, people = np.zeros((0, len(NAMES))), Population(np.zeros((1, len(NAMES)), np.uint8))
-    tables = Tables(people, NO_ROWS, np.zeros(0), Singles(none, np.zeros((3, len(NAMES)))))
+    people = Population(np.zeros((1, len(NAMES)), np.uint8))
+    tables = Tables(people, NO_ROWS, np.zeros(0), no_singles(len(NAMES)))
     values = {each: (UNSPECIFIED, *sorted(titles_of_values(each))) for each in NAMES}
     attributes = (Attribute(each, each, "person", values[each]) for each in NAMES)
     return Model(

@@ -18,7 +18,7 @@ from agent.model.file import MAX_BYTES, SHIPPED, SUFFIX, maker, shipped_model, s
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation, encode, load_network
 from agent.model.unwrapping import unwrapped
-from agent.model.world import world_of
+from agent.model.world import in_country, world_of
 from agent.vault.profile import Corrections, Place
 from agent.wire.state import ModelStatus
 
@@ -39,14 +39,21 @@ class ModelRegistry:
     """The models by name, which is that of the file.
 
     ``keys`` are those that the policy trusts, none for any; a shipped model needs none. What is
-    damaged or not signed by a trusted key is not used, even if it was fine before.
+    damaged or not signed by a trusted key is not used, even if it was fine before. ``country``: as
+    `in_country`, "" while the user is not known.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self.country = folder, ""
         self._entries: dict[str, _FoundModel] = {}
         self._members, self._world = list[Model](), list[Model]()
         self._keys: Keys | None = None  # by which the world was made, None to look again
+
+    def count_in(self, country: str) -> None:
+        """Count the people of a country from now on."""
+        if country != self.country:
+            self.country, self._keys = country, None
+            self._entries.clear()
 
     def of(self, name: str | None, keys: Keys, now: datetime) -> Model:
         """Find the model of a name, by default the world of those in use.
@@ -148,7 +155,7 @@ class ModelRegistry:
                 self._path_of(name)
                 if name not in SHIPPED:
                     check_ours(place)
-                model = trusted(place, () if name in SHIPPED else keys)
+                model = in_country(trusted(place, () if name in SHIPPED else keys), self.country)
             except (ModelError, UsageError) as error:
                 model = error
             except OSError as error:

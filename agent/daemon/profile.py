@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
-from agent.decision.values import Fact
+from agent.decision.values import Fact, country_of
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Concepts, Meaning, Model
 from agent.vault.profile import Profile, planned, values_of
@@ -103,9 +103,14 @@ def change_profile(body: ProfileChange, now: datetime, agent: Agent) -> Changed:
 
 
 def _keep(agent: Agent, vault: Vault, facts: tuple[Fact, ...]) -> None:
-    """Replace the facts; what the user allowed for attributes that are unset ends."""
+    """Replace the facts; what the user allowed for attributes that are unset ends.
+
+    Another country has other people.
+    """
     before = _names(vault.profile, vault.ledger.disclosures.concepts)
     vault.profile.keep(facts)
+    if country_of(facts) != agent.registry.country:
+        agent.use_models(vault, agent.clock())
     agent.consent.unset(before - _names(vault.profile, vault.ledger.disclosures.concepts))
 
 

@@ -240,6 +240,16 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     )
 
 
+def limits_in(model: Model, limits: Limits) -> Limits:
+    """Limits as they hold where a model counts people: twice as strict where it only supposes them.
+
+    How far its figures are off, of people in another country, nobody knows. Source: DESIGN.md 2.8.
+    """
+    if model.population.residents is None:
+        return limits
+    return replace(limits, k=limits.k and 2 * limits.k, risk=limits.risk and limits.risk / 2)
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """A request, its terms, what the recipient knows, and the model that decides.
@@ -299,7 +309,7 @@ def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
 def prepare(context: Context) -> Prepared:
     """Put a context into indexes; UsageError for a name in it that is absent from the model."""
     terms, knowledge, model = context.terms, context.knowledge, context.model
-    limits, reading = terms.limits, context.meaning
+    limits, reading = limits_in(model, terms.limits), context.meaning
     pairs = [(model.index(name), code) for name, code in knowledge.codes]
     guards = tuple((model.index(name), weight) for name, weight in terms.guards)
     for index, _ in (*pairs, *guards):
@@ -382,7 +392,7 @@ def stands_out(knowledge: Knowledge, limits: Limits, model: Model, cache: Cache)
     if limits.k is limits.risk is None:
         return False
     pairs = [(model.index(name), code) for name, code in knowledge.codes]
-    alike = cache.anonymity_set(model, pairs)
+    alike, limits = cache.anonymity_set(model, pairs), limits_in(model, limits)
     most = min(limits.risk or 1.0, 1 / (limits.k or 1))
     return not alike.people or alike.success > (1 + 1e-12) * most
 

@@ -86,8 +86,12 @@ def read_by(reading: Interpretation, model: Model) -> Reading | None:
 
 def counted_among(model: Model) -> CountedAmong:
     """The people whom a model counts."""
-    estimated = model.population.weights is not None
-    return CountedAmong(people=model.stands_for, count=round(model.people), estimated=estimated)
+    return CountedAmong(
+        people=model.stands_for,
+        count=round(model.people),
+        estimated=model.population.weights is not None,
+        as_in=model.as_in,
+    )
 
 
 def figures_of(

@@ -15,7 +15,7 @@ from agent.decision.values import CROWD, Decision, Request, Topics
 from agent.errors import UsageError
 from agent.model.file import SHIPPED, read, shipped_model
 from agent.model.model import Concepts, Model
-from agent.model.world import world_of
+from agent.model.world import in_country, world_of
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.search import Algorithm
 from policy.hosts import ANYBODY
@@ -59,11 +59,15 @@ class Engine:
     Threads may share one: a decision is made after the other.
     """
 
-    def __init__(self, models: Sequence[Model]) -> None:
-        """Take at least one model; UsageError for none."""
+    def __init__(self, models: Sequence[Model], country: str = "") -> None:
+        """Take at least one model, and where the user lives, as `in_country`.
+
+        UsageError for no model, or no country.
+        """
         if not models:
             raise UsageError("no model to decide with", "name one, or open the shipped ones")
-        self.models, self._world = tuple(models), world_of(models)
+        self.models = tuple(in_country(each, country) for each in models)
+        self._world = world_of(self.models)
         self._concepts = Concepts((self._world,))
         self._cache = Cache()
         self._lock = RLock()

@@ -4,6 +4,8 @@ A leaf: no NumPy, no policy, no other module of `agent`, so that messages, sente
 can hold these values without the mathematics that makes them.
 """
 
+import re
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal
 
@@ -102,6 +104,15 @@ class Fact(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         return f"Fact(id={self.id!r}, kind={self.kind!r}, set_at={self.set_at.isoformat()}, ***)"
 
 
+def country_of(facts: Iterable[Fact]) -> str:
+    """Where somebody with these facts lives, ISO 3166-1 in lower case, "" where none says it.
+
+    It decides whose people are counted, and so is an open term (DESIGN.md 2.6).
+    """
+    named = (each.value or "" for each in facts if each.kind == "country")
+    return next((each for each in named if re.fullmatch("[a-z]{2}", each)), "")
+
+
 class Request(Struct, frozen=True, forbid_unknown_fields=True):
     """One request that is about to be sent.
 
@@ -148,12 +159,14 @@ class CountedAmong(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     """The people whom a model counts.
 
     ``people``: who they are, a plural such as "people of the survey"; ``count``: how many they are;
-    ``estimated``: a row of the model stands for many of them, so each number is an estimate.
+    ``estimated``: a row of the model stands for many of them, so each number is an estimate;
+    ``as_in``: the country in which facts were counted, where that is another one, such as "the US".
     """
 
     people: str
     count: int
     estimated: bool
+    as_in: str = ""
 
 
 class Figures(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -26,9 +26,9 @@ from agent.model.attributes import (
 from agent.model.content import Content, Encoder, Metadata, check_key, signer, written
 from agent.model.model import Model
 from agent.model.reading import DIMENSIONS, ENCODER, ENCODER_VERSION, FEATURES, LEAST_TOPIC
-from agent.model.tables import COST_METRICS, NEAR_MEASURES, Tables, Tensors, check_below, smallest
-from agent.tradeoff.tables import Population
-from agent.tradeoff.utility import MOST_PRICE
+from agent.model.tables import Tables, Tensors, check_below
+from agent.tradeoff.tables import Population, smallest
+from agent.tradeoff.utility import COST_METRICS, MOST_PRICE, NEAR_MEASURES
 
 _UINT = ("U8", "U16", "U32")
 # By section, and within it by name: the types that a tensor may have, and its shape. A letter is
@@ -84,7 +84,7 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
     },
     "weights": {"population.weights": (("F64",), "N")},
 }
-_ELSEWHERE = ("tables", "digest", "members")
+_ELSEWHERE = ("tables", "digest", "members", "as_in")
 _IN_METADATA = [each.name for each in fields(Model) if each.name not in _ELSEWHERE]
 _STATED = ("donors", "kinds")  # sections with a list in the metadata
 # By section: the use of an encoder, and whose vectors it takes.

@@ -22,9 +22,9 @@ from agent.model.attributes import (
     shares_of,
 )
 from agent.model.reading import NOTHING, Candidate, Interpretation, TextIndex
-from agent.model.tables import Tables, check_below, read_only
+from agent.model.tables import Tables, check_below
 from agent.model.unwrapping import unwrapped
-from agent.tradeoff.tables import Population, QueryRows, union
+from agent.tradeoff.tables import Population, QueryRows, read_only, union
 from agent.tradeoff.utility import Estimator
 
 ANY_PEOPLE = "people"  # of a model that does not say which
@@ -37,6 +37,7 @@ class Model:
     """A model: person attributes first, then request attributes; a query is its index.
 
     ``stands_for``: whom the population counts, a plural, ANY_PEOPLE where it does not say which;
+    ``as_in``: in which country facts are as common as is supposed of these, where that is another;
     ``options``: with what it was built; ``validation``: what held-out users said about it;
     ``donors``: which attributes were drawn from other surveys; ``kinds``: facts beyond them;
     ``digest``: SHA-256 of its file, 64 hexadecimal digits, empty before it is written; ``members``:
@@ -51,6 +52,7 @@ class Model:
     queries: tuple[Query, ...]
     tables: Tables
     stands_for: str = ANY_PEOPLE
+    as_in: str = ""
     options: Mapping[str, Figure] = field(default_factory=dict)
     validation: Mapping[str, Figure] = field(default_factory=dict)
     donors: tuple[Block, ...] = ()
@@ -86,8 +88,8 @@ class Model:
 
     @cached_property
     def people(self) -> float:
-        """How many people the population stands for: the sum of its weights, or of its rows."""
-        return self.population.people
+        """How many people are counted: the sum of weights or of rows, or all who live elsewhere."""
+        return self.population.residents or self.population.people
 
     @cached_property
     def cards(self) -> tuple[int, ...]:

@@ -11,94 +11,14 @@ from numpy.typing import NDArray
 
 from agent.model.attributes import damaged
 from agent.model.reading import Classifier
-from agent.tradeoff.measures import Measure, Metric
-from agent.tradeoff.tables import Kinds, Population, QueryRows, above_diagonal, exact, rows_of
+from agent.tradeoff.coverage import Judged
+from agent.tradeoff.grouping import keys_of
+from agent.tradeoff.measures import Measure
+from agent.tradeoff.tables import Floats, Kinds, Numbers, Population, QueryRows, rows_of, smallest
+from agent.tradeoff.utility import COST_METRICS, Near, Singles
 
-Codes = NDArray[np.integer]
-Floats = NDArray[np.float64]
 Tensors = Mapping[str, NDArray[Any]]
 Verify = Callable[[NDArray[Any]], None]  # raises DamagedModelError
-
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no bit of a key is lost
-
-COST_METRICS: tuple[Metric, ...] = ("maxprob", "log-maxprob", "entropy")  # rows of Singles.costs
-NEAR_MEASURES: tuple[Measure, ...] = ("maxprob", "worst")  # of Near.costs
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Singles:
-    """Figures of single attributes and of pairs, stored to save the search its first steps.
-
-    ``utilities``: float64, shape (Q, n), bits, per query; (0, n) where all are judged.
-    ``costs``: float64, shape (3, n), I of the attribute itself, not less I(0), for a recipient that
-    knows nothing, by the metrics of COST_METRICS (entropy in bits). ``pair_utilities``,
-    ``pair_costs``: the same for two
-    attributes, in the order of ``sets.pairs``, or None in a model too large for them.
-    ``prices``: float64, shape (Q, n), bits, what utility of a set with the attribute owes to luck,
-    not yet subtracted in the others; None in a model without that correction.
-    """
-
-    utilities: Floats
-    costs: Floats
-    pair_utilities: Floats | None = None
-    pair_costs: Floats | None = None
-    prices: Floats | None = None
-
-    def utilities_of(self, query: int) -> dict[int, Floats]:
-        """U of single attributes, less prices, and of pairs where they are stored."""
-        bits, both = self.utilities[query], self.pair_utilities
-        prices = np.zeros(len(bits)) if self.prices is None else exact(self.prices[query])
-        of_pairs = np.add.outer(prices, prices)[above_diagonal(len(prices))]
-        return rows_of(bits - prices, None if both is None else both[query] - of_pairs)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Near:
-    """Figures near the sets that decisions arrive at: of each set with each attribute added.
-
-    ``sets``: uint8, shape (B, ceil(n/8)), bit i of a row says that attribute i is in the set;
-    ``queries``: integers, shape (B,), whose figures these are, in ascending order;
-    ``utilities``: float64, shape (B, n), bits, U of the query as decisions use it: less prices,
-    drawn towards the mean.
-    ``priced``: sets like these, shape (D, ceil(n/8)); ``costs``: float64, shape (C, D, n), I for a
-    recipient that knows nothing, by the first C of NEAR_MEASURES: one where each row of the
-    population is one person, all where rows stand for more.
-    """
-
-    sets: NDArray[np.uint8]
-    queries: Codes
-    utilities: Floats
-    priced: NDArray[np.uint8]
-    costs: Floats
-
-    def utilities_of(self, query: int) -> dict[int, Floats]:
-        """The figures of a query by set."""
-        own = slice(*np.searchsorted(self.queries, (query, query + 1)))
-        return dict(zip(_masks(self.sets[own]), self.utilities[own], strict=True))
-
-    def by_measure(self) -> dict[Measure, dict[int, Floats]]:
-        """The costs by measure and set."""
-        masks, lines = _masks(self.priced), zip(NEAR_MEASURES, self.costs, strict=False)
-        return {measure: dict(zip(masks, each, strict=True)) for measure, each in lines}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Judged:
-    """What was judged to help with each topic (DESIGN.md 2.11); n counts attributes of persons.
-
-    ``weights``: float32, shape (Q, n), >= 0, how much each attribute is expected to matter, that of
-    its kind; ``totals``: float32, shape (Q,), the sums over the kinds, each counted once; 0 for a
-    topic without any; ``likely``: float32, shape (Q, n), 0 to 1, how likely an answer is clearly
-    better by the attribute, for the filter of candidates (DESIGN.md 2.9).
-    """
-
-    weights: NDArray[np.float32]
-    totals: NDArray[np.float32]
-    likely: NDArray[np.float32]
-
-
-def _masks(sets: NDArray[np.uint8]) -> list[int]:
-    return [int.from_bytes(each.tobytes(), "little") for each in sets]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,10 +33,10 @@ class Rows:
     used, and may raise DamagedModelError.
     """
 
-    intent: Codes
+    intent: Numbers
     request: NDArray[np.uint8]
-    users: Codes
-    step: Codes
+    users: Numbers
+    step: Numbers
     verify: Verify = field(default=lambda _: None, compare=False)
 
 
@@ -149,7 +69,7 @@ class Tables:
         """I of every set whose cost is stored, by measure, for a recipient that knows nothing."""
         stored = {} if self.near is None else self.near.by_measure()
         single, both = self.singles.costs, self.singles.pair_costs
-        for line, metric in enumerate(COST_METRICS):
+        for line, metric in enumerate(COST_METRICS[: len(single)]):
             pairs = None if both is None else both[line]
             stored[metric] = stored.get(metric, {}) | rows_of(single[line], pairs)
         return stored
@@ -256,36 +176,14 @@ def gather(
     return Tables(population, Rows(**rows), weights, singles)
 
 
-def keys_of(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
-    """A hash of each row of codes: uint64, shape (N,)."""
-    keys = np.zeros(len(codes), dtype=np.uint64)
-    for column in codes.T:
-        keys = keys * _FACTOR + column
-    return keys
-
-
-def check_below(tensor: str, numbers: Codes, limit: int, where: str) -> None:
+def check_below(tensor: str, numbers: Numbers, limit: int, where: str) -> None:
     """Refuse numbers of a tensor from ``limit`` on; DamagedModelError that says ``where``."""
     if (highest := int(numbers.max())) >= limit:
         what = f"has {highest} for {where}, where the highest is {limit - 1}"
         raise damaged(f"tensor {tensor!r} {what}")
 
 
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view of an array."""
-    view = array.view()
-    view.setflags(write=False)
-    return view
-
-
-def smallest(tensor: NDArray[Any]) -> NDArray[Any]:
-    """A tensor in C order, its integers of the smallest unsigned type that holds them.
-
-    Raises ValueError for an integer below 0.
-    """
-    # safetensors copies memory from the first number on, whatever the strides are.
-    if tensor.dtype.kind == "f":
-        return np.ascontiguousarray(tensor)
-    if tensor.min(initial=0) < 0:
-        raise ValueError("a code or count is below 0")
-    return np.ascontiguousarray(tensor, np.min_scalar_type(int(tensor.max(initial=0))))
+def no_singles(attributes: int) -> Singles:
+    """The figures of a model that stores none."""
+    none = np.zeros((0, attributes))
+    return Singles(none, none)

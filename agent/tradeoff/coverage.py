@@ -1,8 +1,10 @@
 """Judged utility: bits of topics that attributes cover, in groups of those that say the same."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agent.tradeoff.tables import Codes, Floats, Indexes, exact, mask_arrays
 from agent.tradeoff.utility import Utility
@@ -11,6 +13,21 @@ LEFT_OVER = 0.1  # epsilon: of a topic's bits, what all that is judged to help l
 GRADES = np.array([0.0, 0.1, 0.5, 1.0])  # nothing, "helps slightly", "clearly better", "decisive"
 GRADES.setflags(write=False)
 MOST_BITS = 64.0  # of a survival; what is less likely to survive does not show in a float64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """What was judged to help with each topic (DESIGN.md 2.11); n counts attributes of persons.
+
+    ``weights``: float32, shape (Q, n), >= 0, how much each attribute is expected to matter, that of
+    its kind; ``totals``: float32, shape (Q,), the sums over the kinds, each counted once; 0 for a
+    topic without any; ``likely``: float32, shape (Q, n), 0 to 1, how likely an answer is clearly
+    better by the attribute, for the filter of candidates (DESIGN.md 2.9).
+    """
+
+    weights: NDArray[np.float32]
+    totals: NDArray[np.float32]
+    likely: NDArray[np.float32]
 
 
 def resolved(weights: Floats, totals: Floats) -> Floats:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows, members
 
 SPARSE = 12  # beyond this many times their number, keys are quicker to sort
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no bit of a key is lost
 KEYS = 1 << 48  # combined codes stay below this
 SMALL = 1 << 16  # keys below this are made in 16 bits, four times as many at once
 BYTE = 255  # a bundle's codes are bytes, and so is every number of values they are made with
@@ -294,3 +295,11 @@ def row_columns(rows: QueryRows, cards: Sequence[int]) -> Columns:
     """Lay the users' person attributes out by row, next to the request attributes."""
     person = np.ascontiguousarray(rows.person.T).take(rows.user, axis=1)
     return Columns(np.concatenate([person, rows.request.T]) if rows.request.size else person, cards)
+
+
+def keys_of(codes: NDArray[np.unsignedinteger]) -> NDArray[np.uint64]:
+    """A hash of each row of codes: uint64, shape (N,)."""
+    keys = np.zeros(len(codes), dtype=np.uint64)
+    for column in codes.T:
+        keys = keys * _FACTOR + column
+    return keys

@@ -414,3 +414,23 @@ class SetFigures:
             self._rows[mask], self._computed[mask] = self._nothing.copy(), 0
         self._rows[mask][[*attributes]] = figures
         self._computed[mask] |= union(attributes)
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view of an array."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
+
+
+def smallest(tensor: NDArray[Any]) -> NDArray[Any]:
+    """A tensor in C order, its integers of the smallest unsigned type that holds them.
+
+    Raises ValueError for an integer below 0.
+    """
+    # safetensors copies memory from the first number on, whatever the strides are.
+    if tensor.dtype.kind == "f":
+        return np.ascontiguousarray(tensor)
+    if tensor.min(initial=0) < 0:
+        raise ValueError("a code or count is below 0")
+    return np.ascontiguousarray(tensor, np.min_scalar_type(int(tensor.max(initial=0))))

@@ -1,6 +1,7 @@
 """Utility: bits of click entropy that a set of attributes removes for a query (paper 2.1)."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import chain
 from math import inf
@@ -11,7 +12,17 @@ from numpy.typing import NDArray
 
 from agent.tradeoff.counts import Counts, Layout
 from agent.tradeoff.grouping import Columns, ordered_sum, plogp, row_columns
-from agent.tradeoff.tables import Floats, QueryRows, exact, members, union
+from agent.tradeoff.measures import Measure, Metric
+from agent.tradeoff.tables import (
+    Floats,
+    Numbers,
+    QueryRows,
+    above_diagonal,
+    exact,
+    members,
+    rows_of,
+    union,
+)
 
 NUDGE_BITS = 50  # rows times 2**-50: more than rounding takes from a count, less than shows
 SCORE_BITS = 6  # a row's score is below 2**6 bits
@@ -19,6 +30,8 @@ SCORED = 1 << 12  # rows that tell how much scores vary
 MOST_PRICE = 2.0**SCORE_BITS  # bits, for one attribute
 Estimator = Literal["louo", "plugin", "judged"]
 LayoutBy = Callable[[int], Layout]
+COST_METRICS: tuple[Metric, ...] = ("maxprob", "log-maxprob", "entropy")  # rows of Singles.costs
+NEAR_MEASURES: tuple[Measure, ...] = ("maxprob", "worst")  # of Near.costs
 
 
 class Utility(Protocol):
@@ -372,3 +385,64 @@ class Mixture(Utility):
 
     def _sum(self, values: Sequence[float]) -> float:
         return float(sum(w * v for w, v in zip(self._weights, values, strict=True)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Singles:
+    """Figures of single attributes and of pairs, stored to save the search its first steps.
+
+    ``utilities``: float64, shape (Q, n), bits, per query; (0, n) where all are judged.
+    ``costs``: float64, shape (3, n), I of the attribute itself, not less I(0), for a recipient that
+    knows nothing, by the metrics of COST_METRICS (entropy in bits). ``pair_utilities``,
+    ``pair_costs``: the same for two
+    attributes, in the order of ``sets.pairs``, or None in a model too large for them.
+    ``prices``: float64, shape (Q, n), bits, what utility of a set with the attribute owes to luck,
+    not yet subtracted in the others; None in a model without that correction.
+    """
+
+    utilities: Floats
+    costs: Floats
+    pair_utilities: Floats | None = None
+    pair_costs: Floats | None = None
+    prices: Floats | None = None
+
+    def utilities_of(self, query: int) -> dict[int, Floats]:
+        """U of single attributes, less prices, and of pairs where they are stored."""
+        bits, both = self.utilities[query], self.pair_utilities
+        prices = np.zeros(len(bits)) if self.prices is None else exact(self.prices[query])
+        of_pairs = np.add.outer(prices, prices)[above_diagonal(len(prices))]
+        return rows_of(bits - prices, None if both is None else both[query] - of_pairs)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Near:
+    """Figures near the sets that decisions arrive at: of each set with each attribute added.
+
+    ``sets``: uint8, shape (B, ceil(n/8)), bit i of a row says that attribute i is in the set;
+    ``queries``: integers, shape (B,), whose figures these are, in ascending order;
+    ``utilities``: float64, shape (B, n), bits, U of the query as decisions use it: less prices,
+    drawn towards the mean.
+    ``priced``: sets like these, shape (D, ceil(n/8)); ``costs``: float64, shape (C, D, n), I for a
+    recipient that knows nothing, by the first C of NEAR_MEASURES: one where each row of the
+    population is one person, all where rows stand for more.
+    """
+
+    sets: NDArray[np.uint8]
+    queries: Numbers
+    utilities: Floats
+    priced: NDArray[np.uint8]
+    costs: Floats
+
+    def utilities_of(self, query: int) -> dict[int, Floats]:
+        """The figures of a query by set."""
+        own = slice(*np.searchsorted(self.queries, (query, query + 1)))
+        return dict(zip(_masks(self.sets[own]), self.utilities[own], strict=True))
+
+    def by_measure(self) -> dict[Measure, dict[int, Floats]]:
+        """The costs by measure and set."""
+        masks, lines = _masks(self.priced), zip(NEAR_MEASURES, self.costs, strict=False)
+        return {measure: dict(zip(masks, each, strict=True)) for measure, each in lines}
+
+
+def _masks(sets: NDArray[np.uint8]) -> list[int]:
+    return [int.from_bytes(each.tobytes(), "little") for each in sets]

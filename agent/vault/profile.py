@@ -118,7 +118,7 @@ class Profile:
         for name, code in self.codes(model).items():
             column = people.codes[:, (at := model.index(name)) : at + 1]  # none, held by shares
             rows = (column == code).sum() if column.size else LEAST * people.people
-            if name in names and code and rows < enough:
+            if name in names and code and (rows < enough or people.residents):
                 alone = Knowledge().with_facts({name: code})
                 rare += [name] if stands_out(alone, limits, model, Cache()) else []
         return tuple(rare)

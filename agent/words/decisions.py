@@ -16,6 +16,7 @@ from agent.words.figures import (
     listed,
     of_whom,
     people,
+    proviso,
     useful,
 )
 from agent.words.layout import Column, facts, numeric, paragraph, table, wide
@@ -280,9 +281,8 @@ def fitting(before: float, after: float, among: CountedAmong | None = None) -> s
         return "nobody in the model fits what it knows"
     estimated = among is not None and among.estimated
     now = f"{'about ' if estimated else ''}{of_whom(before, among)} look like you now"
-    if people(after) == people(before):
-        return f"{now}, and as many after this answer"
-    return f"{now}, about {people(after)} after this answer"
+    then = "and as many" if people(after) == people(before) else f"about {people(after)}"
+    return f"{now}, {then} after this answer{proviso(among)}"
 
 
 def settled(decision: Decision) -> str:

@@ -90,12 +90,18 @@ def people(number: float | None) -> str:
 def of_whom(number: float, among: CountedAmong | None = None) -> str:
     """Say how many of which people: 303 of the 18,991 people of the survey, which are counted.
 
-    An estimate is of all people there are: 41,000 people of the US.
+    An estimate is of all people there are: 41,000 people of the US. Whoever ends the sentence adds
+    `proviso`.
     """
     if among is None or among.estimated:
         return f"{people(number)} {'people' if among is None else among.people}"
     remaining = people(number) if number < LARGE_CROWD else f"{number:,.0f}"
     return f"{remaining} of the {among.count:,} {among.people}"
+
+
+def proviso(among: CountedAmong | None) -> str:
+    """Say on what condition numbers of people hold: none where these people were counted."""
+    return f", if facts are as common there as in {among.as_in}" if among and among.as_in else ""
 
 
 def counted_among(groups: Iterable[CountedAmong | None]) -> str:
@@ -105,7 +111,7 @@ def counted_among(groups: Iterable[CountedAmong | None]) -> str:
         return ""
     [whole] = distinct
     count = f"about {people(whole.count)}" if whole.estimated else f"the {whole.count:,}"
-    return f"{count} {whole.people}"
+    return f"{count} {whole.people}{proviso(whole)}"
 
 
 def alike(
@@ -116,10 +122,10 @@ def alike(
     if not people_left:
         return "nobody looks like you"
     if before is not None and round(people_left) == round(before):
-        return f"about {of_whom(people_left, among)} look like you, as before"
+        return f"about {of_whom(people_left, among)} look like you, as before{proviso(among)}"
     if people(people_left) == "1":
         return "perhaps nobody else looks like you" if estimated else "only 1 person looks like you"
-    return f"about {of_whom(people_left, among)} still look like you"
+    return f"about {of_whom(people_left, among)} still look like you{proviso(among)}"
 
 
 def brought(gain: float | None, people_left: float | None, *, expected: bool = False) -> str:

@@ -264,9 +264,9 @@ def knows_of(holding: Recipient, titles: Titles = NONE) -> str:
     whole = whole or f"the {people(holding.people)} people in {holding.model}"
     match holding.people_left:
         case 0:
-            fits = f"None of {whole} fits: you stand out"
+            fits = f"You stand out: you match none of {whole}"
         case 1:
-            fits = f"Only 1 of {whole} fits: it may know who you are"
+            fits = f"It may know who you are: you match only 1 of {whole}"
         case left:
             fits = f"To it, you blend in with {people(left)} of {whole}"
     unset = [name for name, value in holding.values.items() if value == UNSPECIFIED]

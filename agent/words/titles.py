@@ -149,8 +149,7 @@ def value_title(value: str, attribute: str = "") -> str:
 
 def titles_of_values(attribute: str) -> Titles:
     """The titles of the values that an attribute of a title has, where they have any."""
-    titles: Titles = _table("values").get(attribute, NONE)
-    return titles
+    return dict(_table("values").get(attribute, NONE))
 
 
 def concerns(model: str) -> str:

@@ -29,7 +29,8 @@ from agent.decision.values import Request
 from agent.model.attributes import Attribute, Query
 from agent.model.file import encode, read
 from agent.model.model import Model
-from agent.model.tables import Singles, gather
+from agent.model.tables import gather
+from agent.tradeoff.utility import Singles
 from tests.bench import timed
 
 Indexes = NDArray[np.intp]
@@ -204,12 +205,8 @@ def _opened(queries: int) -> float:
     count, each = len(some.cards), some.queries * (queries // 20)
     pairs = count * (count - 1) // 2
     shapes = ((queries, count), (3, count), (queries, pairs), (3, pairs), (queries, count))
-    tables = gather(
-        some.population,
-        [query.rows for query in each],
-        np.ones(queries),
-        Singles(*map(rng.random, shapes)),
-    )
+    rows, singles = [query.rows for query in each], Singles(*map(rng.random, shapes))
+    tables = gather(some.population, rows, np.ones(queries), singles)
     names = (
         Query(f"query {at}", seen.intents, 20.0, len(seen.rows.user), len(seen.rows.person), 1.0)
         for at, seen in enumerate(each)

@@ -24,10 +24,9 @@ from agent.errors import UsageError
 from agent.model.attributes import PRICES
 from agent.model.file import SHIPPED, decode, encode, read, shipped_model
 from agent.model.model import Model
-from agent.model.tables import COST_METRICS, NEAR_MEASURES
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Rows, members, pairs
-from agent.tradeoff.utility import Estimator, query_utility
+from agent.tradeoff.utility import COST_METRICS, NEAR_MEASURES, Estimator, query_utility
 from tests.build.worlds import QUIET, World, few, options, source, worlds
 from tests.decision.made import decide, judged, made_model
 from tests.house.tree import ROOT

@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from agent.model.attributes import Attribute, Query
 from agent.model.model import Model
-from agent.model.tables import COST_METRICS, Singles, gather
+from agent.model.tables import gather
 from agent.paths import paths
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Kinds, Population, QueryRows
-from agent.tradeoff.utility import query_utility
+from agent.tradeoff.utility import COST_METRICS, Singles, query_utility
 from agent.vault.seal import Derivation
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock

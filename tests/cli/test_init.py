@@ -130,6 +130,20 @@ def test_values_come_from_a_file(begin: Begin, tmp_path: Path) -> None:
     assert _preset() == "strict"
 
 
+@pytest.mark.parametrize("named", ["", "fr"])
+def test_the_country_is_that_of_the_locale(
+    named: str, begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is said; unless the facts name one, by any of its names."""
+    monkeypatch.setenv("LC_ALL", "de_CH.UTF-8")
+    file = tmp_path / "profile.toml"
+    file.write_text('country = "France"\n' if named else 'diet = "vegan"\n')
+    ran = begin("--profile", file)
+    assert _kept()["country"] == (named or "ch")
+    told = "You live in Switzerland, by your locale" in " ".join(ran.err.split())
+    assert told == (not named)
+
+
 def test_everything_is_asked(answering: Begin) -> None:
     """The passphrase until it is good; values by number, name or title, with a step back."""
     words = PASSPHRASE

@@ -17,13 +17,14 @@ from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
 from agent.model.attributes import Attribute, Query, Scope
 from agent.model.model import Model
-from agent.model.tables import COST_METRICS, Judged, Singles, gather
+from agent.model.tables import gather
 from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.coverage import Judged
 from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import ALGORITHMS
 from agent.tradeoff.tables import Kinds, Population, QueryRows, pairs
-from agent.tradeoff.utility import query_utility
+from agent.tradeoff.utility import COST_METRICS, Singles, query_utility
 
 SHRINKAGE = 5.0
 CARDS = (3, 4, 2, 3, 2)  # the last is a request attribute

@@ -17,7 +17,7 @@ from agent.decision.values import Decision, Request
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.model.reading import LEAST_CHANCE, LEAST_TOPIC, Candidate, Interpretation
-from agent.model.tables import Judged
+from agent.tradeoff.coverage import Judged
 from agent.tradeoff.tables import members
 from policy.settings import Mode
 from tests.decision.made import NAMES, PERSONS, judged, made_model

@@ -8,9 +8,11 @@ from agent.model.attributes import Attribute, Block, Query, SharedKind
 from agent.model.encoder import encode
 from agent.model.model import Model
 from agent.model.reading import Classifier
-from agent.model.tables import NO_ROWS, Judged, Near, Singles, gather
+from agent.model.tables import NO_ROWS, gather
+from agent.tradeoff.coverage import Judged
 from agent.tradeoff.dependence_tree import pair_people
 from agent.tradeoff.tables import Kinds, Population, QueryRows
+from agent.tradeoff.utility import Near, Singles
 
 # RFC 8032, 7.1, test 1: the private key is published, so nobody signs with it.
 STRANGER = "ed25519:d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a"

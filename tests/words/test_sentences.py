@@ -45,6 +45,7 @@ HOSTS = st.text(min_size=1, max_size=300)
 NAMES = st.lists(st.text("abc_", min_size=1, max_size=30), min_size=1, max_size=9, unique=True)
 SURVEY = CountedAmong(people="people of the survey", count=18_991, estimated=False)
 COUNTRY = CountedAmong(people="people of the US", count=241_282_226, estimated=True)
+GERMANY = replace(COUNTRY, people="people in Germany", count=62_195_942, as_in="the US")
 FIGURES = Figures(
     names=("region",),
     utility=0.986,
@@ -121,6 +122,7 @@ def numbers() -> Iterator[str]:
     yield figures.moment(datetime(2026, 3, 2, 9, 14, 30, tzinfo=UTC), UTC)
     yield from (alike(0), alike(1), alike(60, 60), alike(1800, 18991))
     yield from (alike(41_234, None, COUNTRY), alike(9e6, 9e6, COUNTRY), alike(1, None, COUNTRY))
+    yield from (alike(41_234, None, GERMANY), alike(9e6, 9e6, GERMANY), alike(0, 1, GERMANY))
     yield from (
         figures.of_whom(303, SURVEY),
         figures.of_whom(41_234, COUNTRY),
@@ -321,6 +323,9 @@ def states() -> Iterator[str]:
     shops = [replace(SHOP, among=COUNTRY), replace(SHOP, among=SURVEY)]
     for count in range(3):
         yield notices.who_know(shops[:count])
+    yield notices.who_know([replace(SHOP, among=GERMANY)])
+    for left in range(3):
+        yield notices.knows_of(replace(SHOP, among=GERMANY, values={"a": "b"}, people_left=left))
 
 
 def test_sentences_are_those_written_down(request: pytest.FixtureRequest) -> None:

@@ -14,7 +14,7 @@ from agent.build.tables import open_tables
 from agent.errors import UsageError
 from agent.lab import Progress, StudyOptions
 from agent.lab.charts import Chart, Criterion, Panel, Series, StudyFinding, criteria_table
-from agent.model.tables import keys_of
+from agent.tradeoff.grouping import keys_of
 
 DRAWN_TITLE = "Whether columns drawn from another survey fit each person"
 WORK = ("work", "hours", "occupation", "industry", "employer", "student")

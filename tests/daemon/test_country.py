@@ -1,0 +1,135 @@
+"""Where the user lives decides whose people are counted, and which people everything names."""
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+import agent as reticent
+from agent.daemon.agent import Agent
+from agent.daemon.drafts import draft
+from agent.daemon.handle import handle
+from agent.daemon.locale import LOCALE
+from agent.daemon.model_registry import ModelRegistry
+from agent.daemon.profile import change_profile
+from agent.daemon.records import ledger, recipients
+from agent.daemon.what_if import explain
+from agent.decision.context import Limits, limits_in
+from agent.decision.knowledge import Knowledge, people_left
+from agent.decision.values import Fact, country_of
+from agent.model.file import SHIPPED, read, shipped_model
+from agent.model.world import people_of
+from agent.wire.decide import Ask
+from agent.wire.state import ProfileChange
+from agent.words.notices import knows_of, sent_to, who_know
+from policy.services import codes
+from tests.worlds.people import MONDAY, NOWHERE, SECOND, FixedRules, MemoryVault, agent_of
+
+CHAT = "chat.example"
+RULES = f'preset = "balanced"\n[[rule]]\nrecipient = "{CHAT}"\nassistant = true\n'
+RULES += f'address = "https://{CHAT}/"\n'
+FACTS = {"age": "35-44", "diet": "vegetarian", "pets": "dog", "household": "lives alone"}
+FACTS |= {"int_python": "yes", "sex": "female", "education": "master's degree"}
+ASKS = [Ask(query=query, recipient=CHAT) for query in ("dinner_tonight", "pet_food_care", "editor")]
+SUPPOSED = ("as common there as in the US", "'as_in': 'the US'")
+
+
+class Shipped(ModelRegistry):
+    """The shipped models alone: no folder is looked into."""
+
+    def names(self) -> list[str]:
+        return [*SHIPPED]
+
+
+def living_in(country: str, **more: str) -> Agent:
+    """Return the unlocked agent of somebody with these facts who lives in a country."""
+    agent, vault = agent_of(FixedRules(RULES), None, None), MemoryVault({}, LOCALE)
+    agent.registry, agent.vault = Shipped(NOWHERE), vault
+    agent.opened(vault, MONDAY)
+    values = FACTS | more | ({"country": country} if country else {})
+    change_profile(ProfileChange(set=values), MONDAY, agent)
+    return agent
+
+
+def texts_of(agent: Agent) -> Iterator[str]:
+    """Yield all that is said of some requests, as messages and in words."""
+    for number, ask in enumerate(ASKS):
+        now = MONDAY + number * SECOND
+        offered, answer = draft(ask, now, agent), handle(ask, now, agent)
+        yield from (
+            str(msgspec.to_builtins(e)) for e in (offered, answer, explain(ask, now, agent))
+        )
+        assert answer.summary is not None
+        left, among = answer.summary.people_left, answer.summary.among
+        yield sent_to(CHAT, [*answer.attributes], left=left, among=among)
+    known = recipients(MONDAY, agent)
+    yield who_know(known)
+    yield from map(knows_of, recipients(MONDAY, agent, recipient=CHAT))
+    yield str(msgspec.to_builtins([*known, *ledger(MONDAY, agent)]))
+
+
+@pytest.mark.parametrize("country", ["de", "is", "us", ""])
+def test_everything_names_the_people_of_the_users_country(country: str) -> None:
+    """Nothing those of the US where that is another, and each such text says what it supposes."""
+    texts, elsewhere = [*texts_of(living_in(country))], country in ("de", "is")
+    people = f"people in {people_of(country)[0]}" if elsewhere else "people of the US"
+    named = [each for each in texts if people in each]
+    assert len(named) > len(ASKS)
+    assert any("of the US" in each for each in texts) != elsewhere
+    for each in named if elsewhere else texts:
+        assert any(text in each for text in SUPPOSED) == elsewhere
+
+
+@pytest.mark.parametrize("home", ["us", "de"])
+def test_the_country_is_not_counted(home: str) -> None:
+    """The network address tells it: with it as many look alike as without."""
+    [world] = living_in(home).usable_models(MONDAY)
+    for known in ({}, {"age": 4, "diet": 2}):
+        codes_known = Knowledge().with_facts(known)
+        with_it = codes_known.with_facts({"country": 1})
+        assert people_left(with_it, world) == people_left(codes_known, world)
+
+
+def test_the_people_change_with_the_country() -> None:
+    """At once, and back again where it is unset; a locked vault says no country."""
+    agent = living_in("de")
+    for new, people in (({"country": "fr"}, "people in France"), ({}, "people of the US")):
+        gone = [] if new else ["country"]
+        change_profile(ProfileChange(set=new, unset=gone), MONDAY, agent)
+        [world] = agent.usable_models(MONDAY)
+        assert world.stands_for.startswith(people)
+        assert agent.model_for("news.example", MONDAY) is world
+    change_profile(ProfileChange(set={"country": "de"}), MONDAY, agent)
+    assert agent.registry.country == "de"
+    agent.lock()
+    assert agent.registry.country == ""
+
+
+def test_what_two_people_do_not_tell_changes_nothing() -> None:
+    """The country is an open term: of two people there who differ in the rest, answers agree."""
+    one, other = (living_in("de", income=e) for e in ("under 20,000", "85,000-150,000"))
+    for ask in ASKS:
+        answers = [handle(ask, MONDAY, each) for each in (one, other)]
+        assert answers[0] == answers[1]
+
+
+def test_facts_name_a_country_or_none() -> None:
+    """By a code that is known; what may stand there otherwise is none."""
+    for value, country in (("de", "de"), ("unspecified", ""), ("everyday:other", "")):
+        assert country_of([Fact(id="1", kind="country", value=value, set_at=MONDAY)]) == country
+    assert country_of([Fact(id="1", kind="language", value="de", set_at=MONDAY)]) == ""
+    for each in LOCALE.attributes:  # all that search engines have a parameter for, and more
+        assert {*codes(each.name)} <= {*each.values}
+    assert all(people_of(each)[1] >= 1 for each in LOCALE.attributes[1].values[1:])
+
+
+def test_a_program_says_where_its_user_lives() -> None:
+    """Whose limits then count double, since nobody knows how far the figures are off."""
+    engine = reticent.open("everyday", country="de")
+    among = engine.decide("dinner_tonight", at_least=1000).among
+    assert among is not None
+    assert (among.people, among.as_in) == ("people in Germany", "the US")
+    [model] = engine.models
+    limits = Limits(k=1000, risk=0.01)
+    assert limits_in(model, limits) == Limits(k=2000, risk=0.005)
+    assert limits_in(read(shipped_model()), limits) == limits
