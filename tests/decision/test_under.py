@@ -28,7 +28,7 @@ OF_ATTRIBUTES = {"disclose", "sensitivity", "guard"}
 OF_PEOPLE = {"people", "anonymity_price"}  # joins k, where people are counted; times CROWD
 OF_MODEL = {"carry"}  # says what can be carried, by the model's words
 OF_LOCALE = {"engine"}  # says what language and country can be carried as
-NOT_FOR_DECIDING = {"model", "page_requests_per_minute", "search", "assistant", "address"}
+NOT_FOR_DECIDING = {"population", "page_requests_per_minute", "search", "assistant", "address"}
 NOT_OF_A_POLICY = {"algorithm", "available", "metric", "metric_k", "ruling"}
 
 
