@@ -381,14 +381,14 @@ class AnonymitySet:
 
     def _success(self, alike: Alike, shares: Floats) -> Floats:
         """The success of a guess at one person by groups and rho, float64."""
-        people, drawn = self._population, np.array(self._drawn)
-        share = alike.share * shares * self._share
-        if people.residents is not None:
-            others = share * people.residents / people.people
-            return risk_elsewhere(alike, others, drawn if self.unseen else None)
-        if self.unseen:
+        people = self._population
+        if not self.unseen and people.residents is None:
+            return risk(alike, shares * self._share)
+        share, drawn = alike.share * shares * self._share, np.array(self._drawn)
+        if people.residents is None:
             return risk_unseen(rate_of(drawn, alike.expected), share)
-        return risk(alike, shares * self._share)
+        others = share * people.residents / people.people
+        return risk_elsewhere(alike, others, drawn if self.unseen else None)
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
         mask &= ~self.disclosed
