@@ -61,10 +61,8 @@ class ModelRegistry:
         UsageError if there is none, ModelError if it must not be used: where none may, the first
         of those shipped.
         """
-        if name is None and self._keys != keys:
-            self.usable(keys, now)
-        if name is None and self._world:
-            return self._world[0]
+        if name is None and (usable := self.usable(keys, now)):
+            return usable[0]
         model = self._look(SHIPPED[0] if name is None else name, keys, now).model
         if isinstance(model, ReticentError):
             raise model

@@ -86,7 +86,7 @@ def change_profile(body: ProfileChange, now: datetime, agent: Agent) -> Changed:
             agent.bus.publish("profile")
             return ALREADY_SENT
 
-        titles = [_title(concepts, kind) for kind in changes]
+        titles = [concepts.kinds[e].title if e in concepts.kinds else e for e in changes]
         named = listed(titles) if len(titles) <= MOST_NAMED else f"{len(titles)} facts"
         agent.consent.changed(f"Changed {named} in your profile", put_back)
     stated = {*body.set, *body.unset}
@@ -135,7 +135,3 @@ def _implied(
 
 def _name(concepts: Concepts, kind: str) -> str:
     return concepts.kinds[kind].name if kind in concepts.kinds else kind
-
-
-def _title(concepts: Concepts, kind: str) -> str:
-    return concepts.kinds[kind].title if kind in concepts.kinds else kind
