@@ -164,17 +164,13 @@ def test_a_city_says_in_which_state_and_country_it_is(
 ) -> None:
     """Of several, which one is asked; so for a country, whose values are too many for a list."""
     fake.handlers["models"] = says([changed(VILLAGE, name="everyday")])
-    illinois = {"country": "us", "place": "Illinois"}
+    illinois, gone = {"country": "us", "place": "Illinois"}, ["place"]
+    germany = ProfileChange(set={"country": "de"}, unset=gone)
     cases: list[tuple[str, list[str], ProfileChange | None]] = [
         ("city", ["springfield", "3"], ProfileChange(set=illinois)),
-        (
-            "city",
-            ["nowhere at all", "Leipzig"],
-            ProfileChange(set={"country": "de"}, unset=["place"]),
-        ),
+        ("city", ["nowhere at all", "Leipzig"], germany),
         ("city", [""], None),
-        ("country", ["no such", "DE"], ProfileChange(set={"country": "de"}, unset=["place"])),
-        ("country", ["Springfield", ""], None),
+        ("country", ["no such", "DE"], germany),
         ("country", ["0"], ProfileChange(set={"country": "unspecified"})),
         ("place", ["Springfield", "Springfield, Illinois"], ProfileChange(set=illinois)),
         ("place", ["ohio"], ProfileChange(set={"place": "Ohio"})),

@@ -12,7 +12,7 @@ from agent.daemon.handle import handle
 from agent.daemon.locale import LOCALE
 from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.profile import change_profile
-from agent.daemon.records import ledger, recipients
+from agent.daemon.records import recipients
 from agent.daemon.what_if import explain
 from agent.decision.context import Limits, limits_in
 from agent.decision.knowledge import Knowledge, people_left
@@ -55,17 +55,14 @@ def texts_of(agent: Agent) -> Iterator[str]:
     """Yield all that is said of some requests, as messages and in words."""
     for number, ask in enumerate(ASKS):
         now = MONDAY + number * SECOND
-        offered, answer = draft(ask, now, agent), handle(ask, now, agent)
-        yield from (
-            str(msgspec.to_builtins(e)) for e in (offered, answer, explain(ask, now, agent))
-        )
+        answer = handle(ask, now, agent)
+        for each in (draft(ask, now, agent), answer, explain(ask, now, agent)):
+            yield str(msgspec.to_builtins(each))
         assert answer.summary is not None
         left, among = answer.summary.people_left, answer.summary.among
         yield sent_to(CHAT, [*answer.attributes], left=left, among=among)
-    known = recipients(MONDAY, agent)
-    yield who_know(known)
-    yield from map(knows_of, recipients(MONDAY, agent, recipient=CHAT))
-    yield str(msgspec.to_builtins([*known, *ledger(MONDAY, agent)]))
+    known = recipients(MONDAY, agent, recipient=CHAT)
+    yield from (who_know(known), *map(knows_of, known), str(msgspec.to_builtins(known)))
 
 
 @pytest.mark.parametrize("country", ["de", "is", "us", ""])
@@ -84,10 +81,8 @@ def test_everything_names_the_people_of_the_users_country(country: str) -> None:
 def test_the_country_is_not_counted(home: str) -> None:
     """The network address tells it: with it as many look alike as without."""
     [world] = living_in(home).usable_models(MONDAY)
-    for known in ({}, {"age": 4, "diet": 2}):
-        codes_known = Knowledge().with_facts(known)
-        with_it = codes_known.with_facts({"country": 1})
-        assert people_left(with_it, world) == people_left(codes_known, world)
+    known = Knowledge().with_facts({"age": 4, "diet": 2})
+    assert people_left(known.with_facts({"country": 1}), world) == people_left(known, world)
 
 
 def test_the_people_change_with_the_country() -> None:
@@ -96,9 +91,7 @@ def test_the_people_change_with_the_country() -> None:
     for new, people in (({"country": "fr"}, "people in France"), ({}, "people of the US")):
         gone = [] if new else ["country"]
         change_profile(ProfileChange(set=new, unset=gone), MONDAY, agent)
-        [world] = agent.usable_models(MONDAY)
-        assert world.stands_for.startswith(people)
-        assert agent.model_for("news.example", MONDAY) is world
+        assert agent.model_for("news.example", MONDAY).stands_for.startswith(people)
     change_profile(ProfileChange(set={"country": "de"}), MONDAY, agent)
     assert agent.registry.country == "de"
     agent.lock()
@@ -116,20 +109,18 @@ def test_what_two_people_do_not_tell_changes_nothing() -> None:
 def test_facts_name_a_country_or_none() -> None:
     """By a code that is known; what may stand there otherwise is none."""
     for value, country in (("de", "de"), ("unspecified", ""), ("everyday:other", "")):
-        assert country_of([Fact(id="1", kind="country", value=value, set_at=MONDAY)]) == country
-    assert country_of([Fact(id="1", kind="language", value="de", set_at=MONDAY)]) == ""
+        for kind in ("country", "language"):
+            fact = Fact(id="1", kind=kind, value=value, set_at=MONDAY)
+            assert country_of([fact]) == (country if kind == "country" else "")
     for each in LOCALE.attributes:  # all that search engines have a parameter for, and more
         assert {*codes(each.name)} <= {*each.values}
-    assert all(people_of(each)[1] >= 1 for each in LOCALE.attributes[1].values[1:])
 
 
 def test_a_program_says_where_its_user_lives() -> None:
     """Whose limits then count double, since nobody knows how far the figures are off."""
-    engine = reticent.open("everyday", country="de")
+    engine, limits = reticent.open("everyday", country="de"), Limits(k=1000, risk=0.01)
     among = engine.decide("dinner_tonight", at_least=1000).among
     assert among is not None
     assert (among.people, among.as_in) == ("people in Germany", "the US")
-    [model] = engine.models
-    limits = Limits(k=1000, risk=0.01)
-    assert limits_in(model, limits) == Limits(k=2000, risk=0.005)
+    assert limits_in(engine.models[0], limits) == Limits(k=2000, risk=0.005)
     assert limits_in(read(shipped_model()), limits) == limits
