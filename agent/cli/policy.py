@@ -25,7 +25,7 @@ from agent.paths import paths
 from agent.wire.base import MOST_ENTRIES
 from agent.words.figures import counted, listed, sensitivity
 from agent.words.titles import WHY_NOTHING, Titles, quoted, read_as, titled
-from policy.hosts import ANYBODY
+from policy.hosts import ANYBODY, KINDS
 from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
 from policy.read import Remark, load, misspelt
 from policy.rules import SIGN, Layer, Policy, Rule
@@ -288,7 +288,7 @@ def _attributes_text(attributes: Mapping[str, Verdicts], lines: Lines, titles: T
 
 
 @policy.command()
-@option("--recipient", str, "HOST", "For whom. By default whoever no rule names.")
+@option("--recipient", str, "HOST|KIND", "For whom. By default whoever no rule names.")
 @option("--query", QUERY, "TEXT", ASKED)
 @policy_option
 @model_option
@@ -310,13 +310,16 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
         anywhere = tuple(each for each in book.policy.rules if each.anywhere)
         book = rulebook(replace(book.policy, rules=anywhere, groups={}), used, models)
     topics = topics_of(loaded, models, Model.read, query or "")
-    ruling = book.match(ANYBODY if recipient is None else recipient, query or "", today(), topics)
+    whom = ANYBODY if recipient is None else KINDS.get(recipient, recipient)
+    ruling = book.match(whom, query or "", today(), topics)
+    if recipient in KINDS:
+        ruling = replace(ruling, host=recipient, pool="")
     host = None if recipient is None else ruling.host
     pool = f"the whole group {ruling.pool[1:]}" if ruling.pool.startswith(SIGN) else ruling.pool
     about = {"remembered by": pool if host else ""}
     if query is None:
-        whom = host or "recipients without rules of their own"
-        head = f"What {loaded.source} rules for {whom}, and which rule decides it."
+        named = host or "recipients without rules of their own"
+        head = f"What {loaded.source} rules for {named}, and which rule decides it."
     else:
         note_unknown_query(query, used)
         reading = read_by(used.read(query), used)

@@ -69,6 +69,7 @@ UNBLOCKED = "{} is treated like others again from now on."
 NOT_BLOCKED = "{} was not blocked, so nothing was changed."
 STILL = "{} still gets nothing, by {}, which is not for it alone: change it by hand."
 
+KIND_HELP = "For one recipient, a group, any assistant, any search engine or any other site."
 LARGEST = 1 << 20  # bytes
 QUESTIONS = ("sensitivity", "one_of")
 LONGEST_NUMBER = 10  # digits, of a number of people
@@ -89,7 +90,7 @@ def day(text: str) -> date:
 
 @click.command("set")
 @click.argument("pairs", nargs=-1, required=True, metavar="KEY=VALUE...")
-@option("--recipient", str, "HOST|GROUP", "For one recipient or group.")
+@option("--recipient", str, "HOST|GROUP|KIND", KIND_HELP)
 @option("--attribute", str, "NAME", "For one attribute, or a pattern.")
 @option("--query", QUERY, "WORDS", "For queries with these words; - reads the standard input.")
 @option("--expires", day, "DATE", "Through this day, as 2027-03-01.")
