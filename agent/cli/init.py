@@ -88,6 +88,7 @@ ABOUT_YOU = (
     "Now a few questions about you, on the facts that help most. The answers stay in the vault, "
     "encrypted; only what your policy allows is ever sent."
 )
+STATES = ("place", "everyday.place")  # a state of the US, by its name and by its kind
 WHERE = (
     "You live in {country}, by your locale, and so are counted among the people there. "
     "`reticent profile set country` changes it."
@@ -245,7 +246,9 @@ def ask_first_facts(world: Model) -> tuple[Fact, ...]:
     say(ABOUT_YOU)
     uses = asked_uses()
     every = most_useful(world, concerned(world), uses)
-    useful = [each for each in every if each.name not in TOLD_ANYWAY]
+    elsewhere = country_of_locale().get(COUNTRY, "us") != "us"
+    untold = TOLD_ANYWAY.union(STATES if elsewhere else ())  # states are those of the US
+    useful = [each for each in every if each.name not in untold]
     easy = [each for each in useful if each.attributes[0][1].sensitivity <= HARMLESS]
     first = sorted(easy[:DOZEN], key=lambda kind: kind.concept not in world.every[0].by_concept)
     rest = counted(len(useful) - len(first), "question")
@@ -257,9 +260,11 @@ def ask_first_facts(world: Model) -> tuple[Fact, ...]:
 def _with_implied(values: Mapping[str, str], models: Sequence[Model]) -> tuple[Fact, ...]:
     """Make facts of these values, by name, and of those that follow, and say which follow.
 
-    The country is that of the locale where the values name none, and it is said so.
+    The country is that of the locale where the values name none, nor a state, and it is said so.
     """
     concepts, here = Concepts(models), country_of_locale()
+    if any(kind in values for kind in STATES):
+        here = {}
     if here and COUNTRY not in values:
         say(WHERE.format(country=people_of(here[COUNTRY])[0]))
     values = {**here, **values}

@@ -130,18 +130,26 @@ def test_values_come_from_a_file(begin: Begin, tmp_path: Path) -> None:
     assert _preset() == "strict"
 
 
-@pytest.mark.parametrize("named", ["", "fr"])
+@pytest.mark.parametrize(
+    ("fact", "country"),
+    [
+        ('diet = "vegan"', "ch"),
+        ('country = "France"', "fr"),
+        ('place = "Ohio"', None),
+        ('city = "Springfield, Ohio"', "us"),
+    ],
+)
 def test_the_country_is_that_of_the_locale(
-    named: str, begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fact: str, country: str | None, begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is said; unless the facts name one, by any of its names."""
+    """It is said; unless the facts name one, or a state of the US."""
     monkeypatch.setenv("LC_ALL", "de_CH.UTF-8")
     file = tmp_path / "profile.toml"
-    file.write_text('country = "France"\n' if named else 'diet = "vegan"\n')
+    file.write_text(fact)
     ran = begin("--profile", file)
-    assert _kept()["country"] == (named or "ch")
+    assert _kept().get("country") == country
     told = "You live in Switzerland, by your locale" in " ".join(ran.err.split())
-    assert told == (not named)
+    assert told == (country == "ch")
 
 
 def test_everything_is_asked(answering: Begin) -> None:
