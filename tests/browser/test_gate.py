@@ -6,9 +6,7 @@ import time
 
 import pytest
 
-from agent.daemon.programs import RELAY
 from agent.wire.decide import Answer, Ask
-from tests.browser.driver import killed
 from tests.browser.recipient import right
 from tests.browser.standin import LATE, answered, locked
 from tests.browser.world import World, added, in_both, is_plain, is_right
@@ -177,23 +175,3 @@ def test_a_late_answer_is_never_applied(world: World) -> None:
     assert is_right(world.goes("late"), "header", "late")
     due.set()  # and the late answer comes before the next
     assert is_right(world.goes("last"), "header", "last")
-
-
-def test_a_relay_killed_under_a_question(world: World) -> None:
-    """It costs that search its header, and the next one none."""
-    waits = threading.Event()
-    world.daemon.answer = lambda ask: answered(ask) if waits.wait(LATE) else locked(ask)
-    for attempt in range(5):  # on a busy machine a question may time out before the kill
-        query = f"killed {attempt}"
-        world.browser.go(world.recipient.search(query))
-        world.daemon.heard("decide", attempt + 1)
-        ended = killed(str(RELAY), str(world.places.query))
-        world.browser.shows(query)
-        assert [each.header for each in world.recipient.searches(query)] == [None]
-        if ended:
-            break
-    assert ended == 1
-    waits.set()
-    world.browser.says("off", "slow")  # Firefox may notice after the time-out
-    until(world.attaches, "a header")
-    world.browser.says("1")

@@ -123,27 +123,6 @@ def test_only_trusted_makers_are_believed(
     assert run("model", "decide", *rest).refusal() == (wanted, "name its file with --model")
 
 
-def test_the_present_point_is_the_decision(run: Run, village: Path, tmp_path: Path) -> None:
-    """On the same terms, whichever they are; without a query it is of the standing set."""
-    policy = tmp_path / "policy.toml"
-    policy.write_text('anonymity_price = 0.0025\n[attributes]\nregion = "never"\n')
-    by_policy = ("--policy", policy, "--recipient", "a.example")
-    model, query = ("--model", village, "--json"), ("--query", "weather")
-    some = (*_settings(cost="entropy", **{"lambda": 40}), "--know", "hobby=yes")
-    for options in ((), some, _settings(k=21, risk=0.5, algorithm="exhaustive"), by_policy):
-        decided = run("model", "decide", *model, *query, *options).record
-        curve = run("model", "curve", *model, *query, *options).record
-        here = curve["points"][curve["present"]]["figures"]
-        assert sorted(here["names"]) == sorted(decided["disclosed"])
-        assert here["utility"] == pytest.approx(decided["figures"]["utility"])
-        assert curve["trade_off"] == decided["trade_off"]
-    curve = run("model", "curve", *model).record
-    here = curve["points"][curve["present"]]["figures"]
-    standing = run("model", "decide", *model, *query, *_settings(mode="standing")).record
-    assert sorted(here["names"]) == sorted(standing["disclosed"])
-    assert curve["read_as"] is None
-
-
 def test_of_many_sets_some_are_shown() -> None:
     """No more than twelve, among them both ends, and those that must be."""
     for count in (1, 2, 11, 12, 13, 60):

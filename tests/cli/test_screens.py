@@ -4,8 +4,6 @@ import os
 import shlex
 import subprocess
 import sys
-import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,11 +13,10 @@ from agent.cli.main import DEBUG
 from agent.cli.screens import edit
 from agent.errors import DaemonError, UsageError
 from agent.tui.app import ReviewApp
-from agent.wire.client import Client
 from tests.cli.conftest import Run
 from tests.house.tree import ROOT
 from tests.tui.test_terminal import terminal
-from tests.worlds.daemons import end, environment, home, living
+from tests.worlds.daemons import living
 
 PATIENCE = 60.0  # seconds
 SECRET = "the-value-of-nobody"  # noqa: S105  (in a variable of what breaks)
@@ -37,28 +34,6 @@ with listening():
     edit("/p", None)
 print("lived")
 """
-
-
-def test_the_daemon_that_it_starts_outlives_it() -> None:
-    """In a session of its own, so that no end of a terminal is its end."""
-    with home() as places:
-        subprocess.run(
-            [sys.executable, "-c", "from agent.cli.screens import start; start()"],
-            env=environment(places),
-            cwd=ROOT,
-            check=True,
-            capture_output=True,
-            timeout=PATIENCE,
-        )
-        with Client(places.control) as client:
-            until, status = time.monotonic() + PATIENCE, None
-            while status is None:
-                assert time.monotonic() < until
-                time.sleep(0.02)
-                with suppress(DaemonError):
-                    status = client.call("status")
-            assert os.getsid(status.process) == status.process
-        end(places)
 
 
 def test_a_daemon_that_cannot_be_started_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

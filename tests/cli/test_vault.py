@@ -63,35 +63,20 @@ def test_without_one_it_is_copied_with_the_passphrase(
     assert all(opens(tmp_path / f"{name}.db") for name in ("copy", "other"))
 
 
-Restored = Callable[..., Ran]
-
-
-@pytest.fixture
-def saved(memory: Memory, home: Path, tmp_path: Path) -> Path:
-    """A backup of a vault that has changed since."""
-    assert memory.kept == {}
-    made(home)
-    file = tmp_path / "saved.db"
-    with opened() as vault:
-        vault.items.put("other/n", b"1")
-        vault.backup(file)
-        vault.items.put("other/n", b"2")
-    return file
-
-
-@pytest.fixture
-def restore(piped: Run) -> Restored:
-    """Run `reticent vault restore` with a line as its standard input."""
-    return partial(piped, "vault", "restore")
-
-
 def _number() -> bytes | None:
     with opened() as vault:
         return vault.items.get("other/n")
 
 
-def test_a_backup_takes_the_place_of_the_vault(restore: Restored, saved: Path) -> None:
+@pytest.mark.usefixtures("memory")
+def test_a_backup_takes_the_place_of_the_vault(piped: Run, home: Path, tmp_path: Path) -> None:
     """The witness goes with it, and what was there is kept beside, if anything was."""
+    made(home)
+    saved, restore = tmp_path / "saved.db", partial(piped, "vault", "restore")
+    with opened() as vault:
+        vault.items.put("other/n", b"1")
+        vault.backup(saved)
+        vault.items.put("other/n", b"2")
     ran = restore(saved)
     assert "the recipients do" in " ".join(ran.out.split())
     assert "vault.db.replaced-1" in ran.out
@@ -104,31 +89,6 @@ def test_a_backup_takes_the_place_of_the_vault(restore: Restored, saved: Path) -
         path.unlink()
     assert restore(saved, "--json").record["kept"] is None
     assert _number() == b"1"
-
-
-def test_what_is_no_backup_replaces_nothing(restore: Restored, saved: Path) -> None:
-    """One sentence; the vault is as it was, and nothing lies beside it."""
-    whole, before = saved.read_bytes(), paths().vault.read_bytes()
-    cases: list[tuple[bytes | None, str | None, int, str]] = [
-        (b"rubbish", None, 1, "saved.db: not a vault, or one"),
-        (whole[:-4096], None, 1, "damaged"),
-        (whole, "wrong\n", 1, "the passphrase is wrong"),
-    ]
-    for data, given, code, said in cases:
-        saved.unlink(missing_ok=True)
-        if data is not None:
-            saved.write_bytes(data)
-        ran = restore(saved) if given is None else restore(saved, given=given)
-        assert said in ran.refusal(code)[0]
-        assert paths().vault.read_bytes() == before
-        assert [each.name for each in paths().data.iterdir()] == ["vault.db"]
-
-
-def test_while_the_daemon_has_it_open_nothing_is_asked(restore: Restored, saved: Path) -> None:
-    """The way out is `reticent lock`; what is no vault is said before."""
-    with closing(Database.open(paths().vault)):
-        assert "reticent lock" in restore(saved, given="").refusal(1)[1]
-        assert "not a vault" in restore(Path(__file__), given="").refusal(1)[0]
 
 
 Answering = Callable[..., Ran]
@@ -239,13 +199,10 @@ def key(piped: Run) -> Keyed:
     return command
 
 
-def _kinds(key: Keyed) -> dict[int, str]:
-    return {each["id"]: each["kind"] for each in key("list", "--json", given=()).record["keys"]}
-
-
 def test_secrets_come_and_go(key: Keyed, code: str, memory: Memory) -> None:
     """Beside those before; what is removed from the vault is removed from the keyring."""
-    assert _kinds(key) == {1: "passphrase", 2: "recovery"}
+    listed = key("list", "--json", given=()).record["keys"]
+    assert {each["id"]: each["kind"] for each in listed} == {1: "passphrase", 2: "recovery"}
     record = key("add", "passphrase", "--json", given=(PASSPHRASE, OTHER)).record
     assert record == {"id": 3, "kind": "passphrase", "recovery_code": None}
     opened(OTHER).close()
@@ -294,9 +251,11 @@ def test_a_code_that_cannot_be_written_is_not_made(
 
 
 @pytest.mark.usefixtures("code")
-def test_while_the_daemon_has_it_open_no_key_is_asked_for(piped: Run) -> None:
-    """The way out is `reticent lock`."""
+def test_while_the_daemon_has_it_open_no_secret_is_asked_for(piped: Run) -> None:
+    """The way out is `reticent lock`; what is no vault is said before."""
     with closing(Database.open(paths().vault)):
+        assert "reticent lock" in piped("vault", "restore", paths().vault, given="").refusal(1)[1]
+        assert "not a vault" in piped("vault", "restore", __file__, given="").refusal(1)[0]
         for command in ("vault key list", "vault key add recovery", "unlock --reset-clock"):
             error, hint = piped(*command.split(), given="").refusal(1)
             assert "open in another process, so its key slots cannot be read here" in error

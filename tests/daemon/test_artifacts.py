@@ -76,16 +76,6 @@ def test_all_that_is_written_is_removed(machine: Machine) -> None:
     assert remove(installations(machine), installations(machine)) == []
 
 
-def test_what_is_shared_goes_with_the_last(machine: Machine) -> None:
-    """The launcher and the extension, of browsers."""
-    chosen = [each for each in installations(machine) if each.name in {"firefox", "chromium"}]
-    write(chosen)
-    remove(chosen[:1], installations(machine))
-    assert machine.paths.relay.exists()
-    remove(chosen[1:], installations(machine))
-    assert [*machine.paths.data.iterdir()] == []
-
-
 @pytest.mark.parametrize("data", FOREIGN, ids=range(len(FOREIGN)))
 def test_what_is_not_ours_stays(machine: Machine, data: bytes) -> None:
     """Nothing is written then, not even beside it."""

@@ -224,18 +224,6 @@ def test_the_profile_is_opened_for_what_was_chosen_alone(monkeypatch: pytest.Mon
     assert "hours" in dict(vault.disclosures[0].disclosed)
 
 
-def test_what_waits_stays_and_is_told() -> None:
-    """The answer leaves without it."""
-    agent, _ = living(f'{OPEN}[attributes]\nage = "ask"\n')
-    answer = handle(SHOP, MONDAY, agent)
-    assert "age" not in answer.attributes
-    assert answer.summary is not None
-    assert (answer.summary.waiting, answer.summary.pending) == (1, ["age"])
-    assert answer.summary.titles.keys() == {"age", *answer.attributes, *answer.unspecified}
-    assert isinstance(agent.bus, Heard)
-    assert agent.bus.kinds == ["review"]
-
-
 def test_with_nothing_to_decide_by_nothing_is_attached() -> None:
     """Each way of it has its code; the rest of the answer is empty."""
     agent, vault = living(OPEN)

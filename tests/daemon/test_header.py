@@ -109,22 +109,6 @@ def test_the_most_bytes_are_exact(attributes: Attributes, data: st.DataObject) -
     assert most_bytes(longest[name] for name in some) <= bound
 
 
-def test_examples() -> None:
-    """As a service sees them; the first is that of DESIGN.md."""
-    for values, header in (
-        ({}, ""),
-        ({"region": "west_europe", "int_python": "yes"}, 'region="west_europe", int_python'),
-        ({"int_python": "no"}, "int_python=?0"),
-        ({"region": 'a"b\\c'}, r'region="a\"b\\c"'),
-        ({"region": "Österreich"}, 'region=%"%c3%96sterreich"'),
-        ({"region": "a\tb"}, 'region=%"a%09b"'),
-        ({"region": "a\x7f"}, 'region=%"a%7f"'),
-        ({"region": "yes"}, 'region="yes"'),
-    ):
-        attributes = {"region": [values.get("region", "")], "int_python": ["yes", "no"]}
-        assert header_of(values, attributes) == header
-
-
 @pytest.mark.parametrize("rule", ["", 'mode = "standing"\n', ALWAYS])
 def test_an_answer_fits_the_header_whoever_it_is_of(rule: str) -> None:
     """What has no room is left out before the profile is opened: for everybody the same."""

@@ -19,13 +19,11 @@ from agent.vault.profile import NEAR, Corrections
 from agent.vault.store import Items
 from agent.wire.decide import Ask
 from agent.wire.policy import Word
-from agent.wire.routes import QUERY
 from agent.wire.state import ReadingEdit
 from agent.words.notices import asks, settled
 from agent.words.titles import read_as
 from tests.daemon.test_reading import PYTHON, SHOP, TEXT, loaded, reads
 from tests.vault.doubles import MemoryStore
-from tests.worlds.daemons import QUERIES, home, started
 from tests.worlds.homes import OPEN, Home
 
 __all__ = ["reads"]
@@ -227,22 +225,3 @@ def test_a_program_proposes_and_the_user_decides(reads: Home) -> None:
         PYTHON,
         [OTHER],
     )
-
-
-def test_a_kill_loses_nothing_that_was_confirmed() -> None:
-    """What `correct` answered holds in the next daemon."""
-    with home() as places:
-        for number, topic in enumerate(QUERIES[:2]):
-            with started(places) as live:
-                live.unlock()
-                with live.client() as client:
-                    for text in (f"zqxj {number}", f"qqqq {number}"):
-                        client.call("correct", ReadingEdit(query=text, topic=topic))
-                live.kill()
-        with started(places) as live:
-            live.unlock()
-            with live.client(QUERY) as client:
-                for number, topic in enumerate(QUERIES[:2]):
-                    listed = client.call("topics", Ask(query=f"zqxj {number}", recipient=SHOP))
-                    name = topic.replace(" ", "_")
-                    assert (listed[0].query, listed[0].probability) == (name, 1.0)

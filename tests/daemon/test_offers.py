@@ -134,18 +134,6 @@ def test_an_approval_that_cannot_be_kept_leaves_the_offer(office: Office) -> Non
     assert office.consent.reviews(office.now) == [new]
 
 
-def test_a_refusal_is_a_rule_and_settles_its_offers(office: Office) -> None:
-    """By whatever address it is named."""
-    office.offered("a.example", ["age"])
-    office.offered("b.example", ["age"])
-    office.consent.refuse("https://www.a.example/page", office.now)
-    assert [each.recipient for each in office.consent.reviews(office.now)] == ["b.example"]
-    assert office.request("a.example")[0].code == "blocked"
-    for wrong in ("no host", "com"):
-        with pytest.raises(UsageError):
-            office.consent.refuse(wrong, office.now)
-
-
 def test_refusals_leave_room_for_the_user_s_own_rules(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,15 +152,6 @@ def test_refusals_leave_room_for_the_user_s_own_rules(
     hosts = ("s1.example", "r1.example", "a.example", "s2.example")
     codes = [office.request(host)[0].code for host in hosts]
     assert codes == ["blocked", "blocked", "answered", "answered"]
-
-
-def test_without_a_policy_nothing_is_written(tmp_path: Path) -> None:
-    """Offers wait all the same."""
-    office = Office(tmp_path / "policy.toml")
-    new = office.offer("a.example", ["age"])
-    with pytest.raises(UsageError, match="no rules are in use"):
-        office.say(new, "deny")
-    assert [*tmp_path.iterdir()] == []
 
 
 @FEW
@@ -298,13 +277,6 @@ def test_a_page_s_own_offer_does_not_take_its_place(office: Office) -> None:
 # undoing
 
 
-@pytest.fixture
-def unlocked(office: Office) -> Office:
-    """Return an unlocked consent whose policy asks for everything."""
-    office.consent.opened(Memory())
-    return office
-
-
 SAYING = ("a.example", "www.a.example", "b.example", "s1.example", "s2.example")
 
 
@@ -358,14 +330,6 @@ def remembered(office: Office) -> tuple[object, object]:
     return consent.preferences, consent._waiting  # noqa: SLF001  (all of it)
 
 
-def life(office: Office, words: list[Spoken]) -> None:
-    """Let requests go by, each with a word after it."""
-    for word in words:
-        office.now += timedelta(hours=word.hours)
-        office.request(word.host)
-        word.say(office)
-
-
 @FEW
 @given(before=st.lists(WORDS, max_size=5), last=WORDS)
 def test_undo_restores_all_that_a_word_changed(
@@ -375,7 +339,10 @@ def test_undo_restores_all_that_a_word_changed(
     office = open_office(tmp_path_factory.mktemp("p"))
     office.path.write_bytes(TEXT.replace("\n", "\r\n").encode())
     office.path.chmod(0o640)
-    life(office, before)
+    for word in before:
+        office.now += timedelta(hours=word.hours)
+        office.request(word.host)
+        word.say(office)
     office.request(last.host)
     office.consent.reviews(office.now)
     state, text = remembered(office), office.path.read_bytes()
@@ -414,26 +381,24 @@ def test_undo_leaves_what_came_meanwhile(
     assert office.consent.preferences == ()
 
 
-def test_an_offer_waits_again(unlocked: Office) -> None:
+def test_an_offer_waits_again(office: Office) -> None:
     """What was approved before holds again; where that cannot be kept, it is undone later."""
-    records = Memory()
-    unlocked.consent.opened(records)
-    unlocked.say(unlocked.offer("a.example", ["gender"]), "approve")
-    kept, text = dict(records.records), unlocked.path.read_bytes()
-    new = unlocked.offer("a.example", ["age"])
+    records, consent = Memory(), office.consent
+    consent.opened(records)
+    office.say(office.offer("a.example", ["gender"]), "approve")
+    kept, text = dict(records.records), office.path.read_bytes()
+    new = office.offer("a.example", ["age"])
     for decided in ("deny", "approve"):
-        unlocked.say(new, decided)
-        assert (unlocked.path.read_bytes(), records.records) != (text, kept)
+        office.say(new, decided)
+        assert (office.path.read_bytes(), records.records) != (text, kept)
         if decided == "approve":
             records.full = True
             with pytest.raises(VaultError):
-                unlocked.consent.undo(unlocked.now)
-            assert unlocked.consent.reviews(unlocked.now) == []
+                consent.undo(office.now)
+            assert consent.reviews(office.now) == []
             records.full = False
-        said = unlocked.consent.undo(unlocked.now)
+        said = consent.undo(office.now)
         assert said.startswith("Approved" if decided == "approve" else "Denied")
-        assert (unlocked.path.read_bytes(), records.records) == (text, kept)
-        assert unlocked.consent.reviews(unlocked.now) == [new]
-        assert unlocked.consent.usable("a.example", unlocked.now, approved=True) == frozenset(
-            {"gender"}
-        )
+        assert (office.path.read_bytes(), records.records) == (text, kept)
+        assert consent.reviews(office.now) == [new]
+        assert consent.usable("a.example", office.now, approved=True) == frozenset({"gender"})

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.daemon.agent import Agent
 from agent.daemon.handle import handle
 from agent.daemon.locale import LOCALE
 from agent.daemon.policy_api import NO_POLICY, attributes, rules, try_policy
@@ -17,7 +16,7 @@ from agent.decision.context import audited
 from agent.errors import LockedError, ModelError, PolicyError, UsageError
 from agent.model.file import SHIPPED
 from agent.wire.decide import Ask
-from agent.wire.policy import AttributeStatus, PolicyEdit, RuleStatus, TryPolicy
+from agent.wire.policy import PolicyEdit, RuleStatus, TryPolicy
 from policy.hosts import ANYBODY
 from policy.match import GUARDED, Rulebook, known
 from policy.rules import Layer
@@ -31,7 +30,6 @@ from tests.worlds.people import (
     SHOP,
     STEPS,
     FixedRules,
-    MemoryVault,
     agent_of,
     living,
 )
@@ -65,11 +63,6 @@ def test_it_says_what_a_rulebook_rules(document: dict[str, object]) -> None:
         bits = verdicts.get("sensitivity")
         assert said.sensitivity_bits == (own.sensitivity if bits is None else bits.value)
         assert (said.title, said.scope, tuple(said.values)) == (own.title, own.scope, own.values)
-
-
-def one(found: list[AttributeStatus], name: str) -> AttributeStatus:
-    (said,) = (each for each in found if each.name == name)
-    return said
 
 
 def test_without_rules_nothing_leaves(home: Home) -> None:
@@ -193,14 +186,6 @@ def test_it_holds_at_once_and_what_wins_is_said(home: Home) -> None:
     assert home.calls.edit_policy(PolicyEdit(unset=["anonymity_price"])).wins == []
 
 
-def lived(text: str, row: int, steps: list[tuple[int, Ask]]) -> tuple[Agent, MemoryVault]:
-    """Return the agent of somebody who asked by a policy, each some hours after the last."""
-    agent, vault = living(text, row)
-    for (_, ask), at in zip(steps, times(steps), strict=True):
-        handle(ask, at, agent)
-    return agent, vault
-
-
 def times(steps: list[tuple[int, Ask]]) -> list[datetime]:
     return [MONDAY + timedelta(hours=each) for each in accumulate(hours for hours, _ in steps)]
 
@@ -211,7 +196,9 @@ def test_what_would_be_sent_depends_on_the_tried_policy_alone(
     row: int, steps: list[tuple[int, Ask]], old: Rules, new: Rules
 ) -> None:
     """The same changes nothing; another would have sent what it had decided from the start."""
-    agent, vault = lived(old.policy.text, row, steps)
+    agent, vault = living(old.policy.text, row)
+    for (_, ask), at in zip(steps, times(steps), strict=True):
+        handle(ask, at, agent)
     now = MONDAY + timedelta(days=90)
     for each in try_policy(TryPolicy(text=old.policy.text), now, agent).requests:
         assert {*each.would_disclose} == {*each.disclosed}

@@ -142,15 +142,6 @@ def test_half_an_answer_is_none(answer: bytes) -> None:
         assert asked(path, b"{}", PATIENCE) == relay.BROKEN
 
 
-def test_nobody_there_is_said() -> None:
-    """Neither a file, nor somebody who listens."""
-    with listening() as (made, path):
-        assert asked(f"{path}.none", b"{}") == relay.ABSENT
-        assert asked(f"{path}/none", b"{}") == relay.ABSENT
-        made.close()
-        assert asked(path, b"{}") == relay.ABSENT
-
-
 def test_a_silent_daemon_is_slow() -> None:
     """It takes the request and says nothing, or takes none."""
     with listening() as (_, path):

@@ -24,7 +24,6 @@ from agent.vault.profile import Profile
 from agent.wire.decide import Answer, Ask, Summary
 from agent.wire.state import Entry
 from policy.read import preset, read
-from policy.rules import Policy
 from tests.worlds.people import MODEL, MONDAY, OPEN, SECOND, SHOP, living
 
 CAP = 3
@@ -199,17 +198,10 @@ shops = ["shop.example", "books.example"]
 recipient = "shop.example"
 population = "other"
 """
-TEXT = (
-    f"{GOOD}[[rule]]\nrecipient = 'shop.example'\nanonymity_price = 0.002\nexpires = 2027-03-20\n"
-)
-
-
-def rules_of(text: str) -> Policy:
-    return read(text, "test", preset)
 
 
 def active(text: str) -> ActivePolicy:
-    return ActivePolicy(rules_of(text))
+    return ActivePolicy(read(text, "test", preset))
 
 
 def test_a_rule_chooses_the_model_and_a_group_the_pool() -> None:
@@ -225,9 +217,6 @@ def test_a_rule_chooses_the_model_and_a_group_the_pool() -> None:
     for recipient in ("@shop", "shops!", "@"):
         with pytest.raises(UsageError):
             rules.pool(recipient)
-
-
-RULES = active(TEXT)
 
 
 def test_a_misspelt_attribute_is_remarked_on_and_excluded() -> None:

@@ -26,7 +26,6 @@ from agent.daemon.events import (
     TOO_SLOW,
     Bus,
     EndedError,
-    kind_and_place,
     logging_to,
 )
 from agent.daemon.run import run
@@ -206,11 +205,6 @@ def test_a_reader_gets_all_or_is_told(room: int, count: int, early: int) -> None
     asyncio.run(scenario())
 
 
-def test_an_event_has_its_time_and_what_it_is_about() -> None:
-    """And nothing else: no host, no value."""
-    assert bus().publish("review", 7) == Event(number=1, kind="review", at=NOON, id=7)
-
-
 def test_one_who_left_is_told_nothing_and_makes_room() -> None:
     """As many as may listen at once; each who leaves makes room for another.
 
@@ -232,15 +226,6 @@ def test_one_who_left_is_told_nothing_and_makes_room() -> None:
         assert events.publish("lock").number == 1
 
     asyncio.run(scenario())
-
-
-def test_a_place_is_a_class_a_file_and_a_line() -> None:
-    """Never the text of the error: it quotes what it met."""
-    with pytest.raises(ValueError, match="private") as raised:
-        int("private")
-    line = test_a_place_is_a_class_a_file_and_a_line.__code__.co_firstlineno + 3
-    assert kind_and_place(raised.value) == f"ValueError in test_run.py, line {line}"
-    assert kind_and_place(ValueError("private")) == "ValueError"
 
 
 def test_lines_go_to_the_file_and_to_the_terminal(

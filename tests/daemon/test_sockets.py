@@ -62,12 +62,6 @@ def reaches(path: Path) -> bool:
         return opened.connect_ex(str(path)) == 0
 
 
-def leave_stale(path: Path) -> None:
-    """Leave a socket behind as a daemon does that was killed."""
-    with socket.socket(socket.AF_UNIX) as left:
-        left.bind(str(path))
-
-
 def test_a_socket_is_private_from_the_moment_it_exists(
     home: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,7 +95,8 @@ def test_a_stale_socket_is_replaced_and_what_is_none_is_left_alone(home: Paths) 
     def link() -> None:
         home.query.symlink_to("elsewhere")
 
-    leave_stale(home.control)
+    with socket.socket(socket.AF_UNIX) as killed:
+        killed.bind(str(home.control))
     with doors(home):
         assert reaches(home.control)
     for make in (home.query.touch, home.query.mkdir, link):

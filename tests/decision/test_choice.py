@@ -30,7 +30,6 @@ from tests.decision.made import CARDS, NAMES, World, decide, made_model, worlds
 
 MODEL = cli_model()  # region decides about the weather, hobby about music
 PLANNED = Terms(mode="planned", trade_off=2.0)
-COAST = Knowledge((("region", 1),))
 ROUNDING = 1e-9
 OFTEN = 40  # times, which the model's own shares hardly change
 
@@ -118,14 +117,6 @@ def test_what_was_asked_so_far_decides_what_is_worth_it() -> None:
         known = asked(**{often: OFTEN})
         assert planned(often, known, trade_off=40.0, horizon=0).disclosed == (fact,)
         assert planned(other, known, trade_off=40.0, horizon=0).disclosed == (fact,)
-
-
-def test_what_is_held_is_used_again_at_no_cost() -> None:
-    """Also where nothing new would be worth its cost."""
-    decision = planned("weather", COAST, trade_off=1e6)
-    assert decision.disclosed == ("region",)
-    assert decision.figures.identifiability_cost == 0
-    assert of(decision, "region").reason == "known to the recipient"
 
 
 def test_a_limit_holds_for_the_whole_plan() -> None:

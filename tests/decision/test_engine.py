@@ -11,7 +11,6 @@ from agent.decision.cache import SIZES, Cache, Recent
 from agent.decision.engine import Engine
 from agent.decision.values import Topics
 from agent.errors import ReticentError, UsageError
-from policy.read import preset, read
 from tests.model.examples import small_model
 
 TEXT, SITE = "nursing jobs without night shifts", "search.example"
@@ -54,15 +53,6 @@ def test_a_text_is_read_as_topics(engine: Engine) -> None:
         assert found.topics == tuple((each.query, each.probability) for each in decision.readings)
         assert found.understood == (decision.read_as is not None)
         assert found.model == decision.model
-
-
-def test_a_rule_holds_for_a_topic_in_whatever_words(engine: Engine) -> None:
-    """Named by its title, as far as a text is probably about it."""
-    rules = read('[queries]\nblock_topics = "Finding a job"\n', "test", preset)
-    for text, blocked in ((TEXT, True), ("which editor for rust", False)):
-        decision = engine.decide(text, SITE, policy=rules)
-        assert (decision.code == "blocked") == blocked
-        assert bool(decision.share) != blocked
 
 
 def test_what_cannot_be_is_refused(engine: Engine) -> None:

@@ -187,14 +187,12 @@ def test_what_reasoning_tells_is_on_the_page() -> None:
         assert words in page(study, (), criteria(study))
 
 
-def town_options(folder: Path, people: int = TOWN) -> BuildOptions:
-    users, events = write_town(folder, people)
-    return BuildOptions(users=users, events=events, description=Description(weights="weight"))
-
-
 def test_everybody_is_on_the_list_where_rows_have_weights(tmp_path: Path) -> None:
     """The rows of one half stand for everybody; only those ask whom the model has not seen."""
-    material = tables.whole(town_options(tmp_path), quiet)
+    users, events = write_town(tmp_path, TOWN)
+    described = Description(weights="weight")
+    given = BuildOptions(users=users, events=events, description=described)
+    material = tables.whole(given, quiet)
     model, others = material.model, material.others
     known = int(in_half_a([f"u{each}" for each in range(TOWN)], HALF_KEY).sum())
     assert model.population.rows == known

@@ -331,15 +331,6 @@ def test_a_phrasing_means_its_query_unless_it_is_anothers(
     assert index_of(texts).find(text) == meant
 
 
-@given(st.lists(st.lists(WORDS, min_size=1, max_size=4), max_size=4), WORDS)
-def test_a_phrasing_takes_no_name_from_its_query(texts: list[list[str]], more: str) -> None:
-    """Every name finds what it found without phrasings, whatever is added to another query."""
-    plain = index_of([each[:1] for each in texts])
-    rich = index_of([[*each, more] for each in texts])
-    for name, *_ in texts:
-        assert rich.find(name) == plain.find(name)
-
-
 QUERIES = ["java", "javascript", "python", "postgresql", "version_control", "job/site"]
 QUERIES += ["branches", "battery", "c", "net", "news", "windows"]
 FINDS = {

@@ -213,12 +213,3 @@ def test_a_file_that_holds_no_usable_key(model: Path, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=sentence):
             sign(model, key)
     assert not model.with_suffix(".sig").exists()
-
-
-def test_a_key_is_private_and_stays(key: Path) -> None:
-    """Readable by its owner only, and never written over."""
-    before = key.read_bytes()
-    assert key.stat().st_mode & 0o777 == 0o600
-    with pytest.raises(UsageError, match="already"):
-        generate_key(key)
-    assert key.read_bytes() == before

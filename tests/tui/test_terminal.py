@@ -130,6 +130,7 @@ def test_the_name_alone_starts_a_daemon_and_asks_for_the_passphrase() -> None:
         with Client(places.control) as client:
             status: Status = client.call("status")
             assert status.locked
+            assert os.getsid(status.process) == status.process  # no end of a terminal ends it
 
 
 BROKEN = """\

@@ -2,7 +2,6 @@
 
 import inspect
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,18 +19,13 @@ from agent.errors import DaemonError, PolicyError, Problem, RefusedError, Retice
 from agent.wire.base import Fault
 from agent.wire.routes import KINDS, ROUTES, error_of, fault_of, http_status, target_of
 from agent.wire.state import Event
-from tests.house.openapi import document, means_of, text
+from tests.house.openapi import document, text
 from tests.house.tree import ROOT
 from tests.wire.messages import messages_of
 
 ROUTE = {route.name: route for route in ROUTES}
 SHIPPED = ROOT / "agent/wire/openapi.json"
 DOCUMENT = document()
-OPERATIONS = {
-    (path, method.upper()): operation
-    for path, methods in DOCUMENT["paths"].items()
-    for method, operation in methods.items()
-}
 TYPES = [Fault, Event, *(each for route in ROUTES for each in (route.gives, route.takes) if each)]
 
 
@@ -72,30 +66,6 @@ def test_the_shipped_file_is_what_is_printed() -> None:
     assert done.stdout.decode() == text()
     hint = "out of step: run `python -m tests.house.openapi > agent/wire/openapi.json`"
     assert SHIPPED.read_text(encoding="utf-8") == text(), hint
-
-
-def test_it_has_exactly_the_routes() -> None:
-    """Each at its doors, and none twice at one."""
-    assert {*OPERATIONS} == {(route.path, route.method) for route in ROUTES}
-    for route in ROUTES:
-        assert {*route.doors} <= {*OPERATIONS[route.path, route.method]["x-doors"]}
-    doors = [door for each in OPERATIONS.values() for door in each["x-doors"]]
-    assert len(doors) == sum(len(route.doors) for route in ROUTES)
-    assert all(len({*each["x-doors"]}) == len(each["x-doors"]) for each in OPERATIONS.values())
-
-
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
-def test_each_route_is_described(route: Any) -> None:  # noqa: ANN401 - a route
-    """With what it takes, what it gives, and every parameter, those of the path in it."""
-    operation = OPERATIONS[route.path, route.method]
-    assert means_of(route) in operation["summary"]
-    assert ("requestBody" in operation) == (route.takes is not None)
-    named = {each["name"]: each for each in operation["parameters"]}
-    assert [*named] == [*route.parameters]
-    in_path = {name for name, each in named.items() if each["in"] == "path"}
-    assert in_path == {*re.findall(r"\{(\w+)\}", route.path)}
-    assert all(each["required"] == (name in in_path) for name, each in named.items())
-    assert operation["responses"]["default"] == {"$ref": "#/components/responses/Fault"}
 
 
 def test_every_fault_is_documented() -> None:

@@ -144,29 +144,6 @@ function adding() {
   return { asked, searching, notes, leaves: async (tab, from) => (await searching.leaves(tab, from)).address };
 }
 
-test("words stand after the query, and go there once, whoever comes by", async () => {
-  const { asked, leaves, notes } = adding();
-  assert.equal(await leaves(1, `${addressOf("unit test")}&ia=web#top`), `${led("unit test")}&ia=web#top`);
-  for (const [tab, more] of [[1, ""], [2, ""], [3, "&page=2"]]) {
-    assert.equal(await leaves(tab, led("unit test") + more), led("unit test") + more);
-    assert.equal(notes.get(tab).query, "unit test");
-  }
-  assert.deepEqual(asked, ["unit test"]);
-});
-
-test("the same again in a tab goes on as it is, until that searches for something else", async () => {
-  const { asked, leaves, notes } = adding();
-  await leaves(1, addressOf("unit test"));
-  for (const more of ["", "&ia=web"]) {
-    assert.equal(await leaves(1, addressOf("unit test") + more), addressOf("unit test") + more);
-    assert.equal(notes.get(1).fault.code, "repeated");
-  }
-  assert.equal(await leaves(2, addressOf("unit test")), led("unit test"));
-  await leaves(1, addressOf("knee pain"));
-  assert.equal(await leaves(1, addressOf("unit test")), led("unit test"));
-  assert.deepEqual(asked, ["unit test", "unit test", "knee pain", "unit test"]);
-});
-
 test("one that the user sends off twice at once is decided as it was", async (context) => {
   context.mock.timers.enable({ apis: ["Date"] });
   const { searching, leaves } = adding();
