@@ -231,10 +231,7 @@ def test_the_models_know_the_same_facts_by_the_same_concepts() -> None:
             both = {*each.value_concepts} & {*other.value_concepts} - {None, "unspecified"}
             shared[each.name, other.name] = both
     schools = {"high_school", "some_college", "bachelor", "master"}
-    assert shared == {
-        ("sex", "gender"): {"female", "male"},
-        ("education", "education"): schools,
-    }
+    assert shared == {("sex", "gender"): {"female", "male"}, ("education", "education"): schools}
 
 
 def test_the_models_are_what_their_pages_promise() -> None:

@@ -32,10 +32,7 @@ VILLAGE = World(
         ("2", "2.5", "2002", "east", "oak", "man", "l"),
         ("3", "1000", "2003", "west", "ash", "other", ""),
     ),
-    events=(
-        ("user", "query", "intent"),
-        *((user, "Days  off", "walk") for user in "1123"),
-    ),
+    events=(("user", "query", "intent"), *((user, "Days  off", "walk") for user in "1123")),
 )
 
 

@@ -104,11 +104,7 @@ BAD: tuple[tuple[dict[str, str | bytes], str, str], ...] = (
         "write times as 2006-03-01T09:30:00",
     ),
     ({"log": LOG.replace("09:30:05", "09:30:05Z")}, "'time' is not a time", "without a zone"),
-    (
-        {"log": LOG.replace("03-01T09:30:00", "02-30T09:30:00")},
-        "'asked' is not a time",
-        "write",
-    ),
+    ({"log": LOG.replace("03-01T09:30:00", "02-30T09:30:00")}, "'asked' is not a time", "write"),
     ({"log": LOG.replace("\n2,", "\n,")}, "1 rows without 'user'", "fill it"),
     ({"log": LOG.replace("12.5", "long")}, "not a number of seconds: 'long'", "from 0"),
     ({"log": LOG.replace("12.5", "inf")}, "not a number of seconds: 'inf'", "from 0"),

@@ -179,8 +179,7 @@ STALE: Mapping[str, Step] = {
     "it was locked": lambda _, agent, vault: relocked(agent, vault),
     "a hundred were drafted": lambda drafts, agent, _: crowded(drafts, agent),
     "the user says never": lambda _, agent, __: agent.consent.override(
-        Word(names=[*NAMES], recipient="shop.example", disclose="never", lasting="once"),
-        MONDAY,
+        Word(names=[*NAMES], recipient="shop.example", disclose="never", lasting="once"), MONDAY
     ),
 }
 

@@ -10,13 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.instructions import (
-    Instruction,
-    is_managed,
-    outcome,
-    owner_of,
-    with_instruction,
-)
+from agent.daemon.instructions import Instruction, is_managed, outcome, owner_of, with_instruction
 from agent.errors import UsageError
 from agent.wire.policy import Disclose, Ruled
 from policy.amend import RuleScope, with_settings, without_refusals

@@ -22,15 +22,7 @@ from tests.decision.transcripts import HOSTS, QUERIES
 from tests.vault.histories import disclosed
 from tests.vault.values import own_values
 from tests.worlds.homes import DEEDS, SOME, Calls, Deed, Life
-from tests.worlds.people import (
-    MODEL,
-    MONDAY,
-    OPEN,
-    SHOP,
-    Heard,
-    OneModel,
-    living,
-)
+from tests.worlds.people import MODEL, MONDAY, OPEN, SHOP, Heard, OneModel, living
 
 GUARDED = """
 anonymity_price = 0

@@ -23,16 +23,7 @@ from policy.rules import Layer
 from tests.decision.transcripts import Rules, policies
 from tests.policy.strategies import documents, rendered
 from tests.worlds.homes import POLICY, Home
-from tests.worlds.people import (
-    MODEL,
-    MONDAY,
-    PEOPLE,
-    SHOP,
-    STEPS,
-    FixedRules,
-    agent_of,
-    living,
-)
+from tests.worlds.people import MODEL, MONDAY, PEOPLE, SHOP, STEPS, FixedRules, agent_of, living
 
 NAMES = tuple(each.name for each in MODEL.attributes)
 LATER = 10_000_000.0  # seconds before the clock of a home begins

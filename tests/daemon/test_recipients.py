@@ -8,10 +8,7 @@ from agent.wire.decide import Ask
 from policy.hosts import site_of
 from tests.decision.transcripts import POLICIES
 from tests.worlds.homes import DEEDS, SOME, Deed, Life
-from tests.worlds.people import (
-    SHOP,
-    FixedRules,
-)
+from tests.worlds.people import SHOP, FixedRules
 
 APART = SOME.replace("[groups]", '[groups]\nsome = ["shop.example", "books.example"]\n# ')
 

@@ -9,14 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.instructions import (
-    OPENNESS,
-    Preference,
-    Preferences,
-    applied,
-    ruled_of,
-    used_up,
-)
+from agent.daemon.instructions import OPENNESS, Preference, Preferences, applied, ruled_of, used_up
 from agent.daemon.reviews import (
     EXPIRES,
     MOST_REVIEWS,

@@ -19,15 +19,7 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 
 from agent.daemon import events
-from agent.daemon.events import (
-    ENDING,
-    LOG,
-    MOST_READERS,
-    TOO_SLOW,
-    Bus,
-    EndedError,
-    logging_to,
-)
+from agent.daemon.events import ENDING, LOG, MOST_READERS, TOO_SLOW, Bus, EndedError, logging_to
 from agent.daemon.run import run
 from agent.errors import DaemonError, UsageError
 from agent.paths import Paths

@@ -12,15 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent.daemon import sockets
-from agent.daemon.sockets import (
-    ADDRESS,
-    TOKEN,
-    Listener,
-    alone,
-    at_port,
-    doors,
-    token_of,
-)
+from agent.daemon.sockets import ADDRESS, TOKEN, Listener, alone, at_port, doors, token_of
 from agent.errors import DaemonError, UsageError
 from agent.paths import HOME, Paths, paths
 from agent.wire.client import NOBODY

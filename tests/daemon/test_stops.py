@@ -19,16 +19,7 @@ from agent.wire.decide import Ask
 from tests.daemon.test_handle import OTHER, STREAMS, entry_of, timed
 from tests.decision.made import NAMES, PERSONS
 from tests.vault.values import change
-from tests.worlds.people import (
-    MODEL,
-    MONDAY,
-    PEOPLE,
-    ROWS,
-    SHOP,
-    FixedRules,
-    MemoryVault,
-    living,
-)
+from tests.worlds.people import MODEL, MONDAY, PEOPLE, ROWS, SHOP, FixedRules, MemoryVault, living
 
 
 @given(

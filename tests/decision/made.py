@@ -133,11 +133,7 @@ CARD = dict(zip(NAMES, CARDS, strict=True))
 
 
 def decide(
-    request: Request,
-    terms: Terms,
-    knowledge: Knowledge,
-    model: Model,
-    cache: Cache | None = None,
+    request: Request, terms: Terms, knowledge: Knowledge, model: Model, cache: Cache | None = None
 ) -> Decision:
     """Decide without a context of one's own."""
     cache = cache or Cache()

@@ -44,7 +44,9 @@ def _change(how: dict[str, str], base: frozenset[str] | None) -> Change:
     return {**named, "base": base}
 
 
-CHANGES = st.builds(_change, CHANGED, st.none() | st.frozensets(ONE))  # of what is decided, or of a set
+CHANGES = st.builds(
+    _change, CHANGED, st.none() | st.frozensets(ONE)
+)  # of what is decided, or of a set
 THERE = World(model_of(3), Request(QUERIES[0]), Terms(), Knowledge(), {})
 
 
@@ -214,10 +216,7 @@ def test_what_came_one_way_went_the_other(one: Model, other: Model, price: float
     """Nothing comes, goes or changes from a model to itself."""
     forth, back = compare_models(one, other, price), compare_models(other, one, price)
     same = compare_models(one, one, price)
-    for came, went in (
-        ("new_queries", "gone_queries"),
-        ("new_attributes", "gone_attributes"),
-    ):
+    for came, went in (("new_queries", "gone_queries"), ("new_attributes", "gone_attributes")):
         assert sorted(getattr(forth, came)) == sorted(getattr(back, went))
         assert sorted(getattr(forth, went)) == sorted(getattr(back, came))
         assert getattr(same, came) == ()

@@ -75,10 +75,7 @@ class Forgotten:
 
 
 def knowledge_of(
-    events: Iterable[Told | Forgotten],
-    pool: str,
-    pool_of: Callable[[str], str],
-    now: datetime,
+    events: Iterable[Told | Forgotten], pool: str, pool_of: Callable[[str], str], now: datetime
 ) -> Knowledge:
     """Return what a pool of recipients holds after these events, in the order they happened.
 

@@ -13,14 +13,7 @@ from agent.lab.attack.criteria import WANTED, FrontierLine, promises, ratios
 from agent.lab.attack.outcome import Resamples, StrategyOutcome, quantile, realised
 from agent.lab.attack.services import Service, learn, practice_sets
 from agent.lab.attack.simulation import SILENT, people_of, received
-from agent.lab.attack.strategies import (
-    EVERYTHING,
-    FAMILIES,
-    NOTHING,
-    PAPERS,
-    RANDOM,
-    Strategy,
-)
+from agent.lab.attack.strategies import EVERYTHING, FAMILIES, NOTHING, PAPERS, RANDOM, Strategy
 from agent.lab.attack.study import EVERY
 from agent.model.model import Model
 from agent.model.tables import gather

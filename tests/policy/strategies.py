@@ -104,7 +104,7 @@ OF_RECIPIENTS: Mapping[str, st.SearchStrategy[Any]] = {
     "population": st.just("so2017"),
 }
 UNORDERED: Mapping[str, st.SearchStrategy[Any]] = {
-    "mode": st.sampled_from(["dynamic", "standing", "planned"]),
+    "mode": st.sampled_from(["dynamic", "standing", "planned"])
 }
 OF_THE_DAEMON: Mapping[str, st.SearchStrategy[Any]] = {
     "lock_after_minutes": NUMBERS,

@@ -200,9 +200,7 @@ def test_certainty_is_the_loss_of_one_person(world: World, metric: Metric, k: in
         assert crowd.identifiability(mask, metric, k) == pytest.approx(expected)
 
 
-def test_the_oldest_is_forgotten_and_what_is_stored_is_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_oldest_is_forgotten_and_what_is_stored_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures that are full make room for one more."""
     monkeypatch.setattr(tables, "VALUES_KEPT", 2)
     monkeypatch.setattr(tables, "ROWS_KEPT", 2)

@@ -97,10 +97,7 @@ def test_more_facts_never_cost_less(shares: Shares, data: st.DataObject) -> None
     But where one shows that two others depend on each other, which had been taken not to.
     """
     facts = data.draw(disclosed(shares, 1))
-    agreement, parents = (
-        agreement_of(shares, facts),
-        [each.parent for each in shares.kinds],
-    )
+    agreement, parents = (agreement_of(shares, facts), [each.parent for each in shares.kinds])
     for slots in range(1 << len(shares.kinds)):
         less = success(pairs(agreement.spread(slots << 2, ())))
         for new in {*range(len(shares.kinds))} - {*members(slots), *facts}:

@@ -12,12 +12,7 @@ from numpy.typing import NDArray
 
 from agent.tradeoff.objective import DisclosureObjective, Parts
 from agent.tradeoff.search import ALGORITHMS, Algorithm, Proof, maximise
-from agent.tradeoff.study import (
-    fit,
-    random_pairs,
-    submodularity,
-    supermodularity,
-)
+from agent.tradeoff.study import fit, random_pairs, submodularity, supermodularity
 from agent.tradeoff.tables import subsets
 from agent.tradeoff.tradeoff_curve import Point, beaten, curve, grid, knee, merged
 from tests.tradeoff.worlds import Tabulated, all_pairs, objectives, submodular

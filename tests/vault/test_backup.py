@@ -180,10 +180,7 @@ def test_a_copy_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def before(
-    monkeypatch: pytest.MonkeyPatch,
-    step: str,
-    deed: Callable[[], object],
-    of: ModuleType = backups,
+    monkeypatch: pytest.MonkeyPatch, step: str, deed: Callable[[], object], of: ModuleType = backups
 ) -> None:
     """Let something happen right before a step of `restore`, or of another module."""
     real = getattr(of, step)

@@ -17,24 +17,10 @@ from agent.decision.knowledge import Knowledge
 from agent.decision.values import Fact, FactTerms, Request
 from agent.errors import DamagedVaultError, UsageError, VaultError, VaultVersionError
 from agent.model.model import Model
-from agent.model.reading import (
-    DIMENSIONS,
-    NOTHING,
-    Interpretation,
-    normalise,
-    spelling,
-)
+from agent.model.reading import DIMENSIONS, NOTHING, Interpretation, normalise, spelling
 from agent.vault import profile
 from agent.vault.backup import restore
-from agent.vault.profile import (
-    CORRECTIONS,
-    ITEM,
-    STOPS,
-    Correction,
-    Corrections,
-    Profile,
-    planned,
-)
+from agent.vault.profile import CORRECTIONS, ITEM, STOPS, Correction, Corrections, Profile, planned
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location

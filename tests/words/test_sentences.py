@@ -32,10 +32,7 @@ from agent.wire.state import Changed, Entry, Implied, ModelStatus, Recipient, Va
 from agent.words import decisions, figures, notices, titles
 from agent.words.decisions import difference, lines, proven
 from agent.words.figures import alike, bits, number, people
-from agent.words.titles import (
-    about,
-    breaks,
-)
+from agent.words.titles import about, breaks
 from tests.worlds.messages import OPEN, POLICY, SHOP, review
 
 FILE = Path(__file__).with_name("sentences.txt")
