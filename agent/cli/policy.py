@@ -12,6 +12,7 @@ import click
 from agent.cli.daemon_client import door
 from agent.cli.options import ASKED, PATH, QUERY, Commands, Deferred, Output, answers, option, today
 from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, wide
+from agent.cli.questions import country_of_locale
 from agent.daemon.locale import LOCALE
 from agent.daemon.policy_file import check_guards
 from agent.decision.context import attributes_of, audited, rulebook, topics_of
@@ -20,7 +21,7 @@ from agent.errors import PolicyError, Problem, ReticentError, UsageError, neares
 from agent.files import check_ours
 from agent.model.file import SHIPPED, SUFFIX, read, shipped_model, shipped_models, trusted
 from agent.model.model import Model
-from agent.model.world import world_of
+from agent.model.world import COUNTRY, in_country, world_of
 from agent.paths import paths
 from agent.wire.base import MOST_ENTRIES
 from agent.words.figures import counted, listed, sensitivity
@@ -120,11 +121,14 @@ def with_others(model: Model) -> list[Model]:
 def read_model(path: Path | None, keys: Sequence[str] = ()) -> Model:
     """Read the model in a file, by default the world of the shipped ones.
 
-    ``keys``: those that the policy trusts, none for any; a shipped model needs none.
+    It counts the people of the country of the locale. ``keys``: those that the policy trusts, none
+    for any; a shipped model needs none.
     """
+    country = country_of_locale().get(COUNTRY, "")
     if path is not None:
-        return trusted(path, () if path in map(shipped_model, SHIPPED) else keys)
-    return world_of([*map(read, shipped_models())])
+        shipped = path in map(shipped_model, SHIPPED)
+        return in_country(trusted(path, () if shipped else keys), country)
+    return world_of([in_country(read(each), country) for each in shipped_models()])
 
 
 def note_unknown_query(query: str, model: Model) -> None:
