@@ -27,7 +27,7 @@ from agent.wire.base import MOST_ENTRIES
 from agent.words.figures import counted, listed, sensitivity
 from agent.words.titles import WHY_NOTHING, Titles, quoted, read_as, titled
 from policy.hosts import ANYBODY, KINDS
-from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
+from policy.match import GUARDED, Rulebook, Ruling, Verdict, Verdicts, losses, may
 from policy.read import Remark, load, misspelt
 from policy.rules import SIGN, Layer, Policy, Rule
 from policy.settings import SETTINGS, Value
@@ -138,26 +138,26 @@ def note_unknown_query(query: str, model: Model) -> None:
         note(f"the model does not cover {query!r}; did you mean {quoted(near)}?")
 
 
-def other_populations() -> list[str]:
-    """Name the recipients that know facts by another population than they have now.
+def other_populations(policy: Policy, world: Model) -> list[str]:
+    """Name the recipients that know facts by another population than a policy gives them.
 
-    As a daemon has it; none without one, or while the vault is locked.
+    As the ledger has it; none without a daemon, or while the vault is locked.
     """
-    counted_by = defaultdict[str, set[str]](set)
+    book, counted_by, now = Rulebook(policy, {}), defaultdict[str, set[str]](set), dict[str, str]()
     with suppress(ReticentError), door() as client:
-        now = {each.pool: each.model for each in client.call("recipients")}
         for after in range(0, client.call("status").entries or 0, MOST_ENTRIES):
             for each in client.call("ledger", after=after, limit=MOST_ENTRIES):
                 if each.kind == "forgotten":
                     counted_by.pop(each.pool, None)
                 elif each.model != LOCALE.id:
                     counted_by[each.pool].add(each.model)
-        return [
-            MOVED.format(pool, listed(sorted(names - {now[pool]})), now[pool])
-            for pool, names in counted_by.items()
-            if pool in now and names != {now[pool]}
-        ]
-    return []
+                    chosen = book.match(each.recipient, "", today()).settings.get("population")
+                    now[each.pool] = world.id if chosen is None else str(chosen.value)
+    return [
+        MOVED.format(pool, listed(sorted(names - {now[pool]})), now[pool])
+        for pool, names in counted_by.items()
+        if names != {now[pool]}
+    ]
 
 
 @policy.command()
@@ -175,6 +175,7 @@ def check(files: tuple[Path, ...]) -> Output:
     for file in files or (own_policy(),):
         problems, remarks, rules = tuple[Problem, ...](), tuple[Remark, ...](), 0
         findings: Sequence[Problem | Remark] = ()
+        moved = list[str]()
         try:
             policy = read_policy(file)
             check_guards(policy, models)
@@ -188,13 +189,13 @@ def check(files: tuple[Path, ...]) -> Output:
         else:
             rules = sum(rule.layer is Layer.FILE for rule in policy.rules)
             findings = remarks = audited(policy, models, today())
+            moved = other_populations(policy, models[0]) if file == own_policy() else []
             notes = f", {counted(len(remarks), 'note')}" if remarks else ""
             verdict = f"{file}: {counted(rules, 'rule')}, no problems{notes}"
         for each in findings:
             kind = "note: " if isinstance(each, Remark) else ""
             key = f"{each.key}: " if each.key else ""
             lines.append(f"{file}:{each.line}: {kind}{key}{each.what} ({each.hint})")
-        moved = other_populations() if file == own_policy() and not problems else []
         lines += [*(f"{file}: note: {each}" for each in moved), verdict]
         plain = [each._asdict() for each in problems]
         noted = [each._asdict() | {"rule": each.rule.name} for each in remarks]

@@ -163,9 +163,8 @@ class Agent:
 
         UsageError if there is none, ModelError if it must not be used.
         """
-        in_use = self.rules.active
-        name, _ = in_use.route(host, now.date())
-        return self.registry.of(name, in_use.keys, now)
+        name, _ = self.rules.active.route(host, now.date())
+        return self.registry.of(name, self.rules.active.keys, now)
 
     def usable_models(self, now: datetime) -> list[Model]:
         """The one world of all models that may be used; none without any."""

@@ -114,16 +114,17 @@ def _recipient(
     cache = agent.reader.cache
     disclosed = [step for step in steps if step.people_left is not None]
     sites, hosts = sorted({step.site for step in disclosed}), in_use.hosts_of(pool)
-    model = agent.model_for((sites or hosts)[0], now)
     holdings = index.pool(pool, in_use.pool_of)
-    knowledge = knowledge_in(holdings, model, now, index.concepts, cache)
+    for model in (agent.model_for((sites or hosts)[0], now), *agent.usable_models(now)):
+        knowledge = knowledge_in(holdings, model, now, index.concepts, cache)
+        if not knowledge.inexpressible:  # else it was told by another population
+            break
     facts = sorted(
         (*index.concepts.label(Meaning(concept, fact.value)), fact.since)
         for concept, fact in holdings.held.items()
     )
-    book = in_use.book(model)
+    book, now_left = in_use.book(model), people_left(knowledge, model, cache)
     rulings = [book.match(host, "", now.date()) for host in sites or hosts if book]
-    now_left = people_left(knowledge, model, cache)
     stops = agent.open_vault.profile.in_force(in_use.limits)
     counted = (step.people_left for step in disclosed if step.people_left is not None)
     listed = Recipient(

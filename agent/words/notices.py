@@ -114,8 +114,8 @@ def asks(review: Review, titles: Titles = NONE) -> str:
     figures = brought(review.more_bits, review.people_left, expected=True)
     to = review.recipient
     to += f" (and {review.pool})" if review.pool != to else ""
-    once = f"Or once for all: {family_facts(review)}." if review.families else ""
-    return " ".join(filter(None, (f"Send {names} to {to}{about}?", figures, once)))
+    once = f"Or once for all: {family_facts(review)}" if review.families else ""
+    return f"Send {names} to {to}{about}? {'. '.join(filter(None, (figures, once)))}".rstrip()
 
 
 def family_facts(review: Review) -> str:

@@ -1,11 +1,14 @@
 """Who knows what: the recipients, what each holds, and how that went on."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.wire.decide import Ask
 from policy.hosts import site_of
+from tests.decision.made import made_model
 from tests.decision.transcripts import POLICIES
 from tests.worlds.homes import DEEDS, SOME, Deed, Life
 from tests.worlds.people import SHOP, FixedRules
@@ -52,6 +55,17 @@ def test_to_forget_raises_it_again() -> None:
     assert both.pool == "@adverts"
     assert both.sites == ["ads.test", "shop.example"]
     assert both.people_left == part.people_left
+
+
+def test_who_was_told_by_another_population_counts_in_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Since the one that the policy names now knows none of the facts."""
+    life = lived([("ask", "shop.example", SHOP.query)])
+    before, other = life.calls.recipients(), made_model(1)
+    unknown = (replace(each, concept=f"other_{each.name}") for each in other.attributes)
+    strange = replace(other, attributes=tuple(unknown))
+    life.agent.rules = FixedRules(SOME + '[[rule]]\nrecipient = "shop.example"\npopulation = "x"\n')
+    monkeypatch.setattr(life.agent.registry, "of", lambda *_: strange)
+    assert life.calls.recipients() == before
 
 
 @pytest.mark.parametrize(
