@@ -300,39 +300,17 @@ def test_nothing_that_a_hostile_model_says_gets_through(
 
 
 def test_facts_are_told_as_people_read_them() -> None:
-    """By titles and in words, with how the question was read and how many people are left."""
+    """By titles and in words, with how many people are left; what is not specified is not told."""
     among = CountedAmong(people="people of the survey", count=18_991, estimated=False)
-    answer = Answer(
-        code="answered",
-        attributes={"years": "lt_3", "remote": "few_days_month"},
-        unspecified=["gender"],
-        summary=summary(
-            titles={
-                "years": "years since learning to program",
-                "gender": "gender",
-                "remote": "share of work done from home",
-                "salary": "salary",
-            },
-            waiting=1,
-            pending=["salary"],
-            read_as=Reading(query="q", title="job_sites", probability=0.999, model="m"),
-            among=among,
-        ),
+    titles = {"years": "years since learning to program", "gender": "gender"}
+    figures = summary(titles=titles, waiting=1, pending=["salary"], among=among)
+    given_ = {"attributes": {"years": "lt_3"}, "unspecified": ["gender"], "summary": figures}
+    found = personal_context(Answer(code="answered", **given_))
+    assert found.line == (
+        "About the user: years since learning to program: less than 3 years. "
+        "People who fit all that you were told: 303 of the 18,991 people of the survey. "
+        "Waiting for the user's approval: salary (`reticent requests list --waiting` lists it)."
     )
-    found = personal_context(answer)
-    assert found.model_dump() == {
-        "line": (
-            "About the user: years since learning to program: less than 3 years; "
-            "share of work done from home: a few days a month. "
-            "Question read as 'job sites' (99 % sure). "
-            "People who fit all that you were told: 303 of the 18,991 people of the survey. "
-            "Waiting for the user's approval: salary (`reticent requests list --waiting` lists it)."
-        ),
-        "facts": (
-            {"title": "years since learning to program", "value": "less than 3 years"},
-            {"title": "share of work done from home", "value": "a few days a month"},
-        ),
-    }
     assert "gender" not in found.model_dump_json()
     assert "unspecified" not in found.model_dump_json()
 

@@ -4,6 +4,7 @@ import re
 from ast import literal_eval
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import product
 from operator import ge
 from pathlib import Path
 from random import Random
@@ -64,16 +65,12 @@ def test_it_is_as_the_document_says(document: Document, asked: list[Asked]) -> N
     for each in asked:
         ruling = rulebook.match(*each)
         found = verdicts(ruling)
-        for key, name in [*((key, None) for key in WHOLE), *_each_attribute()]:
+        for key, name in [*product(WHOLE, [None]), *product(PER_ATTRIBUTE, NAMES)]:
             expected = claims(document, each, key, name)
             verdict = found.get((key, name))
             assert (verdict is None) == (not expected)
             if verdict is not None:
                 _assert_is(verdict, expected, key)
-
-
-def _each_attribute() -> list[tuple[str, str]]:
-    return [(key, name) for key in PER_ATTRIBUTE for name in NAMES]
 
 
 def _assert_is(verdict: Verdict, expected: list[naive.Claim], key: str) -> None:
@@ -97,7 +94,8 @@ def test_order_does_not_matter(document: Document, asked: list[Asked], rng: Rand
     first = {key: document[key] for key in keys} | {"rule": rules}
     rng.shuffle(rules)
     rng.shuffle(keys)
-    second = {key: document[key] for key in keys} | {"rule": [_turned(rule) for rule in rules]}
+    turned = [dict(reversed(rule.items())) for rule in rules]
+    second = {key: document[key] for key in keys} | {"rule": turned}
     one, other = book(rendered(first)), book(rendered(second))
     for each in asked:
         before, after = verdicts(one.match(*each)), verdicts(other.match(*each))
@@ -122,10 +120,6 @@ def test_of_equals_the_rule_decides_that_has_the_name_asked_about(first: str, as
         "a.test", "", TODAY
     )
     assert ruling.attributes[asked]["disclose"].rule.name == f"attributes.{asked}"
-
-
-def _turned(table: Document) -> Document:
-    return dict(reversed(table.items()))
 
 
 @given(documents(), REQUESTS)

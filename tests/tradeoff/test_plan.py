@@ -144,11 +144,8 @@ def covering(draw: st.DrawFn, count: int) -> Table:
 def any_table(draw: st.DrawFn, count: int) -> Table:
     """Draw any U with nothing for nothing."""
     size = (1 << count) - 1
-    return (0.0, *draw(st.lists(st.integers(-8, 16).map(quarter), min_size=size, max_size=size)))
-
-
-def quarter(number: int) -> float:
-    return number / 4
+    quarters = st.integers(-8, 16).map(lambda number: number / 4)
+    return (0.0, *draw(st.lists(quarters, min_size=size, max_size=size)))
 
 
 WORTH = (0.015, 0.25, 0.5, 1.0, 2.25)  # bits, of what can be covered

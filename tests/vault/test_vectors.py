@@ -111,10 +111,6 @@ def _read(path: Path) -> Vector:
     return msgspec.json.decode(path.read_bytes(), type=Vector)
 
 
-def _text(vector: Vector) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(vector), indent=1) + b"\n"
-
-
 Deed = Callable[[Store], object]
 
 
@@ -230,7 +226,8 @@ def test_who_is_stated_to_forget_holds_nothing() -> None:
 def test_this_version_writes_what_the_vectors_say() -> None:
     """Byte for byte, each vault that opens."""
     for name, each in written():
-        assert _text(each) == (FOLDER / f"{name}.json").read_bytes(), name
+        text = msgspec.json.format(msgspec.json.encode(each), indent=1) + b"\n"
+        assert text == (FOLDER / f"{name}.json").read_bytes(), name
 
 
 def test_the_tables_are_those_of_the_page() -> None:

@@ -105,11 +105,6 @@ TREE = [
 TEXT = st.text(min_size=1, max_size=20)
 
 
-def _again(error: ReticentError, code: str | None = None) -> ReticentError:
-    data = msgspec.json.encode(fault_of(error, code))
-    return error_of(msgspec.json.decode(data, type=Fault))
-
-
 @given(st.sampled_from(TREE), TEXT, TEXT, TEXT | st.none())
 def test_an_error_comes_back_as_what_it_was(
     kind: type[ReticentError], what: str, hint: str, where: str | None
@@ -119,7 +114,7 @@ def test_an_error_comes_back_as_what_it_was(
         error: ReticentError = PolicyError(where or "p", [Problem(3, "", what, hint)])
     else:
         error = kind(what, hint, where)
-    back = _again(error)
+    back = error_of(msgspec.json.decode(msgspec.json.encode(fault_of(error)), type=Fault))
     assert isinstance(error, type(back))
     assert type(back) is kind or kind not in {each.error for each in KINDS}
     assert (back.what, back.hint, back.where) == (error.what, error.hint, error.where)
