@@ -35,6 +35,12 @@ def revealed_by(name: str) -> tuple[str, ...]:
     return tuple(_table()["revealed_by"].get(name, ()))
 
 
+def headings() -> Mapping[str, str]:
+    """By attribute, the heading under which people see it, in order. Source: families.toml."""
+    every = _table()["headings"].items()
+    return {e: title for title, parts in every for p in parts for e in families().get(p[1:], (p,))}
+
+
 @cache
 def _table() -> Mapping[str, Any]:
     return tomllib.loads(files("policy").joinpath("families.toml").read_text(encoding="utf-8"))

@@ -15,6 +15,7 @@ from agent.cli.printing import note, paragraph, printable, say
 from agent.cli.profile_file import LARGEST, read_profile
 from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, line, pick, read_passphrase
 from agent.cli.questions import (
+    HARMLESS,
     KEYS,
     ask_values,
     asked_uses,
@@ -53,7 +54,6 @@ PRESETS = ("generous", "balanced", "strict")
 PRESET = "balanced"
 DEMO = "demo"  # in place of a file: the facts of `reticent demo`
 DOZEN = 12  # questions to begin with
-HARMLESS = 0.12  # the most sensitivity of a fact that they are about, in bits
 WORDS: Mapping[str, Disclose] = {
     "share when worth it": "auto",
     "never": "never",

@@ -25,7 +25,7 @@ from agent.cli.policy import model_path
 from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
 from agent.errors import SignatureError, UsageError
 from agent.files import check_ours, create_private, read_bytes, replace_bytes
-from agent.model.attributes import Attribute
+from agent.model.attributes import SLOTS, Attribute
 from agent.model.content import ALGORITHM, SIGNATURE_FORMAT, Signature, signed_bytes
 from agent.model.file import SUFFIX, maker, read, shipped_model, signature_of
 from agent.model.model import Model
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 MAX_KEY_BYTES = 16_384
 T = TypeVar("T")
 C = TypeVar("C", bound=Callable[..., Any])
-COLUMNS = (wide("name"), numeric("queries"), numeric("attributes"), wide("signed with"))
+COLUMNS = (wide("name"), numeric("topics"), numeric("kinds of facts"), wide("signed with"))
 DEFERRED = {
     "curve": Deferred("agent.cli.decide", "Show what would be sent at every trade-off."),
     "compare": Deferred("agent.cli.model_analysis", "Show what changed between two models."),
@@ -66,7 +66,7 @@ DRAWN = {  # by the option that names them
     "drawn_where_unknown": "where it is not known, from people alike",
     "drawn_by_share": "in finer values, by their shares",
 }
-ATTRIBUTES = (Column("name in files"), wide("fact, and its values"))
+ATTRIBUTES = (Column("name"), wide("fact, and its values: `reticent profile set NAME` asks for it"))
 FIELDS = (  # of a query, in a description
     *("text", "title", "rows", "users", "intents", "shrinkage", "prior_entropy_bits"),
     *("predicted_bits", "heldout_bits", "events", "error_bits", "bits"),
@@ -238,10 +238,9 @@ def model_record(described: Model) -> dict[str, Any]:
 
 def summary(described: Model) -> str:
     """One plain sentence about a model."""
-    counts = f"{len(described.queries)} queries and {len(described.attributes)} attributes"
-    if described.estimator == "judged":
-        kinds = {each.shared or each.name for each in described.attributes}
-        counts = f"{len(described.queries)} topics and {len(kinds)} facts"
+    asked = "topics" if described.estimator == "judged" else "queries"
+    kinds = sum(not each.further for each in described.attributes)
+    counts = f"{len(described.queries)} {asked} and {kinds} kinds of facts"
     rows = f"{described.population.rows:,}"
     if described.population.weights is None:
         return f"{described.id} knows {counts}, learned from {rows} {described.stands_for}."
@@ -299,11 +298,12 @@ def reads(described: Model) -> str:
     return f"any text; {figure}{alone}"
 
 
-def _attribute(each: Attribute) -> tuple[str, str]:
+def _attribute(each: Attribute, described: Model) -> tuple[str, str]:
     values = "; ".join(value_title(value, each.title) for value in in_order(each.values[1:]))
     price = f", must bring {sensitivity(each.sensitivity)}" if each.sensitivity else ""
     scope = ", of the request" if each.scope == "request" else ""
-    return each.name, f"{each.title}{scope}{price}: {values or 'no values'}"
+    most = f", up to {SLOTS}" if f"{each.name}_{SLOTS}" in described.person_codes else ""
+    return each.name, f"{each.title}{most}{scope}{price}: {values or 'no values'}"
 
 
 @model.command()
@@ -342,7 +342,7 @@ def info(path: Path | None) -> Output:
         facts((name, text) for name, text in about.items() if text),
         paragraph(JUDGED if judged else LEGEND),
         table(TOPICS if judged else QUERIES, rows),
-        table(ATTRIBUTES, map(_attribute, own)),
+        table(ATTRIBUTES, (_attribute(each, described) for each in own)),
     )
     record = {**model_record(described), "signed_with": signer, "signature_problem": problem}
     return Output(record, text, exit_code=0 if problem is None else 1)

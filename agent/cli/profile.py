@@ -1,47 +1,57 @@
 """`reticent profile`: the user's own facts."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
+import numpy as np
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import PATH, Commands, Output, answers, at_terminal, yes_option
-from agent.cli.printing import Column, page, paragraph, say, table, wide
+from agent.cli.printing import Column, facts, page, paragraph, say, strong, table, wide
 from agent.cli.profile_file import LARGEST, profile_toml, read_profile
 from agent.cli.prompts import agree
-from agent.cli.questions import CITY, ask_city, ask_values, concerned, most_useful
+from agent.cli.questions import CITY, HARMLESS, ask_city, ask_values, concerned, most_useful
 from agent.daemon.locale import LOCALE
-from agent.decision.values import Fact
+from agent.decision.decide import counted_among
+from agent.decision.knowledge import Knowledge, people_left
+from agent.decision.topics import Judgements
+from agent.decision.values import Fact, country_of
 from agent.errors import UsageError
 from agent.files import create_private, read_bytes
 from agent.model.file import SUFFIX, read, shipped_model
 from agent.model.model import Concepts, Kind, Model, unknown_person
-from agent.model.world import world_of
+from agent.model.world import in_country, world_of
 from agent.paths import paths
 from agent.vault.profile import values_of
 from agent.wire.client import Client
-from agent.wire.policy import AttributeStatus
 from agent.wire.state import Changed, ModelStatus, ProfileChange
-from agent.words.figures import counted, listed
+from agent.words.figures import counted, listed, people, proviso
 from agent.words.notices import MOST_NAMED, also, outdated
 from agent.words.titles import Titles, titled, value_title
+from policy.families import headings
 
+Described = dict[str, Any]  # a fact, as it is shown
 MASK = "***"
 BACK = "`reticent requests undo` reverts this until the vault is locked."
-COLUMNS = (wide("fact"), wide("name"), wide("value"))
+OTHERS = "Other facts"  # the heading of those that belong under no other
+NO_FACTS = "You have set no facts yet: `reticent profile edit` asks for them."
+MASKED = "`--reveal` shows the values, and how rare each is."
+SHARED = "The brackets say how many {} share each value{}."
+UNSET = "Not set, and would help most: {}. `reticent profile set {}` asks for them."
+MOST, LEAST = (
+    3,
+    0.02,
+)  # how many are named: facts not set, topics; of these, bits that a fact brings
 PIPE = Path("-")
 INPUT = "the standard input"
 WAYS = "`reticent profile set NAME...` asks for it, and `import -` reads it from a pipe"
 VALUE_GIVEN = UsageError("every user of this machine can read a value given as an argument", WAYS)
-NOT_SET = "not set"
 PLANNED = (wide("fact"), Column("now"), Column("then"), wide("who holds an older value"))
-WARNING = (
-    "This writes your values as plain text: whoever can read it, or a backup of it, knows what it "
-    "says."
-)
 
 
 @click.group(cls=Commands)
@@ -50,27 +60,78 @@ def profile() -> None:
 
 
 @profile.command()
-@click.option("--reveal", is_flag=True, help="Show the values, which are masked otherwise.")
+@click.option("--reveal", is_flag=True, help="Show the values, and how rare each is.")
 @answers
 def show(*, reveal: bool) -> Output:
-    """Show which facts you have set, with masked values."""
+    """Show your facts by family, with masked values, and what each helps with."""
     with door() as client:
         own: list[Fact] = client.call("profile").facts
-        attributes: list[AttributeStatus] = client.call("attributes")
-    kinds = {each.kind: each for each in reversed(attributes)}
+        models = _models(client, country_of(own))
     if not reveal:
         own = [msgspec.structs.replace(each, value=MASK, words=None, short=None) for each in own]
-    rows = []
+    world, described = models[0], _described(own, models)
+    useful = most_useful(world, world.every[:1] if world.queries else [])
+    easy = (each for each in useful if each.attributes[0][1].sensitivity <= HARMLESS)
+    unset = [each for each in easy if each.concept not in {fact.kind for fact in own}][:MOST]
+    about = SHARED.format(world.stands_for, proviso(counted_among(world))) if reveal else MASKED
+    head = f"You have set {counted(len(own), 'fact')}. {about}" if own else NO_FACTS
+    named = listed(each.title for each in unset), " ".join(each.name for each in unset)
+    more = [paragraph(UNSET.format(*named))] if unset else []
+    record = {"facts": described, "would_help_most": [each.name for each in unset]}
+    return Output(record, page(head, *_sections(described, world), *more))
+
+
+def _described(own: Sequence[Fact], models: Sequence[Model]) -> list[Described]:
+    """Describe facts, by family: their kind, what it helps with, and how rare the value is.
+
+    ``share``: of the people ``share_of`` who hold the value; null if masked, or not known.
+    """
+    kinds, headed, described = Concepts(models).kinds, headings(), list[Described]()
+    judged = ((each, Judgements.of(each).gains) for each in models[0].every)
+    gains = [(each, bits if bits.size else each.tables.singles.utilities) for each, bits in judged]
     for fact in own:
-        kind, value = kinds.get(fact.kind), fact.value or ""
-        name, title = (fact.kind, fact.kind) if kind is None else (kind.name, kind.title)
-        rows.append((title, name, value_title(value, title) if reveal else value))
-    if not rows:
-        none = "You have set no facts yet: `reticent profile edit` asks for them."
-        return Output({"facts": own}, none)
-    text = page(f"You have set {counted(len(rows), 'fact')}.", table(COLUMNS, rows))
-    more = "`--reveal` shows the values, and `reticent profile set NAME` asks for one again."
-    return Output({"facts": own}, text if reveal else f"{text}\n\n{paragraph(more)}")
+        name = title = fact.kind
+        if fact.kind in kinds:
+            first, title = kinds[fact.kind].attributes[0][1], kinds[fact.kind].title
+            name = first.shared or first.name
+        record: Described = {"name": name, "title": title, "family": headed.get(name, OTHERS)}
+        record |= {"helps_with": [], "share": None, "share_of": None}
+        for model, bits_of in reversed([e for e in gains if fact.kind in e[0].by_concept]):
+            each = model.by_concept[fact.kind]
+            bits = bits_of[:, model.index(each.name)]
+            best = np.argsort(-bits, kind="stable")[:MOST].tolist()
+            record["helps_with"] = [model.queries[at].title for at in best if bits[at] >= LEAST]
+            if fact.value in each.values[1:]:
+                alone = Knowledge().with_facts({each.name: each.code(fact.value)})
+                share = people_left(alone, model) / model.people
+                record |= {"share": share, "share_of": model.stands_for}
+        described.append(msgspec.to_builtins(fact) | record)
+    order = [*dict.fromkeys(headed.values()), OTHERS]
+    return sorted(described, key=lambda each: (order.index(each["family"]), each["name"]))
+
+
+def _sections(described: Sequence[Described], world: Model) -> Iterator[str]:
+    """Lay out the facts under their headings, those of a kind in one line."""
+    width = max((len(each["name"]) for each in described), default=0)
+    for heading, of_family in groupby(described, lambda each: each["family"]):
+        lines = list[tuple[str, str]]()
+        for name, of_kind in groupby(of_family, lambda each: each["name"]):
+            facts_ = [*of_kind]
+            values = "; ".join(_value(each, world) for each in facts_)
+            lines.append((f"{name:<{width}}", f"{facts_[0]['title']}: {values}"))
+            if topics := "; ".join(facts_[0]["helps_with"]):
+                lines.append(("", f"helps with: {topics}"))
+        yield f"{strong(heading)}\n{facts(lines)}"
+
+
+def _value(described: Described, world: Model) -> str:
+    """A value in words, and how many people share it: vegetarian (1 in 20)."""
+    value = value_title(described["value"] or "", described["title"])
+    if not (share := described["share"]):
+        return value
+    rare = f"1 in {people(round(1 / share))}" if 2 * share < 1 else f"{share:.0%}"
+    whom = "" if described["share_of"] == world.stands_for else f" {described['share_of']}"
+    return f"{value} ({rare}{whom})"
 
 
 @profile.command()
@@ -115,8 +176,7 @@ def set_(*, names: tuple[str, ...]) -> Output:
     to_ask = [each for each in names if not each.endswith("=")]
     with door() as client:
         change = _asked(to_ask, client) if to_ask else ProfileChange()
-        change = msgspec.structs.replace(change, unset=[*change.unset, *unset])
-        return _change(client, change)
+        return _change(client, msgspec.structs.replace(change, unset=[*change.unset, *unset]))
 
 
 def _change(client: Client, change: ProfileChange) -> Output:
@@ -150,7 +210,7 @@ def _asked(names: Sequence[str], client: Client) -> ProfileChange:
     models, own = _models(client), values_of(client.call("profile").facts)
     current, kinds = Concepts(models).kinds.values(), dict[str, Kind]()
     for name in (each for each in names if each != CITY):
-        named = {each.name: each for each in current if each.called(name)}
+        named = {each.name: each for each in current if each.called(name) or each.title == name}
         if not named:
             is_value = any(name in each.values for each in current)
             raise VALUE_GIVEN if is_value else unknown_person(name, models)
@@ -179,8 +239,7 @@ def import_(context: click.Context, /, file: Path, *, replace: bool, yes: bool) 
     if file == PIPE:
         source, text = INPUT, b"" if sys.stdin is None else sys.stdin.buffer.read(LARGEST + 1)
         if len(text) > LARGEST:
-            hint = f"a profile has at most {LARGEST:,} bytes"
-            raise UsageError("too large", hint, INPUT)
+            raise UsageError("too large", f"a profile has at most {LARGEST:,} bytes", INPUT)
     with door() as client:
         models = _models(client)
         try:
@@ -206,26 +265,23 @@ def import_(context: click.Context, /, file: Path, *, replace: bool, yes: bool) 
 
 def _changes_text(planned: Changed, titles: Titles) -> str:
     """Lay out the planned changes, masked, with the recipients that hold older values."""
-    pools = {name: listed(pools) for name, pools in planned.stale.items()}
     rows = []
     for each in planned.changes:
-        now, then = (MASK if is_set else NOT_SET for is_set in (each.was_set, each.is_set))
-        rows.append((titles.get(each.name, each.name), now, then, pools.get(each.name, "")))
+        now, then = (MASK if is_set else "not set" for is_set in (each.was_set, each.is_set))
+        stale = listed(planned.stale.get(each.name, ()))
+        rows.append((titles.get(each.name, each.name), now, then, stale))
     over = sum(each.was_set for each in planned.changes)
     head = f"{counted(len(rows), 'fact')} would change, {over} of which you had set"
     return page(head, table(PLANNED, rows))
 
 
-def _models(client: Client) -> list[Model]:
-    """Read the world of the models that the daemon uses, and LOCALE."""
-    statuses: list[ModelStatus] = client.call("models")
-    usable = [each for each in statuses if each.problem is None]
+def _models(client: Client, country: str = "") -> list[Model]:
+    """Read the world of the models that the daemon uses, and LOCALE; ``country``: `in_country`."""
+    usable: list[ModelStatus] = [e for e in client.call("models") if e.problem is None]
     folder = paths().models
-    files = (
-        shipped_model(each.name) if each.shipped else folder / f"{each.name}{SUFFIX}"
-        for each in usable
-    )
-    return [world_of([*map(read, files)]), LOCALE]
+    files = (shipped_model(e.name) if e.shipped else folder / f"{e.name}{SUFFIX}" for e in usable)
+    opened = [in_country(read(each), country) for each in files]
+    return [*([world_of(opened)] if opened else []), LOCALE]
 
 
 @profile.command()
@@ -240,7 +296,7 @@ def export(file: Path, *, yes: bool) -> Output:
     if file != PIPE and file.exists():  # before the question, and again when it is written
         raise UsageError("the file already exists", "choose another name", str(file))
     if not yes:
-        say(WARNING)
+        say("This writes your values as plain text. Whoever reads the file or a backup knows them.")
     agree("Write them?", yes=yes)
     with door() as client:
         own: list[Fact] = client.call("profile").facts

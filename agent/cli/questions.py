@@ -17,12 +17,9 @@ from agent.tradeoff.utility import Utility
 from agent.words.titles import NONE, UNSPECIFIED, concerns, in_order, value_title
 from policy.families import use_of
 
-USES = {
-    "search": "Searching the web?",
-    "shopping": "Shopping?",
-    "work": "Assistants at work?",
-}
+USES = {"search": "Searching the web?", "shopping": "Shopping?", "work": "Assistants at work?"}
 REST, BACK = "-", "<"
+HARMLESS = 0.12  # the most sensitivity of a fact to begin with, in bits
 MOST_LISTED = 100  # values; of more, one is named
 Facts = Mapping[str, str]
 COUNTRY, STATE, CITY = "country", "place", "city"  # no model has the last

@@ -185,7 +185,7 @@ class ModelRegistry:
             name=name,
             digest=model.digest,
             shipped=shipped,
-            attributes=len(model.attributes),
+            attributes=sum(not each.further for each in model.attributes),
             queries=len(model.queries),
             maker=signer,
         )

@@ -51,6 +51,15 @@ class Judgements:
             THRESHOLDS[levels.clip(1) - 1],
         )
 
+    @property
+    def gains(self) -> Floats:
+        """The bits that each attribute alone may be expected to bring each topic, shape (T, n).
+
+        As likely as it makes the answer better; 0 where a text on the topic may not carry it.
+        """
+        carried = np.where(self.likely < self.least, 0.0, self.likely)
+        return np.asarray(self.bits[:, None] * self.parts * carried)
+
     def coverage(
         self, shares: Mapping[int, float], helpful: NDArray[np.bool_] | None = None
     ) -> Coverage:

@@ -258,8 +258,8 @@ def unknown_person(name: str, models: Sequence[Model]) -> UsageError:
     if any(name == each.name for model in models for each in model.attributes):
         hint = "leave it out: a profile holds only facts that stay the same"
         return UsageError(f"{name} changes with every request", hint)
-    names = {each for model in models for each in model.person_codes}
-    return UsageError.unknown("attribute", name, names)
+    kinds = (each for model in models for each in model.by_concept.values() if not each.further)
+    return UsageError.unknown("fact", name, {each.name for each in kinds})
 
 
 class Meaning(NamedTuple):

@@ -61,7 +61,10 @@ class PolicyStatus(Message, frozen=True, kw_only=True):
 
 
 class ModelStatus(Message, frozen=True, kw_only=True):
-    """One model: by which file and digest it is known, or why it cannot be used."""
+    """One model: by which file and digest it is known, or why it cannot be used.
+
+    ``attributes``: how many, second and third facts of a kind left out.
+    """
 
     name: str
     digest: str

@@ -311,8 +311,8 @@ def model_line(model: ModelStatus) -> str:
     """Describe a model in one line: what it covers and who made it, or why it cannot be used."""
     if model.problem is not None:
         return f"{model.name} cannot be used: {model.problem}"
-    attributes = counted(model.attributes, "attribute")
-    queries = counted(model.queries, "query", "queries")
+    attributes = counted(model.attributes, "kind of fact", "kinds of facts")
+    queries = counted(model.queries, "topic")
     origin = "comes with reticent" if model.shipped else f"signed with {model.maker}"
     origin = origin if model.shipped or model.maker else "not signed"
     return f"{model.name}: {attributes}, {queries}; {origin}"

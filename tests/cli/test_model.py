@@ -146,7 +146,7 @@ def test_the_page_of_a_model_of_topics_has_an_example_of_each(run: Run, tmp_path
     assert ["what", "to", "cook", "quick", "dinner", "1.500"] in lines
     assert ["sums", "0.000"] in lines
     assert "traits_2" not in shown
-    assert "judged knows 2 topics and 4 facts, learned" in " ".join(shown.split())
+    assert "judged knows 2 topics and 4 kinds of facts, learned" in " ".join(shown.split())
     record = run("model", "info", path, "--json").record
     assert [each["name"] for each in record["kinds"]] == ["traits", "diet"]
     assert [each["bits"] for each in record["queries"]] == [1.5, 0.0]
@@ -180,7 +180,7 @@ def test_a_model_of_ones_own_tables_decides(run: Run, tables: list[str | Path]) 
     assert (record["estimator"], options["shrinkage"], options["half"]) == ("plugin", 7.5, "B")
     built = run("model", "build", *tables)
     assert (built.code, built.err) == (0, "")
-    assert "library knows 3 queries and 4 attributes" in " ".join(built.out.split())
+    assert "library knows 3 queries and 4 kinds of facts" in " ".join(built.out.split())
     info = run("model", "info", tables[-1], "--json").record
     assert (info["id"], info["people"]) == ("library", 300)
     for query, helpful in (("weather", "region"), ("music", "age"), ("bus", "working_hours")):
@@ -278,15 +278,6 @@ def test_a_model_of_a_log_decides(run: Run, files: list[str | Path]) -> None:
     assert titles["daily"] == "asks once a day or more (AFRQ)"
     out = files[files.index("--out") + 1]
     for query, helpful in (("weather", "region"), ("shoes", "age_group"), ("map", "region")):
-        decide = (
-            "model",
-            "decide",
-            "--model",
-            out,
-            "--query",
-            query,
-            "--set",
-            "anonymity_price=0.001",
-        )
+        decide = ("model", "decide", "--model", out, "--query", query)
         record = run(*decide, "--set", "anonymity_price=0.001", "--json").record
         assert record["disclosed"] == [helpful]

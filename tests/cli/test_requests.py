@@ -57,10 +57,8 @@ def test_who_was_probably_meant_is_said(
     run: Run, fake: FakeDaemon, command: tuple[str, ...]
 ) -> None:
     """Of those that were sent anything; nothing is stated of another."""
-    known, nobody = (
-        fake.handlers["recipients"],
-        changed(HELD, pool="wether.example", values={}, recent=0),
-    )
+    known = fake.handlers["recipients"]
+    nobody = changed(HELD, pool="wether.example", values={}, recent=0)
     fake.handlers["recipients"] = lambda recipient=None: [nobody] if recipient else known()
     said = run("requests", *command, "wether.example").page
     assert said.endswith(". Did you mean 'weather.example'?")
@@ -83,12 +81,8 @@ def test_whom_the_user_declares_forgetful_is_asked_about_first(
 def test_what_a_text_means_and_does_not_is_said(run: Run, fake: FakeDaemon) -> None:
     """By the number of its entry, or as it stands; a topic as words; and taken back."""
     fake.handlers["correct"] = says(Corrected(query="jobs", read_as=[], now=None))
-    for arguments in (
-        "not-that 12",
-        "not-that jobs --undo",
-        "means 12 Sport and",
-        "means x --undo",
-    ):
+    meant = "not-that 12", "not-that jobs --undo", "means 12 Sport and", "means x --undo"
+    for arguments in meant:
         assert run("requests", *arguments.split()).code == 0
     assert run("requests", "means", "12").code == 2
     bodies = [
@@ -218,7 +212,7 @@ def test_what_happens_is_a_sentence_in_a_line(follow: Follow, fake: FakeDaemon) 
         ("review", 9, "Nothing waits under 9 any more."),
         ("review", None, "Your decisions about facts have changed."),
         ("policy", None, "The policy changed: 4 rules, no problems."),
-        ("models", None, "The models changed: village: 4 attributes, 2 queries; comes with"),
+        ("models", None, "The models changed: village: 4 kinds of facts, 2 topics; comes"),
         ("profile", None, "The profile changed."),
         ("lock", None, "Unlocked: requests are answered."),
     ]

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from agent.model.file import SHIPPED, read, shipped_model
-from policy.families import ASKED_ONCE, TopicProbabilities, families, revealed_by, use_of
+from agent.model.world import world_of
+from policy.families import ASKED_ONCE, TopicProbabilities, families, headings, revealed_by, use_of
 from policy.hosts import ASSISTANT, ENGINE, KINDS, OTHER
 from policy.match import Rulebook, known, may
 from policy.read import preset, with_typo_guard
@@ -65,6 +66,14 @@ def test_what_belongs_to_a_family_exists() -> None:
         assert family <= spoken | kinds | shipped
         assert family & spoken
         assert family & kinds
+
+
+def test_every_fact_has_a_heading() -> None:
+    """Of all that the shipped models know, and the language; and nothing else but topics has."""
+    world = world_of([read(shipped_model(name)) for name in SHIPPED])
+    names = {each.name for each in world.attributes[: world.persons] if not each.further}
+    assert {*names, "language"} <= headings().keys()
+    assert headings().keys() <= {*names, "language"}.union(*families().values())
 
 
 def test_what_nearly_tells_a_fact_is_what_the_judges_say() -> None:
