@@ -169,15 +169,6 @@ def test_damaged_messages_are_left_alone(call: str, text: bytes) -> None:
 
 
 @calls
-@given(data=st.data())
-def test_every_cut_is_left_alone(call: str, data: st.DataObject) -> None:
-    """Half a request is none."""
-    message, _ = data.draw(requests(call))
-    body = json.dumps(message).encode()
-    assert turn_of(call, body[: data.draw(st.integers(0, len(body) - 1))]) is None
-
-
-@calls
 @given(said=st.lists(asked, min_size=2, max_size=6), told=st.integers(0, 4), other=asked)
 def test_once_in_a_conversation(call: str, said: list[str], told: int, other: str) -> None:
     """Whatever the client changes of the other messages; and a turn that is asked again, again."""

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client
 from mcp.types import Implementation
+from msgspec.structs import replace
 
 from agent.assistants.server import (
     DEFECT,
@@ -304,8 +305,8 @@ def test_facts_are_told_as_people_read_them() -> None:
     among = CountedAmong(people="people of the survey", count=18_991, estimated=False)
     titles = {"years": "years since learning to program", "gender": "gender"}
     figures = summary(titles=titles, waiting=1, pending=["salary"], among=among)
-    given_ = {"attributes": {"years": "lt_3"}, "unspecified": ["gender"], "summary": figures}
-    found = personal_context(Answer(code="answered", **given_))
+    answer = Answer(code="answered", attributes={"years": "lt_3"}, unspecified=["gender"])
+    found = personal_context(replace(answer, summary=figures))
     assert found.line == (
         "About the user: years since learning to program: less than 3 years. "
         "People who fit all that you were told: 303 of the 18,991 people of the survey. "

@@ -170,7 +170,6 @@ WAYS: dict[str, tuple[str, Act]] = {
 }
 CHOSEN = ("typed", "keyword", "entered", "pushed", "linked elsewhere", "requested", "replaced")
 
-
 CASES = [(browser, "header", each) for browser in BROWSERS for each in WAYS]
 CASES += [("chromium", "words", each) for each in CHOSEN]
 

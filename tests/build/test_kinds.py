@@ -51,7 +51,6 @@ source = "estimate"
 shares = { anything = 0.9, vegan = 0.1 }
 """
 
-
 PARENTS = [
     {"kind": "traits", "parent": "column:age", "rows": {"old": {"tall": 0.12}}},
     {"kind": "diet", "parent": "traits", "rows": {"tall": {"vegan": 0.3}}},

@@ -146,7 +146,6 @@ recipient = "books.example"
 k = 5
 """
 
-
 PASSPHRASE = "four random words here"  # noqa: S105  (that of an empty vault)
 FAST = Derivation(memory_kib=64, iterations=1, lanes=1)  # far below what the command line makes
 

@@ -127,20 +127,14 @@ def test_no_browser_is_an_error(run: Run, user: Path) -> None:
 # assistants
 
 
-def test_all_else_in_a_configuration_stays(run: Run, user: Path) -> None:
-    """Indented as it was, also once it is taken out again; a recipient of the user's is kept."""
-    path, text = user / ".cursor/mcp.json", '{\n\t"zoom": 1.5,\n\t"mcpServers": {\n\t\t"files": {}'
-    text += "\n\t}\n}\n"
-    path.parent.mkdir()
-    path.write_text(text)
+def test_an_assistant_is_connected_for_a_recipient(run: Run, user: Path) -> None:
+    """By any address of it, which is kept until another is named."""
     ran = run("connect", "cursor", "--recipient", "https://www.own.example/chat")
     assert "Cursor starts it the next time that you open it" in ran.page
     assert "counts as known to www.own.example" in ran.page
     run("connect", "cursor")
-    assert json.loads(path.read_text())["mcpServers"][NAME]["args"][-1] == "www.own.example"
-    assert path.read_text().startswith(text[:-7])
-    run("disconnect", "cursor")
-    assert path.read_text() == text
+    written = json.loads((user / ".cursor/mcp.json").read_text())
+    assert written["mcpServers"][NAME]["args"][-1] == "www.own.example"
 
 
 def test_a_missing_extra_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

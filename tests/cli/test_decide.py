@@ -8,11 +8,9 @@ import pytest
 
 from agent.cli.decide import ROWS, thinned
 from agent.cli.model import generate_key
-from agent.cli.model import sign_file as sign
 from agent.decision.context import Context, Limits, Terms
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
-from agent.model.file import signature_of
 from tests.cli.conftest import Ran, Run
 from tests.cli.examples import ATTRIBUTES, cli_model
 from tests.decision.made import decide
@@ -102,22 +100,10 @@ def test_what_cannot_be_decided_here_is_refused(run: Run, village: Path, ask: As
     assert "policy.toml:3: attributes.region: 'nevr' is not one of" in ran.err
 
 
-def test_only_trusted_makers_are_believed(
-    run: Run, ask: Ask, village: Path, tmp_path: Path
-) -> None:
+def test_only_trusted_makers_are_believed(run: Run, ask: Ask, tmp_path: Path) -> None:
     """A hostile model could make every fact look useful; one that is not at hand is asked for."""
-    trusted, other = (generate_key(tmp_path / f"{name}.pem") for name in ("maker", "other"))
-    sign(village, tmp_path / "maker.pem")
-    try:
-        record = run(
-            *ask(f'anonymity_price = 0.002\ntrusted_keys = ["{trusted}"]'), "--json"
-        ).record
-        assert record["disclosed"] == ["region"]
-        error, hint = run(*ask(f'trusted_keys = ["{other}"]')).refusal(code=1)
-        assert "the policy does not trust its maker" in error
-        assert "only if you trust its owner" in hint
-    finally:
-        signature_of(village).unlink()
+    trusted = generate_key(tmp_path / "maker.pem")
+    assert "not signed" in run(*ask(f'trusted_keys = ["{trusted}"]')).refusal(code=1)[0]
     _, _, _, _, *rest = ask('population = "elsewhere"')
     wanted = "'the top of the file' asks for the model 'elsewhere'"
     assert run("model", "decide", *rest).refusal() == (wanted, "name its file with --model")

@@ -306,9 +306,6 @@ SENTENCES = st.lists(WORDS, min_size=1, max_size=40).map(" ".join)
 few = settings(max_examples=20)
 
 
-# The options that a command takes by name itself; it hands all others on.
-
-
 @few
 @given(
     st.lists(st.tuples(SENTENCES, WORDS, SENTENCES), min_size=1, max_size=4),

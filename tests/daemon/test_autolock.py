@@ -77,7 +77,6 @@ class Machine:
 
 MINUTES = st.just(0.0) | st.floats(0.1, LONGEST_MINUTES)
 
-
 SECONDS = st.integers(0, 1200) | st.integers(0, LONGEST)  # before a step
 STEPS = st.sampled_from([*CALLS, "search", "sleep", "drift", "look", "unlock"])
 

@@ -31,7 +31,6 @@ BUTTONS = ("No", "Later", "Yes")
 SCREEN = {"DISPLAY": ":7", "LC_ALL": "C.UTF-8", "SECRET": "mine", "GPG_TTY": "/dev/tty1"}
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 
-
 PROGRAM = """\
 #!{python} -IS
 import json, os, sys, time

@@ -129,17 +129,6 @@ def test_what_is_settled_goes_and_the_rest_stays(stream: list[Review], data: st.
     assert [*settled(waiting, own.id).reviews.values()] == others
 
 
-def test_a_number_that_nothing_has_is_said() -> None:
-    """Numbers are not used again."""
-    waiting, _ = queued(Waiting(), review("a", ["job"], START))
-    waiting = settled(waiting, 1)
-    for call in (waiting.find, lambda number: settled(waiting, number)):
-        with pytest.raises(UsageError, match="number 1"):
-            call(1)
-    again, _ = queued(waiting, review("a", ["job"], START))
-    assert again.find(2).names == ["job"]
-
-
 def book_of(text: str) -> Rulebook:
     return Rulebook(read(text, "test", preset), {})
 

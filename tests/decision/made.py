@@ -33,7 +33,6 @@ TOPICS = ("python", "restaurants", "weather", "trains", "films")
 NAMES = ("age", "region", "gender", "job", "hours")
 WORDED = frozenset({"age", "gender", "hours"})  # whose last value has a word for a search
 
-
 OTHER_NAMES = {name: f"other_{number}" for number, name in enumerate(NAMES)}
 
 

@@ -62,7 +62,6 @@ CASES = [
 ]
 Decisions = dict[tuple[int, Terms, Knowledge], Decision]
 
-
 JUDGED = 3  # the seed of a model of topics
 
 

@@ -201,7 +201,6 @@ def test_a_curve_of_all_queries_needs_none() -> None:
 
 TENTH = settings(max_examples=settings().max_examples // 10)
 
-
 models = st.builds(
     lambda seed, other: (elsewhere if other else replace)(with_rows(seed)),
     st.integers(0, 5),

@@ -32,7 +32,6 @@ ABOUT = (
 )
 FAULT = "It was not done; `x-codes` has what `code` may be, and the status with it."
 
-
 FAULTS = {  # what each code means
     "usage": "something in the request does not exist or does not fit",
     "locked": "the vault is locked",

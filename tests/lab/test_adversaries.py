@@ -55,7 +55,6 @@ EVERYONE = (
 )
 MINE = Strategy(name="me", preset="generous", answered=True, trade_off=0.0, protect="me")
 
-
 lists = arrays(np.uint8, st.tuples(st.integers(1, 30), st.just(WIDTH)), elements=st.integers(0, 2))
 
 

@@ -33,7 +33,6 @@ PIECES = st.lists(
     max_size=12,
 ).map("".join)
 
-
 Document = dict[str, Any]
 
 

@@ -28,7 +28,6 @@ from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, re
 WHOLE = tuple(key for key in SETTINGS if key not in PER_ATTRIBUTE)
 REQUESTS = st.lists(requests(), min_size=1, max_size=6)
 
-
 RULE = '[[rule]]\nrecipient = "a.example"\n'
 
 

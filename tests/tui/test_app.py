@@ -133,7 +133,6 @@ MISTAKES = ["line 3: 'aks' is none of ask, never"]
 BROKEN = changed(MODEL, problem="its signature does not fit")
 LINES = st.lists(st.text(max_size=30), max_size=9)
 
-
 STATUSES: st.SearchStrategy[Status] = st.builds(
     partial(changed, OPEN),
     policy=st.builds(partial(changed, POLICY), in_use=st.booleans(), problems=LINES),

@@ -179,7 +179,6 @@ LIVES = (LIFE, OTHER)
 DRAWN = {name: st.sampled_from(values) for name, values in IMPLYING.items()}
 LIFE_VALUES = st.fixed_dictionaries({}, optional=DRAWN)
 
-
 STEPS = st.lists(st.dictionaries(st.sampled_from([*IMPLYING]), st.booleans()), max_size=5)
 
 

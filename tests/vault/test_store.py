@@ -98,7 +98,6 @@ class Kept(RuleBasedStateMachine):
 
 TestKept = Kept.TestCase
 
-
 TestKept.settings = settings(
     worlds.FEW, max_examples=worlds.FEW.max_examples // 2, stateful_step_count=20
 )

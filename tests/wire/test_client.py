@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.errors import DaemonError, LockedError, UsageError
+from agent.errors import LockedError, UsageError
 from agent.wire.base import MOST_BYTES, UNATTENDED, Done, Message, RecipientName
 from agent.wire.client import NOBODY, Client, event_data, peer_uid
 from agent.wire.decide import Answer, RelayAnswer
@@ -42,13 +42,6 @@ def test_data_comes_out_as_it_was(given: list[tuple[list[bytes], bytes]]) -> Non
     """Whatever else an event has; one that is cut off is none."""
     lines = [line + b"\n" for noise, data in given for line in [*noise, b"data: " + data, b""]]
     assert [*event_data([*lines, b"data: half"])] == [data + b"\n" for _, data in given]
-
-
-@pytest.mark.parametrize("line", [b"data: " + b"x" * MOST_BYTES, b": " + b"x" * MOST_BYTES])
-def test_too_long_a_line_is_refused(line: bytes) -> None:
-    """Of data, or of anything."""
-    with pytest.raises(DaemonError, match="too large"):
-        list(event_data([line]))
 
 
 @given(st.data())
