@@ -14,6 +14,7 @@ from msgspec.structs import replace as changed
 from agent.daemon import instructions, reviews
 from agent.daemon.instructions import Instruction, Preferences, ruled_of
 from agent.daemon.policy_file import ActivePolicy, Edit, restore, rewrite
+from agent.daemon.request_log import Asker
 from agent.daemon.reviews import Approved, Offers, Waiting
 from agent.decision.values import Decision
 from agent.errors import LockedError, RefusedError, UsageError
@@ -31,6 +32,7 @@ ALREADY_SENT = "Data already sent cannot be recalled."
 ONLY_THE_LAST = "you can undo only your latest change, and only until the vault locks"
 IN_MEMORY = Ruled(written=None, without_effect=[])
 RAISED = "questions"  # in the vault: a day, and of how many questions the user was notified on it
+NOTIFYING: frozenset[Asker] = frozenset({"command", "user", "assistant"})  # no page
 MOST_BLOCKS = 1000  # rules by which somebody gets nothing: half of what a policy may hold
 MERGE = "write one rule for several of them in the policy"
 Revert = Callable[[], object]
@@ -114,12 +116,12 @@ class Consent:
     # requests
 
     def note(
-        self, decision: Decision, ruling: Ruling, ask: Ask, now: datetime, model: str
+        self, decision: Decision, ruling: Ruling, ask: Ask, now: datetime, by: Asker = "command"
     ) -> Review | None:
         """Queue what waits, even if the answer cannot be recorded later: it was asked for.
 
-        ``model``: that decided. Returns the review if the user is to be notified of it: it is new,
-        and one of the first of the day, of so many as the policy says.
+        ``by``: who asks. Returns the review if the user is to be notified of it now: no page asks,
+        and it is one of the first of the day, of so many as the policy says.
         """
         pending, today = decision.pending, now.date()
         if pending is None or not decision.waiting:
@@ -133,10 +135,10 @@ class Consent:
             pool=ruling.pool,
             names=[*decision.waiting],
             query=ask.query,
-            model=model,
+            model=decision.model,
             more_bits=pending.utility - decision.figures.utility,
             people_left=pending.people_left,
-            raised=count < self._active().daemon.questions_per_day,
+            raised=by in NOTIFYING and count < self._active().daemon.questions_per_day,
         )
         new = self.queue(review)
         is_raised = new is not None and new.raised

@@ -243,8 +243,7 @@ def consider(situation: Situation, agent: Agent, by: Asker) -> Considered:
         vault.ledger.check(structs.replace(largest, means=means))
     # consent: the answer leaves without it
     waits = decision.pending is not None
-    review = agent.consent.note(decision, ruling, situation.ask, now, model.id) if waits else None
-    if review is not None:
+    if waits and (review := agent.consent.note(decision, ruling, situation.ask, now, by)):
         agent.bus.publish("review", review.id)
     own = [name for name in decision.disclosed if name in model.person_codes]
     revealed = vault.profile.reveal(own, model)  # vault: the first plaintext

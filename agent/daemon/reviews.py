@@ -62,23 +62,20 @@ def key_of(review: Review) -> Key:
 def queued(waiting: Waiting, review: Review) -> tuple[Waiting, Review | None]:
     """Add a review, which gets its number here, or refresh the one that is like it.
 
-    Also returns the review if it is new. What was shown under a number never grows: an offer of
-    other names, or with another search, has a number of its own.
+    Also returns the review if it is new, or raised only now. What was shown under a number never
+    grows: an offer of other names, or with another search, has a number of its own.
     """
     key = key_of(review)
     before = waiting.reviews.get(key)
-    if before is not None and (frozenset(before.names), before.pool, before.search) != (
-        frozenset(review.names),
-        review.pool,
-        review.search,
-    ):
-        before = None
+    shown = {(frozenset(e.names), e.pool, e.search) for e in (before or review, review)}
+    before = before if len(shown) == 1 else None
     last = waiting.last + (before is None)
-    raised = review.raised if before is None else before.raised
+    raised = review.raised or (before is not None and before.raised)
+    is_new = before is None or before.raised != raised
     review = changed(review, id=last if before is None else before.id, raised=raised)
     reviews = {other: each for other, each in waiting.reviews.items() if other != key}
     reviews[key] = review
-    return Waiting(_bounded(reviews), last), review if before is None else None
+    return Waiting(_bounded(reviews), last), review if is_new else None
 
 
 def expired(waiting: Waiting, now: datetime) -> Waiting:

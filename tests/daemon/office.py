@@ -10,6 +10,7 @@ from hypothesis import settings
 from agent.daemon.consent import Consent
 from agent.daemon.instructions import applied
 from agent.daemon.policy_file import ActivePolicy
+from agent.daemon.request_log import Asker
 from agent.decision.context import Terms, terms_under
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
@@ -56,12 +57,16 @@ class Office:
         return self.active().policy
 
     def request(
-        self, host: str, query: str = "python today", model: Model = MODEL
+        self,
+        host: str,
+        query: str = "python today",
+        model: Model = MODEL,
+        by: Asker = "command",
     ) -> tuple[Decision, Review | None]:
         """Decide a request of a recipient that holds nothing, and note it."""
         decision, _, ruling = self.decided(host, query, model)
         ask = Ask(query=query, recipient=host)
-        new = self.consent.note(decision, ruling, ask, self.now, model.id)
+        new = self.consent.note(decision, ruling, ask, self.now, by)
         self.consent.answered(decision, ruling)
         return decision, new
 

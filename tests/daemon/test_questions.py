@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.consent import Consent
+from agent.daemon.request_log import Asker
 from agent.errors import UsageError
 from agent.vault.store import Items
 from agent.wire.policy import Disclose, Word
@@ -32,6 +33,7 @@ ANYTHING_GOES = (
     'preset = "balanced"  # but for the limits\nk = 1\nrisk = 1\nprotect = "everyone"\n'
     'mode = "dynamic"\nanonymity_price = 1e-05\n'
 )
+BY: tuple[Asker, ...] = ("user", "page")
 STEPS = ("", "dismiss", "lock", "restart")
 FAMILY_WORDS: tuple[Disclose, ...] = ("auto", "never", "ask")
 
@@ -110,34 +112,33 @@ def test_a_word_on_a_family_needs_one_that_only_a_preset_asks_about(tmp_path: Pa
 
 
 @FEW
-@given(st.lists(st.tuples(*map(st.sampled_from, (HOSTS, range(31), STEPS))), max_size=12))
+@given(st.lists(st.tuples(*map(st.sampled_from, (HOSTS, range(31), STEPS, BY))), max_size=12))
 @pytest.mark.parametrize("most", [0, 1, 2])
-def test_so_many_new_questions_a_day_are_raised(
-    tmp_path_factory: pytest.TempPathFactory, most: int, steps: list[tuple[str, int, str]]
+def test_so_many_questions_a_day_are_raised(
+    tmp_path_factory: pytest.TempPathFactory, most: int, steps: list[tuple[str, int, str, Asker]]
 ) -> None:
-    """The first of a day; the others are in the list all the same, whatever is settled.
+    """The first of a day that no page asks; the others are in the list, whatever is settled.
 
-    Neither a lock nor a new daemon raises more.
+    Neither a page, a lock nor a new daemon changes how many; what was not raised is another day.
     """
     office = open_office(tmp_path_factory.mktemp("consent"))
     office.consent.opened(items := Items(MemoryStore()))
     office.path.write_text(TEXT.replace("= 100", f"= {most}"))
-    new, raised = Counter[date](), Counter[date]()
-    for host, hours, step in steps:
-        latest = max((each.id for each in office.consent.reviews(office.now)), default=0)
-        _, review = office.request(host)
-        waiting = {each.id: each for each in office.consent.reviews(office.now)}
-        if [number for number in waiting if number > latest]:
-            new[office.now.date()] += 1
-        if review is not None:
-            raised[office.now.date()] += 1
-            assert waiting[review.id].raised
-        if step == "dismiss" and waiting:
-            office.consent.dismiss(min(waiting))
+    raised = Counter[date]()
+    for host, hours, step, by in steps:
+        today = office.now.date()
+        before = {each.id for each in office.consent.reviews(office.now) if each.raised}
+        _, review = office.request(host, by=by)
+        asked = office.consent.reviews(office.now)[-1]
+        is_raised = by != "page" and asked.id not in before and raised[today] < most
+        assert (review is not None) == is_raised
+        assert asked.raised == (is_raised or asked.id in before)
+        raised[today] += is_raised
+        if step == "dismiss":
+            office.consent.dismiss(office.consent.reviews(office.now)[0].id)
         elif step in ("lock", "restart"):
             office.consent.closed()
             consent = Consent(office.path, office.active)
             office.consent = consent if step == "restart" else office.consent
             office.consent.opened(items)
         office.now += timedelta(hours=hours)
-    assert raised == Counter({day: n for day, many in new.items() if (n := min(many, most))})
