@@ -37,8 +37,9 @@ def revealed_by(name: str) -> tuple[str, ...]:
 
 def headings() -> Mapping[str, str]:
     """By attribute, the heading under which people see it, in order. Source: families.toml."""
-    every = _table()["headings"].items()
-    return {e: title for title, parts in every for p in parts for e in families().get(p[1:], (p,))}
+    heads, own = _table()["headings"].items(), _table()["families"]
+    groups = [(head, own.get(p[1:], {"attributes": [p]})) for head, parts in heads for p in parts]
+    return {name: head for head, group in groups for name in group["attributes"]}
 
 
 @cache

@@ -127,7 +127,7 @@ def _sections(described: Sequence[Described], world: Model) -> Iterator[str]:
 def _value(described: Described, world: Model) -> str:
     """A value in words, and how many people share it: vegetarian (1 in 20)."""
     value = value_title(described["value"] or "", described["title"])
-    if not (share := described["share"]):
+    if not (share := described["share"]) or round(share, 2) == 1:
         return value
     rare = f"1 in {people(round(1 / share))}" if 2 * share < 1 else f"{share:.0%}"
     whom = "" if described["share_of"] == world.stands_for else f" {described['share_of']}"
