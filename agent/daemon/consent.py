@@ -429,11 +429,7 @@ class Consent:
 
     def _ruling(self, now: datetime, active: ActivePolicy, review: Review) -> Ruling | None:
         """Apply rules to the request of a review; None where none are about its facts."""
-        named = (each for each in active.models if each.id == review.model)
-        book = next(map(active.book, named), None)
-        if book is None:
-            return None
-        return book.match(review.recipient, review.query, now.date(), active.topics(review.query))
+        return active.ruling(review.model, review.recipient, review.query, now.date())
 
     def _current(self, now: datetime, used: ActivePolicy, review: Review) -> Collection[str] | None:
         """Name what a review still asks about, None for all of it."""

@@ -17,7 +17,7 @@ from agent.model.model import Model
 from agent.wire.state import PolicyStatus
 from policy.families import TopicProbabilities, revealed_by
 from policy.hosts import host_of
-from policy.match import NO_TOPICS, Attributes, Rulebook
+from policy.match import NO_TOPICS, Attributes, Rulebook, Ruling
 from policy.read import EMPTY_POLICY, is_empty_policy, load, misspelt, opened, preset, read
 from policy.rules import SIGN, Layer, Policy, Pools
 from policy.settings import DaemonSettings
@@ -154,6 +154,8 @@ class ActivePolicy:
         self.keys = () if policy is None else policy.trusted_keys
         """The keys of makers whose models may be used, none for any."""
         self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(groups).of)
+        self.ruling = lru_cache(KEPT)(self._match)
+        """What is ruled on a request: as `_match`."""
         self._books: dict[tuple[str, str], Rulebook] = {}
         self._terms: dict[tuple[int, str, frozenset[str] | None], Terms] = {}
         rules = () if policy is None else policy.rules
@@ -188,6 +190,15 @@ class ActivePolicy:
         if book is None and self.policy is not None:
             book = self._books[key] = rulebook(self.policy, model, self.models)
         return book
+
+    def _match(self, model: str, recipient: str, query: str, today: date) -> Ruling | None:
+        """Match a request with the rules for a model, by its id; None without rules or the model.
+
+        UsageError if the recipient is not a host.
+        """
+        books = (self.book(each) for each in self.models if each.id == model)
+        book = next(books, None)
+        return None if book is None else book.match(recipient, query, today, self.topics(query))
 
     def route(self, recipient: str, today: date) -> tuple[str | None, bool]:
         """Name the population of a recipient, None for that of the world of all models in use.

@@ -15,6 +15,7 @@ from agent.errors import UsageError
 from agent.vault.store import Items
 from agent.wire.policy import Disclose, Word
 from policy.hosts import ASSISTANT, ENGINE, OTHER
+from policy.match import Rulebook
 from tests.daemon.office import FEW, MODEL, TEXT, Office, open_office
 from tests.decision.made import NAMES
 from tests.vault.doubles import MemoryStore
@@ -109,6 +110,22 @@ def test_a_word_on_a_family_needs_one_that_only_a_preset_asks_about(tmp_path: Pa
     assert review.families
     with pytest.raises(UsageError, match="approved or denied"):
         office.consent.answer(review.id, Word(disclose="ask"), office.now)
+
+
+def test_what_waits_is_listed_without_matching_rules_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every look at the status lists it; but rules that changed are matched."""
+    office = personal(tmp_path)
+    for host in KIND_OF:
+        office.request(host, model=office.models[0])
+    before = office.consent.reviews(office.now)
+    assert all(each.families for each in before)
+    with monkeypatch.context() as patched:
+        patched.setattr(Rulebook, "match", None)
+        assert office.consent.reviews(office.now) == before
+    office.path.write_text(ANYTHING_GOES + '[attributes]\n"@health" = "never"\ndebt = "ask"\n')
+    assert not any(each.families for each in office.consent.reviews(office.now))
 
 
 @FEW
