@@ -201,7 +201,7 @@ def check_models(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterat
             fix = "install reticent again" if each.shipped else f"reticent model remove {each.name}"
             yield bad("models", f"{each.name}: {each.problem}", fix)
         else:
-            yield ok("models", f"{each.name}: {each.queries} queries, {each.attributes} attributes")
+            yield ok("models", f"{each.name}: {each.queries} topics, {each.attributes} facts")
     required = rules.models if isinstance(rules, Policy) else frozenset()
     for name in sorted(required - {*registry.names()}):
         what = f"the policy names the model {name!r}, which is missing"
