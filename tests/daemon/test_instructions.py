@@ -115,13 +115,6 @@ def value_of(text: str, host: str, name: str, today: date, query: str = "") -> o
     return ruling.attributes[name]["disclose"].value
 
 
-def commented(text: str, line: int, comment: str) -> str:
-    lines = text.splitlines(keepends=True)
-    place = line % len(lines)
-    newline = "\r\n" if "\r\n" in text else "\n"
-    return "".join([*lines[:place], f"{comment}{newline}", *lines[place:]])
-
-
 def theirs(text: str) -> dict[str, Any]:
     """Return what a policy says beside the rules that are ours."""
     document = tomllib.loads(text)
@@ -143,7 +136,10 @@ def test_the_last_verdict_is_what_the_policy_rules(base: str, steps: list[Step])
         today += step.later * DAY
         if step.disclose is None:
             remarks.append(f"#{number}")
-            text = commented(text, step.line, remarks[-1])
+            lines = text.splitlines(keepends=True)
+            newline = "\r\n" if "\r\n" in text else "\n"
+            lines.insert(step.line % len(lines), f"{remarks[-1]}{newline}")
+            text = "".join(lines)
             continue
         until = None if step.days is None else today + step.days * DAY
         wanted = Instruction(

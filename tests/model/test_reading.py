@@ -259,11 +259,6 @@ ANY_TEXT = st.text(max_size=20)
 WORDS = st.text("abes _-.", max_size=8)
 
 
-def index_of(texts: list[list[str]]) -> TextIndex:
-    """The index of queries, each a name and phrasings."""
-    return TextIndex([name for name, *_ in texts], [[*map(spelling, rest)] for _, *rest in texts])
-
-
 @given(ANY_TEXT, st.sampled_from(FORMS))
 @example("\u1e9b\u0323", "NFD")
 @example("e\u200b\u0301", "NFD")
@@ -328,7 +323,8 @@ def test_a_phrasing_means_its_query_unless_it_is_anothers(
     meant = same.pop() if len(same) == 1 and spelling(text) else None
     if normalise(text) and normalise(text) in names:
         meant = names.index(normalise(text))
-    assert index_of(texts).find(text) == meant
+    phrasings = [[*map(spelling, rest)] for _, *rest in texts]
+    assert TextIndex([name for name, *_ in texts], phrasings).find(text) == meant
 
 
 QUERIES = ["java", "javascript", "python", "postgresql", "version_control", "job/site"]

@@ -283,7 +283,8 @@ def test_where_there_are_no_data_the_prior_alone_tells(
     crowd = AnonymitySet(people, world.cards, what, share)
     if not crowd.unseen:
         return
-    rate = rate_of(np.array(1 / weight), np.array(_expected(people, what)))
+    expected = naive.expected_people(people, naive.events(people, what))
+    rate = rate_of(np.array(1 / weight), np.array(expected))
     assert crowd.success == pytest.approx(float(risk_unseen(rate[None], share)[0]))
     assert crowd.people == pytest.approx(1 / crowd.success)
     assert crowd.closed == (crowd.success >= 0.5)
@@ -291,10 +292,6 @@ def test_where_there_are_no_data_the_prior_alone_tells(
         least = crowd.least(mask, "maxprob", 1, crowd.persons)
         assert least <= crowd.identifiability(mask, "maxprob", 1) <= 1
         assert crowd.people_left(mask) >= 1
-
-
-def _expected(people: Population, what: naive.Known) -> float:
-    return naive.expected_people(people, naive.events(people, what))
 
 
 def test_who_agrees_with_nothing_is_outside() -> None:

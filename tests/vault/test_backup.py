@@ -20,7 +20,6 @@ from agent.errors import (
 from agent.vault import backup as backups
 from agent.vault import database
 from agent.vault.backup import restore
-from agent.vault.seal import Key
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, make, rotate, staging, unlock
 from agent.vault.vault_files import (
@@ -139,11 +138,6 @@ def test_what_a_crash_left_in_the_log_is_restored_too(
     assert worlds.count(at) == 1
 
 
-def _copied(to: Path, key: Key) -> tuple[worlds.Rows, dict[str, bytes | None]]:
-    with worlds.store_of(Location(to, to.with_name("own.json")), key) as store:
-        return worlds.contents(store)
-
-
 def test_another_thread_may_copy_while_this_one_writes(tmp_path: Path) -> None:
     """Each copy is the vault as it was after some transaction."""
     at, key, _ = worlds.made(tmp_path)
@@ -158,7 +152,8 @@ def test_another_thread_may_copy_while_this_one_writes(tmp_path: Path) -> None:
             assert stat.S_IMODE(copy.stat().st_mode) == 0o600
         whole, _ = worlds.contents(store)
     for copy in copies:
-        entries, _ = _copied(copy, key)
+        with worlds.store_of(Location(copy, copy.with_name("own.json")), key) as store:
+            entries, _ = worlds.contents(store)
         assert entries == whole[: len(entries)]
 
 
