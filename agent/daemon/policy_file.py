@@ -156,7 +156,7 @@ class ActivePolicy:
         self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(groups).of)
         self.ruling = lru_cache(KEPT)(self._match)
         """What is ruled on a request: as `_match`."""
-        self._books: dict[tuple[str, str], Rulebook] = {}
+        self._books: dict[tuple[tuple[str, str], ...], Rulebook] = {}
         self._terms: dict[tuple[int, str, frozenset[str] | None], Terms] = {}
         rules = () if policy is None else policy.rules
         self._topical = policy is not None and policy.names_topics
@@ -185,7 +185,7 @@ class ActivePolicy:
 
     def book(self, model: Model) -> Rulebook | None:
         """Prepare the rules for the attributes of a model; None without rules."""
-        key = (model.id, model.digest)
+        key = tuple((each.id, each.digest) for each in model.every)  # a world has its first's own
         book = self._books.get(key)
         if book is None and self.policy is not None:
             book = self._books[key] = rulebook(self.policy, model, self.models)

@@ -200,7 +200,7 @@ def topics_of(
 
 
 def terms_under(ruling: Ruling, model: Model) -> Terms:
-    """The terms that a policy sets for one request.
+    """The terms that a policy sets for one request; what it was not asked about never leaves.
 
     A guard on a request attribute, or on what is counted by shares, only keeps it from leaving: a
     guard's cost is about people in a table. Where the model counts real people, ``people`` of them
@@ -220,6 +220,7 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     persons = {each.name for each in model.attributes[: model.persons] if not each.shared}
     values: dict[str, Any] = {key: verdict.value for key, verdict in ruling.settings.items()}
     guarded = {name: weight for name, weight in numbers("guard").items() if weight > 0}
+    unruled = {each.name for each in model.attributes} - ruling.attributes.keys()
     limits = Limits(**{key: values[key] for key in values.keys() & LIMITS})
     if model.population.weights is not None and "people" in values:
         violations = min(FEW_PEOPLE, values.get("violations", FEW_PEOPLE))
@@ -229,7 +230,7 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     return Terms(
         trade_off=CROWD * float(values["anonymity_price"]),
         carried=None if ruling.carry == "header" else worded,
-        excluded=ruled("never") | (guarded.keys() - persons),
+        excluded=ruled("never") | (guarded.keys() - persons) | unruled,
         ask=ruled("ask"),
         always=ruled("always"),
         limits=limits,

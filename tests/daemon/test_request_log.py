@@ -24,6 +24,7 @@ from agent.vault.profile import Profile
 from agent.wire.decide import Answer, Ask, Summary
 from agent.wire.state import Entry
 from policy.read import preset, read
+from tests.model.test_world import made_world
 from tests.worlds.people import MODEL, MONDAY, OPEN, SECOND, SHOP, living
 
 CAP = 3
@@ -217,6 +218,18 @@ def test_a_rule_chooses_the_model_and_a_group_the_pool() -> None:
     for recipient in ("@shop", "shops!", "@"):
         with pytest.raises(UsageError):
             rules.pool(recipient)
+
+
+def test_a_world_and_its_first_model_have_rules_of_their_own() -> None:
+    """Though both have the same name and digest; whichever is asked about first."""
+    world = made_world(1)
+    for order in ((world, world.every[0]), (world.every[0], world)):
+        rules = ActivePolicy(read("k = 2", "test", preset), [world])
+        for model in order:
+            terms = rules.terms(model, "shop.example", "", MONDAY.date())
+            assert terms is not None
+            assert terms.ruling is not None
+            assert [*terms.ruling.attributes] == [each.name for each in model.attributes]
 
 
 def test_a_misspelt_attribute_is_remarked_on_and_excluded() -> None:

@@ -108,6 +108,14 @@ def test_a_rule_on_a_kind_is_for_each_of_its_facts() -> None:
     assert terms.guards == (("region", 2.0),)
 
 
+def test_what_was_not_asked_about_never_leaves() -> None:
+    """As where the rules were made ready for another model."""
+    book = rulebook(read('[attributes]\nregion = "ask"', "test", preset), MODEL, [])
+    terms = terms_under(book.match("shop.example", "", TODAY), judged_model())
+    assert terms.excluded == {e.name for e in judged_model().attributes} - {*NAMES}
+    assert terms.ask == {"region"}
+
+
 @pytest.mark.parametrize(
     ("text", "topics"),
     [
