@@ -275,6 +275,7 @@ JUDGED_METADATA: list[tuple[str, Edit]] = [
         "'traits' depends on what 'towns' does not have",
         kind(0, parent="towns", given={"n1": [0, 0]}),
     ),
+    ("'diet' depends on what 'towns' does not have", kind(1, parent="towns", given={})),
     ("'traits' depends on what 'town' does not have", kind(0, given={"unspecified": [0, 0]})),
     ("'diet' depends on what 'traits' does not have", kind(1, given={"big": [0.3, 0.7]})),
     ("depends on itself in a circle", kind(0, parent="diet", given={})),
