@@ -38,7 +38,8 @@ def world_of(models: Sequence[Model]) -> Model:
     concept; else it counts by the shares of that model's own rows, at most one half, since these
     are other people. Its queries stand behind those of the models before. Source: DESIGN.md 2.8.
     """
-    base = max(models, key=lambda each: (bool(each.kinds), each.people))
+    with_kinds = (each for each in models if each.kinds)
+    base = next(with_kinds, max(models, key=lambda each: each.people))
     every = [base, *(each for each in models if each is not base)]
     if len(every) == 1:
         return base

@@ -22,6 +22,7 @@ from agent.model.world import MOST_SHARE, UNITS, world_of
 from agent.tradeoff.tables import union
 from policy.settings import Mode
 from tests.decision.made import NAMES, PERSONS, judged, made_model
+from tests.model.examples import judged_model
 
 
 def guest(seed: int) -> Model:
@@ -47,6 +48,16 @@ def test_one_model_is_its_own_world() -> None:
     model = guest(1)
     assert world_of([model]) is model
     assert model.every == (model,)
+
+
+def test_people_are_those_of_the_first_model_with_kinds() -> None:
+    """However many another counts; those of the model of most where none has kinds."""
+    few, many = judged_model(), judged_model()
+    people = replace(many.tables.population, residents=1e9)
+    many = replace(many, id="added", tables=replace(many.tables, population=people))
+    assert world_of([guest(1), few, many]).every[0] is few
+    few, many = (replace(guest(1), id=f"{n}", tables=made_model(1, n).tables) for n in (40, 50))
+    assert world_of([few, many]).every[0] is many
 
 
 @given(st.integers(0, 9))
