@@ -186,12 +186,13 @@ def topic_names(policy: Policy, models: Iterable[Model]) -> list[str]:
 def topics_of(
     policy: Policy | None, models: Iterable[Model], read: Read, query: str
 ) -> TopicProbabilities:
-    """What a query may be about, the surest model first; nothing if no rule names a topic.
+    """What a query may be about, by every model; nothing if no rule names a topic.
 
     ``read``: reads a text by a model. Raises as that does.
     """
     found = dict[frozenset[str], float]()
-    for model in models if policy is not None and policy.names_topics else ():
+    every = (part for model in models for part in model.every)  # a world reads by the surest alone
+    for model in every if policy is not None and policy.names_topics else ():
         for each in read(model, query).candidates:
             meant = model.queries[each.query]
             called = frozenset({spoken(meant.text), spoken(meant.title)})

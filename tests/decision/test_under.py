@@ -13,6 +13,7 @@ from agent.decision.context import LIMITS, TERMS, Limits, Terms, rulebook, terms
 from agent.decision.values import CROWD
 from agent.model.model import Model
 from agent.model.reading import Candidate, Interpretation
+from agent.model.world import world_of
 from policy.families import TopicProbabilities
 from policy.match import Rulebook, Ruling, known
 from policy.read import preset, read
@@ -137,6 +138,20 @@ def test_a_query_is_read_where_a_rule_names_a_topic(text: str, topics: TopicProb
     assert topics_of(policy, [model, model, model], reading, "quick dinner") == topics
     assert len(texts) == 3 * len(topics)
     assert topics_of(None, [model], reading, "quick dinner") == {}
+
+
+def test_a_query_is_read_by_each_model_of_a_world() -> None:
+    """Not by the surest alone, which knows nothing of the topics of the others."""
+    policy = read('[[rule]]\ntopic = "dinner"\nk = 2\n', "test", preset)
+
+    def reading(model: Model, query: str) -> Interpretation:
+        if model.members:
+            return model.surest([reading(each.model, query) for each in model.members])
+        return Interpretation((Candidate(0, 0.5 if model.id == "judged" else 0.9),), 0.3)
+
+    topics = topics_of(policy, [world_of([judged_model(), MODEL])], reading, "a text")
+    assert topics[DINNER] == 0.5
+    assert len(topics) == 2
 
 
 def _flat(terms: Terms) -> dict[str, Any]:
