@@ -224,15 +224,16 @@ class TextReader:
 
     def read(self, model: Model, text: str) -> Interpretation:
         """Read what a text means to a model, as the user corrected it."""
-        if self.loaded:
+        query = model.texts.find(text)
+        reading = NOTHING if query is None else Interpretation.exact(query)
+        if self.loaded and query is None and not model.members:
             reading = self.cache.read(model, text)
-        else:
-            query = model.texts.find(text)
-            reading = NOTHING if query is None else Interpretation.exact(query)
-        if self.corrections is None or not self.corrections.kept:
-            return reading
-        place = self.place(text) if reading.certain is None else None
-        return self.corrections.apply(reading, text, model, place)
+        if self.corrections is not None and self.corrections.kept:
+            place = self.place(text) if reading.certain is None else None
+            reading = self.corrections.apply(reading, text, model, place)
+        if reading.certain is None and model.members:
+            reading = model.surest([self.read(each.model, text) for each in model.members])
+        return reading
 
     def place(self, text: str) -> Place | None:
         """Place a text in the encoder of topics, None before that is loaded."""

@@ -170,7 +170,7 @@ class Model:
         if query is not None:
             return Interpretation.exact(query)
         if self.members:
-            return self._surest([each.model.read(text) for each in self.members])
+            return self.surest([each.model.read(text) for each in self.members])
         if classifier is None or not text.strip():
             return NOTHING
         return classifier.read(unwrapped(text))
@@ -180,8 +180,8 @@ class Model:
         """By query, the member of a world that knows it, and its index there; empty without."""
         return [(each, own) for each in self.members for own in range(len(each.model.queries))]
 
-    def _surest(self, readings: Sequence[Interpretation]) -> Interpretation:
-        """The surest reading of its members, of equals the first; the first where none is sure."""
+    def surest(self, readings: Sequence[Interpretation]) -> Interpretation:
+        """The surest of readings by its members, of equals the first; the first if none is sure."""
         sure = [at for at, each in enumerate(readings) if each.accepted]
         best = max(sure, key=lambda at: readings[at].candidates[0].probability, default=0)
         first, reading = self.members[best].first, readings[best]

@@ -124,6 +124,19 @@ def test_corrections_take_candidates_out(gone: set[int], shares: list[float]) ->
     assert reader.read(replace(model, queries=queries), TEXT) == whole
 
 
+def test_where_the_surest_reading_is_wrong_the_next_model_decides() -> None:
+    """The user said "not that" of the first; of both, nothing is left."""
+    one, other = (reading_model({TEXT: [share]}, seed) for seed, share in enumerate((0.9, 0.6)))
+    queries = tuple(replace(each, text=f"x{each.text}") for each in other.queries)
+    world = world_of([one, replace(other, queries=queries)])
+    reader, chances = loaded([world]), list[float]()
+    reader.corrections = Corrections(Items(MemoryStore()), [world])
+    while (reading := reader.read(world, TEXT)).query is not None:
+        chances.append(reading.candidates[0].probability)
+        reader.corrections.add(TEXT, world.id, world.queries[reading.query].text)
+    assert chances == [0.9, 0.6]
+
+
 class Only(OneModel):
     """A registry of one model, by whatever name."""
 
