@@ -196,8 +196,8 @@ class ActivePolicy:
 
         UsageError if the recipient is not a host.
         """
-        books = (self.book(each) for each in self.models if each.id == model)
-        book = next(books, None)
+        every = (part for each in self.models for part in (each, *each.every))
+        book = next((self.book(part) for part in every if part.id == model), None)
         return None if book is None else book.match(recipient, query, today, self.topics(query))
 
     def route(self, recipient: str, today: date) -> tuple[str | None, bool]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agent.daemon.consent import ALREADY_SENT, Consent
 from agent.daemon.policy_file import ActivePolicy
 from agent.errors import RefusedError, ReticentError, UsageError
+from agent.model.world import world_of
 from agent.wire.policy import About, Disclose, Lasting, Word
 from agent.words.figures import listed
 from policy.read import preset, read
@@ -260,6 +261,16 @@ def test_what_is_said_through_one_model_holds_in_the_other(
         for part in ("excluded", "ask", "always"):
             renamed = {OTHER_NAMES[name] for name in getattr(own, part)}
             assert getattr(other, part) == renamed
+
+
+def test_what_waits_by_a_model_of_a_world_follows_the_rules(tmp_path: Path) -> None:
+    """A policy may name that model alone; once its facts are ruled never, nothing is asked."""
+    alone = elsewhere(MODEL)
+    office = open_office(tmp_path, (world_of([MODEL, alone]),))
+    office.request("a.example", model=alone)
+    assert [each.model for each in office.consent.reviews(office.now)] == [alone.id]
+    office.path.write_text(TEXT.replace('"ask"', '"never"'))
+    assert office.consent.reviews(office.now) == []
 
 
 def override(loose: Office, names: list[str], disclose: str, **more: Any) -> Any:  # noqa: ANN401  (of any field)
