@@ -186,10 +186,9 @@ class ActivePolicy:
     def book(self, model: Model) -> Rulebook | None:
         """Prepare the rules for the attributes of a model; None without rules."""
         key = tuple((each.id, each.digest) for each in model.every)  # a world has its first's own
-        book = self._books.get(key)
-        if book is None and self.policy is not None:
-            book = self._books[key] = rulebook(self.policy, model, self.models)
-        return book
+        if key not in self._books and self.policy is not None:
+            self._books[key] = rulebook(self.policy, model, self.models)
+        return self._books.get(key)
 
     def _match(self, model: str, recipient: str, query: str, today: date) -> Ruling | None:
         """Match a request with the rules for a model, by its id; None without rules or the model.

@@ -238,10 +238,8 @@ def check_kinds(kinds: Sequence[SharedKind], attributes: Sequence[Attribute]) ->
         raise damaged("the attributes of the model are not those of its kinds")
     values = {each.name: each.values[1:] for each in columns_of(attributes)}
     values |= {each.name: each.values for each in kinds}
-    for each in kinds:
-        if each.parent is not None and not (
-            each.parent in values and {*each.given} <= {*values[each.parent]}
-        ):
+    for each in (kind for kind in kinds if kind.parent is not None):
+        if each.parent not in values or {*each.given} - {*values[each.parent]}:
             raise damaged(f"kind {each.name!r} depends on what {each.parent!r} does not have")
     try:
         TopologicalSorter({each.name: [each.parent] for each in kinds if each.parent}).prepare()
