@@ -57,11 +57,7 @@ class Office:
         return self.active().policy
 
     def request(
-        self,
-        host: str,
-        query: str = "python today",
-        model: Model = MODEL,
-        by: Asker = "command",
+        self, host: str, query: str = "python today", model: Model = MODEL, by: Asker = "command"
     ) -> tuple[Decision, Review | None]:
         """Decide a request of a recipient that holds nothing, and note it."""
         decision, _, ruling = self.decided(host, query, model)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
+from unittest.mock import Mock
 
 import http_sf
 import msgspec
@@ -265,10 +266,6 @@ class BrokenError(RuntimeError):
     """What is raised on the way."""
 
 
-def _raise(*_: Any, **__: Any) -> Any:  # noqa: ANN401  (in place of anything)
-    raise BrokenError
-
-
 @pytest.mark.parametrize(
     ("owner", "step"),
     [
@@ -297,7 +294,7 @@ def test_whatever_fails_on_the_way_leaves_nothing(
     made.sources.needed = frozenset({"daily"})
     made.consent.preferences = (Preference("none", None, "ask", "auto"),)
     with monkeypatch.context() as patched:
-        patched.setattr(owner, step, _raise)
+        patched.setattr(owner, step, Mock(side_effect=BrokenError))
         with pytest.raises(BrokenError):
             handle(SHOP, MONDAY, made)
     assert vault.ledger.count == 0

@@ -149,10 +149,6 @@ def kept(name: str, payload: str) -> Deed:
     return lambda store: store.put(name, payload.encode())
 
 
-def _turned(store: Store) -> None:
-    rotate(store, worlds.PASSPHRASE, worlds.stream("rotation"))
-
-
 EARLY = (told("one.example", "first"), told("two.example", "second"), kept("profile", "old"))
 LATE = (told("one.example", "third"), kept("profile", "new"), kept("other/offers", "none"))
 STATED: tuple[Record, ...] = (
@@ -179,7 +175,8 @@ def written() -> Iterator[tuple[str, Vector]]:
     about = "A no-break space in a passphrase is a space."
     yield "passphrase_spaced", vector(about, "a", *EARLY, secret=lambda _: spaced)
     about = "The data key was replaced; the passphrase is the same."
-    yield "rotated", vector(about, "a", *EARLY, _turned)
+    turned = partial(rotate, passphrase=worlds.PASSPHRASE, chance=worlds.stream("rotation"))
+    yield "rotated", vector(about, "a", *EARLY, turned)
     yield "cleared", vector("An item was removed again.", "a", *cleared)
     yield "forgotten", vector("One of two recipients is stated to forget.", "a", *stated)
 
