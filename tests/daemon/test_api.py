@@ -127,21 +127,6 @@ def test_models_come_and_go(opened: Home) -> None:
     assert opened.bus.kinds.count("models") == 2
 
 
-def test_what_is_wrong_is_noted(opened: Home) -> None:
-    """The policy, the models and the profile."""
-    assert opened.calls.status().notes == []
-    opened.paths.policy.write_text("lamda = 1\n")
-    status = opened.calls.reload()
-    assert (status.in_use, len(status.problems)) == (True, 1)
-    (opened.paths.models / "bad.safetensors").write_bytes(b"no model")
-    status = opened.calls.status()
-    assert [each.name for each in status.models if each.problem is not None] == ["bad"]
-    assert status.notes == []  # which the status has in fields of their own
-    opened.paths.policy.unlink()
-    assert not opened.calls.reload().in_use
-    assert opened.calls.decide(SHOP).code == "no policy"
-
-
 def test_while_a_backup_reaches_the_disk_others_are_answered(
     opened: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,7 +126,9 @@ def test_what_is_wrong_is_said_and_the_last_good_rules_stay(home: Home) -> None:
     """With the lines of the file as it is now; without a file no rules are in use."""
     before = home.calls.rules()
     assert (before.problems, before.path) == ([], str(home.paths.policy))
-    save(home, POLICY + "[[rule]]\nk = 0\n")
+    home.paths.policy.write_text(POLICY + "[[rule]]\nk = 0\n")
+    at = home.now.timestamp() - LATER  # so that it is read at the next look
+    os.utime(home.paths.policy, (at, at))
     broken = home.calls.rules()
     assert broken.rules == before.rules
     (problem,) = broken.problems
@@ -138,21 +140,6 @@ def test_what_is_wrong_is_said_and_the_last_good_rules_stay(home: Home) -> None:
     home.paths.policy.unlink()
     gone = home.calls.rules()
     assert (gone.in_use, gone.rules, gone.effective, gone.problems) == (False, [], [], [])
-
-
-def save(home: Home, text: str) -> None:
-    """Write the policy long ago, so that it is read at the next look."""
-    home.paths.policy.write_text(text)
-    at = home.now.timestamp() - LATER
-    os.utime(home.paths.policy, (at, at))
-
-
-def test_a_name_that_no_model_has_is_remarked_on(home: Home) -> None:
-    """With the names of all models that there are, and nothing is said of the others."""
-    save(home, "k = 4\n[attributes]\nregoin = 'ask'\nregion = 'ask'\n")
-    assert rule(home, "attributes.region").remarks == []
-    (stranger,) = rule(home, "attributes.regoin").remarks
-    assert stranger.hint.startswith("did you mean 'region'?")
 
 
 def test_it_holds_at_once_and_what_wins_is_said(home: Home) -> None:

@@ -33,7 +33,6 @@ from tests.worlds.doors import (
     awaited,
     begun,
     ended,
-    received,
     running,
     short_home,
     until,
@@ -143,18 +142,6 @@ def test_a_signal_in_the_middle_of_a_write_waits(home: Paths) -> None:
         assert ask(home.query, "POST", "/v1/decide", ASK).body["code"] == "answered"
         ended(process)
     assert (home.data / "noted").read_text() == "begun\nwritten\nlocked\n"
-
-
-def test_an_open_stream_does_not_hold_it_up(home: Paths) -> None:
-    """It is told, and ends."""
-    with running(home) as process, socket.socket(socket.AF_UNIX) as opened:
-        opened.settimeout(PATIENCE)
-        opened.connect(str(home.control))
-        opened.sendall(b"GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n")
-        received(opened, b": listening\n\n")
-        process.terminate()
-        ended(process)
-        received(opened, b": the daemon ends\n\n")
 
 
 def test_a_defect_beside_the_calls_ends_it_and_locks(home: Paths) -> None:

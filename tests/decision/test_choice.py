@@ -133,17 +133,6 @@ def test_a_limit_holds_for_the_whole_plan() -> None:
     assert full.disclosed == ("hobby",)  # of what is held, what helps this request most
 
 
-def test_what_waits_is_in_no_plan_before_a_yes() -> None:
-    """It is named where it would be planned and helps now."""
-    decision = planned("weather", BOTH, ask=frozenset({"region", "hobby"}))
-    assert decision.disclosed == ()
-    assert decision.pending is not None
-    assert decision.waiting == ("region", "hobby")
-    assert of(decision, "hobby").reason == "waits for you"
-    dear = planned("weather", Knowledge(), ask=frozenset({"hobby"}), trade_off=20.0, horizon=0)
-    assert (dear.disclosed, dear.pending) == (("region",), None)
-
-
 def test_what_a_plan_weighs_is_no_part_of_another_decision() -> None:
     """So that a decision is remembered, whatever was asked since; caps alone need the week."""
     known = Knowledge((("region", 1),), recent=2, queries=((0, 4),))
