@@ -39,11 +39,8 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
     doubtful = reading.certain is None and reading.query is not None
     meaning = reading if doubtful else reading.query
     of = (meaning, context.request.asked, terms, relevant(context.knowledge, terms))
-    decision = context.cache.get(
-        model,
-        (decide, *of, context.stopped, brief),
-        lambda: _decide(prepare(context), brief=brief),
-    )
+    cache_key = (decide, *of, context.stopped, brief)
+    decision = context.cache.get(model, cache_key, lambda: _decide(prepare(context), brief=brief))
     readings = readings_of(reading, model)
     read_as = None if reading.query is None else readings[0]
     decision = structs.replace(

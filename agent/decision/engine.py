@@ -19,6 +19,7 @@ from agent.model.world import in_country, world_of
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.search import Algorithm
 from policy.hosts import ANYBODY
+from policy.match import Rulebook
 from policy.read import load
 from policy.rules import Policy
 from policy.settings import Memory, Mode
@@ -91,18 +92,19 @@ class Engine:
         ``query``: the text; ``to``: the recipient, a host; ``knows``: facts that it has, values by
         name; ``offers``: names of the facts that it can use, by default the first of each kind.
         ``policy``: sets the terms, where the ``options`` say nothing else; ``today``: for its rules
-        that expire. UsageError for a name, value or number that cannot be; PolicyError for a policy
-        with mistakes. Source: DESIGN.md 2.
+        that expire. The model that it names as the population decides alone. UsageError for a name,
+        value or number that cannot be; PolicyError for a policy with mistakes. Source: DESIGN.md 2.
         """
-        request = Request(query, to, None if offers is None else tuple(sorted(offers)))
         with self._lock:
-            terms = self._terms(request, policy, today, options)
-            firsts = {each.name for each in self._world.attributes if not each.further}
-            terms = replace(terms, available=frozenset(firsts | {*(offers or ())}))
+            terms, model = self._ruled(query, to, policy, today)
+            terms, asked = self._with(terms, options, model), self._named(offers or (), model)
+            request = Request(query, to, None if offers is None else tuple(sorted(asked)))
+            firsts = {each.name for each in model.attributes if not each.further}
+            terms = replace(terms, available=asked | firsts)
             facts = [self._concepts.fact(name, value) for name, value in (knows or {}).items()]
-            codes = (self._concepts.code(fact, self._world) for fact in facts)
+            codes = (self._concepts.code(fact, model) for fact in facts)
             knowledge = Knowledge().with_facts(dict(filter(None, codes)))
-            return decide(Context(request, terms, knowledge, self._world, cache=self._cache))
+            return decide(Context(request, terms, knowledge, model, cache=self._cache))
 
     def read(self, text: str) -> Topics:
         """What a text means, by the model that reads it the surest.
@@ -126,21 +128,27 @@ class Engine:
         """
         return [self.decide(query, to, **named) for query in queries]
 
-    def _terms(
-        self,
-        request: Request,
-        policy: Policy | str | Path | None,
-        today: date | None,
-        options: DecideOptions,
-    ) -> Terms:
-        terms = Terms()
-        if policy is not None:
-            rules = policy if isinstance(policy, Policy) else load(Path(policy))
-            day = today or datetime.now().astimezone().date()
-            book = rulebook(rules, self._world, (self._world,))
-            topics = topics_of(rules, self.models, self._cache.read, request.query)
-            ruling = book.match(request.recipient or ANYBODY, request.query, day, topics)
-            terms = terms_under(ruling, self._world)
+    def _ruled(
+        self, query: str, to: str, policy: Policy | str | Path | None, today: date | None
+    ) -> tuple[Terms, Model]:
+        """The terms of a request by a policy, and the model that decides it."""
+        if policy is None:
+            return Terms(), self._world
+        rules = policy if isinstance(policy, Policy) else load(Path(policy))
+        topics = topics_of(rules, self.models, self._cache.read, query)
+        asked = to or ANYBODY, query, today or datetime.now().astimezone().date(), topics
+        population = Rulebook(rules, {}).match(*asked).settings.get("population")
+        model = self._world if population is None else self._model(str(population.value))
+        return terms_under(rulebook(rules, model, (self._world,)).match(*asked), model), model
+
+    def _model(self, name: str) -> Model:
+        models = {each.id: each for each in self.models}
+        if name not in models:
+            raise UsageError.unknown("model", name, models)
+        return models[name]
+
+    def _with(self, terms: Terms, options: DecideOptions, model: Model) -> Terms:
+        """The terms with what the caller says in their place."""
         fields: dict[str, Any] = {**options}
         for name in fields.keys() - DecideOptions.__annotations__.keys():
             raise UsageError.unknown("option", name, DecideOptions.__annotations__)
@@ -148,13 +156,14 @@ class Engine:
             fields["trade_off"] = CROWD * fields.pop("anonymity_price")
         if "at_least" in fields:
             fields["limits"] = replace(terms.limits, k=fields.pop("at_least"))
-        never, ask = (self._named(fields.pop(each, ())) for each in ("never", "ask"))
+        never, ask = (self._named(fields.pop(each, ()), model) for each in ("never", "ask"))
         return replace(terms, excluded=terms.excluded | never, ask=terms.ask | ask, **fields)
 
-    def _named(self, names: Iterable[str]) -> frozenset[str]:
-        """The names as they are in the model; UsageError for one that no model has."""
-        every = {each.name for each in self._world.attributes}
+    def _named(self, names: Iterable[str], model: Model) -> frozenset[str]:
+        """What a model calls these facts of the world; UsageError for one that is not there."""
+        every = {each.name: (each.scope, each.concept) for each in self._world.attributes}
         wanted = frozenset(names)
-        for name in sorted(wanted - every):
+        for name in sorted(wanted - every.keys()):
             raise UsageError.unknown("fact", name, every)
-        return wanted
+        facts = {every[name] for name in wanted}
+        return frozenset(e.name for e in model.attributes if (e.scope, e.concept) in facts)

@@ -151,11 +151,8 @@ def people_left(knowledge: Knowledge, model: Model, cache: Cache | None = None) 
     pairs = [(model.index(name), code) for name, code in knowledge.codes]
     if knowledge.inexpressible:
         return 0
-    return cache.get(
-        model,
-        (people_left, knowledge.codes),
-        lambda: round(cache.anonymity_set(model, pairs).people),
-    )
+    key = people_left, knowledge.codes
+    return cache.get(model, key, lambda: round(cache.anonymity_set(model, pairs).people))
 
 
 def inferred(

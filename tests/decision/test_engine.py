@@ -11,6 +11,7 @@ from agent.decision.cache import SIZES, Cache, Recent
 from agent.decision.engine import Engine
 from agent.decision.values import Topics
 from agent.errors import ReticentError, UsageError
+from policy.read import preset, read
 from tests.model.examples import small_model
 
 TEXT, SITE = "nursing jobs without night shifts", "search.example"
@@ -53,6 +54,21 @@ def test_a_text_is_read_as_topics(engine: Engine) -> None:
         assert found.topics == tuple((each.query, each.probability) for each in decision.readings)
         assert found.understood == (decision.read_as is not None)
         assert found.model == decision.model
+
+
+def test_a_policy_names_the_model_that_decides(engine: Engine) -> None:
+    """As if that had been opened alone, whatever the world calls a fact."""
+    text = "which editor for rust"
+    rules = '[[rule]]\nrecipient = "search.example"\npopulation = "{}"\n'
+    policy, knows = read(rules.format("so2017"), "test", preset), {"sex": "female"}
+    alone = agent.open("so2017").decide(text, SITE, policy=policy, knows=knows, never=["gender"])
+    routed = engine.decide(text, SITE, policy=policy, knows=knows, never=["sex", "diet"])
+    assert routed == alone
+    assert routed.model == "so2017"
+    assert "gender" not in routed.share
+    assert engine.decide(text, "other.example", policy=policy).model == "everyday"
+    with pytest.raises(UsageError):
+        engine.decide(text, SITE, policy=read(rules.format("none"), "test", preset))
 
 
 def test_what_cannot_be_is_refused(engine: Engine) -> None:
