@@ -33,7 +33,7 @@ from agent.model.attributes import UNSPECIFIED
 from agent.wire.decide import Answer, Ask, Draft, DraftedFact, Tell, Told
 from agent.words.decisions import headline
 from agent.words.figures import alike
-from agent.words.titles import WHY_NOTHING, about, breaks, phrase, plain, titled, value_title
+from agent.words.titles import WHY_NOTHING, about, phrase, plain, the_limit, titled, value_title
 from policy.hosts import host_of
 
 LASTS = timedelta(minutes=10)
@@ -134,7 +134,7 @@ def _without(names: AbstractSet[str], considered: Considered) -> Considered:
     situation, decision, all_values, _ = considered
     changed = weigh(decision, situation, drop=names).changed
     if changed.breaks is not None:
-        raise RefusedError("conflict", breaks(changed.breaks), AGAIN)
+        raise RefusedError("conflict", f"breaks {the_limit(changed.breaks)}", AGAIN)
     values = {name: value for name, value in all_values.items() if name not in names}
     pending = decision.pending
     if pending is not None:  # by name alone: once a line is sent, nothing shows these figures

@@ -40,14 +40,16 @@ class Limits:
     """Hard limits, by their keys in a policy: no set that breaks one is disclosed (DESIGN.md 2.4).
 
     ``k``: how many people at least must look alike, but for a share ``violations`` of the people
-    over all that a recipient is told; ``risk``: the largest expected success of a single guess,
-    above 0 to 1; ``attributes_per_request``: the most attributes of one answer;
+    over all that a recipient is told; ``people``: the setting that ``k`` is at least where the
+    model counts real people, None elsewhere; ``risk``: the largest expected success of a single
+    guess, above 0 to 1; ``attributes_per_request``: the most attributes of one answer;
     ``new_facts_per_week``: the most facts that a recipient learns within seven days; ``protect``:
     for "me", a recipient learns nothing new once k or risk would fail for the user's own class
     (2.6).
     """
 
     k: int | None = None
+    people: int | None = None
     violations: float = 0.0
     risk: float | None = None
     attributes_per_request: int | None = None
@@ -65,7 +67,7 @@ class Limits:
         _one_of("protect", self.protect, get_args(Protect))
 
 
-LIMITS = {each.name for each in fields(Limits)}
+LIMITS = {each.name for each in fields(Limits)} - {"people"}  # which joins k
 TERMS = {"mode", "horizon", "nothing", "unknown_queries", "memory"}
 PRICE = float(DEFAULTS["anonymity_price"])  # in bits, where nothing says another
 
@@ -225,7 +227,8 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     limits = Limits(**{key: values[key] for key in values.keys() & LIMITS})
     if model.population.weights is not None and "people" in values:
         violations = min(FEW_PEOPLE, values.get("violations", FEW_PEOPLE))
-        limits = replace(limits, k=max(values["people"], limits.k or 1), violations=violations)
+        people = values["people"]
+        limits = replace(limits, k=max(people, limits.k or 1), people=people, violations=violations)
     able = (each for each in model.attributes if each.words and not each.sensitivity)
     worded = frozenset(each.name for each in able if ruling.carry == "words")
     return Terms(
@@ -337,6 +340,7 @@ def prepare(context: Context) -> Prepared:
         metric_k=terms.metric_k,
         guards=guards,
         k=limits.k,
+        k_key="people" if terms.limits.k == terms.limits.people else "k",
         max_violations=budget,
         max_risk=limits.risk,
         most=limits.attributes_per_request,

@@ -143,6 +143,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         metric=terms.metric,
         metric_k=terms.metric_k,
         trade_off=terms.trade_off,
+        fewest=prepared.settings.k or 0,
         among=counted_among(model),
     )
     if code in ("blocked", "unknown query"):  # without a look at what would help
@@ -155,10 +156,8 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         objective.survey(result.mask)
         looked_at = accounted(prepared)
     outcomes = tuple(_outcome(prepared, choice, index) for index in looked_at)
-    pending = None
-    if waiting:
-        order = (*result.order, *choice.pending)
-        pending = figures_of(objective, result.mask | waiting, prepared, order)
+    order = (*result.order, *choice.pending)
+    pending = figures_of(objective, result.mask | waiting, prepared, order) if waiting else None
     proven = result.bound is not None and anonymity_set.people > 0  # of nobody, nothing is
     return structs.replace(
         shared,

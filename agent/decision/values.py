@@ -277,7 +277,8 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     grew with the set; ``proof``: what is proven of the set; ``bound``: on the optimum, in bits, and
     ``certified``: the share of the optimum that is certain, both None without a proof.
 
-    ``among``: the people who are counted, None where nothing was weighed, as for language and
+    ``fewest``: how many people at least must look alike, 0 for no limit. ``among``: the people who
+    are counted, None where nothing was weighed, as for language and
     country. ``rules``: settings as "key = value", by the rule of the policy that made them;
     ``stale_rules``: the policy file has mistakes, so that the rules before it decided.
     """
@@ -297,6 +298,7 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     metric: str = ""
     metric_k: int = 0
     trade_off: float = 0.0
+    fewest: int = 0
     evaluations: int = 0
     violations: int = 0
     proof: str = "none"

@@ -25,7 +25,7 @@ from agent.tradeoff.tables import (
 )
 from agent.tradeoff.utility import Function, Utility
 
-Limit = Literal["attributes_per_request", "new_facts_per_week", "risk", "k"]
+Limit = Literal["attributes_per_request", "new_facts_per_week", "risk", "k", "people"]
 MANY = 3  # attributes; sets of fewer are as soon evaluated as bounded
 FIRST_FEW = (0, 4, 8, 16)  # attributes that are priced together to rule a large set out
 
@@ -37,9 +37,9 @@ class Settings:
     ``candidates``: mask of the attributes that may be disclosed; ``trade_off``: lambda, bits
     per unit of ``metric``; ``sensitivity``: bits, one per attribute; ``guards``: (attribute,
     weight) pairs; ``metric_k``: the k of the metric k-anonymity. Hard limits: ``k`` people with
-    a tolerated share ``max_violations`` of people in smaller classes; ``max_risk``, the expected
-    success of one guess; ``most`` >= 0 attributes in a set, and ``most_new`` >= 0 person
-    attributes in it that the recipient does not hold.
+    a tolerated share ``max_violations`` of people in smaller classes, a limit of the name
+    ``k_key``; ``max_risk``, the expected success of one guess; ``most`` >= 0 attributes in a set,
+    and ``most_new`` >= 0 person attributes in it that the recipient does not hold.
     """
 
     candidates: int
@@ -49,6 +49,7 @@ class Settings:
     metric_k: int = 100
     guards: tuple[tuple[int, float], ...] = ()
     k: int | None = None
+    k_key: Literal["k", "people"] = "k"
     max_violations: float = 0.0
     max_risk: float | None = None
     most: int | None = None
@@ -207,9 +208,11 @@ class DisclosureObjective(Objective):
             self._limits.append(("risk", "maxprob", 1, settings.max_risk))
         if settings.k is not None and people.sampled and not settings.max_violations:
             # That nobody's class is too small, the worst one tells for every k at once.
-            self._limits.append(("k", "worst", 1, (1 + 1e-12) / settings.k))
+            self._limits.append((settings.k_key, "worst", 1, (1 + 1e-12) / settings.k))
         elif settings.k is not None:
-            self._limits.append(("k", "k-anonymity", settings.k, settings.max_violations))
+            self._limits.append(
+                (settings.k_key, "k-anonymity", settings.k, settings.max_violations)
+            )
         self._measures: list[tuple[Measure, int]] = [(settings.metric, settings.metric_k)]
         self._measures += [(measure, k) for _, measure, k, _ in self._limits]
         special = people.closed or settings.guards or settings.candidates & ~people.persons

@@ -20,7 +20,7 @@ from agent.words.figures import (
     useful,
 )
 from agent.words.layout import Column, facts, numeric, paragraph, table, wide
-from agent.words.titles import REASONS, WHY_NOTHING, Titles, breaks, quoted, read_as, titled, why
+from agent.words.titles import REASONS, WHY_NOTHING, Titles, quoted, read_as, the_limit, titled, why
 
 COLUMNS = (wide("fact"), Column("sent"), numeric("gain"), numeric("cost"), wide("why", 24))
 FIGURES = "gain and cost: bits that a fact adds to the rest of the set, or would add"
@@ -89,7 +89,7 @@ def explanation(decision: Decision, *, every: bool = False) -> tuple[str, ...]:
     cells = []
     for each in rows[:most]:
         gain, cost = bits(each.gain_bits, signed=True), bits(each.cost_bits)
-        because = why(each.reason, each.rule, each.limit)
+        because = why(each.reason, each.rule, each.limit, decision.fewest)
         cells.append((each.title, "yes" if each.disclosed else "-", gain, cost, because))
     legend = f"{FIGURES}."
     if len(rows) > most:
@@ -131,7 +131,7 @@ def difference(
     remain = alike(other.people_left, chosen.people, among)
     if "as before" not in remain:
         remain += ", as before" if before == after else f", instead of {before}"
-    broken = f"; this {breaks(other.breaks)}" if other.breaks else ""
+    broken = f"; this breaks {the_limit(other.breaks)}" if other.breaks else ""
     return f"{change}: {helps}; {remain}{broken}."
 
 
@@ -173,7 +173,8 @@ def _why_nothing(decision: Decision) -> str:
         return "nothing in the set for every request may be sent now"
     limits = [each.limit for each in tried if each.limit and each.net_bits > 0]
     if limits:
-        return f"what would help enough would break the limit {listed(dict.fromkeys(limits))}"
+        which = listed(the_limit(each, decision.fewest) for each in dict.fromkeys(limits))
+        return f"what would help enough would break {which}"
     return f"nothing helps enough{' in the long run' if decision.mode == 'planned' else ''}"
 
 
@@ -195,8 +196,7 @@ def _helps(decision: Decision) -> Iterator[tuple[str, str]]:
 
 
 def _pending(decision: Decision) -> Iterator[tuple[str, str]]:
-    if decision.pending is not None:
-        more = decision.pending
+    if (more := decision.pending) is not None:
         gain = more.utility - decision.figures.utility
         names = listed(titled(decision.waiting, decision.titles))
         yield "waits for you", f"{names}: {brought(gain, more.people_left, expected=True)}"

@@ -365,11 +365,7 @@ def dialog_asks(review: Review, titles: Titles) -> str:
         names=review.names[:DIALOG_NAMES],
         families=[],
     )
-    return asks(safe, _safe_titles(review, titles))
-
-
-def _safe_titles(review: Review, titles: Titles) -> dict[str, str]:
-    return {name: _plain(titles.get(name, name)) for name in review.names[:DIALOG_NAMES]}
+    return asks(safe, {name: _plain(titles.get(name, name)) for name in safe.names})
 
 
 def _plain(text: str) -> str:

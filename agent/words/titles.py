@@ -92,6 +92,7 @@ RULED: Mapping[str, str] = {  # the same after its title, as a sentence
 }
 LIMITS: Mapping[str, str] = {
     "k": "fewer people would look like you than you allow",
+    "people": "fewer people would look like you than you allow",
     "risk": "a guess at who you are would be right more often than you allow",
     "attributes_per_request": "more facts would be sent at once than you allow",
     "new_facts_per_week": "more new facts would be sent in a week than you allow",
@@ -104,17 +105,22 @@ PROOFS: Mapping[str, str] = {
 }
 
 
-def why(reason: str, rule: str | None = None, limit: str | None = None) -> str:
-    """Say why an attribute is sent or not, with the limit or the rule behind it."""
+def why(reason: str, rule: str | None = None, limit: str | None = None, fewest: int = 0) -> str:
+    """Say why an attribute is sent or not, with the limit or the rule behind it.
+
+    ``fewest``: how many people at least must look alike.
+    """
     text = REASONS.get(reason) or WHY_NOTHING.get(reason, reason)  # type: ignore[call-overload]  # any text
     if limit:
-        return f"{text}: {limit}"
+        return f"would break {the_limit(limit, fewest)}"
     return f"{text} (rule: {rule})" if rule and reason in BY_RULE else str(text)
 
 
-def breaks(limit: str) -> str:
-    """Say which limit a set breaks, and what that means."""
-    return f"breaks the limit {limit}: {LIMITS[limit]}" if limit in LIMITS else f"breaks {limit}"
+def the_limit(limit: str, fewest: int = 0) -> str:
+    """Name a limit, and say what breaking it means; ``fewest``: as of `why`."""
+    if fewest and limit in ("k", "people"):
+        return f"the limit {limit}: fewer than {fewest:,} people would look like you"
+    return f"the limit {limit}: {LIMITS[limit]}" if limit in LIMITS else limit
 
 
 def write_policy(path: object) -> str:
@@ -206,8 +212,7 @@ def in_order(values: Iterable[str]) -> list[str]:
         named.sort(key=scale.index)
     elif all(ranges):
         named.sort(key=_low)
-    first = [each for each in every if each == UNSPECIFIED]
-    return [*first, *named, *filter(_other, every)]
+    return [*(each for each in every if each == UNSPECIFIED), *named, *filter(_other, every)]
 
 
 def _low(value: str) -> float:

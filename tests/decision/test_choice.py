@@ -125,6 +125,9 @@ def test_a_limit_holds_for_the_whole_plan() -> None:
     hobby = of(decision, "hobby")
     assert decision.disclosed == ("region",)
     assert (hobby.reason, hobby.limit) == ("would break a limit", "k")
+    assert decision.fewest == PEOPLE // 3
+    limits = Limits(k=PEOPLE // 3, people=PEOPLE // 3)  # as where real people are counted
+    assert of(planned("music", BOTH, limits=limits), "hobby").limit == "people"
     capped = planned("music", BOTH, limits=Limits(new_facts_per_week=1))
     assert capped.disclosed == ("hobby",)  # which this request pays for, the other one comes later
     assert of(capped, "region").limit == "new_facts_per_week"

@@ -64,6 +64,7 @@ def test_people_are_for_models_that_count_them() -> None:
         for model, expected in ((MODEL, counted), (replace(MODEL, tables=weighted), estimated)):
             limits = terms_under(ruled(text), model).limits
             assert (limits.k, limits.violations) == expected
+            assert limits.people == (500 if "people" in text and model is not MODEL else None)
 
 
 @given(documents(), requests(), st.randoms(use_true_random=False))

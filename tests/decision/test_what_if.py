@@ -124,7 +124,8 @@ def test_nobodys_values_are_looked_at(world: World, change: Change) -> None:
 def test_the_limit_that_a_set_breaks_is_named() -> None:
     """By its key in a policy."""
     for limits, add, broken in (
-        (Limits(k=10), ("age", "region"), "k"),
+        (Limits(k=10, people=9), ("age", "region"), "k"),
+        (Limits(k=10, people=10), ("age", "region"), "people"),
         (Limits(risk=0.1), ("age", "region"), "risk"),
         (Limits(attributes_per_request=1), ("age", "region"), "attributes_per_request"),
         (Limits(new_facts_per_week=1), ("age", "region"), "new_facts_per_week"),

@@ -32,7 +32,7 @@ from agent.wire.state import Changed, Entry, Implied, ModelStatus, Recipient, Va
 from agent.words import decisions, figures, notices, titles
 from agent.words.decisions import difference, lines, proven
 from agent.words.figures import alike, bits, number, people
-from agent.words.titles import about, breaks
+from agent.words.titles import about, the_limit
 from tests.worlds.messages import OPEN, POLICY, SHOP, review
 
 FILE = Path(__file__).with_name("sentences.txt")
@@ -76,6 +76,7 @@ DECISION = Decision(
     evaluations=7,
     among=CountedAmong(people="people", count=60, estimated=True),
 )
+REFUSED = replace(REGION, reason="would break a limit", limit="people")
 SILENT = replace(DECISION, disclosed=(), figures=replace(FIGURES, people_left=60.0))
 SENT = Entry(
     number=3,
@@ -131,13 +132,14 @@ def numbers() -> Iterator[str]:
     yield from (figures.measured(each, "maxprob") for each in (0, 5e-5))
     yield figures.added_risk(1 / 816_123, "maxprob")
     yield titles.why("would break a limit", None, "k")
+    yield titles.why("would break a limit", None, "people", 1400)
     yield from (
         titles.why("never", "shops"),
         titles.why("worth it", "shops"),
         titles.why("blocked"),
         titles.why("new"),
     )
-    yield from (breaks("k"), breaks("other"), titles.write_policy("a.toml"))
+    yield from (the_limit("k"), the_limit("other"), titles.write_policy("a.toml"))
 
 
 def facts_in_words() -> Iterator[str]:
@@ -180,7 +182,7 @@ def verdicts() -> Iterator[str]:
         *(replace(SILENT, code="unknown query"), replace(held, code="recognised")),
         *(replace(SILENT, outcomes=()), waits(asks, "a", "b")),
         replace(SILENT, outcomes=(replace(OUT, reason="not set"),)),
-        replace(SILENT, outcomes=(replace(REGION, reason="would break a limit", limit="k"),)),
+        *(replace(replace(SILENT, outcomes=(REFUSED,)), fewest=each) for each in (0, 700)),
         *(replace(SILENT, mode="planned"), replace(SILENT, mode="standing"), SILENT),
     ):
         yield decisions.headline(decision)
