@@ -230,8 +230,8 @@ class ReviewApp(BaseApp):
     async def on_event(self, event: events.Event) -> None:
         """Note that somebody is there, and drop what was typed for the passphrase.
 
-        Another terminal may have opened the vault while somebody typed here: what they go on
-        typing, up to Enter or a pause, is no command.
+        Another terminal may have opened the vault while somebody typed here, or they took the cover
+        for its lock: what they go on typing, up to Enter or a pause, is no command.
         """
         now = monotonic()
         typed = isinstance(event, events.Key | events.Paste)
@@ -241,6 +241,8 @@ class ReviewApp(BaseApp):
         if typed and now < self._quiet_at and key not in GLOBAL:
             self._quiet_at = 0.0 if key == "enter" else now + QUIET
         else:
+            if key not in ("", "enter", *GLOBAL) and isinstance(self.screen, Cover):
+                self._quiet_at = now + QUIET
             await super().on_event(event)
 
     def on_notify(self, event: Notify) -> None:

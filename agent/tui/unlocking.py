@@ -33,9 +33,10 @@ class Cover(ModalScreen[None]):
         yield Static("Hidden while nobody is here.\nPress any key.", id="covered")
 
     def on_key(self, event: events.Key | events.MouseDown) -> None:
-        """Show what is below, and let the key do nothing else."""
+        """Show what is below; neither this key nor one typed right after it does anything else."""
         event.stop()
-        self.dismiss()
+        if self.is_current:
+            self.dismiss()
 
     on_mouse_down = on_key
 

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 import pytest
 from msgspec import Struct, to_builtins
 from rich.console import Console
+from textual import events
 from textual.content import Content
 from textual.style import Style
 from textual.widgets import Button, Input, OptionList, Static
@@ -140,14 +141,20 @@ async def test_nobody_there_hides_everything_and_the_key_that_uncovers_does_noth
         for words in (".example", "Requests"):
             assert words not in shown.text()
     async with daemon.shown() as shown:
-        for way in ("key", "mouse"):
+        for way in ("key", "keys", "mouse"):
             await shown.pilot.press("question_mark")
             await comes(shown, Help)
             shown.app.cover()
             await comes(shown, Cover)
             assert "Escape goes back" not in shown.text()
-            await (shown.pilot.press("q") if way == "key" else shown.pilot.click(offset=(1, 0)))
+            if way == "mouse":
+                cover = shown.app.screen
+                for _ in range(2):  # before the screen changes
+                    cover.post_message(events.MouseDown(cover, 1, 0, 0, 0, 1, False, False, False))
+            else:
+                await shown.pilot.press(*(TYPED if way == "keys" else "q"), "enter")
             await comes(shown, Help)
+            await shown.pilot.pause()
             await shown.pilot.press("escape")
             await comes(shown, RequestsScreen)
 
@@ -301,7 +308,7 @@ async def test_all_screens_are_cleared_shown_or_not(
         await comes(shown, Cover)
         await shown.settled()
         assert not words(shown.app) & shown_then
-        await shown.pilot.press("x")
+        await shown.pilot.press("x", "enter")
         await visited(shown)
         assert not words(shown.app) & shown_then
         assert shown.app.masked
