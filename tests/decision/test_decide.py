@@ -181,15 +181,14 @@ ROUNDING = 1e-9
 ANY_NAME = st.sampled_from(NAMES)
 
 
-def open_names(decision: Decision) -> set[str]:
-    return {each.name for each in decision.outcomes if each.gain_bits is not None}
-
-
 @given(worlds(), ANY_NAME)
 def test_never_is_never(world: World, name: str) -> None:
     """It takes one candidate away and adds none; neither an answer nor a question names it."""
     before, after = world.decided(), world.under(excluded=world.terms.excluded | {name}).decided()
-    assert open_names(after) == open_names(before) - {name}
+    open_, rest = (
+        {n.name for n in each.outcomes if n.gain_bits is not None} for each in (before, after)
+    )
+    assert rest == open_ - {name}
     assert name not in {*after.disclosed, *after.waiting}
     guarded = name in dict(world.terms.guards)
     (reason,) = (each.reason for each in after.outcomes if each.name == name)
