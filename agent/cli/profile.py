@@ -20,7 +20,7 @@ from agent.daemon.locale import LOCALE
 from agent.decision.decide import counted_among
 from agent.decision.knowledge import Knowledge, people_left
 from agent.decision.topics import Judgements
-from agent.decision.values import Fact, country_of
+from agent.decision.values import Fact
 from agent.errors import UsageError
 from agent.files import create_private, read_bytes
 from agent.model.file import SUFFIX, read, shipped_model
@@ -29,7 +29,7 @@ from agent.model.world import in_country, world_of
 from agent.paths import paths
 from agent.vault.profile import values_of
 from agent.wire.client import Client
-from agent.wire.state import Changed, ModelStatus, ProfileChange
+from agent.wire.state import Changed, ModelStatus, ProfileChange, ProfileFacts
 from agent.words.figures import counted, listed, people, proviso
 from agent.words.notices import MOST_NAMED, also, outdated
 from agent.words.titles import Titles, titled, value_title
@@ -65,8 +65,8 @@ def profile() -> None:
 def show(*, reveal: bool) -> Output:
     """Show your facts by family, with masked values, and what each helps with."""
     with door() as client:
-        own: list[Fact] = client.call("profile").facts
-        models = _models(client, country_of(own))
+        answer: ProfileFacts = client.call("profile")
+        own, models = answer.facts, _models(client, answer.country)
     if not reveal:
         own = [msgspec.structs.replace(each, value=MASK, words=None, short=None) for each in own]
     world, described = models[0], _described(own, models)

@@ -1,7 +1,6 @@
 """Questions about the user's facts, the most useful first, and the places that answers name."""
 
 import os
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
@@ -14,6 +13,7 @@ from agent.decision.cache import Cache
 from agent.errors import UsageError
 from agent.model.model import Concepts, Kind, Model
 from agent.tradeoff.utility import Utility
+from agent.wire.state import locale_country
 from agent.words.titles import NONE, UNSPECIFIED, concerns, in_order, value_title
 from policy.families import use_of
 
@@ -276,7 +276,5 @@ def understood(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 def country_of_locale() -> Facts:
     """The country of the locale in the environment, if it names one: as the fact that it is."""
-    names = (os.environ.get(each) for each in ("LC_ALL", "LC_MESSAGES", "LANG"))
-    found = re.match(r"[a-z]{2,3}_([A-Z]{2})(?![A-Za-z])", next(filter(None, names), ""))
-    code = found[1].lower() if found else ""
+    code = locale_country(os.environ)
     return {COUNTRY: code} if code in LOCALE.person_codes[COUNTRY] else {}

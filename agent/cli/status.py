@@ -53,6 +53,7 @@ def status_text(status: Status) -> str:
         ("policy", _policy(policy, vault=status.vault)),
         *(("problem", each) for each in policy.problems),
         *(("model", model_line(each)) for each in status.models),
+        *((("people", status.people),) if status.people else ()),
         ("waits for you", waiting if status.waiting else "nothing"),
         ("daemon", f"{daemon}{moment(status.started_at)}"),
     ]

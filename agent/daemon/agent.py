@@ -1,7 +1,8 @@
 """The agent: everything that lives as long as the daemon."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import os
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ from agent.daemon.model_registry import ModelRegistry, TextReader
 from agent.daemon.policy_file import PolicyFile
 from agent.daemon.request_log import OfferedDraft, Rates, SilentRequests, Sources
 from agent.decision.cache import Cache
-from agent.decision.values import country_of
+from agent.decision.values import Fact, country_of
 from agent.errors import LockedError, ReplacedVaultError, UsageError, VaultError
 from agent.model.model import Concepts, Model
 from agent.paths import Paths
@@ -24,7 +25,7 @@ from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
 from agent.wire.decide import Answer, Ask
-from agent.wire.state import Entry, ModelStatus
+from agent.wire.state import Entry, ModelStatus, locale_country
 from policy.hosts import host_of, load_suffixes
 
 T = TypeVar("T")
@@ -227,7 +228,7 @@ class Agent:
 
         ``vault``: None while it is locked; of its user's country people are counted.
         """
-        self.registry.count_in("" if vault is None else country_of(vault.profile.facts))
+        self.registry.count_in("" if vault is None else self.country(vault.profile.facts))
         models = self.known_models(now)
         if self.reader.corrections is not None:
             self.reader.corrections.use(models)
@@ -237,6 +238,11 @@ class Agent:
             names = frozenset(each.name for m in models for each in m.attributes[m.persons :])
             with suppress(VaultError):  # what cannot be kept now is no reason to end
                 self.sources.opened(vault.items, names)
+
+    def country(self, facts: Iterable[Fact]) -> str:
+        """Where somebody with these facts lives, by default in the country of the locale."""
+        code = country_of(facts, locale_country(os.environ))
+        return code if code in LOCALE.person_codes["country"] else ""
 
     def lock(self) -> None:
         """Close the vault, if it is open; also where something cannot be written any more.

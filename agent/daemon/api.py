@@ -147,6 +147,7 @@ def status(now: datetime, agent: Agent) -> Status:
         lock_after_minutes=agent.rules.active.daemon.lock_after_minutes,
         policy=policy,
         models=models,
+        people=next((e.stands_for for e in agent.usable_models(now) if vault is not None), None),
         waiting=len(waiting),
         raised=sum(each.raised or each.kind != "ask" for each in waiting),
         entries=None if vault is None else vault.ledger.count,

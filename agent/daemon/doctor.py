@@ -209,12 +209,16 @@ def check_models(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterat
 
 
 def check_vault(here: Machine) -> Iterator[Finding]:
-    """Yield what is wrong with the vault, and whether something tells how old it should be."""
+    """Yield what is wrong with the vault, which copies lie there, and what tells its age."""
     at = vault_files.Location.of(here.paths)
     notice = vault_files.set_aside_notice(at)
     if notice is not None:
         yield bad("vault", *notice)
-    yield from _older(at)
+    unfinished = left_unfinished(at.vault) if at.vault.parent.is_dir() else ()
+    aside = vault_files.vaults_set_aside(at)[:-1]  # the last has the notice
+    for path in (*vault_files.replaced_vaults(at.vault), *aside, *unfinished):
+        what = f"{path} is an older copy; the passphrase and keys of that time still open it"
+        yield warn("vault", what, f"when you no longer need it: rm '{path}'")
     if not os.path.lexists(at.vault):
         vault_files.check_free(at)  # one that was there is missed
         yield warn("vault", "no vault yet", "reticent init")
@@ -239,15 +243,6 @@ def check_vault(here: Machine) -> Iterator[Finding]:
         yield bad("vault", f"key slot {slot.id} is damaged and no longer opens anything", fix)
     if not damaged:
         yield ok("vault", f"{at.vault}, format {FORMAT}: no damage visible without a key")
-
-
-def _older(at: vault_files.Location) -> Iterator[Finding]:
-    """Yield which other copies of a vault lie there: what opened it then opens them now."""
-    unfinished = left_unfinished(at.vault) if at.vault.parent.is_dir() else ()
-    aside = vault_files.vaults_set_aside(at)[:-1]  # the last has the notice
-    for path in (*vault_files.replaced_vaults(at.vault), *aside, *unfinished):
-        what = f"{path} is an older copy; the passphrase and keys of that time still open it"
-        yield warn("vault", what, f"when you no longer need it: rm '{path}'")
 
 
 def check_daemon(here: Machine) -> Iterator[Finding]:

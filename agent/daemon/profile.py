@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agent.daemon.agent import Agent
 from agent.daemon.consent import ALREADY_SENT
-from agent.decision.values import Fact, country_of
+from agent.decision.values import Fact
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Concepts, Meaning, Model
 from agent.vault.profile import Profile, planned, values_of
@@ -36,7 +36,8 @@ def profile(_now: datetime, agent: Agent) -> ProfileFacts:
         facts=[
             replace(each, value=concepts.label(Meaning(each.kind, each.value or UNSPECIFIED))[1])
             for each in vault.profile.facts
-        ]
+        ],
+        country=agent.registry.country,
     )
 
 
@@ -109,7 +110,7 @@ def _keep(agent: Agent, vault: Vault, facts: tuple[Fact, ...]) -> None:
     """
     before = _names(vault.profile, vault.ledger.disclosures.concepts)
     vault.profile.keep(facts)
-    if country_of(facts) != agent.registry.country:
+    if agent.country(facts) != agent.registry.country:
         agent.use_models(vault, agent.clock())
     agent.consent.unset(before - _names(vault.profile, vault.ledger.disclosures.concepts))
 

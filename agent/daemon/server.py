@@ -27,7 +27,6 @@ from agent.wire.base import ASKER, JSON_TYPE, MOST_BYTES, UNATTENDED, Done, Faul
 from agent.wire.client import MEDIA_TYPE
 from agent.wire.decide import Answer, Frame, RelayAnswer
 from agent.wire.routes import QUERY, ROUTES, SEE, Door, Route, fault_of, http_status
-from agent.wire.state import Event
 
 if TYPE_CHECKING:
     from agent.daemon.api import Api
@@ -66,18 +65,12 @@ async def stream(request: web.Request, bus: Bus) -> web.StreamResponse:
             try:
                 while True:
                     event = await reader.next(HEARTBEAT)
-                    await send(b": alive\n\n" if event is None else as_lines(event))
+                    await send(b": alive\n\n" if event is None else event.lines())
             except EndedError as ended:
                 await send(f": {ended}\n\n".encode())
         except (TimeoutError, ConnectionError):
             leave(request)
     return response
-
-
-def as_lines(event: Event) -> bytes:
-    """Encode an event as a message of a stream."""
-    data = msgspec.json.encode(event)
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.number, event.kind.encode(), data)
 
 
 def leave(request: web.Request) -> None:

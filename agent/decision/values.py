@@ -104,13 +104,14 @@ class Fact(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         return f"Fact(id={self.id!r}, kind={self.kind!r}, set_at={self.set_at.isoformat()}, ***)"
 
 
-def country_of(facts: Iterable[Fact]) -> str:
-    """Where somebody with these facts lives, ISO 3166-1 in lower case, "" where none says it.
+def country_of(facts: Iterable[Fact], default: str = "") -> str:
+    """Where somebody with these facts lives, ISO 3166-1 in lower case, "" where nothing says it.
 
-    It decides whose people are counted, and so is an open term (DESIGN.md 2.6).
+    ``default``: where no fact names it, or a state of the US. It decides whose people are counted,
+    and so is an open term (DESIGN.md 2.6).
     """
-    named = (each.value or "" for each in facts if each.kind == "country")
-    return next((each for each in named if re.fullmatch("[a-z]{2}", each)), "")
+    places = {e.value or "" for e in facts if e.kind in ("country", "everyday.place")}
+    return next(filter(re.compile("[a-z]{2}").fullmatch, places), "" if any(places) else default)
 
 
 class Request(Struct, frozen=True, forbid_unknown_fields=True):

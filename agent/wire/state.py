@@ -1,10 +1,11 @@
 """How the daemon is, and what the vault keeps: the ledger, what recipients hold, the profile."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct, field, json
 
 from agent.decision.values import Code, CountedAmong, Fact, Inferred, Reading
 from agent.wire.base import LONGEST_SECRET, Done, Host, Message, Name, Names, Query, Values, masked
@@ -39,6 +40,13 @@ class Finding(Struct, frozen=True):
     state: Literal["ok", "warn", "bad"]
     what: str
     fix: str = ""
+
+
+def locale_country(environment: Mapping[str, str]) -> str:
+    """The country of the locale in an environment, in lower case, "" where it names none."""
+    names = map(environment.get, ("LC_ALL", "LC_MESSAGES", "LANG"))
+    named = re.match(r"[a-z]{2,3}_([A-Z]{2})(?![A-Za-z])", next(filter(None, names), ""))
+    return named[1].lower() if named else ""
 
 
 def screen_of(environment: Mapping[str, str]) -> dict[str, str]:
@@ -78,7 +86,8 @@ class ModelStatus(Message, frozen=True, kw_only=True):
 class Status(Message, frozen=True, kw_only=True):
     """How the daemon is; ``vault``: whether there is one; figures of a locked vault are null.
 
-    ``waiting``: how much waits for the user; ``raised``: of how much of that they are notified.
+    ``people``: whom the world counts, in which country; ``waiting``: how much waits for the user;
+    ``raised``: of how much of that they are notified.
     ``notice``: what happened to the vault while it was open and what to do, until that is repaired.
     """
 
@@ -90,6 +99,7 @@ class Status(Message, frozen=True, kw_only=True):
     lock_after_minutes: float
     policy: PolicyStatus
     models: list[ModelStatus]
+    people: str | None = None
     waiting: int
     raised: int = 0
     entries: int | None
@@ -153,6 +163,11 @@ class Event(Message, frozen=True, kw_only=True):
     kind: EventKind
     at: datetime
     id: int | None = None
+
+    def lines(self) -> bytes:
+        """Encode it as a message of a stream."""
+        data = json.encode(self)
+        return b"id: %d\nevent: %s\ndata: %s\n\n" % (self.number, self.kind.encode(), data)
 
 
 class Entry(Message, frozen=True, kw_only=True):
@@ -246,9 +261,13 @@ class Corrected(Done, frozen=True, kw_only=True):
 
 
 class ProfileFacts(Message, frozen=True, kw_only=True):
-    """The user's facts, ordered by kind; a value is the one that `attributes` lists."""
+    """The user's facts, ordered by kind; a value is the one that `attributes` lists.
+
+    ``country``: where the user lives, by them or by the locale, "" where neither says.
+    """
 
     facts: list[Fact]
+    country: str = ""
 
 
 class ProfileChange(Message, frozen=True, kw_only=True):

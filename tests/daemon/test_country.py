@@ -7,6 +7,7 @@ import pytest
 
 import agent as reticent
 from agent.daemon.agent import Agent
+from agent.daemon.api import status
 from agent.daemon.drafts import draft
 from agent.daemon.handle import handle
 from agent.daemon.locale import LOCALE
@@ -96,6 +97,26 @@ def test_the_people_change_with_the_country() -> None:
     assert agent.registry.country == "de"
     agent.lock()
     assert agent.registry.country == ""
+
+
+@pytest.mark.parametrize("locale", ["de_DE.UTF-8", "fr_FR", "xx_ZZ", "C.UTF-8"])
+@pytest.mark.parametrize("facts", [{}, {"place": "Ohio"}, {"country": "is"}])
+def test_the_locale_says_where_no_fact_does(
+    locale: str, facts: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a vault from before, and again once the country is unset; and the status says so."""
+    monkeypatch.setenv("LC_ALL", locale)
+    by_locale = {"de_DE.UTF-8": "de", "fr_FR": "fr"}.get(locale, "")
+    agent = living_in("")
+    assert agent.registry.country == by_locale
+    change_profile(ProfileChange(set=facts), MONDAY, agent)
+    assert agent.registry.country == facts.get("country", "" if facts else by_locale)
+    change_profile(ProfileChange(unset=[*facts]), MONDAY, agent)
+    assert agent.registry.country == by_locale
+    people = people_of(by_locale)[0] if by_locale else "the US"
+    assert people in str(status(MONDAY, agent).people)
+    agent.lock()
+    assert status(MONDAY, agent).people is None
 
 
 def test_what_two_people_do_not_tell_changes_nothing() -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from agent.daemon import server
 from agent.daemon.events import ENDING, TOO_SLOW
-from agent.daemon.server import RELAYED, Daemon, application, as_lines
+from agent.daemon.server import RELAYED, Daemon, application
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.wire.base import ASKER, Done
 from agent.wire.client import event_data
@@ -226,7 +226,7 @@ def rest(opened: socket.socket) -> bytes:
 @given(event=messages_of(Event))
 def test_what_is_sent_is_what_is_read(event: Event) -> None:
     """By the client that the command line uses, too."""
-    (data,) = event_data(as_lines(event).splitlines(keepends=True))
+    (data,) = event_data(event.lines().splitlines(keepends=True))
     assert msgspec.json.decode(data, type=Event) == event
 
 
