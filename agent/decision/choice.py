@@ -99,8 +99,7 @@ def _standing(prepared: Prepared) -> SelectedSet:
     context, disclosed = prepared.context, prepared.anonymity_set.disclosed
 
     def beforehand() -> Result:
-        unknown = replace(context, knowledge=Knowledge(), reading=NOTHING, stopped=False)
-        nobody = prepare(unknown)
+        nobody = prepare(replace(context, knowledge=Knowledge(), reading=NOTHING, stopped=False))
         return _best(objective_of(nobody, None), nobody).result
 
     key = choice_of, context.request.asked, context.terms
@@ -131,8 +130,7 @@ def _planned(prepared: Prepared) -> SelectedSet:
     def best(mask: int, plan: Plan, options: int) -> tuple[int, ...]:
         held = prepared.anonymity_set.disclosed
         order = uses.best(mask, plan.portfolio.mask & options, objective.feasible, held)
-        requested = options & ~prepared.anonymity_set.persons
-        if not requested:
+        if not (requested := options & ~prepared.anonymity_set.persons):
             return order
         base = mask | union(order)
         more = _search(objective, prepared, base, requested).order
