@@ -125,5 +125,5 @@ def ask(recipient: str, query: str, *, explain: bool, every: bool) -> Output:
             return Output(answer, decision_page(answer, every=every))
         pool = answer.summary.pool if answer.summary and answer.summary.waiting else None
         reviews: list[Review] = client.call("reviews") if pool else []
-        theirs = [each for each in reviews if each.pool == pool]
+        theirs = [each for each in reviews if each.pool == pool and each.query == query]
         return Output(answer, attached_page(answer, theirs, titles_of(client)))

@@ -4,7 +4,7 @@ import pytest
 
 from agent.wire.decide import Ask
 from tests.cli.conftest import Run
-from tests.cli.daemon import EXPLAINED, changed
+from tests.cli.daemon import ANSWER, EXPLAINED, REVIEW, changed
 from tests.wire.fake import FakeDaemon, says
 
 ASK = ("ask", "weather.example", "weather")
@@ -26,3 +26,13 @@ def test_the_nearest_of_the_rest_are_shown_and_all_on_demand(run: Run, fake: Fak
     fake.handlers["explain"] = says(changed(EXPLAINED, outcomes=(*EXPLAINED.outcomes, *many)))
     assert "Add --all to see 7 more facts." in run(*ASK, "--explain").page
     assert "Add --all" not in run(*ASK, "--explain", "--all").page
+
+
+def test_only_what_waits_beside_this_request_is_listed(run: Run, fake: FakeDaemon) -> None:
+    """What another query to the same recipient left waiting is in the list of what waits."""
+    assert ANSWER.summary is not None
+    fake.handlers["decide"] = says(changed(ANSWER, summary=changed(ANSWER.summary, waiting=1)))
+    fake.handlers["reviews"] = says([REVIEW, changed(REVIEW, id=9, query="umbrellas")])
+    page = run(*ASK).page
+    assert "approve 3" in page
+    assert "approve 9" not in page
