@@ -147,7 +147,7 @@ def check_answer(review: Review, word: Word, pool: str) -> None:
     if word.names is not None and not word.names:
         raise UsageError("the answer names no attribute", "leave out names for all of them")
     if word.about == "family" and not review.families:
-        raise UsageError("none of these facts is asked about once", "decide about the facts")
+        raise UsageError("these facts have no family left to settle", "leave out --family")
     if word.disclose not in ("auto", "never") and word.about != "family":
         raise UsageError("what waits is approved or denied", "use auto or never")
     if pool != review.pool or word.recipient not in (None, pool):

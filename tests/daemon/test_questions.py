@@ -103,7 +103,7 @@ def test_a_word_on_a_family_needs_one_that_only_a_preset_asks_about(tmp_path: Pa
     office.request("poe.com", model=model)
     [review] = office.consent.reviews(office.now)
     assert ({*review.names} & {*FAMILY_OF}, review.families) != (set(), [])
-    with pytest.raises(UsageError, match="none of these facts is asked about once"):
+    with pytest.raises(UsageError, match="no family left to settle"):
         office.consent.answer(review.id, Word(disclose="auto", about="family"), office.now)
     office.path.write_text(ANYTHING_GOES)
     [review] = office.consent.reviews(office.now)
