@@ -196,8 +196,9 @@ class SharedKind:
     ``name``, ``title``, ``source``: for people; ``sensitivity``: 1 (would tell anybody) to 5
     (nobody); ``several``: whether a person may hold several values; ``shares``: of the people who
     hold each value, which sum to 1 unless they may hold several; ``parent``: the column or kind on
-    which they depend; ``given``: by its value, the shares where they differ; ``excludes``: by
-    value, others that nobody holds with it.
+    which they depend, or, without ``given``, the kind of whose holders alone they are; ``given``:
+    by its value, the shares where they differ; ``excludes``: by value, others that nobody holds
+    with it.
     """
 
     name: Text
@@ -339,16 +340,18 @@ def shares_of(attributes: Sequence[Attribute], kinds: Sequence[SharedKind]) -> S
     columns, names = columns_of(attributes), [each.name for each in kinds]
     values = {each.name: each.values for each in columns}
     values |= {each.name: (UNSPECIFIED, *each.values) for each in kinds}
+    at_kind = {each.name: names.index(each.parent) for each in kinds if each.parent in names}
     place = {each.name: at for at, each in enumerate(columns)}
     of_kinds = tuple(
         KindShares(
             shares=np.array(each.shares),
             several=each.several,
-            parent=names.index(each.parent) if each.parent in names else None,
-            column=place.get(each.parent or ""),
-            given=None
-            if each.parent is None
-            else np.array([each.given.get(value, each.shares) for value in values[each.parent]]),
+            parent=at_kind.get(each.name) if each.given else None,
+            column=place.get(each.parent or "") if each.given else None,
+            given=np.array([each.given.get(value, each.shares) for value in values[each.parent]])
+            if each.parent and each.given
+            else None,
+            holders=None if each.given else at_kind.get(each.name),
         )
         for each in kinds
     )

@@ -21,6 +21,7 @@ from agent.tradeoff.tables import Kinds
 LEAST_SHARE, MOST_SHARE = 1e-4, 0.5  # of people who hold a value, by rows of other people
 UNITS = 1.0, 20.0  # judged bits that a bit of rows is worth, at the least and at the most
 COUNTRY = "country"  # the concept
+HOLDERS = {"so2017": "programming"}  # the kind of facts that all have whom a model asked
 # Columns whose facts are taken to go together everywhere as they do where they were counted: sex,
 # age, partner, children, household, work and its hours, student, home, health.
 EVERYWHERE = {"age", "sex", "partner", "children", "household", "work_status", "study_now"}
@@ -36,7 +37,8 @@ def world_of(models: Sequence[Model]) -> Model:
     Its people are those of the first model that has kinds, or else of the one whose people are
     most. What another model knows of a person is an attribute of that one where they share its
     concept; else it counts by the shares of that model's own rows, at most one half, since these
-    are other people. Its queries stand behind those of the models before. Source: DESIGN.md 2.8.
+    are other people: of the holders of a kind of facts, where HOLDERS has one. Its queries stand
+    behind those of the models before. Source: DESIGN.md 2.8.
     """
     with_kinds = (each for each in models if each.kinds)
     base = next(with_kinds, max(models, key=lambda each: each.people))
@@ -55,7 +57,7 @@ def world_of(models: Sequence[Model]) -> Model:
             new = replace(each, name=name, refines=None, implies={})
             if each.scope == "person":
                 persons.append(replace(new, shared=name))
-                kinds += (_kind(name, at, model),)
+                kinds += (replace(_kind(name, at, model), parent=HOLDERS.get(model.id)),)
             else:
                 requests.append(new)
                 habits.append(_habits(at, model, base.population.rows))

@@ -24,7 +24,8 @@ class Agreement:
     """Rho: how probably another person who is alike in the columns holds the same other facts.
 
     Sets are masks over all attributes. A value is drawn under the parent's where that is disclosed
-    or in the set: that of the first attribute of its kind, disclosed ones before others.
+    or in the set: that of the first attribute of its kind, disclosed ones before others. That
+    somebody has a fact of a kind whose holders alone were asked of others counts once for these.
     """
 
     def __init__(
@@ -57,6 +58,8 @@ class Agreement:
             each: self._codes.get(kind.parent, certain.get(kind.column, 0))
             for each, kind in self._of.items()
         }
+        # By kind, how probably anybody has some fact of it: no less than the commonest.
+        self._holding = [float(each.under[0].agreement.max()) for each in shares.kinds]
         self.column = {
             each: kind.column
             for each, kind in self._of.items()
@@ -129,6 +132,8 @@ class Agreement:
                 below[first[parent]].append(each)
         inner = {*chain.from_iterable(below.values())}
         share = prod(own for each, own in self._agreed.items() if each not in inner)
+        asked = {self._of[each].holders for each in (*new, *self._disclosed)}
+        share *= prod(self._holding[each] for each in asked - {None, *first, *self._codes})
         codes, masses = dict(columns), np.ones(1)
         for each in new:
             if each in inner:

@@ -59,6 +59,7 @@ class KindShares:
     population; None and None where it depends on nothing.
     ``given``: float64, shape (codes of the parent, v), the shares among the people who have each of
     these; row 0, of "unspecified", as overall. A share of 0 there says that nobody can be both.
+    ``holders``: the place of a kind, of whose holders alone the shares are, whatever they hold.
     """
 
     shares: Floats
@@ -66,6 +67,7 @@ class KindShares:
     parent: int | None = None
     column: int | None = None
     given: Floats | None = None
+    holders: int | None = None
 
     @cached_property
     def under(self) -> list[Values]:

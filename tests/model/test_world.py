@@ -24,6 +24,8 @@ from policy.settings import Mode
 from tests.decision.made import NAMES, PERSONS, judged, made_model
 from tests.model.examples import judged_model
 
+PYTHON_JAVA = "int_python", "int_java"
+
 
 def guest(seed: int) -> Model:
     """Return a model that shares the concepts of two facts, and of no others."""
@@ -162,6 +164,22 @@ def test_software_is_decided_among_the_people_of_the_us() -> None:
     assert world.people == world.every[0].people > 2e8
     assert all(each <= MOST_SHARE for kind in world.kinds[-30:] for each in kind.shares)
     assert 1 <= world.members[1].unit <= UNITS[1]
+
+
+def test_that_somebody_programs_counts_once() -> None:
+    """A developer's fact tells it, as a language does; the next such fact adds its share alone."""
+    world, cache = shipped(), Cache()
+
+    def people(*facts: str) -> float:
+        return cache.anonymity_set(world, [(world.index(each), 2) for each in facts]).people
+
+    everybody, kind = people(), next(each for each in world.kinds if each.name == "programming")
+    python, java = (next(k for k in world.kinds if k.name == n).shares[1] for n in PYTHON_JAVA)
+    programs, language = max(kind.shares), kind.shares[1]
+    assert people("int_python") == pytest.approx(everybody * programs * python, rel=1e-3)
+    assert people(*PYTHON_JAVA) == pytest.approx(people("int_python") * java, rel=1e-3)
+    both = people("programming", "int_python")
+    assert both == pytest.approx(everybody * language * python, rel=1e-3)
 
 
 @pytest.mark.parametrize("mode", ["planned", "dynamic"])

@@ -51,6 +51,9 @@ def draws(
             own = row[code - 1] if code else min(filter(None, row), default=0.0)
             chance *= own / sum(row) if own else 0.0
             rho *= agreement(own)
+        held = {shares.attributes[slot] for slot in codes}
+        for place in {kind.holders for kind in kinds.values()} - {None, *held}:
+            rho *= max(agreement(float(each)) for each in shares.kinds[place].shares)
         combinations.append((chance, rho))
     whole = sum(chance for chance, _ in combinations)
     possible = [(chance / whole, rho) for chance, rho in combinations if chance]

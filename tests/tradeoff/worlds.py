@@ -181,6 +181,7 @@ def forests(draw: st.DrawFn, columns: Sequence[int] = (), *, kinds: int = 4) -> 
             parent if parent is not None and parent >= 0 else None,
             parent + len(columns) if parent is not None and parent < 0 else None,
             None if parent is None else np.array(given),
+            draw(st.sampled_from([None, *range(place)])) if columns and parent is None else None,
         )
         found.append(kind)
         slots += [place] * draw(st.integers(1, 1 + several))
