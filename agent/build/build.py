@@ -21,8 +21,8 @@ from agent.model.attributes import Query
 from agent.model.model import Figure, Model, masks_of
 from agent.model.reading import normalise
 from agent.model.tables import gather
+from agent.tradeoff.agreement import pair_people
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.dependence_tree import pair_people
 from agent.tradeoff.tables import pairs, union
 from agent.tradeoff.utility import COST_METRICS, Estimator, Singles
 

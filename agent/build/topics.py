@@ -20,8 +20,8 @@ from agent.errors import UsageError
 from agent.model.attributes import Attribute, Query
 from agent.model.model import Model
 from agent.model.tables import NO_ROWS, Tables, no_singles
+from agent.tradeoff.agreement import pair_people
 from agent.tradeoff.coverage import GRADES, Judged
-from agent.tradeoff.dependence_tree import pair_people
 from agent.tradeoff.tables import Floats, read_only
 
 HELPED = 0.5  # bits; where the best answers differ by more, something personal helps

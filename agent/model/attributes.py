@@ -337,23 +337,21 @@ def hanging_of(attributes: Sequence[Attribute]) -> dict[int, tuple[int, frozense
 
 def shares_of(attributes: Sequence[Attribute], kinds: Sequence[SharedKind]) -> Shares | None:
     """The ``shares`` of a population, from the kinds that count its attributes."""
-    columns, names = columns_of(attributes), [each.name for each in kinds]
-    values = {each.name: each.values for each in columns}
-    values |= {each.name: (UNSPECIFIED, *each.values) for each in kinds}
-    at_kind = {each.name: names.index(each.parent) for each in kinds if each.parent in names}
-    place = {each.name: at for at, each in enumerate(columns)}
+    columns: dict[str | None, int] = {e.name: at for at, e in enumerate(columns_of(attributes))}
+    place: dict[str | None, int] = {each.name: at for at, each in enumerate(kinds)}
+    values = {each.name: each.values for each in attributes if each.scope == "person"}
     of_kinds = tuple(
         KindShares(
             shares=np.array(each.shares),
             several=each.several,
-            parent=at_kind.get(each.name) if each.given else None,
-            column=place.get(each.parent or "") if each.given else None,
+            parent=place.get(each.parent) if each.given else None,
+            column=columns.get(each.parent) if each.given else None,
             given=np.array([each.given.get(value, each.shares) for value in values[each.parent]])
             if each.parent and each.given
             else None,
-            holders=None if each.given else at_kind.get(each.name),
+            holders=None if each.given else place.get(each.parent),
         )
         for each in kinds
     )
-    of = tuple(names.index(each.shared) for each in attributes if each.shared)
-    return Shares(of_kinds, of) if kinds else None
+    of = (place[each.shared] for each in attributes if each.shared)
+    return Shares(of_kinds, (*of,)) if kinds else None

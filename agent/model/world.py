@@ -14,8 +14,8 @@ from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED, SharedKind, columns_of
 from agent.model.model import Member, Model
 from agent.model.tables import NO_ROWS, Tables, no_singles
+from agent.tradeoff.agreement import pair_people
 from agent.tradeoff.coverage import LEFT_OVER, Judged
-from agent.tradeoff.dependence_tree import pair_people
 from agent.tradeoff.tables import Kinds
 
 LEAST_SHARE, MOST_SHARE = 1e-4, 0.5  # of people who hold a value, by rows of other people

@@ -8,8 +8,7 @@ from operator import or_
 
 import numpy as np
 
-from agent.tradeoff.agreement import BATCH, Agreement
-from agent.tradeoff.dependence_tree import ExpectedPeople
+from agent.tradeoff.agreement import BATCH, Agreement, ExpectedPeople
 from agent.tradeoff.grouping import (
     Columns,
     Runs,

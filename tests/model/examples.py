@@ -9,8 +9,8 @@ from agent.model.encoder import encode
 from agent.model.model import Model
 from agent.model.reading import Classifier
 from agent.model.tables import NO_ROWS, gather
+from agent.tradeoff.agreement import pair_people
 from agent.tradeoff.coverage import Judged
-from agent.tradeoff.dependence_tree import pair_people
 from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import Near, Singles
 

@@ -11,7 +11,7 @@ from agent.decision.topics import Judgements
 from agent.errors import UsageError
 from agent.model.file import read, shipped_model
 from agent.model.world import EVERYWHERE, LEAST_SHARE, in_country
-from agent.tradeoff.dependence_tree import pair_people
+from agent.tradeoff.agreement import pair_people
 
 HERE = read(shipped_model())
 THERE = in_country(HERE, "de")

@@ -52,7 +52,8 @@ def draws(
             chance *= own / sum(row) if own else 0.0
             rho *= agreement(own)
         held = {shares.attributes[slot] for slot in codes}
-        for place in {kind.holders for kind in kinds.values()} - {None, *held}:
+        asked = {kind.holders for kind in kinds.values() if kind.holders is not None}
+        for place in asked - held:
             rho *= max(agreement(float(each)) for each in shares.kinds[place].shares)
         combinations.append((chance, rho))
     whole = sum(chance for chance, _ in combinations)

@@ -9,8 +9,8 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 from scipy.integrate import IntegrationWarning
 
+from agent.tradeoff.agreement import DependenceTree, ExpectedPeople
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.dependence_tree import DependenceTree, ExpectedPeople
 from agent.tradeoff.measures import (
     METRICS,
     Alike,
