@@ -126,6 +126,7 @@ def accounted(prepared: Prepared) -> list[int]:
 def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     terms, model = prepared.context.terms, prepared.context.model
     anonymity_set, count = prepared.anonymity_set, round(prepared.anonymity_set.people)
+    before = anonymity_set.identifiability(0, terms.metric, terms.metric_k)
     code: Code = prepared.code
     if terms.nothing or (prepared.reading.query is None and terms.unknown_queries == "nothing"):
         code = "blocked" if terms.nothing else "unknown query"
@@ -133,11 +134,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         code=code,
         request=prepared.context.request,
         model=model.id,
-        figures=Figures(
-            identifiability=anonymity_set.identifiability(0, terms.metric, terms.metric_k),
-            people=count,
-            people_left=float(count),
-        ),
+        figures=Figures(identifiability=before, people=count, people_left=float(count)),
         mode=terms.mode,
         algorithm=terms.algorithm,
         metric=terms.metric,

@@ -228,8 +228,7 @@ def _beyond(names: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
 def _best_sets(model: Model, price: float) -> dict[str, Figures]:
     """The best set for each query, by its text."""
     engine, texts = Engine([model]), [each.text for each in model.queries]
-    decisions = engine.decide_many(texts, anonymity_price=price)
-    return {text: each.figures for text, each in zip(texts, decisions, strict=True)}
+    return {text: engine.decide(text, anonymity_price=price).figures for text in texts}
 
 
 def _kept_bits(
