@@ -14,7 +14,7 @@ from agent.cli.options import ASKED, PATH, QUERY, Commands, Deferred, Output, an
 from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, wide
 from agent.cli.questions import country_of_locale
 from agent.daemon.locale import LOCALE
-from agent.daemon.policy_file import check_guards
+from agent.daemon.policy_file import ActivePolicy, check_guards
 from agent.decision.context import attributes_of, audited, rulebook, topics_of
 from agent.decision.decide import read_by
 from agent.errors import PolicyError, Problem, ReticentError, UsageError, nearest
@@ -27,7 +27,7 @@ from agent.wire.base import MOST_ENTRIES
 from agent.words.figures import counted, listed, sensitivity
 from agent.words.titles import WHY_NOTHING, Titles, quoted, read_as, titled
 from policy.hosts import ANYBODY, KINDS
-from policy.match import GUARDED, Rulebook, Ruling, Verdict, Verdicts, losses, may
+from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
 from policy.read import Remark, load, misspelt
 from policy.rules import SIGN, Layer, Policy, Rule
 from policy.settings import SETTINGS, Value
@@ -143,7 +143,8 @@ def other_populations(policy: Policy, world: Model) -> list[str]:
 
     As the ledger has it; none without a daemon, or while the vault is locked.
     """
-    book, counted_by, now = Rulebook(policy, {}), defaultdict[str, set[str]](set), dict[str, str]()
+    counted_by, now = defaultdict[str, set[str]](set), dict[str, str]()
+    route = ActivePolicy(policy).route
     with suppress(ReticentError), door() as client:
         for after in range(0, client.call("status").entries or 0, MOST_ENTRIES):
             for each in client.call("ledger", after=after, limit=MOST_ENTRIES):
@@ -151,8 +152,7 @@ def other_populations(policy: Policy, world: Model) -> list[str]:
                     counted_by.pop(each.pool, None)
                 elif each.model != LOCALE.id:
                     counted_by[each.pool].add(each.model)
-                    chosen = book.match(each.recipient, "", today()).settings.get("population")
-                    now[each.pool] = world.id if chosen is None else str(chosen.value)
+                    now[each.pool] = route(each.recipient, today())[0] or world.id
     return [
         MOVED.format(pool, listed(sorted(names - {now[pool]})), now[pool])
         for pool, names in counted_by.items()

@@ -158,16 +158,13 @@ class ActivePolicy:
         """What is ruled on a request: as `_match`."""
         self._books: dict[tuple[tuple[str, str], ...], Rulebook] = {}
         self._terms: dict[tuple[int, str, frozenset[str] | None], Terms] = {}
-        rules = () if policy is None else policy.rules
         self._topical = policy is not None and policy.names_topics
-        self._routes = any(
-            "population" in rule.settings or rule.settings.get("carry") == "parameters"
-            for rule in rules
-        )
+        self.route = lru_cache(KEPT)(self._route)
+        """How a recipient is decided: as `_route`."""
         self.limits = repr(
             [
                 (rule.conditions, sorted((key, rule.settings[key]) for key in keys))
-                for rule in rules
+                for rule in (() if policy is None else policy.rules)
                 if (keys := rule.settings.keys() & LIMITING)
             ]
         )
@@ -199,17 +196,21 @@ class ActivePolicy:
         book = next((self.book(part) for part in every if part.id == model), None)
         return None if book is None else book.match(recipient, query, today, self.topics(query))
 
-    def route(self, recipient: str, today: date) -> tuple[str | None, bool]:
+    def _route(self, recipient: str, today: date) -> tuple[str | None, bool]:
         """Name the population of a recipient, None for that of the world of all models in use.
 
-        And say whether the recipient gets parameters in its address, and nothing else. UsageError
-        if it is not a host.
+        It is one for the whole pool: that of the first rule for any host in it, else of one for all
+        recipients. And say whether the recipient gets parameters in its address, and nothing else.
+        UsageError if it is not a host.
         """
-        if self.recipients is None or not self._routes:
+        if self.policy is None or self.recipients is None:
             return None, False
-        ruling = self.recipients.match(recipient, "", today)
-        verdict = ruling.settings.get("population")
-        return None if verdict is None else str(verdict.value), ruling.carry == "parameters"
+        match, pool = partial(self.recipients.match, query="", today=today), self.pool(recipient)
+        named_hosts = (each.host for rule in self.policy.rules for each in rule.recipients)
+        hosts = [each for each in named_hosts if self.pool_of(each) == pool]
+        rulings = (match(e).settings.get("population") for e in (*hosts, *self.hosts_of(pool)))
+        chosen = sorted(filter(None, rulings), key=lambda each: each.rule.lasting)
+        return next((str(e.value) for e in chosen), None), match(recipient).carry == "parameters"
 
     def terms(
         self,
@@ -258,9 +259,9 @@ class ActivePolicy:
         """Remark on each name in the rules that is probably a misspelt attribute."""
         if self.policy is None:
             return ()
-        names = tuple(sorted({each.name for model in models for each in model.attributes}))
-        remarks = misspelt(self.policy, names)
-        return tuple(f"line {each.line}: {each.what} ({each.hint})" for each in remarks)
+        names = {each.name for model in models for each in model.attributes}
+        some = misspelt(self.policy, tuple(sorted(names)))
+        return tuple(f"line {each.line}: {each.what} ({each.hint})" for each in some)
 
 
 class PolicyFile:

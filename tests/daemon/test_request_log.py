@@ -2,6 +2,7 @@
 
 from collections import deque
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import get_args
 
 import pytest
@@ -192,6 +193,8 @@ def test_counts_are_forgotten() -> None:
 
 
 GOOD = "anonymity_price = 0.001\n"
+POOLED = ["forge.test", "docs.forge.test", "a.docs.forge.test", "shop.example"]
+POOLED += ["www.books.example", "google.com", "www.google.de", "news.example"]
 MANY = """
 [groups]
 shops = ["shop.example", "books.example"]
@@ -205,11 +208,28 @@ def active(text: str) -> ActivePolicy:
     return ActivePolicy(read(text, "test", preset))
 
 
+@given(
+    st.lists(st.tuples(st.sampled_from(POOLED), st.sampled_from("ab")), unique_by=itemgetter(0)),
+    st.sampled_from(["", "top"]),
+)
+def test_a_pool_has_one_population(rules: list[tuple[str, str]], top: str) -> None:
+    """That of the first rule for any of its hosts, whichever of them asks; else that of all."""
+    text = f'population = "{top}"\n' if top else ""
+    text += '[groups]\nshops = ["shop.example", "books.example"]\n'
+    text += "".join(f'[[rule]]\nrecipient = "{h}"\npopulation = "{p}"\n' for h, p in rules)
+    policy = active(text)
+    chosen = {policy.pool(host): population for host, population in reversed(rules)}
+    for host in POOLED:
+        expected = chosen.get(policy.pool(host), top or None)
+        assert policy.route(host, MONDAY.date()) == (expected, False)
+
+
 def test_a_rule_chooses_the_model_and_a_group_the_pool() -> None:
-    """For that recipient only; else it is all in use, and a domain. Nothing else has a pool."""
+    """For all that remember together; else it is all in use. Nothing else has a pool."""
     rules, today = active(MANY), MONDAY.date()
-    assert rules.route("www.shop.example", today) == ("other", False)
-    assert rules.route("books.example", today) == (None, False)
+    for host in ("www.shop.example", "books.example", "shop.example"):
+        assert rules.route(host, today) == ("other", False)
+    assert rules.route("news.example", today) == (None, False)
     for other in (active(GOOD), ActivePolicy(None)):
         assert other.route("shop.example", today) == (None, False)
     for recipient in ("https://www.books.example/a", "shop.example:443", "@shops"):
