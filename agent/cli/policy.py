@@ -115,7 +115,9 @@ def installed_models() -> list[Model]:
 
 def with_others(model: Model) -> list[Model]:
     """Put a model before those that are installed: a policy may use the names of all of them."""
-    return [model, *(each for each in installed_models() if each.id != model.id)]
+    ids = {each.id for each in model.every}
+    others = (e for e in installed_models() if not ids.issuperset(part.id for part in e.every))
+    return [model, *others]
 
 
 def read_model(path: Path | None, keys: Sequence[str] = ()) -> Model:

@@ -50,7 +50,8 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
     names that the recipient could use, None where it did not say; ``disclosed``: (name, value)
     pairs in the order chosen, "unspecified" included; ``persons``: those of them that are
     attributes of the person, and so knowledge; ``means``: what each of these means across models,
-    none in entries older than that; ``model``, ``digest``: of the model that decided;
+    none in entries older than that; ``model``, ``digest``: of the model that decided, of several
+    that whose people were counted;
     ``people_left``: who agree with all that the recipient's pool holds from now on; ``read_as``:
     the known query that the text was read as, by its name, empty where it was none, and None in
     entries from before texts were read: those were its own text; ``probability``: of that;

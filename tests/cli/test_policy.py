@@ -142,8 +142,9 @@ def test_a_rule_holds_at_every_door_by_what_another_model_calls_the_fact(
     policy = tmp_path / "policy.toml"
     policy.write_text('[attributes]\ngender = "never"\n')
     asked = ("--policy", policy, "--recipient", "a.example", "--query", "find work as a nurse")
-    record = run("policy", "show", *asked, "--json").record
-    assert record["attributes"]["sex"]["disclose"]["value"] == "never"
+    for model in ((), ("--model", "everyday")):
+        record = run("policy", "show", *asked, *model, "--json").record
+        assert record["attributes"]["sex"]["disclose"]["value"] == "never"
     shown = run("policy", "show", "--policy", policy, "--json").record
     assert shown["attributes"]["sex"]["disclose"]["rule"] == "attributes.gender"
     [checked] = run("policy", "check", policy, "--json").record["files"]
