@@ -113,6 +113,8 @@ def context_of(
     if recipient is not None and policy is None:
         raise UsageError("--recipient needs --policy", "only the rules of a policy depend on it")
     rules = policies.read("", SOURCE, policies.preset) if policy is None else read_policy(policy)
+    if model is None and "population" in settings:
+        model = model_path(settings["population"])
     request = ANYBODY if recipient is None else recipient, query or "", today()
     chosen = _model(rules, request, model)
     noted(rules, models := with_others(chosen))
@@ -150,9 +152,16 @@ def _with_settings(ruling: Ruling, settings: Mapping[str, str], model: Model) ->
     for key, text in settings.items():
         name, dot, rest = key.rpartition(".")
         if key in DIRECT:
-            direct |= _direct(key, text)
+            field, kind = DIRECT[key]
+            try:
+                direct[field] = kind(text)
+            except ValueError:
+                raise UsageError(f"{key} cannot be {text}", f"write {key}=10") from None
+        elif dot and rest not in PER_ATTRIBUTE:
+            raise UsageError.unknown("setting of an attribute", rest, PER_ATTRIBUTE)
         elif dot:
-            own.setdefault(model.attributes[model.index(name)].name, {})[rest] = _own(rest, text)
+            attribute = model.attributes[model.index(name)].name
+            own.setdefault(attribute, {})[rest] = value_of(rest, text)
         else:
             general[key] = value_of(key, text)
 
@@ -171,20 +180,6 @@ def _with_settings(ruling: Ruling, settings: Mapping[str, str], model: Model) ->
         return replace(terms_under(ruled, model), **direct)
     except UsageError as error:
         raise UsageError(error.what, error.hint, SOURCE) from None
-
-
-def _own(key: str, text: str) -> Value:
-    if key not in PER_ATTRIBUTE:
-        raise UsageError.unknown("setting of an attribute", key, PER_ATTRIBUTE)
-    return value_of(key, text)
-
-
-def _direct(key: str, text: str) -> dict[str, Any]:
-    field, kind = DIRECT[key]
-    try:
-        return {field: kind(text)}
-    except ValueError:
-        raise UsageError(f"{key} cannot be {text}", f"{key} is a number, as in {key}=10") from None
 
 
 @click.command()

@@ -86,6 +86,11 @@ def model_path(named: str) -> Path:
     path = Path(named)
     if path.exists() or path.suffix or path.name != named:
         return path
+    return model_called(named)
+
+
+def model_called(named: str) -> Path:
+    """Find a model as policies name it; UsageError if unknown."""
     names = {
         each.stem: each
         for each in (*map(shipped_model, SHIPPED), *paths().models.glob(f"*{SUFFIX}"))
@@ -96,6 +101,13 @@ def model_path(named: str) -> Path:
 
 
 model_option = option("--model", model_path, "M|NAME", MODEL)
+
+
+def check_policy(policy: Policy, models: Sequence[Model]) -> None:
+    """Raise UsageError where a policy names no model that there is, or as `check_guards`."""
+    check_guards(policy, models)
+    for named in sorted(policy.models):
+        model_called(named)
 
 
 def noted(policy: Policy, models: Sequence[Model]) -> None:
@@ -176,11 +188,11 @@ def check(files: tuple[Path, ...]) -> Output:
     checked, lines, code = [], list[str](), 0
     for file in files or (own_policy(),):
         problems, remarks, rules = tuple[Problem, ...](), tuple[Remark, ...](), 0
-        findings: Sequence[Problem | Remark] = ()
         moved = list[str]()
+        findings: Sequence[Problem | Remark] = ()
         try:
             policy = read_policy(file)
-            check_guards(policy, models)
+            check_policy(policy, models)
         except PolicyError as error:
             findings = problems = error.problems
             code = max(code, error.exit_code)
@@ -369,7 +381,5 @@ def _verdict(ruling: Ruling, lines: Lines, *, unread: bool) -> str:
         return f"Nothing is sent to {ruling.host}: {WHY_NOTHING['unknown query']}."
     kinds = [may(verdicts) for verdicts in ruling.attributes.values()]
     sent, waiting = sum(each in ("always", "auto") for each in kinds), kinds.count("ask")
-    return (
-        f"Of {len(kinds)} facts, {sent} may be sent to {ruling.host}; waiting for your approval: "
-        f"{waiting}; never sent: {len(kinds) - sent - waiting}."
-    )
+    others = f"waiting for your approval: {waiting}; never sent: {len(kinds) - sent - waiting}"
+    return f"Of {len(kinds)} facts, {sent} may be sent to {ruling.host}; {others}."

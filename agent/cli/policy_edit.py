@@ -27,10 +27,12 @@ from agent.cli.options import (
     yes_option,
 )
 from agent.cli.policy import (
+    check_policy,
     installed_models,
     line,
     model_option,
     noted,
+    other_populations,
     own_policy,
     policy_option,
     read_model,
@@ -39,7 +41,7 @@ from agent.cli.policy import (
 )
 from agent.cli.printing import Column, facts, note, numeric, page, paragraph, say, table, wide
 from agent.cli.prompts import agree
-from agent.daemon.policy_file import Change, Check, Edit, Mend, check_guards, rewrite
+from agent.daemon.policy_file import Change, Check, Edit, Mend, rewrite
 from agent.decision.context import attributes_of
 from agent.decision.values import CROWD
 from agent.errors import PolicyError, ReticentError, UsageError
@@ -106,32 +108,32 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
     """
     where, models = amend.scope(**scope), installed_models()
     titles = {each.name: each.title for one in reversed(models) for each in one.attributes}
-    given = once(
-        "KEY=VALUE", [(each[:-1], "") if each.endswith("=") else pair(each) for each in pairs]
-    )
+    parts = ((each[:-1], "") if each.endswith("=") else pair(each) for each in pairs)
+    given = once("KEY=VALUE", [*parts])
     for key, text in given.items():
         if key not in SETTINGS and key in titles:
             hint = f"write disclose={text} --attribute {key}"
             raise UsageError(f"{key!r} is an attribute, not a setting", hint)
-    removed: dict[str, Value | None] = {
-        amend.checked_key(key): None for key, text in given.items() if not text
-    }
+    removed = [amend.checked_key(key) for key, text in given.items() if not text]
     values = {key: amend.value_of(key, text) for key, text in given.items() if text}
     if values:
         amend.check_day(where, today())
 
     def change(text: str, policy: Policy) -> str:
         if removed:
-            text = amend.without_settings(text, policy, where, [*removed])
+            text = amend.without_settings(text, policy, where, removed)
             policy = read(text, policy.source, preset)
         return amend.with_settings(text, policy, where, values) if values else text
 
     replacing = PRICE in values
-    edit = _rewritten(file, change, lambda new: check_guards(new, models), replacing=replacing)
+    edit = _rewritten(file, change, lambda new: check_policy(new, models), replacing=replacing)
     noted(edit.after, models)
+    moves = "population" in given and file == own_policy()
+    for each in other_populations(edit.after, models[0]) if moves else ():
+        note(each)
     attributes = attributes_of(models, models)
     winning = amend.overriding_rules(edit.after, where, values, attributes, today())
-    return _outcome(edit, {**values, **removed}, winning, titles)
+    return _outcome(edit, {**values, **dict.fromkeys(removed)}, winning, titles)
 
 
 def _rewritten(
@@ -275,9 +277,8 @@ def calibration_text(result: Calibration) -> str:
     if cost is not None and result.fitted is not None:
         beyond = "" if cost == result.fitted else ", further than any preset goes"
         text = f"Price of anonymity: {number(cost)} bits, so {demand(CROWD * cost)}. Your answers "
-        text += (
-            f"give {number(result.fitted)}{beyond}; they are {bits(result.error_bits)} bits off."
-        )
+        off = f"they are {bits(result.error_bits)} bits off"
+        text += f"give {number(result.fitted)}{beyond}; {off}."
     never = NEVER if None in result.one_of.values() else ""
     rows = [
         (name, "never" if bits is None else written(bits, "sensitivity"))
@@ -391,10 +392,8 @@ def try_text(result: Tried, titles: Titles) -> str:
     """Lay out what a policy would change about the requests of the ledger."""
     requests = result.requests
     many = counted(len(requests), "request")
-    was, would_be = (
-        sum(map(of, requests)) / len(requests)
-        for of in (lambda each: each.utility_was, lambda each: each.utility)
-    )
+    was = sum(each.utility_was for each in requests) / len(requests)
+    would_be = sum(each.utility for each in requests) / len(requests)
     rows = [
         (
             each.at.date().isoformat(),
@@ -410,14 +409,10 @@ def try_text(result: Tried, titles: Titles) -> str:
     head = "Nothing would change: each request would have sent what it did."
     if rows:
         how = "as well" if bits(was) == bits(would_be) else "worse" if would_be < was else "better"
-        head = (
-            f"{len(rows)} of {many} would have sent or asked something else; on average you would "
-            f"have been served {how}."
-        )
-    end = [
-        ("mean bits", _change(bits(was), bits(would_be))),
-        *([("kept as they were", counted(result.kept, "request"))] if result.kept else []),
-    ]
+        head = f"{len(rows)} of {many} would have sent or asked something else; "
+        head += f"on average you would have been served {how}."
+    kept = [("kept as they were", counted(result.kept, "request"))] if result.kept else []
+    end = [("mean bits", _change(bits(was), bits(would_be))), *kept]
     return page(head, table(TRIED, rows), paragraph(SIGNS) if rows else "", facts(end))
 
 

@@ -107,6 +107,23 @@ def test_who_knows_facts_by_another_population_is_named(run: Run, fake: FakeDaem
     assert run("policy", "check", other, "--json").record["files"][0]["other_populations"] == []
 
 
+def test_a_population_is_one_that_there_is(run: Run, fake: FakeDaemon) -> None:
+    """Else all that it rules would get nothing; who holds facts by another is named at once."""
+    paths().policy.parent.mkdir(parents=True)
+    paths().policy.write_text(TEXT)
+    what, hint = run("policy", "set", "population=de").refusal()
+    assert (what, "everyday" in hint) == ("unknown model 'de'", True)
+    assert paths().policy.read_text() == TEXT
+    paths().policy.write_text(f'{TEXT}population = "so201"\n')
+    checked = run("policy", "check")
+    assert "unknown model 'so201' (did you mean 'so2017'" in checked.out
+    assert checked.code != 0
+    assert run("model", "decide", "--query", "x", "--set", "population=de").code != 0
+    fake.handlers["ledger"] = says([replace(ENTRIES[0], pool="a.example", model="everyday")])
+    ran = run("policy", "set", "population=so2017")
+    assert (ran.code, "a.example knows facts that were counted" in ran.err) == (0, True)
+
+
 def test_a_policy_is_tried_by_the_daemon(run: Run, fake: FakeDaemon, tmp_path: Path) -> None:
     """What is said of it is in transcripts/answers.txt; a wrong one is refused before."""
     file = tmp_path / "other.toml"
