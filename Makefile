@@ -9,7 +9,8 @@ PURE := $(addprefix tests/,build daemon/test_simulatable.py decision lab model p
 
 # Only what has a hash in PINS, and no source that would run its own setup with what it fetches.
 # The package has none: it comes last, built with the backend that was installed before it.
-INSTALL := $(BIN)/python -m pip install --quiet
+# Modules are compiled when they are first imported: most of them never are.
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 HASHED := $(INSTALL) --require-hashes --only-binary :all:
 
 # What the tests start, start after start, finds its modules compiled, whatever the shell says.
