@@ -45,9 +45,8 @@ def compare(old: Path, new: Path, price: float) -> Output:
     comparison = compare_models(models[0], models[1], price)
     titles = {each.name: each.title for model in models for each in model.attributes}
     queries = {each.text: each.title for model in models for each in model.queries}
-    moved = [
-        e for e in comparison.queries if e.old.names != e.new.names or abs(e.change_bits) >= NOISE
-    ]
+    every = comparison.queries
+    moved = [e for e in every if e.old.names != e.new.names or abs(e.change_bits) >= NOISE]
     rows = [
         (
             each.title,
@@ -59,24 +58,20 @@ def compare(old: Path, new: Path, price: float) -> Output:
         )
         for each in moved[:SHOWN]
     ]
-    matter = sum(abs(each.change_bits) >= MATTERS for each in comparison.queries)
+    matter = sum(abs(each.change_bits) >= MATTERS for each in every)
     named = (
         ("new queries", comparison.new_queries, queries),
         ("gone queries", comparison.gone_queries, queries),
         ("new facts", comparison.new_attributes, titles),
         ("gone facts", comparison.gone_attributes, titles),
     )
+    about = [(what, summary(each)) for what, each in zip(("old", "new"), models, strict=True)]
+    about.append(("promises", promises_of(comparison)))
+    about += [(what, listed(titled(some, of), most=NAMED)) for what, some, of in named if some]
     text = page(
-        f"{counted(len(comparison.queries), 'query is', 'queries are')} in both models; {matter} "
-        f"changed by {MATTERS} bits or more.",
-        facts(
-            [
-                ("old", summary(models[0])),
-                ("new", summary(models[1])),
-                ("promises", promises_of(comparison)),
-                *((what, listed(titled(some, of), most=NAMED)) for what, some, of in named if some),
-            ]
-        ),
+        f"{counted(len(every), 'query is', 'queries are')} in both models; {matter} changed by "
+        f"{MATTERS} bits or more.",
+        facts(about),
         table(COLUMNS, rows),
         paragraph(LEGEND) if rows else "",
     )
@@ -97,13 +92,10 @@ def promises_of(comparison: Comparison) -> str:
         return "No query is in both models, so there is nothing to compare."
     if not promised:
         return "The old model promised no help, so there is nothing to compare."
-    verdict = (
-        "The old model's facts no longer help"
-        if gained <= 0
-        else "The old model overestimated"
-        if gained < LESS * promised
-        else "The old model underestimated"
-        if gained > MORE * promised
-        else "The old model kept its promises"
-    )
+    verdict = "The old model kept its promises"
+    if gained <= 0:
+        verdict = "The old model's facts no longer help"
+    elif not LESS * promised <= gained <= MORE * promised:
+        off = "over" if gained < promised else "under"
+        verdict = f"The old model {off}estimated"
     return f"{verdict}: it predicted {bits(promised)} bits, new people gain {bits(gained)}."

@@ -91,10 +91,8 @@ def model_path(named: str) -> Path:
 
 def model_called(named: str) -> Path:
     """Find a model as policies name it; UsageError if unknown."""
-    names = {
-        each.stem: each
-        for each in (*map(shipped_model, SHIPPED), *paths().models.glob(f"*{SUFFIX}"))
-    }
+    files = *map(shipped_model, SHIPPED), *paths().models.glob(f"*{SUFFIX}")
+    names = {each.stem: each for each in files}
     if named not in names:
         raise UsageError.unknown("model", named, names)
     return names[named]

@@ -351,8 +351,7 @@ def calibrate(
         document = tomllib.loads(read_bytes(file, LARGEST).decode("utf-8-sig"))
         result = calibrated(document, used)
     except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
-        hint = "write lines such as region = '50%'"
-        raise UsageError("this is not valid TOML", hint, str(file)) from None
+        raise UsageError("not valid TOML", "write lines such as 1000 = '25%'", str(file)) from None
     except UsageError as error:
         raise UsageError(error.what, error.hint, error.where or str(file)) from None
     click.echo(record(result) if as_json else calibration_text(result))

@@ -302,9 +302,8 @@ def _state(kind: EventKind, status: Status) -> str:
     """Say what became of the lock, the policy or the models."""
     policy = status.policy
     if kind == "models":
-        return (
-            f"The models changed: {'; '.join(map(model_line, status.models)) or 'there is none'}."
-        )
+        models = "; ".join(map(model_line, status.models)) or "there is none"
+        return f"The models changed: {models}."
     if kind == "policy" and policy.problems:
         stale = "the last good rules stay in use" if policy.in_use else "it is not in use"
         many = counted(len(policy.problems), "problem")

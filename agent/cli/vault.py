@@ -50,6 +50,7 @@ LAST: dict[Kind | None, str] = {
     "recovery": "no recovery code opens the vault now: if the passphrase is forgotten, it is lost",
 }
 CODE = "Write this recovery code down on paper, and keep it apart from this machine:"
+KEY_STAYS = "the keyring did not release the vault's key, which opens nothing any more"
 WORD = "purge"
 
 
@@ -293,12 +294,10 @@ def _removed(at: Paths) -> list[str]:
         names, unread = accounts(installed_files(at))
         retained = forget(names)
         removed = [str(each) for each in remove_files(installed_files(at))]
-    if retained:
-        what = "the keyring did not release the vault's key, which opens nothing any more"
-        note(f"{what}; its service is called reticent")
-    for each in unread:
-        what = f"{each} could not be read, so the keyring may still have a key for it"
-        note(f"{what}; its service is called reticent")
+    notes = [KEY_STAYS] if retained else []
+    notes += [f"{each} could not be read, so the keyring may still have a key" for each in unread]
+    for each in notes:
+        note(f"{each}; its service is called reticent")
     return removed
 
 

@@ -252,7 +252,7 @@ def test_answers_become_prices(calibrate: Run) -> None:
 def test_what_nobody_asked_is_refused(calibrate: Run) -> None:
     """With the file, and the nearest that could have been meant."""
     for text, error, hint in (
-        ("a = ", "this is not valid TOML", "write lines such as region = '50%'"),
+        ("a = ", "not valid TOML", "write lines such as 1000 = '25%'"),
         ("[sensitivty]", "unknown key 'sensitivty'", "did you mean 'sensitivity'?"),
         ("[sensitivity]\nregoin = '4x'", "unknown attribute 'regoin'", "did you mean 'region'?"),
         ("#" * (LARGEST + 1), "bytes", "check that it is the right file"),
