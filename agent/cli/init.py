@@ -13,7 +13,7 @@ from agent.cli.interrupt import Interrupted, uninterrupted
 from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, record
 from agent.cli.printing import note, paragraph, printable, say
 from agent.cli.profile_file import LARGEST, read_profile
-from agent.cli.prompts import PROMPTS, ask_passphrase, check_keyring, line, pick, read_passphrase
+from agent.cli.prompts import ask_passphrase, check_keyring, confirmed, line, pick, read_passphrase
 from agent.cli.questions import (
     HARMLESS,
     KEYS,
@@ -195,15 +195,15 @@ def init(
     rulings = list[tuple[RuleScope, Disclose]]()
     if asking:
         say(FIRST)
-        passphrase = ask_passphrase(PROMPTS["passphrase"])
+        passphrase = ask_passphrase()
         if not keyring and secrets.backend() is not None:
-            keyring = click.confirm(KEYRING, default=False, err=True)
+            keyring = confirmed(KEYRING)
         preset = preset or (None if at.policy.exists() else ask_preset())
         if profile is None:
             own = ask_first_facts(world)
         rulings = [] if preset is None else [*ask_families(own, world)]
     else:
-        passphrase, preset = read_passphrase(PROMPTS["passphrase"]), preset or PRESET
+        passphrase, preset = read_passphrase(), preset or PRESET
     with uninterrupted():
         check_free(Location.of(at))
         for folder in (at.config, at.data, at.state):
@@ -245,10 +245,8 @@ def ask_first_facts(world: Model) -> tuple[Fact, ...]:
     """
     say(ABOUT_YOU)
     uses = asked_uses()
-    every = most_useful(world, concerned(world), uses)
-    elsewhere = country_of_locale().get(COUNTRY, "us") != "us"
-    untold = TOLD_ANYWAY.union(STATES if elsewhere else ())  # states are those of the US
-    useful = [each for each in every if each.name not in untold]
+    every = most_useful(world, concerned(world), uses, country_of_locale().get(COUNTRY, ""))
+    useful = [each for each in every if each.name not in TOLD_ANYWAY]
     easy = [each for each in useful if each.attributes[0][1].sensitivity <= HARMLESS]
     first = sorted(easy[:DOZEN], key=lambda kind: kind.concept not in world.every[0].by_concept)
     rest = counted(len(useful) - len(first), "question")
@@ -262,9 +260,8 @@ def _with_implied(values: Mapping[str, str], models: Sequence[Model]) -> tuple[F
 
     The country is that of the locale where the values name none, nor a state, and it is said so.
     """
-    concepts, here = Concepts(models), country_of_locale()
-    if any(kind in values for kind in STATES):
-        here = {}
+    concepts = Concepts(models)
+    here = country_of_locale() if values.keys().isdisjoint(STATES) else {}
     if here and COUNTRY not in values:
         say(WHERE.format(country=people_of(here[COUNTRY])[0]))
     values = {**here, **values}

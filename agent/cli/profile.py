@@ -43,10 +43,7 @@ NO_FACTS = "You have set no facts yet: `reticent profile edit` asks for them."
 MASKED = "`--reveal` shows the values, and how rare each is."
 SHARED = "The brackets say how many {} share each value{}."
 UNSET = "Not set, and would help most: {}. `reticent profile set {}` asks for them."
-MOST, LEAST = (
-    3,
-    0.02,
-)  # how many are named: facts not set, topics; of these, bits that a fact brings
+MOST, LEAST = 3, 0.02  # facts not set, or topics, that are named; bits that a fact brings to one
 PIPE = Path("-")
 INPUT = "the standard input"
 WAYS = "`reticent profile set NAME...` asks for it, and `import -` reads it from a pipe"
@@ -70,7 +67,7 @@ def show(*, reveal: bool) -> Output:
     if not reveal:
         own = [msgspec.structs.replace(each, value=MASK, words=None, short=None) for each in own]
     world, described = models[0], _described(own, models)
-    useful = most_useful(world, world.every[:1] if world.queries else [])
+    useful = most_useful(world, world.every[:1] if world.queries else [], country=answer.country)
     easy = (each for each in useful if each.attributes[0][1].sensitivity <= HARMLESS)
     unset = [each for each in easy if each.concept not in {fact.kind for fact in own}][:MOST]
     about = SHARED.format(world.stands_for, proviso(counted_among(world))) if reveal else MASKED

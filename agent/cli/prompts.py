@@ -44,7 +44,7 @@ def agree(question: str, *, yes: bool, word: str | None = None) -> None:
         return
     if not at_terminal():
         raise UsageError("this asks for confirmation, and there is no terminal", "agree with --yes")
-    agreed = click.confirm(question, err=True) if word is None else line(question) == word
+    agreed = confirmed(question) if word is None else line(question) == word
     if not agreed:
         hint = f"agree with {word or 'y'}, or with --yes"
         raise ReticentError("not confirmed, so nothing was done", hint)
@@ -168,7 +168,7 @@ def new_passphrase(prompt: str) -> str:
     return ask_passphrase(prompt) if at_terminal() else read_passphrase(prompt)
 
 
-def ask_passphrase(prompt: str) -> str:
+def ask_passphrase(prompt: str = PROMPTS["passphrase"]) -> str:
     """Ask for a new passphrase, twice, until it is long enough, and not weak by mistake."""
     while True:
         try:
@@ -182,11 +182,11 @@ def ask_passphrase(prompt: str) -> str:
             continue
         bits = strength(text)
         say(guessing_time(bits))
-        if bits >= ENOUGH or click.confirm("That is weak. Use it all the same?", err=True):
+        if bits >= ENOUGH or confirmed("That is weak. Use it all the same?"):
             return text
 
 
-def read_passphrase(prompt: str) -> str:
+def read_passphrase(prompt: str = PROMPTS["passphrase"]) -> str:
     """Read a passphrase from the standard input; a weak one is accepted, with a warning."""
     text = read_secret(prompt)
     check_passphrase(text)
@@ -194,6 +194,14 @@ def read_passphrase(prompt: str) -> str:
     if bits < ENOUGH:
         say(f"The passphrase is weak. {guessing_time(bits)}")
     return text
+
+
+def confirmed(question: str, *, default: bool = False) -> bool:
+    """Ask until the answer is yes or no; Enter is the default."""
+    prompt = f"{question} [{'Y/n' if default else 'y/N'}]"
+    while (text := line(prompt).casefold()) not in ("", "y", "yes", "n", "no"):
+        say("That is not one of the answers: type y or n, or Enter.")
+    return text.startswith("y") if text else default
 
 
 def line(prompt: str) -> str:
@@ -228,6 +236,5 @@ def chosen(text: str, names: Sequence[str]) -> str:
         return names[int(text) - 1]
     near = nearest(text, names)
     hint = f"type a number from 1 to {len(names)}, or a name"
-    raise UsageError(
-        f"{text!r} is not one of these", hint if near is None else f"did you mean {near!r}?"
-    )
+    hint = hint if near is None else f"did you mean {near!r}?"
+    raise UsageError(f"{text!r} is not one of these", hint)

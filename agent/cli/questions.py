@@ -3,12 +3,13 @@
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import cache as once
 
 import click
 
 from agent.cli.printing import facts, printable, say
-from agent.cli.prompts import chosen, line, pick
+from agent.cli.prompts import chosen, confirmed, line, pick
 from agent.daemon.locale import LOCALE
 from agent.decision.cache import Cache
 from agent.errors import UsageError
@@ -26,7 +27,9 @@ MOST_LISTED = 100  # values; of more, one is named
 Facts = Mapping[str, str]
 STATE, CITY = "place", "city"  # no model has the last
 PLACES = (COUNTRY, STATE, CITY)
+AT_HOME = ("", "us", UNSPECIFIED)  # countries of whoever may live in a state
 CAPITAL = {"District of Columbia": "Washington, D.C."}  # as the everyday model has it
+ALSO_CALLED = {"GB": "UK"}
 MOST_NAMED = 8  # places, in an error
 HINT = "name one of more than 15,000 people, the nearest"
 KEYS = (
@@ -37,23 +40,25 @@ KEYS = (
 
 def concerned(world: Model) -> list[Model]:
     """Ask which models of a world concern the user: the first does, and those agreed to."""
-    others = (each for each in world.every[1:] if click.confirm(concerns(each.id), err=True))
+    others = (each for each in world.every[1:] if confirmed(concerns(each.id)))
     return [*world.every[:1], *others]
 
 
 def asked_uses() -> frozenset[str]:
     """Ask what the user wants to be served better with; none is as good as all."""
     say("What do you want better answers for?")
-    uses = [each for each, text in USES.items() if click.confirm(text, default=True, err=True)]
+    uses = [each for each, text in USES.items() if confirmed(text, default=True)]
     return frozenset(uses or USES)
 
 
 def most_useful(
-    world: Model, of: Sequence[Model], uses: Collection[str] = frozenset(USES)
+    world: Model, of: Sequence[Model], uses: Collection[str] = frozenset(USES), country: str = ""
 ) -> list[Kind]:
     """The kinds of facts of the models ``of`` in a world, those first that help most on their own.
 
-    A kind that others follow from comes before them. ``uses``: of USES, those whose topics count.
+    A kind that others follow from comes before them. ``uses``: of USES, those whose topics count;
+    ``country``: where the user lives, ISO 3166-1 in lower case; elsewhere than in the US the state
+    is left out.
     """
     cache, kinds = Cache(), Concepts([world]).kinds.values()
 
@@ -71,6 +76,8 @@ def most_useful(
 
     concepts = {concept for model in of for concept in model.by_concept}
     kinds_of = [e for e in kinds if e.concept in concepts and not e.attributes[0][1].further]
+    if country not in AT_HOME:
+        kinds_of = [each for each in kinds_of if each.name != STATE]
     implied = _implied(kinds_of)
     ordered: dict[str, Kind] = {}
     for fact in sorted(kinds_of, key=gain, reverse=True):
@@ -85,8 +92,8 @@ def ask_values(kinds: Sequence[Kind], before: Mapping[str, str] = NONE) -> dict[
 
     What follows from an answer is not asked, and gives way to it where it was asked before. Several
     facts of a kind are one question, whose answer sets all of them: to "" those beyond the answer
-    that were set. ``before``: values that are set. Enter keeps them, and an answer that one came
-    back to.
+    that were set. The state is asked of nobody whose country, which is asked too, is another one.
+    ``before``: values that are set. Enter keeps them, and an answer that one came back to.
     """
     implied, given, at = _implied(kinds), dict[str, str](), 0
 
@@ -98,6 +105,8 @@ def ask_values(kinds: Sequence[Kind], before: Mapping[str, str] = NONE) -> dict[
     while at < len(kinds):
         values, kind = {**before, **given}, kinds[at]
         follow = follows(values)
+        if any(e.name == COUNTRY for e in kinds) and values.get(COUNTRY, "") not in AT_HOME:
+            follow |= {STATE}
         places = [index for index, each in enumerate(kinds) if each.name not in follow]
         if at not in places:
             at += 1
@@ -155,6 +164,7 @@ def _ask_values(
     click.echo(facts((str(number), title) for number, title in numbered), err=True)
     most = len(slots)
     what = "Number" if values else "Name or code"
+    what = "Number, or a city anywhere" if kind.name == STATE else what
     what = what if most == 1 else f"Numbers, up to {most}, with commas between them"
     while True:
         text = line(f"{what}, or Enter to keep your answer" if kept else what)
@@ -167,7 +177,9 @@ def _ask_values(
                 return dict(zip(slots, filter(None, answers), strict=False))
         if kind.name in PLACES and (follows := ask_place(text, kind.name)):
             return follows
-        one = f"a number from 0 to {len(values)}" if values else "a name, 0"
+        one = "a number" if most == 1 else f"up to {most} numbers"
+        one = f"{one} from 0 to {len(values)}" if values else "a name, 0"
+        one = _country_hint(text) if kind.name == COUNTRY else one
         say(f"That is not one of the answers: type {one}, or Enter.")
 
 
@@ -186,6 +198,8 @@ def ask_place(text: str, name: str) -> Mapping[str, str]:
     if len(places) > 1:
         say("Several places are called so:")
         return places.get(pick("Number", [*places], [*places]) or "", NONE)
+    for title in places:
+        say(f"Understood: {title}.")
     return next(iter(places.values()), NONE)
 
 
@@ -201,12 +215,13 @@ def places_called(text: str, name: str) -> dict[str, Facts]:
     """The places that a text may mean, by what tells them apart, the largest first.
 
     Each with the facts that follow from it: the country, and the state in the US, which is unset
-    elsewhere. ``name``: of PLACES, what the text means where it can. It is a name in any language,
-    a code of ISO 3166-1 or a postal code of a state, and may go on with the state or the country of
-    a city: "Springfield, Illinois".
+    elsewhere. ``name``: of PLACES, what the text means where it can; a country is nothing else. A
+    country is named in English or by its code of ISO 3166-1, a state by its name or its postal
+    code; the name of a city is in any language, and may go on with its state or its country:
+    "Springfield, Illinois".
     """
     head, _, rest = (each.strip() for each in _plain(text).partition(","))
-    for kind in (name, *PLACES, ""):
+    for kind in (name,) if name == COUNTRY else (name, *PLACES, ""):
         found = {
             title: facts
             for names, title, above, facts in _places(kind)
@@ -215,6 +230,12 @@ def places_called(text: str, name: str) -> dict[str, Facts]:
         if found:
             return found
     return {}
+
+
+def _country_hint(text: str) -> str:
+    countries = [title for _, title, _, _ in _places(COUNTRY)]
+    near = get_close_matches(text.title(), countries, 1, 0.8)  # less is another country's name
+    return f"its English name or its code, such as {near[0] if near else 'Germany or DE'}"
 
 
 def _plain(name: str) -> str:
@@ -239,8 +260,8 @@ def _places(kind: str) -> list[tuple[Collection[str], str, Collection[str], Fact
     if kind in (COUNTRY, STATE):
         some, facts = (countries, in_country) if kind == COUNTRY else (states, in_state)
         for code, each in some.items():
-            names = {_plain(name) for name in (each["name"], code, each.get("iso3", code))}
-            places.append((names, each["name"], {""}, facts[code]))
+            names = each["name"], code, each.get("iso3", code), ALSO_CALLED.get(code, code)
+            places.append(({*map(_plain, names)}, each["name"], {""}, facts[code]))
         return places
     for each in sorted(tables.get_cities().values(), key=lambda city: -city["population"]):
         called = (each["name"],) if kind else each.get("alternatenames", ())
@@ -257,18 +278,21 @@ def _places(kind: str) -> list[tuple[Collection[str], str, Collection[str], Fact
 def understood(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Yield names and values of facts, with what follows from a place where a text names one.
 
-    What is written as a model has it stays. UsageError where a text may mean several places, or a
-    city none.
+    What is written as a model has it stays; else it is said what was understood. UsageError where a
+    text may mean several places, or a city or a country none.
     """
     for name, text in pairs:
         places = places_called(text, name) if name in PLACES else {}
         if len(places) > 1:
             several = ", ".join(map(repr, [*places][:MOST_NAMED]))
             raise UsageError(f"{text!r} may be several places", f"write one of {several}")
-        if not places and name == CITY:
-            raise UsageError("no such city is known", HINT)
-        facts = next(iter(places.values()), {name: text})
+        if not places and name in (CITY, COUNTRY) and text != UNSPECIFIED:
+            hint = HINT if name == CITY else f"write {_country_hint(text)}"
+            raise UsageError(f"no such {name} is known", hint)
+        title, facts = next(iter(places.items()), ("", {name: text}))
         facts = {name: text} if facts.get(name) == text else facts
+        if facts != {name: text}:
+            say(f"Understood: {title}.")
         yield from ((each, value) for each, value in facts.items() if value)
 
 

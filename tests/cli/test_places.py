@@ -23,6 +23,7 @@ CODES = {state: code for code, state in CAPITAL.items()}  # what GeoNames calls 
         ("city", "Washington, D.C.", "us", "Washington, D.C."),
         ("city", "Ohio", "us", "Ohio"),
         ("country", "DE", "de", ""),
+        ("country", "uk", "gb", ""),
         ("place", "DE", "us", "Delaware"),
         ("country", "Georgia", "ge", ""),
         ("place", "Georgia", "us", "Georgia"),
@@ -42,8 +43,33 @@ def test_namesakes_are_told_apart_the_largest_first() -> None:
     assert "'Paris, France', 'Paris, Texas'" in str(caught.value.hint)
     with pytest.raises(UsageError, match="no such city"):
         dict(understood([("city", "nowhere at all")]))
-    other = {"country": "nowhere at all", "sex": "Paris"}
+    other = {"country": "unspecified", "sex": "Paris"}
     assert dict(understood(other.items())) == other
+
+
+def test_a_country_is_no_town_and_what_was_understood_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By its English name or its code; else the nearest name is offered."""
+    for text, near in (
+        ("Atlantis", "DE"),
+        ("Bla", "DE"),
+        ("Deutschland", "DE"),
+        ("brasil", "Brazil"),
+    ):
+        with pytest.raises(UsageError, match="no such country") as caught:
+            dict(understood([("country", text)]))
+        assert caught.value.hint.startswith("write its English name or its code, such as ")
+        assert caught.value.hint.endswith(near)
+    for name, text, shown in (
+        ("country", "germany", "Germany"),
+        ("city", "leipzig", "Leipzig, Germany"),
+        ("place", "OH", "Ohio"),
+        ("country", "de", ""),
+        ("place", "Ohio", ""),
+    ):
+        dict(understood([(name, text)]))
+        assert capsys.readouterr().err == (shown and f"Understood: {shown}.\n")
 
 
 @given(st.sampled_from(STATES), st.sampled_from(LOCALE.attributes[1].values[1:]))

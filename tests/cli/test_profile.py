@@ -101,6 +101,10 @@ def test_facts_are_shown_by_family(run: Run, fake: FakeDaemon) -> None:
     assert tuple(shown[each]["family"] for each in own) == families
     assert shown["so2017.int_php"]["share_of"] == "people of the survey"
     page = " ".join(run("profile", "show", "--reveal").out.split())
+    for country, helps in (("us", True), ("de", False)):
+        fake.handlers["profile"] = says(ProfileFacts(facts=facts_of(age="35-44"), country=country))
+        record = json.loads(run("profile", "show", "--json").out)
+        assert ("place" in record["would_help_most"]) == helps
     rare = f"tree nuts (1 in 83); shellfish (1 in {1 / shares[0]:.0f}) helps with: what to cook"
     assert f"allergies and intolerances: {rare}" in page
 
@@ -197,7 +201,9 @@ def test_a_city_says_in_which_state_and_country_it_is(
         ("city", ["springfield", "3"], ProfileChange(set=illinois)),
         ("city", ["nowhere at all", "Leipzig"], germany),
         ("city", [""], None),
-        ("country", ["no such", "DE"], germany),
+        ("country", ["Atlantis", "DE"], germany),
+        ("country place", ["Germany"], germany),
+        ("country place", ["us", "ohio"], ProfileChange(set={"country": "us", "place": "Ohio"})),
         ("country", ["0"], ProfileChange(set={"country": "unspecified"})),
         ("place", ["Springfield", "Springfield, Illinois"], ProfileChange(set=illinois)),
         ("place", ["ohio"], ProfileChange(set={"place": "Ohio"})),
@@ -205,7 +211,10 @@ def test_a_city_says_in_which_state_and_country_it_is(
     for name, answers, change in cases:
         fake.calls.clear()
         answering(monkeypatch, *answers, "")
-        ran = run("profile", "set", name)
+        ran = run("profile", "set", *name.split())
+        assert ("Understood: Germany." in ran.err) == (
+            name.startswith("country") and change is germany
+        )
         assert (ran.code, len(ran.err.splitlines()) < 70) == (0, True)
         assert _done(fake) == ([] if change is None else [change])
 

@@ -128,7 +128,7 @@ def test_agreement_is_given_beforehand_or_at_a_terminal(monkeypatch: pytest.Monk
     with pytest.raises(UsageError, match="there is no terminal"):
         agree("Really?", yes=False)
     monkeypatch.setattr("sys.stdin", Terminal())
-    monkeypatch.setattr("click.confirm", lambda question, err: question == "Yes?" and err)
+    monkeypatch.setattr(prompts, "confirmed", lambda question: question == "Yes?")
     agree("Yes?", yes=False)
     with pytest.raises(ReticentError, match="nothing was done"):
         agree("No?", yes=False)
@@ -139,6 +139,26 @@ def test_agreement_is_given_beforehand_or_at_a_terminal(monkeypatch: pytest.Monk
     with pytest.raises(ReticentError) as refused:
         agree("Remove it?", yes=False, word="purge")
     assert "purge" in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("lines", "yes"), [("maybe\nyes\n", True), ("Y\n", True), ("yup\n n \n", False), ("\n", None)]
+)
+def test_a_question_is_asked_until_it_is_answered(
+    lines: str,
+    *,
+    yes: bool | None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With yes or no; Enter is the default, and what is neither is refused in our words."""
+    for default in (True, False):
+        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+        assert prompts.confirmed("Well?", default=default) == (default if yes is None else yes)
+        error = capsys.readouterr().err
+        refused = error.count("That is not one of the answers: type y or n, or Enter.\n")
+        assert refused == lines.count("\n") - 1
+        assert ("Well? [Y/n]: " in error) == default
 
 
 @given(TEXT, TEXT)
