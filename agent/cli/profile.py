@@ -277,7 +277,7 @@ def _models(client: Client, country: str = "") -> list[Model]:
     usable: list[ModelStatus] = [e for e in client.call("models") if e.problem is None]
     folder = paths().models
     files = (shipped_model(e.name) if e.shipped else folder / f"{e.name}{SUFFIX}" for e in usable)
-    opened = [in_country(read(each), country) for each in files]
+    opened = [in_country(read(each), country) for each in files if each.exists()]
     return [*([world_of(opened)] if opened else []), LOCALE]
 
 
