@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import structs
 
-from agent.decision.choice import SelectedSet, choice_of
+from agent.decision.choice import LEAST, SelectedSet, choice_of
 from agent.decision.context import Context, Prepared, prepare, relevant
 from agent.decision.values import (
     Code,
@@ -207,8 +207,8 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
     in_plan = plan is not None and bool(plan.portfolio.mask & own)
     if outcome.held:
         reason: Reason = "known to the recipient"
-    elif not mask & own:  # what is planned is worth its cost
-        reason = _why_out(prepared, choice, own, worth=gain if in_plan else gain - cost)
+    elif not mask & own:
+        reason = _why_out(prepared, choice, own, gain, cost)
     elif own & prepared.forced:
         reason = "always"
     elif in_plan:
@@ -235,20 +235,21 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
     )
 
 
-def _why_out(prepared: Prepared, choice: SelectedSet, own: int, worth: float) -> Reason:
-    """Say why an attribute is not in the set; ``worth``: in bits, if it were."""
+def _why_out(prepared: Prepared, choice: SelectedSet, own: int, gain: float, cost: float) -> Reason:
+    """Say why an attribute is not in the set; ``gain``, ``cost``: in bits, beside it."""
     if own & union(choice.pending):
         return "waits for you"
     feasible = choice.objective.feasible(choice.result.mask | own)
     if prepared.anonymity_set.closed and not feasible:
         return "outside the model" if prepared.anonymity_set.unseen else "recognised"
     plan = choice.plan.portfolio if choice.plan and own & prepared.anonymity_set.persons else None
-    if plan is not None and not plan.mask & own:
-        wanted = bool(plan.refused & own)
-    else:
-        wanted = worth > 0 and not feasible
-    if wanted or (not feasible and own & prepared.forced):
+    in_plan = plan is not None and bool(plan.mask & own)
+    worth = gain if in_plan else gain - cost  # what is planned is worth its cost
+    refused = plan is not None and bool(plan.refused & own)
+    if refused or (not feasible and (worth > 0 or own & prepared.forced)):
         return "would break a limit"
+    if plan is not None and not in_plan and gain >= LEAST:
+        return "crowded out" if worth > 0 else "costs more than it helps"
     if plan is not None:
-        return "planned for other requests" if plan.mask & own else "not in the plan"
+        return "planned for other requests" if in_plan else "not in the plan"
     return "not in the standing set" if choice.mode == "standing" else "costs more than it helps"

@@ -46,6 +46,7 @@ Reason = Literal[
     "in the plan",
     "planned for other requests",
     "not in the plan",
+    "crowded out",  # of it, by what else is in it
     "known to the recipient",
     "costs more than it helps",
     "hardly helps",

@@ -156,8 +156,7 @@ def carried(chosen: Figures, titles: Titles, *, people_left: int, informed: bool
 
 
 def _facts(names: Sequence[str], titles: Titles) -> str:
-    facts = listed(titles.get(name, name) for name in names)
-    return f"{counted(len(names), 'fact')} ({facts})"
+    return f"{counted(len(names), 'fact')} ({listed(titled(names, titles))})"
 
 
 def _why_nothing(decision: Decision) -> str:

@@ -33,7 +33,7 @@ _STEERING = re.compile(
 )
 
 WHY_NOTHING: Mapping[Code, str] = {
-    "answered": "no fact helps enough to be worth sharing",
+    "answered": "nothing was worth sharing within your limits",
     "unknown query": "not recognised; sent unchanged",
     "blocked": "one of your rules blocks it",
     "recognised": "only one person fits what it knows, and more would confirm that it is you",
@@ -59,6 +59,7 @@ REASONS: Mapping[str, str] = {
     "in the plan": "worth it over all requests to this site",
     "planned for other requests": "planned for other requests",
     "not in the plan": "rarely useful for this site",
+    "crowded out": "would leave too few people like you beside what this site is to know",
     "known to the recipient": "already known to it",
     "costs more than it helps": "does not help enough",
     "hardly helps": "hardly helps with this",

@@ -106,9 +106,12 @@ def test_each_reason_is_true_of_the_plan(world: World) -> None:
         if each.reason == "planned for other requests":
             assert not each.disclosed
             assert (each.gain_bits or 0.0) <= choice.LEAST + ROUNDING
-        if each.reason == "not in the plan":
+        if each.reason in ("not in the plan", "crowded out"):
             assert not each.disclosed
             assert each.serves == ()
+            helps = each.gain_bits is not None and each.gain_bits >= choice.LEAST
+            assert helps == (each.reason == "crowded out")
+            assert not helps or each.net_bits > 0
 
 
 def test_what_was_asked_so_far_decides_what_is_worth_it() -> None:

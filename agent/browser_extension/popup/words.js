@@ -1,7 +1,7 @@
 /** Generated from agent/words by `python -m tests.words.popup`: change it there. */
 
 export const WHY_NOTHING = {
-  "answered": "no fact helps enough to be worth sharing",
+  "answered": "nothing was worth sharing within your limits",
   "unknown query": "not recognised; sent unchanged",
   "blocked": "one of your rules blocks it",
   "recognised": "only one person fits what it knows, and more would confirm that it is you",
@@ -75,6 +75,7 @@ export const REASONS = {
   "in the plan": "worth it over all requests to this site",
   "planned for other requests": "planned for other requests",
   "not in the plan": "rarely useful for this site",
+  "crowded out": "would leave too few people like you beside what this site is to know",
   "known to the recipient": "already known to it",
   "costs more than it helps": "does not help enough",
   "hardly helps": "hardly helps with this",
