@@ -35,7 +35,7 @@ from agent.words.titles import (
 )
 
 MOST_NAMED = 6  # recipients, or attributes, in one sentence
-UNSAID = "Others may learn that you did not say, until you answer."
+UNSAID = "What is set would otherwise give away what you answered."
 GONE = "Data already sent cannot be recalled."
 FORGOTTEN = "marked as having forgotten everything"
 ONCE_FOR_ALL = {
@@ -222,7 +222,7 @@ def also(implied: Sequence[Implied], *, masked: bool = False) -> list[str]:
     unsaid = [title for title, value in set_.items() if value == UNSPECIFIED]
     kinds = [
         ("set, since it follows: {}.", named),
-        (f"counted as not said: {{}}. {UNSAID}", unsaid),
+        (f'set to "prefer not to say" until you answer: {{}}. {UNSAID}', unsaid),
     ]
     kinds = [("set with it: {}.", [*set_])] if masked else kinds
     kinds += [("unset with it: {}.", [title for title in now if title not in set_])]
