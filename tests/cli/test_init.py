@@ -233,6 +233,20 @@ def test_everything_can_be_skipped(answering: Begin) -> None:
     assert _kept() == {}
 
 
+def test_nobody_elsewhere_is_asked_for_a_state(
+    answering: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever may live in the US may name a city instead of one."""
+    skipping = ("n", *("", "", ""), "n", "-", "")
+    for locale, asks in (("de_DE.UTF-8", False), ("en_US.UTF-8", True)):
+        monkeypatch.setenv("LC_ALL", locale)
+        ran = answering("--preset", "strict", secrets=(PASSPHRASE,) * 2, answers=skipping)
+        assert "1 of 12: " in ran.err
+        assert ("1 of 12: State" in ran.err) == ("or a city anywhere" in ran.err) == asks
+        for path in (paths().vault, paths().witness):
+            path.unlink()
+
+
 def test_what_hangs_on_a_fact_is_set_and_said(begin: Begin, tmp_path: Path) -> None:
     """What the file states stands, and is not said again."""
     profile = tmp_path / "facts.toml"
