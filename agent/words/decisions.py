@@ -32,6 +32,7 @@ NAMED = 3  # queries that are named, of those that an attribute is planned for
 NOT_TRIED = {  # why nothing could be sent, by a reason that some attribute has
     "not asked for": "none of the facts asked for can be sent",
     "not carried": "none of your facts can be sent in the address",
+    "hardly helps": "none of the facts you have set helps enough with this",
     "not set": "you have set none of the facts that may be sent",
 }
 NO_SET = UNDECIDED | {"unknown query", "blocked"}  # no set was looked for

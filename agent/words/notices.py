@@ -281,10 +281,8 @@ def knows_of(holding: Recipient, titles: Titles = NONE) -> str:
 def stopped(pool: str, titles: Sequence[str]) -> str:
     """Say why a recipient is told nothing new, and what ends that; the rarest fact comes first."""
     facts = listed(titles, most=MOST_NAMED)
-    return (
-        f"{pool} is told nothing new: with {facts}, too few people would look like you there. "
-        f"To change that, unset {titles[0]}, or lower your limits"
-    )
+    what = f"{pool} is told nothing new: with {facts}, too few people would look like you there"
+    return f"{what}. To change that, unset {titles[0]}, or lower your limits"
 
 
 def rare_fact(title: str) -> str:

@@ -33,7 +33,7 @@ _STEERING = re.compile(
 )
 
 WHY_NOTHING: Mapping[Code, str] = {
-    "answered": "nothing was worth sharing within your limits",
+    "answered": "no fact was worth sharing within your limits",
     "unknown query": "not recognised; sent unchanged",
     "blocked": "one of your rules blocks it",
     "recognised": "only one person fits what it knows, and more would confirm that it is you",

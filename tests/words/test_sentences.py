@@ -182,6 +182,9 @@ def verdicts() -> Iterator[str]:
         *(replace(SILENT, code="unknown query"), replace(held, code="recognised")),
         *(replace(SILENT, outcomes=()), waits(asks, "a", "b")),
         replace(SILENT, outcomes=(replace(OUT, reason="not set"),)),
+        replace(
+            SILENT, outcomes=tuple(replace(OUT, reason=e) for e in ("not set", "hardly helps"))
+        ),
         *(replace(replace(SILENT, outcomes=(REFUSED,)), fewest=each) for each in (0, 700)),
         *(replace(SILENT, mode="planned"), replace(SILENT, mode="standing"), SILENT),
     ):

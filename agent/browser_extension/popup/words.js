@@ -1,7 +1,7 @@
 /** Generated from agent/words by `python -m tests.words.popup`: change it there. */
 
 export const WHY_NOTHING = {
-  "answered": "nothing was worth sharing within your limits",
+  "answered": "no fact was worth sharing within your limits",
   "unknown query": "not recognised; sent unchanged",
   "blocked": "one of your rules blocks it",
   "recognised": "only one person fits what it knows, and more would confirm that it is you",
