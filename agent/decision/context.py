@@ -1,19 +1,18 @@
 """All that a decision depends on, and the same in indexes, as the mathematics wants it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from math import frexp, inf, ldexp
 from typing import Any, get_args
-
-import numpy as np
 
 from agent.decision.cache import Cache
 from agent.decision.knowledge import History, Knowledge
 from agent.decision.values import CROWD, Code, Disclose, Reason, Request
 from agent.errors import UsageError
 from agent.model.attributes import NAME
+from agent.model.file import SHIPPED
 from agent.model.model import Model
 from agent.model.reading import Interpretation
 from agent.tradeoff.anonymity_set import AnonymitySet
@@ -24,7 +23,7 @@ from agent.tradeoff.tables import union
 from policy.families import TopicProbabilities, families
 from policy.match import Attributes, Known, Rulebook, Ruling
 from policy.read import Remark, audit, with_typo_guard
-from policy.rules import Policy, spoken
+from policy.rules import DEFAULT_RULE, NamePattern, Policy, spoken
 from policy.settings import DEFAULTS, Memory, Mode, Protect, Unknown
 
 Weights = tuple[tuple[str, float], ...]
@@ -161,21 +160,27 @@ def rulebook(policy: Policy, model: Model, models: Iterable[Model]) -> Rulebook:
 
     ``models``: all that the policy is for: a rule on what one of them calls a fact is on that fact,
     whichever decides. A rule that nearly names an attribute or a topic of any of them
-    holds for that.
+    holds for that. Of a world, what no shipped model knows is asked about where no key is trusted:
+    anybody may have made the model (DESIGN.md 2.8).
     """
     every = (model, *models)
-    parts = (part for some in every for part in (some, *some.every))
-    names = dict.fromkeys(each.name for part in parts for each in part.attributes)
+    names = {e.name: e for some in every for part in (some, *some.every) for e in part.attributes}
     guarded = with_typo_guard(policy, [*names], topic_names(policy, every))
+    # An added model may have the id of a shipped one: then neither is taken for that.
+    shipped = [each for each in SHIPPED if [m.id for m in model.every].count(each) == 1]
+    own = {e.concept for part in model.every if part.id in shipped for e in part.attributes}
+    new = tuple(NamePattern(e.name) for e in model.attributes if e.concept not in own)
+    if new and model.members and not policy.trusted_keys:
+        rule = replace(DEFAULT_RULE, settings={"disclose": "ask"}, attributes=new)
+        guarded = replace(guarded, rules=(*guarded.rules, rule))
     return Rulebook(guarded, attributes_of(every, [model]))
 
 
-def audited(policy: Policy, models: Iterable[Model], today: date) -> tuple[Remark, ...]:
+def audited(policy: Policy, models: Sequence[Model], today: date) -> tuple[Remark, ...]:
     """Remarks on a policy for these models."""
-    some = [*models]
-    known = attributes_of(some, some).values()
+    known = attributes_of(models, models).values()
     names = [*dict.fromkeys(name for each in known for name in sorted(each.names))]
-    return audit(policy, names or None, today, topic_names(policy, some))
+    return audit(policy, names or None, today, topic_names(policy, models))
 
 
 def topic_names(policy: Policy, models: Iterable[Model]) -> list[str]:
@@ -217,8 +222,7 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
         return frozenset(name for name, keys in names if keys["disclose"].value == disclose)
 
     def numbers(key: str) -> dict[str, float]:
-        some = ruling.attributes.items()
-        return {name: float(keys[key].value) for name, keys in some if key in keys}
+        return {n: float(keys[key].value) for n, keys in ruling.attributes.items() if key in keys}
 
     persons = {each.name for each in model.attributes[: model.persons] if not each.shared}
     values: dict[str, Any] = {key: verdict.value for key, verdict in ruling.settings.items()}
@@ -377,10 +381,9 @@ def barred_of(context: Context) -> dict[str, Reason]:
             del barred[name]
     query, judged = context.meaning.query, context.cache.judgements(model)
     if terms.mode != "standing" and query is not None and query < len(judged.bits):
-        for place in np.flatnonzero(~judged.helpful(context.meaning)).tolist():
-            name = model.attributes[place].name
-            if name not in terms.always:
-                barred.setdefault(name, HARDLY)
+        every = zip(model.attributes, judged.helpful(context.meaning), strict=False)
+        some = (each.name for each, helps in every if not helps and each.name not in terms.always)
+        barred = dict.fromkeys(some, HARDLY) | barred
     allowed: tuple[tuple[Reason, Collection[str] | None], ...] = (
         ("not carried", terms.carried),
         ("not asked for", context.request.asked),

@@ -49,6 +49,27 @@ def test_every_setting_is_for_deciding_or_said_not_to_be() -> None:
     assert terms_under(ruled(""), MODEL) == Terms()  # the defaults of policies are those of terms
 
 
+@pytest.mark.parametrize("base", ["everyday", "so2017"])
+@pytest.mark.parametrize("keys", ["", f'trusted_keys = ["ed25519:{"0" * 64}"]\n'])
+def test_what_only_an_added_model_knows_is_asked_about(base: str, keys: str) -> None:
+    """Where its maker is trusted by no key, and the user has no rule for it; whatever its id."""
+    shipped, added = replace(judged_model(), id=base), replace(MODEL, id="added")
+    world = world_of([shipped, added])
+    new = {each.name for each in world.attributes} - {each.name for each in shipped.attributes}
+    own = min(new)
+    text = f'{keys}[attributes]\n{own} = "auto"\n'
+
+    def asked(model: Model) -> frozenset[str]:
+        book = rulebook(read(text, "test", preset), model, [model])
+        return terms_under(book.match("shop.example", "", TODAY), model).ask
+
+    assert len(new) > 1
+    assert asked(world) == (frozenset() if keys else new - {own})
+    assert asked(shipped) == asked(added) == frozenset()
+    disguised = world_of([shipped, replace(added, id=base)])
+    assert keys or asked(disguised) >= new - {own}
+
+
 def test_people_are_for_models_that_count_them() -> None:
     """Then k holds as well, but for one in a thousand; a model of a survey's rows keeps k alone."""
     tables, population = MODEL.tables, MODEL.population
