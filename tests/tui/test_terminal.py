@@ -98,10 +98,10 @@ def test_a_word_on_what_waits_is_written_into_the_policy() -> None:
     with living(ASKS) as live:
         live.call("decide", Ask(query=QUERY, recipient="forge.example"))
         with terminal(live.paths) as shown:
-            shown.shows("forge.example", "● 1 √ open")
+            shown.shows("forge.example", "1 waits for your approval", "√ open")
             before = live.paths.policy.read_text()
             shown.press("a")
-            shown.until(lambda text: "● 1" not in text)
+            shown.until(lambda text: "1 waits for your approval" not in text)
             after = live.paths.policy.read_text()
             assert before == ASKS
             assert after.startswith(ASKS)
