@@ -14,7 +14,6 @@ from agent.tradeoff.utility import Embedded, Mixture, Priced, Utility, query_uti
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
-T = TypeVar("T")
 MODELS = 32
 # How many are kept of each model; a utility that was counted with takes up to 5 MB.
 SIZES = {"utilities": 32, "anonymity sets": 16, "results": 1024}
@@ -48,12 +47,12 @@ class Cache:
     def __init__(self) -> None:
         self._models: Recent[int, tuple[Model, dict[str, Recent[Hashable, Any]]]] = Recent(MODELS)
 
-    def get(self, model: Model, key: Hashable, make: Callable[[], T], kind: str = "results") -> T:
+    def get(self, model: Model, key: Hashable, make: Callable[[], V], kind: str = "results") -> V:
         """The result for ``key``, a pure function of the model and the key."""
         _, results = self._models.get(  # with the model, so that its id stays its own
             id(model), lambda: (model, {each: Recent(size) for each, size in SIZES.items()})
         )
-        result: T = results[kind].get(key, make)
+        result: V = results[kind].get(key, make)
         return result
 
     def read(self, model: Model, text: str) -> Interpretation:
@@ -89,7 +88,8 @@ class Cache:
         pairs = tuple(sorted(known))
 
         def compute() -> AnonymitySet:
-            people = AnonymitySet(model.population, model.cards, pairs)
+            everybody = self.anonymity_set(model) if pairs else None
+            people = AnonymitySet(model.population, model.cards, pairs, everybody=everybody)
             if not pairs and not model.members:
                 people.learn(model.tables.costs())
             return people

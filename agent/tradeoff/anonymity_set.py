@@ -50,6 +50,8 @@ from agent.tradeoff.tables import (
 
 GROUPS_KEPT = 1 << 16  # of rows, 48 bytes each
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
+Classes = tuple[Columns, dict[tuple[int, bool], list[Alike]]]
+"""The partitions by columns, and what was counted of those who look alike in some of them."""
 
 
 class AnonymitySet:
@@ -65,9 +67,11 @@ class AnonymitySet:
         cards: Sequence[int],
         disclosed: Sequence[tuple[int, int]] = (),
         share: float = 1.0,
+        everybody: "AnonymitySet | None" = None,
     ) -> None:
         """Take the table, values per attribute, and the disclosed (person attribute, code) pairs.
 
+        ``everybody``: the same people, nothing disclosed: its classes serve where all rows agree.
         ``share``: rho, the probability with which each of the people who agree with these agrees
         with all else that the recipient holds, 0 to 1 (DESIGN.md 2.8).
         """
@@ -93,15 +97,17 @@ class AnonymitySet:
             own = np.maximum(likely[rows], LEAST_SHARE)  # where nobody agrees, it may be 0
             self._facts, share = summable(own / own.max()), share * float(own.max())
             self._weights = summable(self._weights * self._facts)
-        self._columns = population.columns.take(rows, axis=1) if disclosed else population.columns
+        whole = not self._possible and likely is None  # all rows agree
+        self._columns = population.columns if whole else population.columns.take(rows, axis=1)
         self.persons = (1 << population.persons) - 1
         """The set of all person attributes."""
         self._shared = self.persons >> population.tabled << population.tabled
-        self._partitions = Columns(self._columns, self.cards)
         self._guards: dict[int, Guard] = {}
         self._figures: dict[tuple[str, int], SetFigures] = {}
         self._stored: dict[Measure, Rows] = {}
-        self._groups: dict[tuple[int, bool], list[Alike]] = {}
+        made: Classes = Columns(self._columns, self.cards), {}
+        self.classes: Classes = everybody.classes if everybody and whole else made
+        self._partitions, self._groups = self.classes
         one = partial(self._estimated, most=True)
         self._least = lru_cache(VALUES_KEPT)(lambda mask, *each: one([mask], [each])[0][0])
         self._share = share  # what no `Spread` has
