@@ -280,6 +280,16 @@ def test_people_left_by_eight_facts_are_as_many_as_there_are(people: int) -> Non
 
 
 @given(shared_worlds(), st.data())
+def test_classes_of_everybody_serve_where_all_rows_agree(world: World, data: st.DataObject) -> None:
+    """Whatever is disclosed, figures are the same to the last bit."""
+    facts, crowd = data.draw(st.sets(st.integers(0, world.persons - 1))), world.population
+    known, everybody = [(each, 1) for each in facts], AnonymitySet(crowd, world.cards)
+    for mask in range(1 << world.persons):
+        sets = (AnonymitySet(crowd, world.cards, known, everybody=e) for e in (None, everybody))
+        assert len({(e.people, e.identifiability(mask, "maxprob", 1)) for e in sets}) == 1
+
+
+@given(shared_worlds(), st.data())
 def test_a_guard_counts_what_a_fact_tells_of_its_column(world: World, data: st.DataObject) -> None:
     """Of one fact as if it were an answer of the people; of several never less than of one."""
     rows, shares = np.repeat(world.population.codes, 30, axis=0), world.population.shares
