@@ -23,7 +23,6 @@ FACTS = {  # of everyday life, beside what a developer has set, and that nobody 
     "computer": "Windows laptop",
     "cooking": "quick everyday meals",
     "household": "couple with children under 18",
-    "pets": "dog",
 }
 
 

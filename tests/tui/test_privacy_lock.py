@@ -124,9 +124,10 @@ async def test_a_lock_takes_open_questions_and_sentences_along(daemon: Double) -
 
 
 async def test_nobody_there_hides_everything_and_the_key_that_uncovers_does_nothing_else(
-    daemon: Double,
+    daemon: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Values, sentences, and what was in front, which stands there after; a click is a key."""
+    monkeypatch.setattr("agent.tui.app.QUIET", 60.0)  # however slow the machine
     async with daemon.shown(idle=0.2) as shown:
         shown.app.tell("Told somebody.example.")
         shown.app.action_mask()
