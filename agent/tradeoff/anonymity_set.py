@@ -88,8 +88,7 @@ class AnonymitySet:
         self._expected = ExpectedPeople(population, self.cards, self._possible)
         if self.unseen and self._weighted:
             rows = np.flatnonzero(population.nearest(self._possible))
-        self._rows = rows
-        weights = population.summable
+        self._rows, weights = rows, population.summable
         self._facts: Floats | None = None
         # For how many people each row stands that agrees with d, by whether they do, float64.
         self._weights = np.ones(len(rows)) if weights is None else weights[rows]
@@ -105,8 +104,9 @@ class AnonymitySet:
         self._guards: dict[int, Guard] = {}
         self._figures: dict[tuple[str, int], SetFigures] = {}
         self._stored: dict[Measure, Rows] = {}
-        made: Classes = Columns(self._columns, self.cards), {}
-        self.classes: Classes = everybody.classes if everybody and whole else made
+        self.classes: Classes = (
+            everybody.classes if everybody and whole else (Columns(self._columns, self.cards), {})
+        )
         self._partitions, self._groups = self.classes
         one = partial(self._estimated, most=True)
         self._least = lru_cache(VALUES_KEPT)(lambda mask, *each: one([mask], [each])[0][0])
