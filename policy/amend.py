@@ -15,7 +15,7 @@ from policy.match import GUARDED, Attributes, Rulebook, known, may
 from policy.read import with_typo_guard
 from policy.rules import SIGN, Layer, NamePattern, Policy, Rule, Words, is_group
 from policy.sections import ATTRIBUTE_KINDS, TOP_KINDS, fitting
-from policy.settings import DAEMON, OLD, REPLACED, SETTINGS, Value
+from policy.settings import DAEMON, REPLACED, SETTINGS, Value
 from policy.toml_text import parsed, rewritten
 
 Entry = Value | date | Sequence[str]
@@ -205,20 +205,6 @@ def without_settings(text: str, policy: Policy, where: RuleScope, keys: Sequence
         else:
             for key in removed:
                 del (holder[rule.path[-1]] if rule.path else holder)[key]
-    return rewritten(text, document)
-
-
-def without_old(text: str) -> str:
-    """The text of a policy without the setting of older ones; a rule of nothing else goes, too.
-
-    UsageError as in `rewritten`.
-    """
-    document = parsed(text)
-    rules = document.get("rule", [])
-    for place, rule in enumerate(rules):
-        if rule.pop(OLD, None) is not None and not rule.keys() & SETTINGS.keys():
-            rules[place] = None
-    document.pop(OLD, None)
     return rewritten(text, document)
 
 

@@ -65,13 +65,9 @@ Program = Annotated[
 # How sensitive a fact is, in bits, by whom one would tell it: the levels 1 to 5.
 LEVELS = dict(zip(get_args(Whom), (0.02, 0.05, 0.12, 0.3, 0.6), strict=True))
 Bits = Annotated[FromZero | Whom, Meta(description=f"bits from 0, or one of {', '.join(LEVELS)}")]
-OLD = "lambda"
 # Keys of older policies, each with what came of it and how to mend the file.
 REPLACED = {
-    OLD: (
-        f"{OLD!r} is replaced by the price of being one of only 1,000 people",
-        "`reticent policy set anonymity_price=0.5` takes it out, wherever it stands",
-    ),
+    "lambda": ("it is now 'anonymity_price', in people", "write anonymity_price = 0.5"),
     "model": ("'model' is now called 'population'", "write population = in its place"),
     "prompts_per_hour": ("it is now 'questions_per_day'", "write questions_per_day = 1"),
 }

@@ -41,7 +41,7 @@ from agent.cli.policy import (
 )
 from agent.cli.printing import Column, facts, note, numeric, page, paragraph, say, table, wide
 from agent.cli.prompts import agree
-from agent.daemon.policy_file import Change, Check, Edit, Mend, rewrite
+from agent.daemon.policy_file import Change, Check, Edit, rewrite
 from agent.decision.context import attributes_of
 from agent.decision.values import CROWD
 from agent.errors import PolicyError, ReticentError, UsageError
@@ -56,7 +56,7 @@ from agent.words.titles import Titles, titled
 from policy import amend
 from policy.read import load, preset, read, shipped_text
 from policy.rules import Policy
-from policy.settings import LEVELS, OLD, SETTINGS, Value
+from policy.settings import LEVELS, SETTINGS, Value
 from policy.toml_text import lines_of
 
 NOTHING = "The ledger is empty: there is nothing to try the policy on."
@@ -125,8 +125,7 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
             policy = read(text, policy.source, preset)
         return amend.with_settings(text, policy, where, values) if values else text
 
-    replacing = PRICE in values
-    edit = _rewritten(file, change, lambda new: check_policy(new, models), replacing=replacing)
+    edit = _rewritten(file, change, lambda new: check_policy(new, models))
     noted(edit.after, models)
     moves = "population" in given and file == own_policy()
     for each in other_populations(edit.after, models[0]) if moves else ():
@@ -136,23 +135,11 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
     return _outcome(edit, {**values, **dict.fromkeys(removed)}, winning, titles)
 
 
-def _rewritten(
-    path: Path, change: Change, check: Check = lambda _: None, *, replacing: bool = False
-) -> Edit:
-    """Change a policy file; else show all that is wrong with it, or would be.
-
-    ``replacing``: what replaces a key of older versions takes it out.
-    """
-    mend: Mend = str
+def _rewritten(path: Path, change: Change, check: Check = lambda _: None) -> Edit:
+    """Change a policy file; else show all that is wrong with it, or would be."""
+    load(path)
     try:
-        load(path)
-    except PolicyError as error:
-        if not replacing or any(not each.key.endswith(OLD) for each in error.problems):
-            raise
-        mend = amend.without_old
-        note(f"{OLD} is taken out of {path}, line {listed(str(e.line) for e in error.problems)}")
-    try:
-        return rewrite(path, change, check, mend)
+        return rewrite(path, change, check)
     except UsageError as error:
         if isinstance(error.__cause__, PolicyError):
             note("this is what the policy would be, and nothing was written")
@@ -365,7 +352,7 @@ def calibrate(
         agree(f"Write this price and the sensitivities into {path}?", yes=yes)
         return text
 
-    _rewritten(path, change, replacing=result.anonymity_price is not None)
+    _rewritten(path, change)
     say(f"Written into {path}.")
     if None in result.sensitivity.values():
         say("What you would never share is ruled never there.")

@@ -25,7 +25,6 @@ from policy.settings import DaemonSettings
 SETTLING = timedelta(seconds=0.25)
 Change = Callable[[str, Policy], str]  # of a text, and of what it says
 Check = Callable[[Policy], None]  # of what it says then
-Mend = Callable[[str], str]  # of a text that an older version took
 _Content = Policy | PolicyError | UsageError | None
 KEPT = 4096  # recipients, and terms of one
 # Settings by which a user stands out, or not.
@@ -67,8 +66,8 @@ class Edit(NamedTuple):
     changed: bool
 
 
-def rewrite(path: Path, change: Change, check: Check = lambda _: None, mend: Mend = str) -> Edit:
-    """Change a policy file, first mended; not where ``check`` raises UsageError.
+def rewrite(path: Path, change: Change, check: Check = lambda _: None) -> Edit:
+    """Change a policy file; not where ``check`` raises UsageError.
 
     The file that a link points to is replaced in one step and keeps its mode. UsageError, and the
     file as it was, where there is none, where another user could have written it, where it has
@@ -81,12 +80,12 @@ def rewrite(path: Path, change: Change, check: Check = lambda _: None, mend: Men
             raise UsageError(what, "create one with `reticent init`, or write one by hand")
     target, current = path.resolve(), opened(path, check_ours)
     try:
-        before = read(mended := mend(current.text), str(path), preset)
+        before = read(current.text, str(path), preset)
     except PolicyError as error:
         what = f"the policy file has mistakes, so nothing was written: {error}"
         raise UsageError(what, "`reticent policy check` lists them") from None
     try:
-        changed = change(mended, before)
+        changed = change(current.text, before)
         after = read(changed, str(path), preset)
     except PolicyError as error:
         what = f"the result would be no valid policy, so nothing was written: {error}"

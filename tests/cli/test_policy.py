@@ -336,26 +336,6 @@ def test_questions_are_asked_only_about_facts_that_cost_something(run: Run, tmp_
     assert found["anonymity_price"] == pytest.approx(HALF)
 
 
-def test_the_old_key_is_replaced_where_a_price_is_set(run: Run, folder: Path) -> None:
-    """Everywhere, and it is said; till then one sentence says what to do."""
-    old = RIGHT.replace("anonymity_price", "lambda")
-    file = paths().policy
-    file.write_text(old)
-    assert folder.is_dir()
-    checked = run("policy", "check", file)
-    assert checked.code == 1
-    assert "'lambda' is replaced by the price of being one of only 1,000 people" in checked.out
-    assert "`reticent policy set anonymity_price=0.5`" in checked.out
-    assert run("policy", "set", "k=7").code == 1
-    assert file.read_text() == old
-    said = run("policy", "set", "anonymity_price=0.5")
-    assert (said.code, "lambda is taken out" in said.err) == (0, True)
-    assert "lambda" not in file.read_text()
-    assert tomllib.loads(file.read_text())["anonymity_price"] == 0.5
-    assert run("policy", "check", file).code == 0
-    assert "is replaced by" in run("policy", "set", "lambda=20").refusal()[0]
-
-
 MODEL = made_model(2)
 WANTED = {text: None if text == "never" else np.log2(x) for text, x in IMPROVEMENTS.items()}
 OFFERED = st.sampled_from([*IMPROVEMENTS])
