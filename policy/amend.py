@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from agent.errors import UsageError
 from policy.hosts import ANYBODY, KINDS, HostPattern
 from policy.match import GUARDED, Attributes, Rulebook, known, may
-from policy.read import with_typo_guard
+from policy.read import preset, read, with_typo_guard
 from policy.rules import SIGN, Layer, NamePattern, Policy, Rule, Words, is_group
 from policy.sections import ATTRIBUTE_KINDS, TOP_KINDS, fitting
 from policy.settings import DAEMON, REPLACED, SETTINGS, Value
-from policy.toml_text import parsed, rewritten
+from policy.toml_text import Document, parsed, rewritten
 
 Entry = Value | date | Sequence[str]
 LONGEST_PART = 60  # characters in a name, which has at most 200
@@ -148,6 +148,19 @@ def value_of(key: str, text: str) -> Value:
     return checked_value(key, value)
 
 
+def edited(text: str, policy: Policy, where: RuleScope, new: Mapping[str, Value | None]) -> str:
+    """The text of a policy with new settings for exactly some requests, None for those to remove.
+
+    UsageError as `with_settings` and `without_settings`.
+    """
+    values = {key: value for key, value in new.items() if value is not None}
+    removed = [key for key in new if key not in values]
+    if values:
+        text = with_settings(text, policy, where, values)
+        policy = read(text, policy.source, preset)
+    return without_settings(text, policy, where, removed) if removed else text
+
+
 def with_settings(text: str, policy: Policy, where: RuleScope, values: Mapping[str, Value]) -> str:
     """The text of a policy with settings for exactly some requests, comments kept.
 
@@ -176,9 +189,7 @@ def with_settings(text: str, policy: Policy, where: RuleScope, values: Mapping[s
         entries[name] = values[SHORT] if [*values] == [SHORT] else {**values}
     else:
         title = f"nothing {where.title}" if values == {"nothing": True} else where.title
-        title = free_name(document, title)
-        rules = document.setdefault("rule", [])
-        rules.append({"name": title, **where.parts(), **values})
+        add_rule(document, title, {**where.parts(), **values})
     return rewritten(text, document)
 
 
@@ -216,20 +227,19 @@ def free_name(document: Mapping[str, Any], title: str) -> str:
     return next(each for each in names if each not in taken)
 
 
+def add_rule(document: Document, title: str, parts: Mapping[str, Any]) -> None:
+    """Add a rule to a document, with a title that no other has."""
+    document.setdefault("rule", []).append({"name": free_name(document, title), **parts})
+
+
 def with_assistant(text: str, recipient: str, address: str, until: date | None = None) -> str:
     """The text of a policy with one more rule, by which a recipient is an assistant.
 
     ``until``: the last day, None for no end.
     """
-    document = parsed(text)
-    rule: dict[str, Entry] = {
-        "name": free_name(document, f"assistant {recipient}"),
-        "recipient": recipient,
-        "address": address,
-        "assistant": True,
-    }
-    rules = document.setdefault("rule", [])
-    rules.append(rule if until is None else {**rule, "expires": until})
+    document, end = parsed(text), {} if until is None else {"expires": until}
+    parts = {"recipient": recipient, "address": address, "assistant": True, **end}
+    add_rule(document, f"assistant {recipient}", parts)
     return rewritten(text, document)
 
 

@@ -15,6 +15,7 @@ from policy.families import ASKED_ONCE, families
 from policy.hosts import ASSISTANT, ENGINE, KINDS, LOCAL, HostIndex, HostPattern, site_of
 from policy.services import assistants, engine_at, engines
 from policy.settings import DEFAULTS, DaemonSettings, Value
+from policy.toml_text import line_of
 
 EXACT = 1 << 20  # more specific than any pattern
 _FORM = re.compile(r"@[a-z]+|[a-z*][a-z0-9_*]*")
@@ -267,6 +268,10 @@ class Rule:
         """The family of ASKED_ONCE that it is about, if a preset has it."""
         texts = {each.text for each in self.attributes if self.layer is Layer.PRESET}
         return next(filter(texts.__contains__, ASKED_ONCE), None)
+
+    def line_in(self, lines: Mapping[KeyPath, int], *path: str | int) -> int | None:
+        """The line of what it has at a path, None where it is not of the file."""
+        return line_of(lines, (*self.path, *path)) if self.layer is Layer.FILE else None
 
     def is_over(self, today: date) -> bool:
         """Whether its last day has passed."""

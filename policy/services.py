@@ -208,13 +208,23 @@ def _unfit(why: str) -> UsageError:
     return UsageError(f"browsers cannot use this search: {why}", WRITE)
 
 
+def own_search(text: str, host: str) -> str:
+    """A search as browsers write it; UsageError as `own_address`."""
+    search = Search.parse(text)
+    _check_own(search.host, host, WRITE)
+    return search.text
+
+
 def own_address(text: str, host: str) -> str:
     """The address of a whole site as a rule has it; UsageError where it is not the host's.
 
     ``host``: canonical. A host below it is its own too, unless somebody else registered that.
     """
     named, origin = home_of(text)
-    if host not in suffixes(named) or site_of(named) != site_of(host):
-        hint = "write the address of its whole site, like https://chat.example/"
-        raise UsageError(f"{named} is not {host}, nor below it", hint)
+    _check_own(named, host, "write the address of its whole site, like https://chat.example/")
     return f"{origin}/"
+
+
+def _check_own(named: str, host: str, hint: str) -> None:
+    if host not in suffixes(named) or site_of(named) != site_of(host):
+        raise UsageError(f"{named} is not {host}, nor below it", hint)

@@ -31,7 +31,7 @@ from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
 from policy.read import Remark, load, misspelt
 from policy.rules import SIGN, Layer, Policy, Rule
 from policy.settings import SETTINGS, Value
-from policy.toml_text import line_of, lines_of
+from policy.toml_text import lines_of
 
 DEFERRED = {
     "block": Deferred("agent.cli.policy_edit", "Send nothing more to a recipient."),
@@ -225,15 +225,10 @@ def written(value: Value, key: str = "") -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def line(rule: Rule, lines: Lines, key: str = "") -> int | None:
-    """Find the line of a rule of the file, or of a setting in it."""
-    return line_of(lines, (*rule.path, key)) if rule.layer is Layer.FILE else None
-
-
 def _named(rule: Rule, lines: Lines, key: str = "", value: str = "") -> str:
     """Name a rule beside others of its file, with its value if that is given."""
     name = rule.source if rule.layer is Layer.PRESET else rule.name
-    number = line(rule, lines, key)
+    number = rule.line_in(lines, key)
     place = ": ".join(filter(None, ("" if number is None else f"line {number}", value)))
     return f"{name} ({place})" if place else name
 
@@ -260,7 +255,7 @@ def _ruled(verdicts: Verdicts, lines: Lines) -> dict[str, dict[str, Any]]:
             "rule": each.rule.name,
             "from": SOURCES[each.rule.layer],
             "source": each.rule.source,
-            "line": line(each.rule, lines, key),
+            "line": each.rule.line_in(lines, key),
             "because": _because(key, each, lines),
         }
         for key, each in verdicts.items()

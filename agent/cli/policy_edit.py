@@ -29,7 +29,6 @@ from agent.cli.options import (
 from agent.cli.policy import (
     check_policy,
     installed_models,
-    line,
     model_option,
     noted,
     other_populations,
@@ -114,16 +113,13 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
         if key not in SETTINGS and key in titles:
             hint = f"write disclose={text} --attribute {key}"
             raise UsageError(f"{key!r} is an attribute, not a setting", hint)
-    removed = [amend.checked_key(key) for key, text in given.items() if not text]
+    removed = {amend.checked_key(key): None for key, text in given.items() if not text}
     values = {key: amend.value_of(key, text) for key, text in given.items() if text}
     if values:
         amend.check_day(where, today())
 
     def change(text: str, policy: Policy) -> str:
-        if removed:
-            text = amend.without_settings(text, policy, where, removed)
-            policy = read(text, policy.source, preset)
-        return amend.with_settings(text, policy, where, values) if values else text
+        return amend.edited(text, policy, where, {**values, **removed})
 
     edit = _rewritten(file, change, lambda new: check_policy(new, models))
     noted(edit.after, models)
@@ -132,7 +128,7 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
         note(each)
     attributes = attributes_of(models, models)
     winning = amend.overriding_rules(edit.after, where, values, attributes, today())
-    return _outcome(edit, {**values, **dict.fromkeys(removed)}, winning, titles)
+    return _outcome(edit, {**values, **removed}, winning, titles)
 
 
 def _rewritten(path: Path, change: Change, check: Check = lambda _: None) -> Edit:
@@ -166,7 +162,7 @@ def _outcome(
             value=each.value,
             names=[*each.names],
             rule=each.rule.name,
-            line=line(each.rule, lines, each.key),
+            line=each.rule.line_in(lines, each.key),
         )
         for each in winning
     ]

@@ -17,7 +17,7 @@ from agent.decision.context import Terms
 from agent.decision.values import Decision
 from agent.errors import UsageError
 from agent.wire.policy import Disclose, Ruled
-from policy.amend import SHORT, RuleScope, free_name, with_settings
+from policy.amend import SHORT, RuleScope, add_rule, with_settings
 from policy.families import TopicProbabilities
 from policy.hosts import HostPattern, site_of
 from policy.match import GUARDED, Attributes, Rulebook, Ruling, Verdict, may
@@ -248,8 +248,7 @@ def with_instruction(text: str, policy: Policy, word: Instruction, today: date) 
     if alike is not None:
         rules[alike]["attribute"] = [*dict.fromkeys((*rules[alike]["attribute"], *names))]
     elif names:
-        title = free_name(document, title_of(new))
-        document.setdefault("rule", []).append({"name": title, **new})
+        add_rule(document, title_of(new), new)
     return rewritten(text, document)
 
 

@@ -9,7 +9,6 @@ from functools import partial
 from agent.daemon.agent import Agent
 from agent.daemon.policy_file import check_guards, rewrite
 from agent.daemon.readings import settle
-from agent.daemon.reviews import own_search
 from agent.decision.context import Context, attributes_of, audited, rulebook, terms_under, topics_of
 from agent.decision.decide import decide
 from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_left
@@ -25,10 +24,10 @@ from policy import amend
 from policy.hosts import ANYBODY, host_of, site_of
 from policy.match import GUARDED, Rulebook, may
 from policy.read import Remark, preset, read
-from policy.rules import KeyPath, Layer, Policy, Pools, Rule
-from policy.services import own_address
+from policy.rules import Layer, Policy, Pools, Rule
+from policy.services import own_address, own_search
 from policy.settings import SETTINGS
-from policy.toml_text import Key, line_of, lines_of, toml
+from policy.toml_text import lines_of, toml
 
 NO_POLICY = "there is no policy"
 
@@ -50,7 +49,7 @@ def rules(now: datetime, agent: Agent) -> wire.RulesStatus:
             key=key,
             value=toml(alone[key].value),
             rule=alone[key].rule.name,
-            line=place_of(lines, alone[key].rule, (key,)),
+            line=alone[key].rule.line_in(lines, key),
         )
         for key in SETTINGS
         if key in alone
@@ -59,7 +58,7 @@ def rules(now: datetime, agent: Agent) -> wire.RulesStatus:
         from_fields(
             wire.RuleStatus,
             rule,
-            line=place_of(lines, rule, ()),
+            line=rule.line_in(lines),
             settings={key: toml(value) for key, value in rule.settings.items()},
             expired=rule.is_over(today),
             remarks=[from_fields(wire.RuleRemark, each) for each in remarks.get(rule, ())],
@@ -70,11 +69,6 @@ def rules(now: datetime, agent: Agent) -> wire.RulesStatus:
     return wire.RulesStatus(
         path=path, in_use=True, problems=problems, effective=effective, rules=written
     )
-
-
-def place_of(lines: Mapping[Key, int], rule: Rule, path: KeyPath) -> int | None:
-    """Find the line of what a rule has at a path, None where the rule is not of the file."""
-    return line_of(lines, (*rule.path, *path)) if rule.layer is Layer.FILE else None
 
 
 def attributes(now: datetime, agent: Agent) -> list[wire.AttributeStatus]:
@@ -109,7 +103,7 @@ def attributes(now: datetime, agent: Agent) -> list[wire.AttributeStatus]:
             sensitivity_bits=bits,
             guard=float(decisive.value) if decisive and disclose == GUARDED else 0.0,
             rule=NO_POLICY if decisive is None else decisive.rule.name,
-            line=None if decisive is None else place_of(lines, decisive.rule, (key,)),
+            line=None if decisive is None else decisive.rule.line_in(lines, key),
         )
 
     listed = [status(model, each, each.name) for each in model.attributes]
@@ -125,7 +119,7 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
     or no value of one, for a day that is over, for what is not set for exactly this, where the
     result would be no policy, and as in `rewrite`.
     """
-    unset = [*dict.fromkeys(map(amend.checked_key, edit.unset))]
+    unset = dict.fromkeys(map(amend.checked_key, edit.unset))
     values = {key: amend.checked_value(key, value) for key, value in edit.set.items()}
     if not values and not unset:
         raise UsageError("this edit changes nothing", "name a setting to set or to unset")
@@ -136,10 +130,7 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
         amend.check_day(where, now.date())
 
     def change(text: str, policy: Policy) -> str:
-        if values:
-            text = amend.with_settings(text, policy, where, values)
-            policy = read(text, policy.source, preset)
-        return amend.without_settings(text, policy, where, unset) if unset else text
+        return amend.edited(text, policy, where, {**values, **unset})
 
     models = agent.known_models(now)
     written = rewrite(agent.rules.path, change, lambda after: check_guards(after, models))
@@ -158,7 +149,7 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
                 win,
                 names=[*win.names],
                 rule=win.rule.name,
-                line=place_of(lines, win.rule, (win.key,)),
+                line=win.rule.line_in(lines, win.key),
             )
             for win in amend.overriding_rules(policy, where, values, names, now.date())
         ],

@@ -16,9 +16,8 @@ from agent.errors import RefusedError, UsageError
 from agent.vault.store import Items
 from agent.wire.policy import Review, Word
 from agent.wire.state import Site
-from policy.hosts import site_of, suffixes
 from policy.match import Rulebook
-from policy.services import WRITE, Search, usable
+from policy.services import usable
 
 EXPIRES = timedelta(hours=24)
 MOST_REVIEWS = {"ask": 1000, "offer": 100, "means": 100}  # an offer may name a thousand attributes
@@ -220,17 +219,6 @@ class Offers:
             return None if content is None else msgspec.msgpack.decode(content, type=Approved)
         except msgspec.DecodeError:
             return Approved(())
-
-
-def own_search(text: str, host: str) -> str:
-    """Write a search as browsers do; UsageError where it is none, or not of the host.
-
-    ``host``: canonical. A host below it is its own too, unless somebody else registered that.
-    """
-    search = Search.parse(text)
-    if host not in suffixes(search.host) or site_of(search.host) != site_of(host):
-        raise UsageError(f"{search.host} is not {host}, nor below it", WRITE)
-    return search.text
 
 
 def sites(book: Rulebook, offered: Iterable[Approved], today: date) -> list[Site]:

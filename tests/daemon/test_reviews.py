@@ -18,7 +18,6 @@ from agent.daemon.reviews import (
     Offers,
     Waiting,
     expired,
-    own_search,
     queued,
     settled,
     sites,
@@ -32,7 +31,7 @@ from agent.wire.policy import Disclose, Review
 from agent.wire.state import Locked
 from policy.match import Rulebook, Ruling, known
 from policy.read import preset, read
-from policy.services import LONGEST
+from policy.services import LONGEST, own_search
 from tests.daemon.office import MODEL
 from tests.decision.made import NAMES as FACTS
 from tests.decision.made import decide
