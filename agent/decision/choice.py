@@ -307,7 +307,7 @@ def _mean(model: Model, cache: Cache) -> QueryPlanner | None:
         share = model.tables.query_weights / model.tables.query_weights.sum()
         # Before prices: of all rows together, luck is little.
         stored = rows_of(share @ singles.utilities, share @ singles.pair_utilities)
-        utility = Pairwise(stored)
+        utility = Pairwise(np.array([*stored.values()][1:]))
         return QueryPlanner(lambda: utility, len(model.attributes), stored)
 
     return cache.get(model, Pairwise, compute)
@@ -333,7 +333,7 @@ def _mix(model: Model, cache: Cache) -> QueryPlanner | None:
         weights = model.tables.query_weights
         matrix = np.tensordot(weights / weights.sum(), used, axes=1)
         stored = {0: np.diagonal(matrix), **{1 << at: row for at, row in enumerate(matrix)}}
-        utility = Pairwise(stored)
+        utility = Pairwise(matrix)
         return QueryPlanner(lambda: utility, count, stored, quick=True)
 
     return cache.get(model, _mix, compute)

@@ -39,6 +39,7 @@ from agent.tradeoff.measures import (
 from agent.tradeoff.tables import (
     VALUES_KEPT,
     Floats,
+    Indexes,
     Population,
     Rows,
     SetFigures,
@@ -50,8 +51,8 @@ from agent.tradeoff.tables import (
 
 GROUPS_KEPT = 1 << 16  # of rows, 48 bytes each
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
-Classes = tuple[Columns, dict[tuple[int, bool], list[Alike]]]
-"""The partitions by columns, and what was counted of those who look alike in some of them."""
+Classes = tuple[Columns, dict[tuple[int, bool], list[Alike]], Indexes]
+"""The partitions by columns, what was counted of those who look alike in some, and their rows."""
 
 
 class AnonymitySet:
@@ -71,7 +72,8 @@ class AnonymitySet:
     ) -> None:
         """Take the table, values per attribute, and the disclosed (person attribute, code) pairs.
 
-        ``everybody``: the same people, nothing disclosed: its classes serve where all rows agree.
+        ``everybody``: the same people, nothing disclosed: its rows and classes serve where all rows
+        agree.
         ``share``: rho, the probability with which each of the people who agree with these agrees
         with all else that the recipient holds, 0 to 1 (DESIGN.md 2.8).
         """
@@ -81,6 +83,7 @@ class AnonymitySet:
         self._possible = population.possible_codes(disclosed)
         self._agreement = Agreement(population, disclosed, self._possible, self._people_by_code)
         likely, agree = self._agreement.by_row, population.agreeing(self._possible)
+        whole = not self._possible and likely is None  # all rows agree
         rows = np.flatnonzero(agree if likely is None else agree & (likely > 0))
         self.unseen = not len(rows)
         """Whether there are no data for what is known: no row agrees with all of it."""
@@ -88,15 +91,14 @@ class AnonymitySet:
         self._expected = ExpectedPeople(population, self.cards, self._possible)
         if self.unseen and self._weighted:
             rows = np.flatnonzero(population.nearest(self._possible))
-        self._rows, weights = rows, population.summable
         self._facts: Floats | None = None
         # For how many people each row stands that agrees with d, by whether they do, float64.
-        self._weights = np.ones(len(rows)) if weights is None else weights[rows]
+        weights = np.ones(population.rows) if population.summable is None else population.summable
+        self._weights = weights if whole else weights[rows]
         if likely is not None and len(rows):
             own = np.maximum(likely[rows], LEAST_SHARE)  # where nobody agrees, it may be 0
             self._facts, share = summable(own / own.max()), share * float(own.max())
             self._weights = summable(self._weights * self._facts)
-        whole = not self._possible and likely is None  # all rows agree
         self._columns = population.columns if whole else population.columns.take(rows, axis=1)
         self.persons = (1 << population.persons) - 1
         """The set of all person attributes."""
@@ -104,15 +106,13 @@ class AnonymitySet:
         self._guards: dict[int, Guard] = {}
         self._figures: dict[tuple[str, int], SetFigures] = {}
         self._stored: dict[Measure, Rows] = {}
-        self.classes: Classes = (
-            everybody.classes if everybody and whole else (Columns(self._columns, self.cards), {})
-        )
-        self._partitions, self._groups = self.classes
+        parts: Classes = Columns(self._columns, self.cards), {}, rows
+        self.classes: Classes = everybody.classes if everybody and whole else parts
+        self._partitions, self._groups, self._rows = self.classes
         one = partial(self._estimated, most=True)
         self._least = lru_cache(VALUES_KEPT)(lambda mask, *each: one([mask], [each])[0][0])
         self._share = share  # what no `Spread` has
-        shares = ALL if population.shares is None else self._agreement.spread(0, ())[0]
-        self._all = share * float(shares[0])  # rho of all that is held
+        self._all = share * float(self._agreement.spread(0, ())[0][0])  # rho of all that is held
         self.sampled = self._weighted or population.shares is not None or share < 1
         """Whether rows stand for people whose number is estimated."""
         self.people: float = len(rows)

@@ -24,20 +24,15 @@ class Pairwise(Utility):
     attributes. Sums are rounded once: a set has the same value however it is reached.
     """
 
-    def __init__(self, stored: Rows) -> None:
-        """Take U of each attribute and of every two, as `rows_of` has them.
-
-        An attribute without a row adds nothing.
-        """
-        self._singles = singles = stored[0]
+    def __init__(self, matrix: Floats) -> None:
+        """Take U of every two attributes, symmetric, float64, shape (n, n); of each where A = B."""
+        self._singles = singles = np.diagonal(matrix)
         self._rank = np.argsort(np.argsort(-singles, kind="stable"))
-        rows = [stored.get(1 << each, singles) for each in range(len(singles))]
         # What each attribute (row) adds beside each other one; infinite where it is as if alone.
-        self._beside = np.array(rows) - singles
-        self._beside[:, [each for each in range(len(rows)) if 1 << each not in stored]] = np.inf
+        self._beside = matrix - singles
         np.fill_diagonal(self._beside, np.inf)
         most = np.where(np.isfinite(self._beside), self._beside, 0.0).max(axis=1, initial=0.0)
-        self.limit = float(np.maximum(singles, most).sum())
+        self.limit = fsum(np.maximum(singles, most))
 
     def value(self, mask: int) -> float:
         """U(A) in bits."""
@@ -129,11 +124,17 @@ class QueryPlanner(SetFigures, Utility):
 
     @cached_property
     def by_pairs(self) -> "QueryPlanner":
-        """The same as far as singles and pairs tell it; itself where they are not stored."""
+        """The same as far as singles and pairs tell it; itself where they are not stored.
+
+        An attribute without a row adds nothing.
+        """
         stored = {mask: row for mask, row in self.stored.items() if mask.bit_count() <= 1}
         if self.quick or len(stored) <= 1:
             return self
-        utility, count = Pairwise(stored), len(self._nothing)
+        count = len(self._nothing)
+        places = [each for each in range(count) if 1 << each in stored]
+        matrix = np.array([stored[1 << each] for each in places])[:, places]
+        utility = Embedded(Pairwise(matrix), places, 1.0)
         return QueryPlanner(lambda: utility, count, stored, least=self.least, quick=True)
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:

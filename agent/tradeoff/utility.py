@@ -344,7 +344,8 @@ class Embedded(Utility):
         """The same for A u {V}, for each V in ``attributes``, none of them in A."""
         inside, own = self._inside(mask), [*filter(self._own.__contains__, attributes)]
         bits = self._utility.extensions(inside, [self._own[each] for each in own])
-        values, level = dict(zip(own, bits, strict=True)), self._utility.value(inside)
+        values = dict(zip(own, bits, strict=True))
+        level = self._utility.value(inside) if len(own) < len(attributes) else 0.0
         return [self._unit * values.get(each, level) for each in attributes]
 
     def _inside(self, mask: int) -> int:
