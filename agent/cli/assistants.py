@@ -4,19 +4,23 @@ An assistant's program waits for its start, so it imports no more than it needs.
 """
 
 from importlib.util import find_spec
+from pathlib import Path
+from secrets import token_urlsafe
 from urllib.parse import urlsplit
 
 import click
 
 from agent.cli.options import host, json_option, option, record
 from agent.cli.printing import listing, note, paragraph
-from agent.errors import LockedError, ReticentError, UsageError, install_hint
+from agent.errors import DaemonError, LockedError, ReticentError, UsageError, install_hint
 from agent.paths import paths
 from agent.wire.client import Client
 from policy.hosts import host_of
 from policy.services import in_clear
 
 PORT = 8377
+TOKEN = "proxy.token"  # noqa: S105  (the name of its file)
+LONGEST, SHORTEST = 200, 32  # bytes of a token
 SECONDS = 2.0  # for the daemon to say how it is
 BASE = "Put this base URL into your client, and keep it to yourself:"
 EXAMPLE = "as in https://api.openai.com/v1"
@@ -56,7 +60,7 @@ def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
     """
     service, whom, at = checked(upstream), host_of(recipient), paths()
     from agent.assistants.proxy import ProxyRoute, serve
-    from agent.daemon.sockets import TOKEN, at_port, token_of
+    from agent.daemon.sockets import at_port
     from agent.files import private_folder
 
     private_folder(at.state)
@@ -77,6 +81,24 @@ def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
                 note(f"{error.what}, so nothing is told; {error.hint}")
 
         serve(listening, route, announce)
+
+
+def token_of(path: Path) -> str:
+    """Read the token in a file, made if it is missing.
+
+    Raises DaemonError for one that others can read or that holds too little, UsageError where
+    the file cannot be read or made.
+    """
+    from agent.files import OTHERS, create_private, read_bytes
+
+    if not path.exists():
+        create_private(token_urlsafe(SHORTEST).encode() + b"\n", path)
+    text, again = read_bytes(path, LONGEST).strip(), "remove it; a new one is made"
+    if path.stat().st_mode & OTHERS:
+        raise DaemonError("other users can read this token", again, str(path))
+    if len(text) < SHORTEST or not text.isascii():
+        raise DaemonError("not a token", again, str(path))
+    return text.decode("ascii")
 
 
 def checked(upstream: str) -> str:

@@ -56,7 +56,8 @@ PLAIN = punctuation.replace("%", "") + " "
 _NUMBER = re.compile(rb"[0-9]{1,10}")
 CODES = 0xFFFF  # the bits of an error that say which; the others say whose
 DECLINED = 114  # GPG_ERR_NOT_CONFIRMED: the third button
-UNANSWERED = {62, 99, 198}  # GPG_ERR_TIMEOUT, GPG_ERR_CANCELED, GPG_ERR_FULLY_CANCELED
+CANCELED = 99  # GPG_ERR_CANCELED: the second button, or the Escape key
+UNANSWERED = {62, CANCELED, 198}  # GPG_ERR_TIMEOUT, and GPG_ERR_FULLY_CANCELED: it was closed
 PATIENCE = 60  # seconds until a dialog that nobody answers is closed
 SECONDS = 5.0  # for an answer that nobody is asked for, and after PATIENCE
 FOLDERS = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin")
@@ -249,6 +250,11 @@ AFTER_NOT_NOW = 600.0  # seconds without a dialog for the passphrase, after "not
 TRIES = 3
 TITLE = "Reticent"
 DECISIONS: Mapping[int, Disclose] = {0: "never", DECLINED: "auto"}  # by what a button replies
+ONCE = (
+    "A request of yours would be helped by facts about which you decide once.\n"
+    "From now on, {}: never, each time after asking you, or when worth it?"
+)
+FOR_GOOD: Mapping[int, Disclose] = {**DECISIONS, CANCELED: "ask"}
 
 
 class Prompts:
@@ -340,9 +346,25 @@ class Prompts:
                 await dialog.tell("SETERROR", f"That is not the passphrase. {tries} left.")
 
     async def _ask_word(self, review: Review, titles: Mapping[str, str]) -> None:
-        """Ask about what waits, and settle it; it stays where the dialog is closed."""
+        """Ask about what waits, and settle it; it stays where the dialog is closed.
+
+        Families that only a preset asks about come first, once for all recipients of its kind; what
+        the user wants to be asked each time is asked now.
+        """
         async with opened(chosen(self._agent.rules.active.daemon), self._screen, TITLE) as dialog:
             self._dialog = dialog
+            if review.families:
+                text = ONCE.format(notices.family_facts(review))
+                reply = await dialog.show(
+                    "CONFIRM", text, "Never", "Ask each time", "When worth it"
+                )
+                disclose = FOR_GOOD.get(reply.error)
+                if disclose is None or dialog.over:
+                    return
+                word = Word(disclose=disclose, about="family", recipient=review.pool)
+                self._settle(word, review.id)
+                if disclose != "ask":
+                    return
             text = notices.dialog_asks(review, titles)
             reply = await dialog.show("CONFIRM", text, "No", "Decide later", "Yes, once")
             disclose = DECISIONS.get(reply.error)

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import secrets
 import socket
 import stat
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from weakref import WeakSet
 
 from agent.daemon.events import LOG
 from agent.errors import DaemonError, UsageError, reason
-from agent.files import OTHERS, PRIVATE, create_private, read_bytes
+from agent.files import PRIVATE
 from agent.paths import Paths
 from agent.wire.client import check_address, peer_uid
 from agent.wire.routes import CONTROL, QUERY, Door
@@ -21,8 +20,6 @@ from agent.wire.routes import CONTROL, QUERY, Door
 MOST = 256  # connections of a listener: files are left for the others, and for our own
 ADDRESS = "127.0.0.1"
 BACKLOG = 1024  # connections that may wait to be taken
-TOKEN = "proxy.token"  # noqa: S105  (the name of its file)
-_LONGEST, _SHORTEST = 200, 32  # bytes of a token
 SECONDS = 2.0  # for a socket of ours to answer
 
 
@@ -68,22 +65,6 @@ def at_port(port: int) -> Listener:
         what = f"cannot listen at {ADDRESS}:{port}: {reason(error)}"
         raise DaemonError(what, "choose another") from None
     return Listener(fileno=listening.detach())
-
-
-def token_of(path: Path) -> str:
-    """Read the token in a file, made if it is missing.
-
-    Raises DaemonError for one that others can read or that holds too little, UsageError where
-    the file cannot be read or made.
-    """
-    if not path.exists():
-        create_private(secrets.token_urlsafe(_SHORTEST).encode() + b"\n", path)
-    text, again = read_bytes(path, _LONGEST).strip(), "remove it; a new one is made"
-    if path.stat().st_mode & OTHERS:
-        raise DaemonError("other users can read this token", again, str(path))
-    if len(text) < _SHORTEST or not text.isascii():
-        raise DaemonError("not a token", again, str(path))
-    return text.decode("ascii")
 
 
 @contextmanager

@@ -1,8 +1,10 @@
 """Dialogs of the daemon: who may cause one, how often, and what comes of it."""
 
 import asyncio
+import tomllib
 from collections.abc import Coroutine, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -12,14 +14,17 @@ import pytest
 from agent.daemon import prompts
 from agent.daemon.prompts import PinentryError, chosen, find
 from agent.daemon.request_log import Asker
+from agent.model.file import write
 from agent.wire.base import RecipientName
 from agent.wire.decide import Answer, Ask, Offer
+from agent.wire.state import ProfileChange
 from policy.settings import DaemonSettings
 from tests import waiting
 from tests.daemon.test_pinentry import Scripted, typed
+from tests.daemon.test_questions import ANYTHING_GOES
 from tests.vault.worlds import PASSPHRASE
 from tests.worlds.homes import OPEN, POLICY, Home
-from tests.worlds.people import SHOP
+from tests.worlds.people import MODEL, SHOP
 
 NOT_NOW = "ERR 83886179 Operation cancelled\n"
 OTHER = "ERR 83886194 Not confirmed\n"
@@ -242,6 +247,42 @@ def test_what_waits_is_settled_as_was_said(desk: Desk, answer: str) -> None:
     run(steps())
     assert desk.program.started() == 1
     assert desk.program.gone()
+
+
+@pytest.mark.parametrize(
+    ("answers", "rule", "left"),
+    [
+        ([OTHER], "auto", []),
+        (["OK\n"], "never", []),
+        ([NOT_NOW, OTHER], "ask", []),
+        ([NOT_NOW, LATE], "ask", ["debt"]),
+        ([LATE], None, ["debt"]),
+        (["DIE"], None, ["debt"]),
+    ],
+)
+def test_a_family_is_asked_about_once(
+    desk: Desk, answers: list[str], rule: str | None, left: list[str]
+) -> None:
+    """By a rule for all recipients of the kind; what is to be asked each time is asked as well."""
+    age, *others = MODEL.attributes
+    attributes = (replace(age, name="debt", concept="debt"), *others)
+    write(replace(MODEL, attributes=attributes), desk.home.paths.models / "mine.safetensors")
+    _, _, daemon = desk.home.paths.policy.read_text().partition("[daemon]")
+    desk.home.rule(f"{ANYTHING_GOES}population = 'mine'\n[daemon]{daemon}")
+    desk.program.answers(CONFIRM=answers)
+
+    async def steps() -> None:
+        await desk.home.calls.unlock(OPEN)
+        desk.home.calls.change_profile(ProfileChange(set={"debt": "age1"}))
+        assert "debt" not in (await desk.asked()).attributes
+        assert waits(desk) == left
+
+    run(steps())
+    rules = tomllib.loads(desk.home.paths.policy.read_text()).get("rule", [])
+    scope = {"recipient": "any other site", "attribute": "debt", "disclose": rule}
+    assert [scope] * bool(rule) == [{key: each[key] for key in scope} for each in rules]
+    assert desk.program.asked() == len(answers)
+    assert any("debt facts to any other site" in line for line in desk.program.told())
 
 
 def test_one_for_each_question_that_is_raised(desk: Desk) -> None:

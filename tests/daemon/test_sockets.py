@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from agent.cli.assistants import TOKEN, token_of
 from agent.daemon import sockets
-from agent.daemon.sockets import ADDRESS, TOKEN, Listener, alone, at_port, doors, token_of
+from agent.daemon.sockets import ADDRESS, Listener, alone, at_port, doors
 from agent.errors import DaemonError, UsageError
 from agent.paths import HOME, Paths, paths
 from agent.wire.client import NOBODY
