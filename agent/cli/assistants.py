@@ -3,22 +3,29 @@
 An assistant's program waits for its start, so it imports no more than it needs.
 """
 
+from __future__ import annotations
+
+import socket
 from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_urlsafe
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
 
 from agent.cli.options import host, json_option, option, record
 from agent.cli.printing import listing, note, paragraph
-from agent.errors import DaemonError, LockedError, ReticentError, UsageError, install_hint
+from agent.errors import DaemonError, LockedError, ReticentError, UsageError, install_hint, reason
 from agent.paths import paths
 from agent.wire.client import Client
 from policy.hosts import host_of
 from policy.services import in_clear
 
-PORT = 8377
+if TYPE_CHECKING:
+    from agent.daemon.sockets import Listener
+
+ADDRESS, PORT = "127.0.0.1", 8377
 TOKEN = "proxy.token"  # noqa: S105  (the name of its file)
 LONGEST, SHORTEST = 200, 32  # bytes of a token
 SECONDS = 2.0  # for the daemon to say how it is
@@ -60,7 +67,6 @@ def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
     """
     service, whom, at = checked(upstream), host_of(recipient), paths()
     from agent.assistants.proxy import ProxyRoute, serve
-    from agent.daemon.sockets import at_port
     from agent.files import private_folder
 
     private_folder(at.state)
@@ -81,6 +87,18 @@ def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
                 note(f"{error.what}, so nothing is told; {error.hint}")
 
         serve(listening, route, announce)
+
+
+def at_port(port: int) -> Listener:
+    """Listen at a port of this machine, 0 for any; DaemonError where that cannot be."""
+    from agent.daemon.sockets import BACKLOG, Listener
+
+    try:
+        listening = socket.create_server((ADDRESS, port), backlog=BACKLOG)
+    except OSError as error:
+        what = f"cannot listen at {ADDRESS}:{port}: {reason(error)}"
+        raise DaemonError(what, "choose another") from None
+    return Listener(fileno=listening.detach())
 
 
 def token_of(path: Path) -> str:

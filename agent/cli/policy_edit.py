@@ -4,6 +4,7 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from functools import partial
 from math import isfinite, log2
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ from agent.errors import PolicyError, ReticentError, UsageError
 from agent.files import read_bytes
 from agent.model.model import Model
 from agent.tradeoff.study import IMPROVEMENTS, fit
-from agent.wire.base import Done, RecipientName
+from agent.wire.base import Done, RecipientName, from_fields
 from agent.wire.decide import Allowed
 from agent.wire.policy import Edited, ReplayedRequest, Tried, TryPolicy, Win
 from agent.words.figures import bits, counted, demand, listed, number, people, whom
@@ -118,9 +119,7 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
     if values:
         amend.check_day(where, today())
 
-    def change(text: str, policy: Policy) -> str:
-        return amend.edited(text, policy, where, {**values, **removed})
-
+    change = partial(amend.edited, where=where, new={**values, **removed})
     edit = _rewritten(file, change, lambda new: check_policy(new, models))
     noted(edit.after, models)
     moves = "population" in given and file == own_policy()
@@ -151,20 +150,14 @@ def _outcome(
 ) -> Output:
     """Say what stands in the file now, None for what was removed, and what still wins over it."""
     done, file = "Written" if edit.changed else "Unchanged", edit.after.source
-    lines, texts = lines_of(edit.after.text), []
+    lines, texts = lines_of(edit.after.text), list[str]()
     for key, value in values.items():
         removal = f"{key} is removed from {file}."
         stands = None if value is None else f"{done}: {key} = {written(value, key)} in {file}."
         texts.append(stands or removal)
     wins = [
-        Win(
-            key=each.key,
-            value=each.value,
-            names=[*each.names],
-            rule=each.rule.name,
-            line=each.rule.line_in(lines, each.key),
-        )
-        for each in winning
+        from_fields(Win, e, names=[*e.names], rule=e.rule.name, line=e.rule.line_in(lines, e.key))
+        for e in winning
     ]
     grouped: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for win in wins:

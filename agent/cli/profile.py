@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 import msgspec
-import numpy as np
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import PATH, Commands, Output, answers, at_terminal, yes_option
@@ -18,8 +17,6 @@ from agent.cli.prompts import agree
 from agent.cli.questions import CITY, HARMLESS, ask_city, ask_values, concerned, most_useful
 from agent.daemon.locale import LOCALE
 from agent.decision.decide import counted_among
-from agent.decision.knowledge import Knowledge, people_left
-from agent.decision.topics import Judgements
 from agent.decision.values import Fact
 from agent.errors import UsageError
 from agent.files import create_private, read_bytes
@@ -29,8 +26,8 @@ from agent.model.world import in_country, world_of
 from agent.paths import paths
 from agent.vault.profile import values_of
 from agent.wire.client import Client
-from agent.wire.state import Changed, ModelStatus, ProfileChange, ProfileFacts
-from agent.words.figures import counted, listed, people, proviso
+from agent.wire.state import Changed, FactFigures, ModelStatus, ProfileChange, ProfileFacts
+from agent.words.figures import counted, listed, proviso, rarity
 from agent.words.notices import MOST_NAMED, also, outdated
 from agent.words.titles import Titles, titled, value_title
 from policy.families import headings
@@ -43,7 +40,7 @@ NO_FACTS = "You have set no facts yet: `reticent profile edit` asks for them."
 MASKED = "`--reveal` shows the values, and how rare each is."
 SHARED = "The brackets say how many {} share each value{}."
 UNSET = "Not set, and would help most: {}. `reticent profile set {}` asks for them."
-MOST, LEAST = 3, 0.02  # facts not set, or topics, that are named; bits that a fact brings to one
+MOST = 3  # facts not set that are named
 PIPE = Path("-")
 INPUT = "the standard input"
 WAYS = "`reticent profile set NAME...` asks for it, and `import -` reads it from a pipe"
@@ -62,46 +59,32 @@ def profile() -> None:
 def show(*, reveal: bool) -> Output:
     """Show your facts by family, with masked values, and what each helps with."""
     with door() as client:
-        answer: ProfileFacts = client.call("profile")
-        own, models = answer.facts, _models(client, answer.country)
-    if not reveal:
-        own = [msgspec.structs.replace(each, value=MASK, words=None, short=None) for each in own]
+        own: ProfileFacts = client.call("profile")
+        models = _models(client, own.country)
     world, described = models[0], _described(own, models)
-    useful = most_useful(world, world.every[:1] if world.queries else [], country=answer.country)
+    for each in [] if reveal else described:
+        each |= {"value": MASK, "words": None, "short": None, "share": None, "share_of": None}
+    useful = most_useful(world, world.every[:1] if world.queries else [], country=own.country)
     easy = (each for each in useful if each.attributes[0][1].sensitivity <= HARMLESS)
-    unset = [each for each in easy if each.concept not in {fact.kind for fact in own}][:MOST]
+    unset = [each for each in easy if each.concept not in {fact.kind for fact in own.facts}][:MOST]
     about = SHARED.format(world.stands_for, proviso(counted_among(world))) if reveal else MASKED
-    head = f"You have set {counted(len(own), 'fact')}. {about}" if own else NO_FACTS
+    head = f"You have set {counted(len(described), 'fact')}. {about}" if described else NO_FACTS
     named = listed(each.title for each in unset), " ".join(each.name for each in unset)
     more = [paragraph(UNSET.format(*named))] if unset else []
     record = {"facts": described, "would_help_most": [each.name for each in unset]}
     return Output(record, page(head, *_sections(described, world), *more))
 
 
-def _described(own: Sequence[Fact], models: Sequence[Model]) -> list[Described]:
-    """Describe facts, by family: their kind, what it helps with, and how rare the value is.
-
-    ``share``: of the people ``share_of`` who hold the value; null if masked, or not known.
-    """
+def _described(own: ProfileFacts, models: Sequence[Model]) -> list[Described]:
+    """Describe facts, by family: their kind, what it helps with, and how rare the value is."""
     kinds, headed, described = Concepts(models).kinds, headings(), list[Described]()
-    judged = ((each, Judgements.of(each).gains) for each in models[0].every)
-    gains = [(each, bits if bits.size else each.tables.singles.utilities) for each, bits in judged]
-    for fact in own:
+    for fact in own.facts:
         name = title = fact.kind
         if fact.kind in kinds:
             first, title = kinds[fact.kind].attributes[0][1], kinds[fact.kind].title
             name = first.shared or first.name
         record: Described = {"name": name, "title": title, "family": headed.get(name, OTHERS)}
-        record |= {"helps_with": [], "share": None, "share_of": None}
-        for model, bits_of in reversed([e for e in gains if fact.kind in e[0].by_concept]):
-            each = model.by_concept[fact.kind]
-            bits = bits_of[:, model.index(each.name)]
-            best = np.argsort(-bits, kind="stable")[:MOST].tolist()
-            record["helps_with"] = [model.queries[at].title for at in best if bits[at] >= LEAST]
-            if fact.value in each.values[1:]:
-                alone = Knowledge().with_facts({each.name: each.code(fact.value)})
-                share = people_left(alone, model) / model.people
-                record |= {"share": share, "share_of": model.stands_for}
+        record |= msgspec.to_builtins(own.figures.get(fact.id, FactFigures()))
         described.append(msgspec.to_builtins(fact) | record)
     order = [*dict.fromkeys(headed.values()), OTHERS]
     return sorted(described, key=lambda each: (order.index(each["family"]), each["name"]))
@@ -126,9 +109,8 @@ def _value(described: Described, world: Model) -> str:
     value = value_title(described["value"] or "", described["title"])
     if not (share := described["share"]) or round(share, 2) == 1:
         return value
-    rare = f"1 in {people(round(1 / share))}" if 2 * share < 1 else f"{share:.0%}"
     whom = "" if described["share_of"] == world.stands_for else f" {described['share_of']}"
-    return f"{value} ({rare}{whom})"
+    return f"{value} ({rarity(share)}{whom})"
 
 
 @profile.command()

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -23,12 +24,13 @@ from agent.cli.options import (
 )
 from agent.cli.printing import listing, note, numeric, paragraph, table, wide
 from agent.cli.prompts import agree, ask_for, check_keyring, method_options, new_passphrase
-from agent.daemon.installed_files import InstalledFiles, accounts, forget, installed_files
+from agent.daemon.installed_files import InstalledFiles, accounts, installed_files
 from agent.daemon.installed_files import remove as remove_files
 from agent.daemon.profile import new_id
 from agent.daemon.programs import PRESENT, installations, this_machine
 from agent.errors import BusyVaultError, DaemonError, UsageError, VaultError
 from agent.paths import Paths, paths
+from agent.vault import secrets
 from agent.vault.backup import OTHER, bring_over, check_backup, check_format, copy_closed
 from agent.vault.backup import restore as put_back
 from agent.vault.secrets import Kind, Secret
@@ -299,6 +301,17 @@ def _removed(at: Paths) -> list[str]:
     for each in notes:
         note(f"{each}; its service is called reticent")
     return removed
+
+
+def forget(names: Sequence[str]) -> list[str]:
+    """Remove accounts from the keyring; return those that may be in it still."""
+    remaining = []
+    for name in names:
+        with suppress(VaultError):  # the keyring does not say
+            if secrets.forget(name) or not secrets.fetched([name]):
+                continue
+        remaining.append(name)
+    return remaining
 
 
 def _staying(installed: InstalledFiles, others: Sequence[Path]) -> list[str]:

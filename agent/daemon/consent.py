@@ -23,12 +23,12 @@ from agent.wire.decide import Ask
 from agent.wire.policy import Disclose, Review, Ruled, Word
 from agent.wire.state import Site
 from agent.words.figures import listed
+from agent.words.notices import GONE
 from policy.amend import RuleScope, with_assistant, without_refusals
 from policy.hosts import host_of, site_of
 from policy.match import NO_TOPICS, Rulebook, Ruling, known
 from policy.rules import Policy, Rule
 
-ALREADY_SENT = "Data already sent cannot be recalled."
 ONLY_THE_LAST = "you can undo only your latest change, and only until the vault locks"
 IN_MEMORY = Ruled(written=None, without_effect=[])
 RAISED = "questions"  # in the vault: a day, and of how many questions the user was notified on it
@@ -311,7 +311,7 @@ class Consent:
         what: str,
         before: tuple[Waiting, Preferences],
         revert: Revert = lambda: None,
-        says: str = ALREADY_SENT,
+        says: str = GONE,
     ) -> None:
         """Note a change of what waited and of the preferences, both as they were ``before``."""
         after, new = self._waiting, {*self.preferences}

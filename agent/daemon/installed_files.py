@@ -7,14 +7,12 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from agent.errors import BusyVaultError, VaultError
 from agent.paths import Paths
-from agent.vault import secrets
 from agent.vault.vault import accounts_of
 
 VAULTS = ("vault.db", "vault.db.*-*[0-9]", ".vault.db.*.part")  # not what SQLite keeps beside each
@@ -95,17 +93,6 @@ def accounts(files: InstalledFiles) -> tuple[list[str], list[Path]]:
         except VaultError:
             unread.append(path)
     return [*names], unread
-
-
-def forget(names: Sequence[str]) -> list[str]:
-    """Remove accounts from the keyring; return those that may be in it still."""
-    remaining = []
-    for name in names:
-        with suppress(VaultError):  # the keyring does not say
-            if secrets.forget(name) or not secrets.fetched([name]):
-                continue
-        remaining.append(name)
-    return remaining
 
 
 def _entries(folder: Path) -> Iterator[Path]:

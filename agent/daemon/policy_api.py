@@ -24,7 +24,7 @@ from policy import amend
 from policy.hosts import ANYBODY, host_of, site_of
 from policy.match import GUARDED, Rulebook, may
 from policy.read import Remark, preset, read
-from policy.rules import Layer, Policy, Pools, Rule
+from policy.rules import Layer, Pools, Rule
 from policy.services import own_address, own_search
 from policy.settings import SETTINGS
 from policy.toml_text import lines_of, toml
@@ -129,9 +129,7 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
     if values:
         amend.check_day(where, now.date())
 
-    def change(text: str, policy: Policy) -> str:
-        return amend.edited(text, policy, where, {**values, **unset})
-
+    change = partial(amend.edited, where=where, new={**values, **unset})
     models = agent.known_models(now)
     written = rewrite(agent.rules.path, change, lambda after: check_guards(after, models))
     policy = written.after

@@ -1,26 +1,37 @@
 """The user's facts, as messages: shown, and changed."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from secrets import token_hex
 
+import numpy as np
 from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from agent.daemon.agent import Agent
-from agent.daemon.consent import ALREADY_SENT
+from agent.decision.cache import Cache
+from agent.decision.knowledge import Knowledge, people_left
+from agent.decision.topics import Judgements
 from agent.decision.values import Fact
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Concepts, Meaning, Model
 from agent.vault.profile import Profile, planned, values_of
 from agent.vault.vault import Vault
-from agent.wire.state import Changed, Implied, ProfileChange, ProfileFacts, ValueChange
+from agent.wire.state import (
+    Changed,
+    FactFigures,
+    Implied,
+    ProfileChange,
+    ProfileFacts,
+    ValueChange,
+)
 from agent.words.figures import listed
-from agent.words.notices import rare_fact, stopped
+from agent.words.notices import GONE, MOST_NAMED, rare_fact, stopped
 from agent.words.titles import titled
 from policy.hosts import ANYBODY
 
-MOST_NAMED = 6  # facts, in a sentence
+MOST_TOPICS, LEAST = 3, 0.02  # that a fact helps with, each by so many bits
 
 
 def new_id() -> str:
@@ -28,17 +39,38 @@ def new_id() -> str:
     return token_hex(8)
 
 
-def profile(_now: datetime, agent: Agent) -> ProfileFacts:
-    """List the user's facts."""
-    vault = agent.open_vault
+def profile(now: datetime, agent: Agent) -> ProfileFacts:
+    """List the user's facts, what each helps with, and how rare it is."""
+    vault, cache, country = agent.open_vault, agent.reader.cache, agent.registry.country
     concepts = vault.ledger.disclosures.concepts
-    return ProfileFacts(
-        facts=[
-            replace(each, value=concepts.label(Meaning(each.kind, each.value or UNSPECIFIED))[1])
-            for each in vault.profile.facts
-        ],
-        country=agent.registry.country,
-    )
+    facts = [
+        replace(each, value=concepts.label(Meaning(each.kind, each.value or UNSPECIFIED))[1])
+        for each in vault.profile.facts
+    ]
+    models = [part for world in agent.usable_models(now) for part in world.every]
+    figures = {each.id: figures_of(each, models, cache) for each in facts}
+    return ProfileFacts(facts=facts, figures=figures, country=country)
+
+
+def figures_of(fact: Fact, models: Sequence[Model], cache: Cache) -> FactFigures:
+    """Say what a fact helps with, and how rare it is, by the first of the models that knows."""
+    figures = FactFigures()
+    for model in reversed([each for each in models if fact.kind in each.by_concept]):
+        own, bits = model.by_concept[fact.kind], cache.get(model, _gains, partial(_gains, model))
+        bits = bits[:, model.index(own.name)]
+        best = np.argsort(-bits, kind="stable")[:MOST_TOPICS].tolist()
+        topics = [model.queries[at].title for at in best if bits[at] >= LEAST]
+        figures = replace(figures, helps_with=topics)
+        if fact.value in own.values[1:]:
+            alone = Knowledge().with_facts({own.name: own.code(fact.value)})
+            share = people_left(alone, model, cache) / model.people
+            figures = replace(figures, share=share, share_of=model.stands_for)
+    return figures
+
+
+def _gains(model: Model) -> NDArray[np.float64]:
+    judged = Judgements.of(model).gains
+    return judged if judged.size else model.tables.singles.utilities
 
 
 def standing_out(now: datetime, agent: Agent) -> Iterator[str]:
@@ -85,7 +117,7 @@ def change_profile(body: ProfileChange, now: datetime, agent: Agent) -> Changed:
         def put_back() -> str:
             _keep(agent, vault, facts)
             agent.bus.publish("profile")
-            return ALREADY_SENT
+            return GONE
 
         titles = [concepts.kinds[e].title if e in concepts.kinds else e for e in changes]
         named = listed(titles) if len(titles) <= MOST_NAMED else f"{len(titles)} facts"

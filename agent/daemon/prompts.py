@@ -250,10 +250,7 @@ AFTER_NOT_NOW = 600.0  # seconds without a dialog for the passphrase, after "not
 TRIES = 3
 TITLE = "Reticent"
 DECISIONS: Mapping[int, Disclose] = {0: "never", DECLINED: "auto"}  # by what a button replies
-ONCE = (
-    "A request of yours would be helped by facts about which you decide once.\n"
-    "From now on, {}: never, each time after asking you, or when worth it?"
-)
+ONCE = "You decide once about {}: never, each time after asking you, or when worth it?"
 FOR_GOOD: Mapping[int, Disclose] = {**DECISIONS, CANCELED: "ask"}
 
 

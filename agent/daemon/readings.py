@@ -5,7 +5,7 @@ from datetime import datetime
 from difflib import get_close_matches
 
 from agent.daemon.agent import Agent
-from agent.daemon.consent import ALREADY_SENT, IN_MEMORY
+from agent.daemon.consent import IN_MEMORY
 from agent.daemon.records import reading_of
 from agent.daemon.reviews import check_answer
 from agent.decision.decide import read_by
@@ -17,6 +17,7 @@ from agent.wire.base import Done
 from agent.wire.decide import Ask
 from agent.wire.policy import Review, Ruled, Word
 from agent.wire.state import Corrected, ReadingEdit
+from agent.words.notices import GONE
 from agent.words.titles import quoted
 from policy.hosts import ANYBODY, host_of
 
@@ -68,7 +69,7 @@ def correct(body: ReadingEdit, now: datetime, agent: Agent) -> Corrected:
     def put_back() -> str:
         corrections.replace(text, before)
         agent.bus.publish("review")
-        return ALREADY_SENT
+        return GONE
 
     if is_new:
         agent.bus.publish("review")

@@ -18,7 +18,6 @@ from agent.wire.client import check_address, peer_uid
 from agent.wire.routes import CONTROL, QUERY, Door
 
 MOST = 256  # connections of a listener: files are left for the others, and for our own
-ADDRESS = "127.0.0.1"
 BACKLOG = 1024  # connections that may wait to be taken
 SECONDS = 2.0  # for a socket of ours to answer
 
@@ -55,16 +54,6 @@ class Listener(socket.socket):
             raise ConnectionAbortedError
         self._taken.add(opened)
         return opened, address
-
-
-def at_port(port: int) -> Listener:
-    """Listen at a port of this machine, 0 for any; DaemonError where that cannot be."""
-    try:
-        listening = socket.create_server((ADDRESS, port), backlog=BACKLOG)
-    except OSError as error:
-        what = f"cannot listen at {ADDRESS}:{port}: {reason(error)}"
-        raise DaemonError(what, "choose another") from None
-    return Listener(fileno=listening.detach())
 
 
 @contextmanager

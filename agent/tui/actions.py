@@ -1,4 +1,4 @@
-"""The registry of actions, which feeds the keys, the footer, the help and the palette."""
+"""The registry of actions, which feeds the keys, the footer and the help."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -147,7 +147,6 @@ EVERYWHERE = (
     ),
     Action("renew", "f5", "Refresh", "Ask the daemon again.", shown=False),
     Action("start", "f9", "Start the daemon", START, "daemon run", shown=False),
-    Action("command_palette", "ctrl+p", "All", "Find an action by its name."),
     Action("quit", "q,ctrl+q", "Quit", "Leave; the daemon keeps running."),
 )
 ACTIONS: Mapping[Where, tuple[Action, ...]] = {

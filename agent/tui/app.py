@@ -1,6 +1,6 @@
-"""The app: its screens, the actions that work on all of them, and the command palette."""
+"""The app: its screens, and the actions that work on all of them."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from os import environ
@@ -8,9 +8,8 @@ from time import monotonic
 from typing import Any, ClassVar, cast
 
 from textual import events, work
-from textual.app import ComposeResult, SystemCommand
+from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.notifications import Notify
 from textual.screen import Screen
@@ -18,7 +17,7 @@ from textual.worker import WorkerFailed
 
 from agent.errors import DaemonError, LockedError, ReticentError
 from agent.tui import actions
-from agent.tui.actions import TITLES, Action, Where, actions_of, keys
+from agent.tui.actions import TITLES, Where, keys
 from agent.tui.dialogs import Help
 from agent.tui.link import DaemonNews, Link
 from agent.tui.page import BaseApp, Environment, Page, mounted_pages
@@ -28,7 +27,6 @@ from agent.tui.unlocking import LOCKED, Cover, Unlocking
 from agent.wire.base import Undone
 from agent.wire.state import Status
 
-NAMED = 1000.0  # more than any match: whoever types the whole name means that
 FIRST: Where = "requests"  # of the screens
 IDLE = 120.0  # seconds without a key, after which nothing private is on the screen
 LOCKING = Content.from_markup(
@@ -42,34 +40,6 @@ GLOBAL = ("ctrl+l", "ctrl+q")  # keys that mean the same in the field as outside
 MOST = 2  # notifications at once
 WAY_OUT = 8.0  # seconds, in which what went wrong and the way out can be read
 STARTED = "The daemon was started, and goes on when you leave; `reticent daemon stop` ends it."
-
-
-class Actions(Provider):
-    """Finds actions by their names and by their help."""
-
-    async def discover(self) -> Hits:
-        """Yield all actions."""
-        for each in self._actions():
-            yield DiscoveryHit(each.label, self._doing(each), help=each.help)
-
-    async def search(self, query: str) -> Hits:
-        """Yield the actions that match the text typed."""
-        words = query.strip()
-        matcher = self.matcher(words)
-        for each in self._actions():
-            text = f"{each.label}: {each.help}"
-            score = matcher.match(text)
-            if score > 0:
-                best = score + NAMED if each.label.casefold() == words.casefold() else score
-                yield Hit(best, matcher.highlight(text), self._doing(each))
-
-    def _actions(self) -> tuple[Action, ...]:
-        return actions_of(self.screen.where) if isinstance(self.screen, Page) else ()
-
-    def _doing(self, action: Action) -> Callable[[], Awaitable[object]]:
-        """Bind an action to the app or to the screen, whichever has it."""
-        where = self.app if action in actions.EVERYWHERE else self.screen
-        return partial(self.app.run_action, action.name, where)
 
 
 def _page(where: Where) -> Page:
@@ -94,7 +64,7 @@ class ReviewApp(BaseApp):
     AUTO_FOCUS = "#first"
     NOTIFICATION_TIMEOUT = 4.0
     BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.EVERYWHERE)]
-    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {Actions}
+    ENABLE_COMMAND_PALETTE = False
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {**PAGES}
 
     def __init__(self, link: Link, environment: Environment, idle: float = IDLE) -> None:
@@ -171,11 +141,6 @@ class ReviewApp(BaseApp):
         """Start the daemon, if none runs."""
         await self._start()
 
-    def action_command_palette(self) -> None:
-        """Find an action of the screen, unless something stands in front of it."""
-        if isinstance(self.screen, Page):
-            super().action_command_palette()
-
     async def action_undo(self) -> None:
         """Undo the last decision, on requests or values."""
         try:
@@ -203,10 +168,6 @@ class ReviewApp(BaseApp):
         await self.switch_mode(FIRST)
         if self.state.status is not None:
             self.take(self.state.status)
-
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002
-        """Offer none: the palette has our own actions, and no screenshots."""
-        return ()
 
     def _fatal_error(self) -> None:
         """End at a defect in silence: the caller reports it, without values.

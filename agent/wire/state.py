@@ -260,13 +260,30 @@ class Corrected(Done, frozen=True, kw_only=True):
     now: Reading | None
 
 
+class FactFigures(Message, frozen=True, kw_only=True):
+    """What a fact helps with, and how rare it is.
+
+    ``helps_with``: titles of topics, the one it helps most first; ``share``: of the people
+    ``share_of`` who hold its value, null where that is not known.
+    """
+
+    helps_with: list[str] = field(default_factory=list)
+    share: float | None = None
+    share_of: str | None = None
+
+    def __repr__(self) -> str:
+        return f"FactFigures(helps_with={self.helps_with})"
+
+
 class ProfileFacts(Message, frozen=True, kw_only=True):
     """The user's facts, ordered by kind; a value is the one that `attributes` lists.
 
-    ``country``: where the user lives, by them or by the locale, "" where neither says.
+    ``figures``: by the id of a fact; ``country``: where the user lives, by them or by the locale,
+    "" where neither says.
     """
 
     facts: list[Fact]
+    figures: dict[str, FactFigures] = field(default_factory=dict)
     country: str = ""
 
 

@@ -8,7 +8,6 @@ from agent.decision.values import CROWD, PRICED, CountedAmong
 
 MILLION = 1_000_000
 LARGE_CROWD = 999.5  # people, from which on two digits are worth saying
-LARGE = 1e6  # bits, from which on decimals say nothing
 DECIMALS = 3
 WHOLE = 9.95  # people, from which on a decimal says nothing
 UNKNOWN = "-"  # in place of a figure that nobody knows
@@ -53,7 +52,7 @@ def bits(number: float | None, *, signed: bool = False, decimals: int = DECIMALS
     """Write a number of bits with three decimals or three digits."""
     if number is None:
         return UNKNOWN
-    if abs(number) >= LARGE:
+    if abs(number) >= MILLION:  # decimals say nothing
         return f"{number:+.3g}" if signed else f"{number:.3g}"
     rounded = round(number, decimals) + 0.0  # no negative zero
     return f"{rounded:+.{decimals}f}" if signed and rounded else f"{rounded:.{decimals}f}"
@@ -85,6 +84,11 @@ def people(number: float | None) -> str:
         return f"{number:,.0f}" if number >= WHOLE or number == int(number) else f"{number:.1f}"
     rounded = float(f"{number:.2g}")
     return f"{rounded / MILLION:,g} million" if rounded >= MILLION else f"{rounded:,.0f}"
+
+
+def rarity(share: float) -> str:
+    """Say how many of some people a share is: 1 in 20, or 60% from one half on."""
+    return f"1 in {people(round(1 / share))}" if 2 * share < 1 else f"{share:.0%}"
 
 
 def of_whom(number: float, among: CountedAmong | None = None) -> str:
@@ -159,7 +163,7 @@ def added_risk(value: float, metric: str) -> str:
 
 def number(value: float) -> str:
     """Write a price with three digits, or as a whole number."""
-    return f"{value:,.0f}" if 1000 <= value < LARGE else f"{value:.3g}"  # noqa: PLR2004  (from four digits on)
+    return f"{value:,.0f}" if 1000 <= value < MILLION else f"{value:.3g}"  # noqa: PLR2004  (from four digits on)
 
 
 def price(trade_off: float, metric: str = "maxprob") -> str:

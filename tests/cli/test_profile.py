@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given as of
 
 from agent.cli.profile_file import profile_toml, read_profile
+from agent.daemon.profile import figures_of
+from agent.decision.cache import Cache
 from agent.errors import UsageError
 from agent.model.file import SHIPPED, read, shipped_model, write
 from agent.model.model import Concepts
@@ -86,7 +88,10 @@ def test_facts_are_shown_by_family(run: Run, fake: FakeDaemon) -> None:
     fake.handlers["models"] = says([changed(VILLAGE, name=each) for each in SHIPPED])
     nuts, fish = "everyday.allergies", "everyday.allergies_2"
     own = {nuts: "tree nuts", fish: "shellfish", "age": "35-44", "so2017.int_php": "no", "x": "y"}
-    fake.handlers["profile"] = says(ProfileFacts(facts=facts_of(**own)))
+    facts = facts_of(**own)
+    models, cache = [everyday, read(shipped_model("so2017"))], Cache()
+    figures = {each.id: figures_of(each, models, cache) for each in facts}
+    fake.handlers["profile"] = says(ProfileFacts(facts=facts, figures=figures))
     shown, masked = (
         {each["kind"]: each for each in json.loads(run(*command.split()).out)["facts"]}
         for command in ("profile show --json --reveal", "profile show --json")

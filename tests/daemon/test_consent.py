@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.consent import ALREADY_SENT, Consent
+from agent.daemon.consent import Consent
 from agent.daemon.policy_file import ActivePolicy
 from agent.errors import RefusedError, ReticentError, UsageError
 from agent.model.world import world_of
 from agent.wire.policy import About, Disclose, Lasting, Word
 from agent.words.figures import listed
+from agent.words.notices import GONE
 from policy.read import preset, read
 from tests.daemon.office import FEW, MODEL, TEXT, Office, open_office
 from tests.decision.made import NAMES, OTHER_NAMES, elsewhere
@@ -378,7 +379,7 @@ def test_lock_forgets_the_step_and_a_failure_does_not(office: Office) -> None:
     office.say(review, "deny", "always")
     with pytest.raises(ReticentError):
         office.consent.answer(99, Word(disclose="never"), office.now)
-    said = f"Denied {listed(review.names)} for a.example: undone. {ALREADY_SENT}"
+    said = f"Denied {listed(review.names)} for a.example: undone. {GONE}"
     assert office.consent.undo(office.now) == said
     assert office.consent.reviews(office.now) == [review]
     office.say(review, "deny", "always")
@@ -394,7 +395,7 @@ def test_a_block_and_its_end_are_undone_like_any_word(office: Office) -> None:
     for named in ("a.example", "https://www.a.example/page"):  # by then it says so already
         consent.refuse(named, now)
     assert (path.read_bytes() != before, consent.reviews(now)) == (True, [])
-    assert consent.undo(now) == f"Blocked a.example: undone. {ALREADY_SENT}"
+    assert consent.undo(now) == f"Blocked a.example: undone. {GONE}"
     assert (path.read_bytes(), consent.reviews(now)) == (before, [offered])
     consent.refuse("a.example", now)
     blocked = path.read_bytes()

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.cli.assistants import TOKEN, token_of
+from agent.cli.vault import forget
 from agent.daemon import events
-from agent.daemon.installed_files import accounts, forget, installed_files, remove
+from agent.daemon.installed_files import accounts, installed_files, remove
 from agent.daemon.sockets import alone, doors
 from agent.errors import BusyVaultError, VaultError
 from agent.files import private_folder

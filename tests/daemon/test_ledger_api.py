@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from agent.daemon.agent import Agent
-from agent.daemon.consent import ALREADY_SENT
 from agent.decision.decide import counted_among
 from agent.decision.values import Inferred
 from agent.errors import LockedError, UsageError, VaultError
@@ -17,7 +16,7 @@ from agent.model.world import world_of
 from agent.wire.decide import Ask
 from agent.wire.policy import Disclose, Word
 from agent.wire.state import ProfileChange
-from agent.words.notices import outcome_of
+from agent.words.notices import GONE, outcome_of
 from policy.hosts import site_of
 from tests.decision.made import made_model
 from tests.decision.transcripts import HOSTS, POLICIES, QUERIES
@@ -144,7 +143,7 @@ def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
     said = calls.undo().what
     assert calls.profile() == old
     assert said.startswith("Changed ")
-    assert said.endswith(f": undone. {ALREADY_SENT}")
+    assert said.endswith(f": undone. {GONE}")
     with pytest.raises(UsageError, match="nothing to undo"):
         calls.undo()
 

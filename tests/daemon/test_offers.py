@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.consent import ALREADY_SENT
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError, VaultError
 from agent.wire.policy import Disclose, Lasting, Word
+from agent.words.notices import GONE
 from tests.daemon.office import FEW, TEXT, Office, open_office
 from tests.decision.made import NAMES
 from tests.worlds.people import Memory
@@ -351,7 +351,7 @@ def test_undo_restores_all_that_a_word_changed(
         return
     said = office.consent.undo(office.now)
     assert ": undone." in said
-    assert (ALREADY_SENT in said) == (last.said != "dismiss")
+    assert (GONE in said) == (last.said != "dismiss")
     assert (remembered(office), office.path.read_bytes()) == (state, text)
     assert office.path.stat().st_mode & 0o777 == 0o640
     with pytest.raises(UsageError, match="nothing to undo"):

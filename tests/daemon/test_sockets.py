@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli.assistants import TOKEN, token_of
+from agent.cli.assistants import ADDRESS, TOKEN, at_port, token_of
 from agent.daemon import sockets
-from agent.daemon.sockets import ADDRESS, Listener, alone, at_port, doors
+from agent.daemon.sockets import Listener, alone, doors
 from agent.errors import DaemonError, UsageError
 from agent.paths import HOME, Paths, paths
 from agent.wire.client import NOBODY

@@ -13,15 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace as changed
-from textual.command import DiscoveryHit, Hit
-from textual.style import Style
 from textual.worker import WorkerFailed
 
 from agent.cli.main import program
 from agent.daemon.doctor import bad, ok, warn
 from agent.errors import DaemonError
-from agent.tui.actions import ACTIONS, EVERYWHERE, TITLES, Where, actions_of, keys
-from agent.tui.app import PAGES, Actions, ReviewApp
+from agent.tui.actions import ACTIONS, TITLES, Where, actions_of, keys
+from agent.tui.app import PAGES, ReviewApp
 from agent.tui.dialogs import Help
 from agent.tui.link import DaemonNews
 from agent.tui.page import Page
@@ -240,7 +238,7 @@ async def test_it_needs_no_daemon(daemon: Double) -> None:
         assert "1 problem" in shown.text()
 
 
-MOVES = ("help", "renew", "command_palette", "quit")
+MOVES = ("help", "renew", "quit")
 HERE_ALONE = ("switch", "reset", "put_aside")  # which a command line has no use for
 WIDEST = 5  # of its own, that the footer of a screen has room for
 
@@ -298,40 +296,3 @@ async def test_help_begins_with_what_is_focused_and_a_key_leads_back(daemon: Dou
             await shown.pilot.press(way)
             await shown.until(lambda: shown.app.screen is page)  # noqa: B023  (waited for here)
         assert shown.app.is_running
-
-
-async def test_the_name_of_every_action_finds_it_in_the_palette_before_all_others(
-    daemon: Double, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On each screen, in the order of the help; it is done where its method is."""
-    done: list[tuple[str, object]] = []
-
-    async def note(action: str, namespace: object) -> None:
-        done.append((action, namespace))
-
-    async with daemon.shown() as shown:
-        for where in TITLES:
-            page = await shown.go(where)
-            every = [each async for each in Actions(page, Style()).discover()]
-            assert all(isinstance(each, DiscoveryHit) for each in every)
-            assert [each async for each in Actions(page, Style()).search("zzqqxx")] == []
-            wanted = [(each.label, each.help) for each in actions_of(where)]
-            assert [(each.text, each.help) for each in every] == wanted
-            with monkeypatch.context() as patch:
-                patch.setattr(shown.app, "run_action", note)
-                for each in actions_of(where):
-                    belongs = shown.app if each in EVERYWHERE else page
-                    for words in (each.label, f" {each.label.upper()} "):
-                        await (await _best(page, words)).command()
-                        assert done.pop() == (each.name, belongs)
-                    first = each.help.split()[0]
-                    hits = [hit async for hit in Actions(page, Style()).search(first)]
-                    assert any((hit.text or "").startswith(f"{each.label}:") for hit in hits)
-
-
-async def _best(page: Page, words: str) -> Hit:
-    found = [each async for each in Actions(page, Style()).search(words)]
-    best = max(found, key=lambda each: each.score)
-    assert [each.score for each in found].count(best.score) == 1
-    assert isinstance(best, Hit)
-    return best

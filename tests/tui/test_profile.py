@@ -25,7 +25,7 @@ from agent.tui.screens.profile import (
     rows_of,
 )
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit
-from agent.wire.state import Changed, ProfileChange, ProfileFacts, ValueChange
+from agent.wire.state import Changed, FactFigures, ProfileChange, ProfileFacts, ValueChange
 from agent.words.titles import value_title
 from tests.tui.double import LARGE, Double, Running
 from tests.vault.values import facts_of
@@ -129,7 +129,8 @@ def test_one_more_fact_of_a_kind_has_a_row(is_set: tuple[str, ...], rows: int) -
     """Behind those that are set; one that is set always has its own."""
     several = [attribute(each, shared=SLOTS[0]) for each in SLOTS]
     listed = [attribute("region"), *several, attribute("pets", shared="pets")]
-    found = rows_of(listed, facts_of(**dict.fromkeys(is_set, "a")), {}, masked=True)
+    own = ProfileFacts(facts=facts_of(**dict.fromkeys(is_set, "a")))
+    found = rows_of(listed, own, {}, masked=True)
     names = [each.attribute.name for each in found]
     assert (names[0], names[-1], len(names)) == ("region", "pets", rows + 2)
     assert {*is_set} <= {*names}
@@ -256,7 +257,8 @@ def test_the_columns_fill_the_width_and_no_more(width: int) -> None:
 
 def test_a_value_is_hidden_until_it_is_revealed() -> None:
     """Also from whoever prints the row; that one is set is seen."""
-    own = facts_of(region="b", race="a")
+    figures = {"region": FactFigures(helps_with=["trips"], share=0.05, share_of="people of the US")}
+    own = ProfileFacts(facts=facts_of(region="b", race="a"), figures=figures)
     hidden, shown = (
         rows_of([REGION, attribute("age")], own, {}, masked=masked) for masked in (True, False)
     )
@@ -265,3 +267,6 @@ def test_a_value_is_hidden_until_it_is_revealed() -> None:
     assert "a secret" not in repr(changed(shown[0], value="a secret"))
     assert "m shows it" in dict(detail(hidden[0]))["the region"]
     assert dict(detail(shown[0]))["the region"] == "b"
+    assert dict(detail(shown[0]))["Shared by"] == "1 in 20 of the people of the US"
+    assert "Shared by" not in dict(detail(hidden[0]))
+    assert dict(detail(hidden[0]))["It helps with"] == "trips"

@@ -8,14 +8,13 @@ from typing import ClassVar
 from textual.content import Content
 from textual.widgets import Input
 
-from agent.decision.values import Fact
 from agent.tui.dialogs import Choice, confirm
 from agent.tui.page import SentencesPage, for_item
 from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Line, Look, Part
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, Value
-from agent.wire.state import Changed, EventKind, ProfileChange, ProfileFacts, Recipient
-from agent.words.figures import SENSITIVITIES, listed, sensitivity
+from agent.wire.state import Changed, EventKind, FactFigures, ProfileChange, ProfileFacts, Recipient
+from agent.words.figures import SENSITIVITIES, listed, rarity, sensitivity
 from agent.words.notices import MOST_NAMED, also, edited, outdated
 from agent.words.titles import RULED, RULINGS, in_order, value_title
 
@@ -38,12 +37,13 @@ LEFT_TO = ("never", "ask", "auto", "always")
 class FactRow:
     """An attribute; ``holders``: the recipients that know it.
 
-    ``value``: None while values are hidden.
+    ``value``: None while values are hidden; ``figures``: None unless it is set.
     """
 
     attribute: AttributeStatus
     is_set: bool = False
     value: str | None = field(default=None, repr=False)
+    figures: FactFigures | None = None
     holders: tuple[str, ...] = ()
 
     @property
@@ -74,7 +74,7 @@ def plain_name(attribute: AttributeStatus) -> str:
 
 def rows_of(
     attributes: Sequence[AttributeStatus],
-    facts: Iterable[Fact],
+    own: ProfileFacts,
     known_by: Mapping[str, Collection[str]],
     *,
     masked: bool,
@@ -83,7 +83,8 @@ def rows_of(
 
     Where a person may hold several of a kind, the next one has a row once those before are set.
     """
-    values = {each.kind: each.value for each in facts}
+    values = {each.kind: each.value for each in own.facts}
+    figures = {each.kind: own.figures.get(each.id) for each in own.facts}
     rows, complete = [], True
     for each in attributes:
         if each.shared in ("", each.name):
@@ -95,7 +96,7 @@ def rows_of(
         names = {each.name, f"{each.model}.{plain_name(each)}"}
         holders = tuple(pool for pool, theirs in known_by.items() if names.intersection(theirs))
         is_set = each.scope == "person" and each.kind in values
-        rows.append(FactRow(each, is_set, value, holders))
+        rows.append(FactRow(each, is_set, value, figures.get(each.kind), holders))
     return rows
 
 
@@ -141,6 +142,10 @@ def detail(row: FactRow) -> Iterator[tuple[str, str]]:
         fact.title,
         {NOT_SET: "not set, so never sent"}.get(row.shown_value, row.shown_value) + masked,
     )
+    if row.figures is not None and row.figures.helps_with:
+        yield "It helps with", listed(row.figures.helps_with)
+    if row.figures is not None and row.figures.share and row.value is not None:
+        yield "Shared by", f"{rarity(row.figures.share)} of the {row.figures.share_of}"
     yield "May it be sent", f"it {RULED[fact.disclose]} (by {row.rule})"
     yield "Its price", f"{price(fact.sensitivity_bits)}. {BITS}"
     nobody = "no recipient" if row.own else "nobody: no recipient keeps it"
@@ -218,7 +223,7 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         own: ProfileFacts = await call("profile")
         if self.review.reachable:  # else it was locked meanwhile
             known_by = {each.pool: each.held for each in recipients}
-            self._all = rows_of(attributes, own.facts, known_by, masked=self.review.masked)
+            self._all = rows_of(attributes, own, known_by, masked=self.review.masked)
             self.draw()
 
     # the user's decisions
