@@ -67,7 +67,7 @@ LEVELS = dict(zip(get_args(Whom), (0.02, 0.05, 0.12, 0.3, 0.6), strict=True))
 Bits = Annotated[FromZero | Whom, Meta(description=f"bits from 0, or one of {', '.join(LEVELS)}")]
 # Keys of older policies, each with what came of it and how to mend the file.
 REPLACED = {
-    "lambda": ("it is now 'anonymity_price', in people", "write anonymity_price = 0.5"),
+    "lambda": ("'lambda' is now 'anonymity_price'", "write anonymity_price = 0.5 in its place"),
     "model": ("'model' is now called 'population'", "write population = in its place"),
     "prompts_per_hour": ("it is now 'questions_per_day'", "write questions_per_day = 1"),
 }

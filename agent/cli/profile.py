@@ -33,7 +33,7 @@ from agent.words.titles import Titles, titled, value_title
 from policy.families import headings
 
 Described = dict[str, Any]  # a fact, as it is shown
-MASK = "***"
+MASK, PRIVATE = "***", {"words", "short", "share", "share_of"}
 BACK = "`reticent requests undo` reverts this until the vault is locked."
 OTHERS = "Other facts"  # the heading of those that belong under no other
 NO_FACTS = "You have set no facts yet: `reticent profile edit` asks for them."
@@ -63,7 +63,7 @@ def show(*, reveal: bool) -> Output:
         models = _models(client, own.country)
     world, described = models[0], _described(own, models)
     for each in [] if reveal else described:
-        each |= {"value": MASK, "words": None, "short": None, "share": None, "share_of": None}
+        each |= {**dict.fromkeys(each.keys() & PRIVATE), "value": MASK}
     useful = most_useful(world, world.every[:1] if world.queries else [], country=own.country)
     easy = (each for each in useful if each.attributes[0][1].sensitivity <= HARMLESS)
     unset = [each for each in easy if each.concept not in {fact.kind for fact in own.facts}][:MOST]

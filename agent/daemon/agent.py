@@ -145,6 +145,7 @@ class Agent:
                 at=now,
                 recipient=host_of(ask.recipient),
                 code=answer.code,
+                why="" if answer.summary is None else answer.summary.why,
                 query=ask.query,
                 asked=ask.asked,
                 read_as=None if answer.summary is None else answer.summary.read_as,

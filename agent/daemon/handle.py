@@ -23,6 +23,7 @@ from agent.model.reading import Interpretation
 from agent.vault.disclosure_index import Disclosure, site_of
 from agent.vault.vault import Vault
 from agent.wire.decide import Answer, Ask, Because, Summary
+from agent.words.decisions import why_nothing
 from policy.match import Ruling
 from policy.services import in_clear
 
@@ -289,6 +290,7 @@ def summarised(decision: Decision, situation: Situation, people: float) -> Summa
         waiting=len(waiting),
         pending=waiting,
         titles={name: outcomes[name].title for name in (*decision.disclosed, *waiting)},
+        why=why_nothing(decision),
         because=[
             Because(
                 name=each.name,

@@ -250,7 +250,7 @@ AFTER_NOT_NOW = 600.0  # seconds without a dialog for the passphrase, after "not
 TRIES = 3
 TITLE = "Reticent"
 DECISIONS: Mapping[int, Disclose] = {0: "never", DECLINED: "auto"}  # by what a button replies
-ONCE = "You decide once about {}: never, each time after asking you, or when worth it?"
+ONCE = "You decide once about {}: never, each time after asking you, or if worth it?"
 FOR_GOOD: Mapping[int, Disclose] = {**DECISIONS, CANCELED: "ask"}
 
 
@@ -352,9 +352,7 @@ class Prompts:
             self._dialog = dialog
             if review.families:
                 text = ONCE.format(notices.family_facts(review))
-                reply = await dialog.show(
-                    "CONFIRM", text, "Never", "Ask each time", "When worth it"
-                )
+                reply = await dialog.show("CONFIRM", text, "Never", "Ask each time", "If worth it")
                 disclose = FOR_GOOD.get(reply.error)
                 if disclose is None or dialog.over:
                     return

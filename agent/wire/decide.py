@@ -35,7 +35,8 @@ class Summary(Message, frozen=True, kw_only=True):
     ``pool``: who remembers it, a domain or ``@group``; ``people_left``: how many of the people in
     ``among`` agree with all that the pool holds now; ``waiting``: how many attributes wait for the
     user, and ``pending`` their names; ``because``: for each attribute that leaves, in the order
-    chosen; ``titles``: of all these, by name; ``read_as``: null where the text was not understood.
+    chosen; ``titles``: of all these, by name; ``why``: nothing leaves, where nothing does, with the
+    limits that keep it; ``read_as``: null where the text was not understood.
     """
 
     pool: str
@@ -46,6 +47,7 @@ class Summary(Message, frozen=True, kw_only=True):
     pending: list[str] = field(default_factory=list)
     because: list[Because] = field(default_factory=list)
     titles: dict[str, str] = field(default_factory=dict)
+    why: str = ""
     read_as: Reading | None = None
     among: CountedAmong | None = None
 

@@ -177,7 +177,8 @@ class Entry(Message, frozen=True, kw_only=True):
     remembered until the vault is locked. ``disclosed``: names, those that are not set too, and
     ``values`` of them, in the list of the ledger alone; ``pool``: who remembers it, by the policy
     as it is now; ``model``: that decided, whose names these are; ``waiting``: how many attributes
-    waited for the user then, and ``settled`` how many of them do not any more.
+    waited for the user then, and ``settled`` how many of them do not any more; ``why``: it carried
+    nothing, where the ``code`` does not say it all.
     """
 
     number: int
@@ -186,6 +187,7 @@ class Entry(Message, frozen=True, kw_only=True):
     recipient: str
     pool: str = ""
     code: Code = "answered"
+    why: str = ""
     query: str = ""
     asked: list[str] | None = None
     model: str = ""

@@ -57,7 +57,7 @@ def headline(decision: Decision) -> str:
     some = listed(titles.get(name, name) for name in pending)
     waiting = f"; {some} {verb} for your approval" if pending else ""
     if not decision.disclosed:
-        return f"{what}: {_why_nothing(decision)}{waiting}."
+        return f"{what}: {why_nothing(decision)}{waiting}."
     figures = decision.figures
     return f"{what}; {alike(figures.people_left, figures.people, decision.among)}{waiting}."
 
@@ -160,7 +160,10 @@ def _facts(names: Sequence[str], titles: Titles) -> str:
     return f"{counted(len(names), 'fact')} ({listed(titled(names, titles))})"
 
 
-def _why_nothing(decision: Decision) -> str:
+def why_nothing(decision: Decision) -> str:
+    """Say why a request that was decided carries nothing; empty where it carries something."""
+    if decision.disclosed or decision.code != "answered":
+        return ""
     asks = any(each.disclose == "ask" for each in decision.outcomes)
     tried = [
         each for each in decision.outcomes if each.gain_bits is not None and each.disclose != "ask"

@@ -56,7 +56,7 @@ def why_nothing(handled: Entry) -> str:
         waiting = handled.waiting - handled.settled
         verb = "waited" if not waiting else "waits" if waiting == 1 else "wait"
         return f"{counted(waiting or handled.waiting, 'fact')} {verb} for your approval"
-    return WHY_NOTHING[handled.code]
+    return handled.why or WHY_NOTHING[handled.code]
 
 
 def verdict_of(handled: Entry, titles: Titles = NONE) -> str:
@@ -132,12 +132,9 @@ def waits(review: Review, titles: Titles = NONE) -> str:
 
 def how_long(lasting: Lasting, days: int | None = None) -> str:
     """Say for how long a decision of the user holds, as the end of a sentence."""
-    match lasting:
-        case "once":
-            return "with the next request"
-        case "days":
-            return f"for {counted(days or 0, 'day')}"
-    return "from now on"
+    if lasting == "days":
+        return f"for {counted(days or 0, 'day')}"
+    return "with the next request" if lasting == "once" else "from now on"
 
 
 def settled(review: Review, verdict: Word, titles: Titles = NONE) -> str:

@@ -16,6 +16,7 @@ from agent.model.world import world_of
 from agent.wire.decide import Ask
 from agent.wire.policy import Disclose, Word
 from agent.wire.state import ProfileChange
+from agent.words.decisions import why_nothing
 from agent.words.notices import GONE, outcome_of
 from policy.hosts import site_of
 from tests.decision.made import made_model
@@ -372,3 +373,12 @@ def test_who_is_blocked_gets_nothing(policy: str) -> None:
         assert each.blocked == (codes == {"blocked"})
     life.agent.rules = FixedRules(None)
     assert not any(each.blocked for each in life.calls.recipients())
+
+
+def test_the_list_names_the_limit_that_kept_everything() -> None:
+    """As the decision itself does; nothing of it depends on a value."""
+    agent, _ = living(f"{OPEN}k = 290\n")
+    calls = Calls(agent, lambda: MONDAY)
+    assert calls.decide(SHOP).summary.why == why_nothing(calls.explain(SHOP))
+    limit = "the limit k: fewer than 290 people would look like you"
+    assert outcome_of(calls.requests()[0]) == f"nothing: what would help enough would break {limit}"

@@ -251,6 +251,7 @@ def events() -> Iterator[str]:
         *(SENT, replace(NOTHING, code="locked"), replace(NOTHING, waiting=1)),
         *(replace(NOTHING, waiting=3, settled=2), replace(NOTHING, waiting=3, settled=3)),
         *(replace(NOTHING, kind="forgotten"), replace(SENT, waiting=1)),
+        replace(NOTHING, why="nothing helps enough"),
     ):
         yield notices.verdict_of(handled, TITLES)
         yield notices.outcome_of(handled)

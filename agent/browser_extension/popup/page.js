@@ -136,6 +136,9 @@ function headline({ recipient, answer, fault }) {
   if (answer?.unspecified?.length > 0) {
     return "Sent nothing: you prefer not to say what was chosen.";
   }
+  if (answer?.summary?.why && !answer.summary.waiting) {
+    return `Sent nothing: ${answer.summary.why}.`;
+  }
   const code = answer?.code ?? fault?.code ?? "";
   return `Sent nothing: ${Object.hasOwn(WHY_NOTHING, code) ? WHY_NOTHING[code] : "internal error"}.`;
 }
