@@ -7,7 +7,7 @@ with many rows, a search looks further where that costs no counting: so what is 
 better, and never worse.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -28,6 +28,7 @@ from agent.model.reading import Interpretation
 from agent.model.world import world_of
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import Measure
+from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.tables import Floats, Rows, by_pair, mask_arrays, matrix_of
 from agent.tradeoff.utility import NEAR_MEASURES, Near
 from policy.read import preset
@@ -37,6 +38,7 @@ from policy.sections import PRESETS
 FEWEST = 2_000  # rows of a query; those of fewer are soon counted
 QUERIES = 100  # the most: those with the most rows
 PAIRS = 40  # of a query, at the least
+PASSES = 2  # the worth of a bit in the world follows from what the first has stored
 SETS = 128  # of a query, 8 bytes for each attribute
 ANY_HOST, ANY_DAY = "recipient.example", date.min
 
@@ -51,9 +53,8 @@ def precomputed(model: Model) -> Near | None:
     if not chosen or model.persons < len(model.attributes):
         return None
     count, stored = len(model.attributes), model.tables.costs()
-    cache = Cache()
-    crowd, plain = cache.anonymity_set(model), AnonymitySet(model.population, model.cards)
-    measures = NEAR_MEASURES if crowd.sampled else NEAR_MEASURES[:1]
+    cache, plain = Cache(), AnonymitySet(model.population, model.cards)
+    measures = NEAR_MEASURES if plain.sampled else NEAR_MEASURES[:1]
 
     def losses(measure: Measure, mask: int, attributes: Sequence[int]) -> Sequence[float]:
         plain.survey(mask, plain.persons, [(each, 1) for each in measures])
@@ -61,32 +62,38 @@ def precomputed(model: Model) -> Near | None:
         return row
 
     costs = {each: _Asked(stored.get(each, {}), count, partial(losses, each)) for each in measures}
-    crowd.learn(costs)
+    uses = {query: uses_of(query, model, cache) for query in sorted(chosen)}
     by_query = {
-        query: _Asked(uses_of(query, model, cache).stored, count, _counting(query, model, cache))
-        for query in sorted(chosen)
+        query: _Asked(each.stored, count, partial(_counted, each)) for query, each in uses.items()
     }
-    for query, figures in by_query.items():
-        uses_of(query, model, cache).stored = figures
-    world = world_of([read(shipped_model()), model])
-    alone = Member(model, 0, tuple(range(count)))
-    for whole, member in ((model, alone), (world, world.members[-1])):
-        _first(whole, member, cache, sorted(chosen))
-        for figures in by_query.values():
-            for pair in _pairs(figures, count):
-                figures.get(pair)
-        _later(whole, member, cache, chosen[:PLANNED])
-    sets, queries, utilities = list[int](), list[int](), list[Floats]()
-    for query, figures in by_query.items():
-        some = [*figures.asked.items()][:SETS]
-        sets += [mask for mask, _ in some]
-        queries += [query] * len(some)
-        utilities += [row for _, row in some]
+    own, near = tuple(range(count)), None
+    for _ in range(PASSES):
+        model = replace(model, tables=replace(model.tables, near=near))
+        world = world_of([read(shipped_model()), model])
+        for whole, member in ((model, Member(model, 0, own)), (world, world.members[-1])):
+            cache = Cache()
+            cache.anonymity_set(model).learn(costs)
+            for query, figures in by_query.items():
+                uses_of(query, model, cache).stored = figures
+            _first(whole, member, cache, by_query)
+            for figures in by_query.values():
+                for pair in _pairs(figures, count):
+                    figures.get(pair)
+            _later(whole, member, cache, chosen[:PLANNED])
+        near = _near(by_query, costs, count)
+    return near
+
+
+def _near(by_query: Mapping[int, "_Asked"], costs: Mapping[Measure, "_Asked"], count: int) -> Near:
+    """The figures that were asked for."""
+    some = {query: [*each.asked.items()][:SETS] for query, each in by_query.items()}
+    every = [(mask, query, row) for query, each in some.items() for mask, row in each]
+    sets = [mask for mask, _, _ in every]
     priced = sorted({*sets}.union(*(each.asked for each in costs.values())))
     return Near(
         sets=_in_bits(sets, count),
-        queries=np.array(queries, dtype=np.intp),
-        utilities=np.array(utilities).reshape(-1, count),
+        queries=np.array([query for _, query, _ in every], dtype=np.intp),
+        utilities=np.array([row for _, _, row in every]).reshape(-1, count),
         priced=_in_bits(priced, count),
         costs=np.array([[each[mask] for mask in priced] for each in costs.values()]),
     )
@@ -125,13 +132,9 @@ def _decided(
     return decide(context, brief=True)
 
 
-def _counting(
-    query: int, model: Model, cache: Cache
-) -> Callable[[int, Sequence[int]], Sequence[float]]:
+def _counted(uses: QueryPlanner, mask: int, attributes: Sequence[int]) -> Sequence[float]:
     """U of a query, in bits, of a set with each of some attributes added."""
-    return lambda mask, attributes: (
-        uses_of(query, model, cache).utility().extensions(mask, attributes)
-    )
+    return uses.utility().extensions(mask, attributes)
 
 
 def _pairs(stored: Rows, count: int) -> list[int]:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from typing import NoReturn
 
 import numpy as np
@@ -183,17 +184,19 @@ def test_that_somebody_programs_counts_once() -> None:
 
 
 def test_software_is_decided_by_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Plans open none of its rows for somebody who has set every fact."""
+    """Neither mode opens any of its rows for somebody who has set every fact."""
 
     def rows(*_: object) -> NoReturn:
         raise AssertionError("rows were opened")
 
     monkeypatch.setattr(Model, "rows", rows)
     world, cache = shipped(), Cache()
-    for query in range(world.members[1].first, len(world.queries), 4):
+    queries = range(world.members[1].first, len(world.queries), 4)
+    modes: tuple[Mode, ...] = "dynamic", "planned"
+    for query, mode in product(queries, modes):
         context = Context(
             Request(world.queries[query].text),
-            Terms(mode="planned"),
+            Terms(mode=mode),
             Knowledge(),
             world,
             reading=Interpretation.exact(query),
