@@ -290,7 +290,7 @@ def summarised(decision: Decision, situation: Situation, people: float) -> Summa
         waiting=len(waiting),
         pending=waiting,
         titles={name: outcomes[name].title for name in (*decision.disclosed, *waiting)},
-        why=why_nothing(decision),
+        why="" if decision.disclosed else why_nothing(decision),
         because=[
             Because(
                 name=each.name,

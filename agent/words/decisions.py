@@ -161,8 +161,8 @@ def _facts(names: Sequence[str], titles: Titles) -> str:
 
 
 def why_nothing(decision: Decision) -> str:
-    """Say why a request that was decided carries nothing; empty where it carries something."""
-    if decision.disclosed or decision.code != "answered":
+    """Say why a request carries nothing, where that was decided; else the code says it."""
+    if decision.code != "answered":
         return ""
     asks = any(each.disclose == "ask" for each in decision.outcomes)
     tried = [
