@@ -257,7 +257,6 @@ def test_what_waits_is_settled_as_was_said(desk: Desk, answer: str) -> None:
         ([NOT_NOW, OTHER], "ask", []),
         ([NOT_NOW, LATE], "ask", ["debt"]),
         ([LATE], None, ["debt"]),
-        (["DIE"], None, ["debt"]),
     ],
 )
 def test_a_family_is_asked_about_once(
