@@ -16,7 +16,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 MODELS = 32
 # How many are kept of each model; a utility that was counted with takes up to 5 MB.
-SIZES = {"utilities": 32, "anonymity sets": 16, "results": 1024}
+SIZES = {"utilities": 32, "anonymity sets": 8, "results": 1024}
 
 
 class Recent(Generic[K, V]):

@@ -241,20 +241,24 @@ class Agreement:
         self.dependent = union(self.column) & self._every
         """Those of them that the recipient does not have, a mask."""
         self._mixture, self.spread = cache(self._mixed), lru_cache(KEPT)(self._spread)
-        self.by_row: Floats | None = None
+        # How probably others agree in each disclosed fact that depends on no column d leaves open.
+        self._agreed = {
+            each: self._of[each].under[self._under[each]].by_code[code][1]
+            for each, code in self._disclosed.items()
+            if each not in self.column
+        }
+
+    def by_row(self, people: Population) -> Floats | None:
         """How probably each person agrees in disclosed facts that depend on columns d leaves open.
 
         Float64, shape (N,); None without any. No `Spread` counts these.
         """
-        self._agreed = dict[int, float]()  # how probably others agree in each other disclosed fact
-        for each, code in self._disclosed.items():
-            under = self._of[each].under
-            if each in self.column:
-                own = np.array([values.by_code[code][1] for values in under])
-                own = own[population.columns[self.column[each]]]
-                self.by_row = own if self.by_row is None else self.by_row * own
-            else:
-                self._agreed[each] = under[self._under[each]].by_code[code][1]
+        likely: Floats | None = None
+        for each in sorted(self._disclosed.keys() & self.column.keys()):
+            code, codes = self._disclosed[each], people.columns[self.column[each]]
+            own = np.array([values.by_code[code][1] for values in self._of[each].under])[codes]
+            likely = own if likely is None else likely * own
+        return likely
 
     def telling(self, mask: int) -> list[tuple[int, Floats]]:
         """The column, for each new fact of a set that depends on one, and what follows from it.

@@ -73,7 +73,7 @@ class AnonymitySet:
         """Take the table, values per attribute, and the disclosed (person attribute, code) pairs.
 
         ``everybody``: the same people, nothing disclosed: its rows and classes serve where all rows
-        agree.
+        may agree.
         ``share``: rho, the probability with which each of the people who agree with these agrees
         with all else that the recipient holds, 0 to 1 (DESIGN.md 2.8).
         """
@@ -82,8 +82,7 @@ class AnonymitySet:
         """The set of all attributes that the recipient already has."""
         self._possible = population.possible_codes(disclosed)
         self._agreement = Agreement(population, disclosed, self._possible, self._people_by_code)
-        likely, agree = self._agreement.by_row, population.agreeing(self._possible)
-        whole = not self._possible and likely is None  # all rows agree
+        likely, agree = self._agreement.by_row(population), population.agreeing(self._possible)
         rows = np.flatnonzero(agree if likely is None else agree & (likely > 0))
         self.unseen = not len(rows)
         """Whether there are no data for what is known: no row agrees with all of it."""
@@ -93,8 +92,8 @@ class AnonymitySet:
             rows = np.flatnonzero(population.nearest(self._possible))
         self._facts: Floats | None = None
         # For how many people each row stands that agrees with d, by whether they do, float64.
-        weights = np.ones(population.rows) if population.summable is None else population.summable
-        self._weights = weights if whole else weights[rows]
+        whole = len(rows) == population.rows
+        self._weights = population.summable if whole else population.summable[rows]
         if likely is not None and len(rows):
             own = np.maximum(likely[rows], LEAST_SHARE)  # where nobody agrees, it may be 0
             self._facts, share = summable(own / own.max()), share * float(own.max())
@@ -109,6 +108,8 @@ class AnonymitySet:
         parts: Classes = Columns(self._columns, self.cards), {}, rows
         self.classes: Classes = everybody.classes if everybody and whole else parts
         self._partitions, self._groups, self._rows = self.classes
+        if self._possible or likely is not None:  # of the same rows, others are as likely
+            self._groups = {}
         one = partial(self._estimated, most=True)
         self._least = lru_cache(VALUES_KEPT)(lambda mask, *each: one([mask], [each])[0][0])
         self._share = share  # what no `Spread` has
@@ -293,8 +294,7 @@ class AnonymitySet:
     @cached_property
     def _drawn(self) -> float:
         """Which share of the people are rows, where no row looks like somebody: p."""
-        weights = self._population.summable
-        return 1.0 if weights is None else min(1.0, len(weights) / float(weights.sum()))
+        return min(1.0, self._population.rows / max(self._population.people, 1.0))
 
     def _alike(self, mask: int, *, most: bool = False) -> Iterator[Alike]:
         """Yield who looks alike, for each combination of request values.

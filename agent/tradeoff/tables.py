@@ -152,16 +152,14 @@ class Population:
         return int(self.codes.shape[0])
 
     @cached_property
-    def summable(self) -> Floats | None:
-        """The weights, rounded so that sums of them are exact, in whatever order they are added."""
-        if self.weights is None:
-            return None
-        return summable(self.weights)
+    def summable(self) -> Floats:
+        """The weights, 1 where there are none, rounded: sums of them are exact in any order."""
+        return np.ones(self.rows) if self.weights is None else summable(self.weights)
 
     @cached_property
     def people(self) -> float:
         """How many people the rows stand for: the sum of the weights, or their number."""
-        return float(self.rows if self.summable is None else self.summable.sum())
+        return float(self.summable.sum())
 
     @cached_property
     def people_bits(self) -> float:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cache
 from itertools import product
-from typing import NoReturn
+from typing import NoReturn, get_args
 
 import numpy as np
 import pytest
@@ -184,7 +184,7 @@ def test_that_somebody_programs_counts_once() -> None:
 
 
 def test_software_is_decided_by_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither mode opens any of its rows for somebody who has set every fact."""
+    """No mode opens any of its rows for somebody who has set every fact."""
 
     def rows(*_: object) -> NoReturn:
         raise AssertionError("rows were opened")
@@ -192,8 +192,7 @@ def test_software_is_decided_by_what_is_stored(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Model, "rows", rows)
     world, cache = shipped(), Cache()
     queries = range(world.members[1].first, len(world.queries), 4)
-    modes: tuple[Mode, ...] = "dynamic", "planned"
-    for query, mode in product(queries, modes):
+    for query, mode in product(queries, get_args(Mode)):
         context = Context(
             Request(world.queries[query].text),
             Terms(mode=mode),

@@ -21,6 +21,7 @@ from tests.tradeoff.test_reidentification import drawn_from_others
 from tests.tradeoff.worlds import Known, World, forests, known, rich_worlds
 
 Chances = list[tuple[float, float]]  # of each rho
+CODES = np.array([[0, 1, 2, 0, 1, 2], [0, 0, 0, 1, 1, 1]], np.uint8).T
 CARDS = (3, 2)
 PEOPLE = ({0: 1.0, 1: 2.0, 2: 4.0}, {0: 1.0, 1: 5.0})  # by code, for each column
 ROWS = np.array([1.0, 1.0, 37.0, 4_000.0])
@@ -31,9 +32,8 @@ def agreement_of(
     shares: Shares, facts: dict[int, int], fixed: dict[int, int] | None = None, columns: int = 2
 ) -> Agreement:
     """Whether others agree, of people with these columns and, behind them, shares."""
-    codes = np.array([[0, 1, 2, 0, 1, 2], [0, 0, 0, 1, 1, 1]][:columns], np.uint8).T
     return Agreement(
-        Population(codes, shares=shares),
+        Population(CODES[:, :columns], shares=shares),
         [(each + columns, code) for each, code in facts.items()],
         {at: frozenset([code]) for at, code in (fixed or {}).items()},
         lambda column: np.array([*PEOPLE[column].values()]),
@@ -123,7 +123,7 @@ def test_it_never_falls_as_a_share_falls(
             assert (success(pairs(other)) >= success(pairs(some)) * (1 - 1e-12)).all()
         else:
             assert not other[0].any()
-    likely, fewer = (each.by_row for each in (before, after))
+    likely, fewer = (each.by_row(Population(CODES)) for each in (before, after))
     assert likely is None or fewer is None or bool(np.all(fewer <= likely))
 
 
