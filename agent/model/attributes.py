@@ -350,6 +350,7 @@ def shares_of(attributes: Sequence[Attribute], kinds: Sequence[SharedKind]) -> S
             if each.parent and each.given
             else None,
             holders=None if each.given else place.get(each.parent),
+            vague=np.array([value.startswith(("other", "another")) for value in each.values]),
         )
         for each in kinds
     )

@@ -147,8 +147,7 @@ def in_country(model: Model, country: str) -> Model:
     kinds += (one if each is kind else each for each in model.kinds)
     some, singles = order[: model.persons], no_singles(len(order))
     judged = Judged(judged.weights[:, some], judged.totals, judged.likely[:, some])
-    tables = replace(model.tables, population=people, singles=singles, near=None)
-    tables = replace(tables, judged=judged)
+    tables = replace(model.tables, population=people, singles=singles, near=None, judged=judged)
     return replace(model, attributes=attributes, kinds=tuple(kinds), tables=tables)
 
 

@@ -330,7 +330,7 @@ class Agreement:
     def _mixed(self, kind: KindShares, column: int) -> Values:
         """The values among those who agree with d, whatever their code of the column is."""
         people = self._among(column)
-        return Values.of(people / people.sum() @ np.asarray(kind.given))
+        return kind.values(people / people.sum() @ np.asarray(kind.given))
 
     def _tree(self, attribute: int, values: Values, below: Mapping[int, Sequence[int]]) -> Floats:
         """The histogram of an attribute and of what depends on it; what cannot be has no mass."""

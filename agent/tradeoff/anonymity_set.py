@@ -107,9 +107,8 @@ class AnonymitySet:
         self._stored: dict[Measure, Rows] = {}
         parts: Classes = Columns(self._columns, self.cards), {}, rows
         self.classes: Classes = everybody.classes if everybody and whole else parts
-        self._partitions, self._groups, self._rows = self.classes
-        if self._possible or likely is not None:  # of the same rows, others are as likely
-            self._groups = {}
+        self._partitions, groups, self._rows = self.classes
+        self._groups = {} if self._possible or likely is not None else groups  # of other figures
         one = partial(self._estimated, most=True)
         self._least = lru_cache(VALUES_KEPT)(lambda mask, *each: one([mask], [each])[0][0])
         self._share = share  # what no `Spread` has

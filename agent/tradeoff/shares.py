@@ -40,10 +40,13 @@ class Values(NamedTuple):
     by_code: list[tuple[float, float]]
 
     @classmethod
-    def of(cls, shares: Floats) -> "Values":
-        """The values by their shares; what has none is impossible, nothing else is very rare."""
+    def of(cls, shares: Floats, likeness: Floats) -> "Values":
+        """The values by their shares; what has none is impossible, nothing else is very rare.
+
+        ``likeness``: by value, how probably two who hold it mean the same, float64, shape (v,).
+        """
         chances = shares / (shares.sum() or 1.0)
-        agreement = np.where(shares > 0, np.maximum(shares, LEAST), 0.0)
+        agreement = np.where(shares > 0, np.maximum(shares * likeness, LEAST), 0.0)
         codes = [*zip(chances.tolist(), agreement.tolist(), strict=True)]
         rarest = codes[int(np.argmin(np.where(agreement > 0, chances, np.inf)))]
         return cls(chances, agreement, histogram(agreement, chances), [rarest, *codes])
@@ -60,6 +63,7 @@ class KindShares:
     ``given``: float64, shape (codes of the parent, v), the shares among the people who have each of
     these; row 0, of "unspecified", as overall. A share of 0 there says that nobody can be both.
     ``holders``: the place of a kind, of whose holders alone the shares are, whatever they hold.
+    ``vague``: whether a value says many things, as "other" does, bool, shape (v,); False: none.
     """
 
     shares: Floats
@@ -68,11 +72,21 @@ class KindShares:
     column: int | None = None
     given: Floats | None = None
     holders: int | None = None
+    vague: NDArray[np.bool_] | bool = False
+
+    def values(self, shares: Floats) -> Values:
+        """The values by their shares among some people; a vague one counts as rare as the rarest.
+
+        Two who hold it seldom mean the same. Source: DESIGN.md 2.8.
+        """
+        rarest = np.min(self.shares, where=self.shares > 0, initial=1.0)
+        likeness = np.where(self.vague, rarest / np.maximum(self.shares, rarest), 1.0)
+        return Values.of(shares, likeness)
 
     @cached_property
     def under(self) -> list[Values]:
         """The values under each code of the parent; where that is not known, under 0."""
-        return [Values.of(row) for row in ([self.shares] if self.given is None else self.given)]
+        return [self.values(row) for row in ([self.shares] if self.given is None else self.given)]
 
 
 @dataclass(frozen=True, eq=False)

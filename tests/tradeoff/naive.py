@@ -14,7 +14,7 @@ from scipy.integrate import quad
 from agent.tradeoff.measures import Alike, Measure, risk
 from agent.tradeoff.shares import Shares
 from agent.tradeoff.tables import Population, QueryRows, members
-from tests.tradeoff.naive_shares import agreement, draws, one_of_poisson, value_shares
+from tests.tradeoff.naive_shares import drawn, draws, one_of_poisson, value_shares
 
 Known = tuple[tuple[int, int], ...]
 Answer = tuple[int, ...]
@@ -139,7 +139,7 @@ def facts_of(population: Population, known: Known, y: int) -> float:
             kind = population.shares.kinds[population.shares.attributes[place - population.tabled]]
             own = {depends[place]: {int(population.codes[y, depends[place]]): 1.0}}
             row = value_shares(population.shares, kind, {}, own)
-            likely *= agreement(row[code - 1] if code else min(filter(None, row)))
+            likely *= drawn(kind, row, code)[1]
     return likely
 
 

@@ -48,22 +48,30 @@ def draws(
         chance = rho = 1.0
         for slot, code in ((slot, code) for slot, code in codes.items() if slot not in by_row):
             row = value_shares(shares, kinds[slot], codes, people)
-            own = row[code - 1] if code else min(filter(None, row), default=0.0)
+            own, alike = drawn(kinds[slot], row, code)
             chance *= own / sum(row) if own else 0.0
-            rho *= agreement(own)
+            rho *= alike
         held = {shares.attributes[slot] for slot in codes}
         asked = {kind.holders for kind in kinds.values() if kind.holders is not None}
         for place in asked - held:
-            rho *= max(agreement(float(each)) for each in shares.kinds[place].shares)
+            kind, every = shares.kinds[place], shares.kinds[place].shares.tolist()
+            rho *= max(drawn(kind, every, code)[1] for code in range(1, len(every) + 1))
         combinations.append((chance, rho))
     whole = sum(chance for chance, _ in combinations)
     possible = [(chance / whole, rho) for chance, rho in combinations if chance]
     return possible if any(rho for _, rho in possible) else [(1.0, 0.0)]
 
 
-def agreement(share: float) -> float:
-    """Rho of one fact: nothing that is possible is rarer than one in ten thousand."""
-    return max(share, 1e-4) if share else 0.0
+def drawn(kind: KindShares, row: Sequence[float], code: int) -> tuple[float, float]:
+    """The share of a code in a row, and rho, from one in ten thousand on.
+
+    Code 0 is the rarest; a vague value counts as rare as the rarest.
+    """
+    some, shares = (at for at, each in enumerate(row) if each), kind.shares.tolist()
+    at = code - 1 if code else min(some, key=row.__getitem__, default=0)
+    vague = np.broadcast_to(kind.vague, len(row))[at] and shares[at]
+    likeness = min(filter(None, shares)) / shares[at] if vague else 1.0
+    return row[at], max(row[at] * likeness, 1e-4) if row[at] else 0.0
 
 
 def one_of_poisson(others: float) -> float:

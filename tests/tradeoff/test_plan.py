@@ -307,25 +307,17 @@ def test_what_is_remembered_changes_nothing(world: Drawn, data: st.DataObject) -
         assert again == wanted.planned()
 
 
-@given(figures(), st.data())
-def test_by_pairs_nothing_is_counted(given_: tuple[Floats, Floats], data: st.DataObject) -> None:
-    """Singles and pairs are stored; other figures of the query have no say."""
-    stored = rows_of(*given_)
-    count = len(given_[0])
-    other = {7: np.full(count, 9.0)} if 1 << count > 7 else {}
-    query = QueryPlanner(_never, count, {**stored, **other})
-    mask = data.draw(st.integers(0, (1 << count) - 1))
-    assert query.by_pairs.value(mask) == pytest.approx(pairwise_of(*given_).value(mask))
-    alone = QueryPlanner(_never, count, {0: given_[0]})
-    assert alone.by_pairs is alone
-
-
 @given(figures(), st.integers(0, 3), st.floats(1.0, 20.0), st.data())
 def test_among_more_attributes_by_pairs_others_add_nothing(
     given_: tuple[Floats, Floats], others: int, unit: float, data: st.DataObject
 ) -> None:
-    """A set has what its own attributes have, times the unit, and so with one more."""
+    """A set has what its own singles and pairs have, times the unit; where none are, it is counted.
+
+    Other figures of the query have no say.
+    """
     stored, own = rows_of(*given_), len(given_[0])
+    assert (alone := QueryPlanner(_never, own, {0: given_[0]})).by_pairs is alone
+    stored |= {7: np.full(own, 9.0)} if own > 2 else {}
     count = own + others
     places = data.draw(st.permutations(range(count)))[:own]
     query = QueryPlanner(_never, own, stored).embedded(places, count, unit)

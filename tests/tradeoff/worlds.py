@@ -167,11 +167,8 @@ def forests(draw: st.DrawFn, columns: Sequence[int] = (), *, kinds: int = 4) -> 
         parent = draw(st.sampled_from([None, *range(-len(columns), place)]))
         several, values = bool(columns) and draw(st.booleans()), int(generator.integers(2, 5))
         shares = _shares(generator, values, several=several)
-        cards = (
-            0
-            if parent is None
-            else (columns[parent] if parent < 0 else len(found[parent].shares) + 1)
-        )
+        sizes = [*(len(each.shares) + 1 for each in found), *columns]
+        cards = 0 if parent is None else sizes[parent]
         given = [shares, *(_shares(generator, values, several=several) for _ in range(1, cards))]
         if not columns and parent is not None:
             shares = given[0] = found[parent].shares @ np.array(given[1:])
@@ -182,6 +179,7 @@ def forests(draw: st.DrawFn, columns: Sequence[int] = (), *, kinds: int = 4) -> 
             parent + len(columns) if parent is not None and parent < 0 else None,
             None if parent is None else np.array(given),
             draw(st.sampled_from([None, *range(place)])) if columns and parent is None else None,
+            generator.random(values) < (0.2 if columns else 0.0),
         )
         found.append(kind)
         slots += [place] * draw(st.integers(1, 1 + several))
