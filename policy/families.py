@@ -1,7 +1,7 @@
 """Families of topics and attributes that a rule may name, and what reveals an attribute. Pure."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import chain
@@ -33,6 +33,11 @@ def use_of(topic: str) -> str:
 def revealed_by(name: str) -> tuple[str, ...]:
     """The attributes of which one nearly tells another. Source: families.toml."""
     return tuple(_table()["revealed_by"].get(name, ()))
+
+
+def impossible(name: str, value: str) -> Mapping[str, Sequence[str]]:
+    """By attribute, its values that nobody has beside a value of another. Source: families.toml."""
+    return dict(_table()["impossible"].get(name, {}).get(value, {}))
 
 
 def headings() -> Mapping[str, str]:

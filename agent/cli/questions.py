@@ -18,7 +18,7 @@ from agent.model.world import COUNTRY
 from agent.tradeoff.utility import Utility
 from agent.wire.state import locale_country
 from agent.words.titles import NONE, UNSPECIFIED, concerns, in_order, value_title
-from policy.families import use_of
+from policy.families import impossible, use_of
 
 USES = {"search": "Searching the web?", "shopping": "Shopping?", "work": "Assistants at work?"}
 REST, BACK = "-", "<"
@@ -116,6 +116,7 @@ def ask_values(kinds: Sequence[Kind], before: Mapping[str, str] = NONE) -> dict[
         # None that only another answer than that given implies is offered.
         set_ = {name for name, value in values.items() if value != UNSPECIFIED}
         excluded = {row.get(kind.name) for (name, _), row in implied.items() if name in set_}
+        excluded |= {v for each in values.items() for v in impossible(*each).get(kind.name, ())}
         offered = in_order(value for value in kind.choices[1:] if value not in excluded)
         slots = _slots(kind)
         answer = _ask_values(kind, offered, slots, kept=kind.name in values)

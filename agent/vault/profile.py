@@ -1,6 +1,6 @@
 """What the user stated: facts by kind, and what texts mean or do not; and where they stand out."""
 
-from collections.abc import Callable, Collection, Iterable, KeysView, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from typing import Annotated
@@ -23,6 +23,7 @@ from agent.tradeoff.shares import LEAST
 from agent.vault.database import damaged, decoded
 from agent.vault.disclosure_index import site_of
 from agent.vault.store import MAX_ITEM_BYTES, Items, Store
+from policy.families import impossible
 
 ITEM, STOPS = "profile", "stops"
 CORRECTIONS, MOST_CORRECTIONS = "not-that", 1_000  # the item, and how many are in it
@@ -258,12 +259,8 @@ def planned(
     old_facts = {each.kind: each for each in facts}
 
     def fact(kind: str, value: str) -> Fact:
-        old = old_facts.get(kind)
-        if old is None:
-            return Fact(id=new_id(), kind=kind, value=value, set_at=now)
-        if old.value == value:
-            return old
-        return msgspec.structs.replace(old, value=value, set_at=now)
+        old = old_facts.get(kind) or Fact(id=new_id(), kind=kind, value=value, set_at=now)
+        return old if old.value == value else msgspec.structs.replace(old, value=value, set_at=now)
 
     return tuple(fact(*each) for each in sorted(after.items()))
 
@@ -272,15 +269,28 @@ def _check_pairs(values: Values, stated: KeysView[str], models: Sequence[Model])
     """Refuse two values that cannot be together, one of them stated; UsageError, without values."""
     attributes = {kind: each for m in reversed(models) for kind, each in m.by_concept.items()}
     for kind, value in values.items():
+        wrong = [*_impossible(kind, value, values, models)]
         for other, follows in _hanging(kind, value, models).items():
             current = values.get(other, UNSPECIFIED)
-            if current in (follows, UNSPECIFIED) or follows == UNSPECIFIED:
-                continue
+            if UNSPECIFIED not in (follows, current) and current != follows:
+                wrong.append(other)
+        for other in wrong:
             if not stated.isdisjoint({kind, other}):
                 one, two = attributes[other], attributes[kind]
                 what = f"the values of {one.title!r} and {two.title!r} cannot both be right"
                 ways = f"`reticent profile set {one.name}` or `reticent profile set {two.name}`"
                 raise UsageError(what, f"which of the two is? Change the other one: {ways}")
+
+
+def _impossible(kind: str, value: str, facts: Values, models: Sequence[Model]) -> Iterator[str]:
+    """The kinds of facts with a value that nobody has beside a value of another."""
+    for model in [each for each in models if kind in each.by_concept]:
+        own = model.by_concept[kind]
+        barred = impossible(own.name, _listed(value, own, model))
+        for other, its in facts.items() if barred else ():
+            one = model.by_concept.get(other)
+            if one is not None and _listed(its, one, model) in barred.get(one.name, ()):
+                yield other
 
 
 def _set_kind(name: str, facts: Values, models: Sequence[Model]) -> str:

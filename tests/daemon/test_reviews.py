@@ -25,13 +25,12 @@ from agent.daemon.reviews import (
 from agent.decision.context import Terms, terms_under
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
-from agent.errors import UsageError
 from agent.wire.decide import BIGGEST, RelayAnswer
 from agent.wire.policy import Disclose, Review
 from agent.wire.state import Locked
 from policy.match import Rulebook, Ruling, known
 from policy.read import preset, read
-from policy.services import LONGEST, own_search
+from policy.services import LONGEST
 from tests.daemon.office import MODEL
 from tests.decision.made import NAMES as FACTS
 from tests.decision.made import decide
@@ -159,29 +158,6 @@ def test_what_is_listed_has_room_on_its_way_to_a_browser() -> None:
     body = msgspec.json.encode(Locked(version="1" * 99, locked=False, sites=found))
     answer = RelayAnswer(id=BIGGEST, status=200, body=msgspec.Raw(body))
     assert len(msgspec.json.encode(answer)) <= LARGEST_TO_BROWSER
-
-
-@pytest.mark.parametrize(
-    ("recipient", "search"),
-    [
-        ("shop.example", "https://evil.example/?q={query}"),
-        ("shop.example", "https://shop.example.evil.example/?q={query}"),
-        ("www.shop.example", "https://shop.example/?q={query}"),
-        ("shop.example", "https://u@shop.example/?q={query}"),
-        ("shop.example", "https://shop.example/{query}"),
-        ("shop.example", "javascript:'{query}'"),
-        ("co.uk", "https://shop.co.uk/?q={query}"),
-        ("0.0.1", "http://127.0.0.1/?q={query}"),
-        ("localhost", "http://evil.localhost/?q={query}"),
-        ("shop.example", "http://shop.example/?q={query}"),
-    ],
-)
-def test_no_offer_names_the_search_of_another(recipient: str, search: str) -> None:
-    """Nor what is none; only one of its own, as browsers write it."""
-    with pytest.raises(UsageError):
-        own_search(search, recipient)
-    own = own_search("https://WWW.shop.example:443?q={query}", "shop.example")
-    assert own == "https://www.shop.example/?q={query}"
 
 
 HOSTS = ("a.example", "b.example")

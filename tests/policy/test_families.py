@@ -8,9 +8,19 @@ from typing import Any
 
 import pytest
 
+from agent.errors import UsageError
 from agent.model.file import SHIPPED, read, shipped_model
 from agent.model.world import world_of
-from policy.families import ASKED_ONCE, TopicProbabilities, families, headings, revealed_by, use_of
+from agent.vault.profile import planned
+from policy.families import (
+    ASKED_ONCE,
+    TopicProbabilities,
+    families,
+    headings,
+    impossible,
+    revealed_by,
+    use_of,
+)
 from policy.hosts import ASSISTANT, ENGINE, KINDS, OTHER
 from policy.match import Rulebook, known, may
 from policy.read import preset, with_typo_guard
@@ -19,6 +29,7 @@ from policy.rules import NamePattern, topic_pattern
 from policy.sections import PRESETS
 from tests.house.tree import ROOT
 from tests.policy.strategies import TODAY
+from tests.worlds.people import MONDAY
 
 DATA = ROOT / "examples/data/everyday"
 DEBT = frozenset({"debt payoff", "getting out of debt"})
@@ -52,6 +63,23 @@ def _rows(name: str) -> Iterator[Any]:
     data = path.read_bytes()
     lines = gzip.decompress(data) if path.suffix == ".gz" else data
     yield from map(json.loads, lines.splitlines())
+
+
+def test_what_nobody_has_is_refused_whichever_is_set() -> None:
+    """Of the 145,257 people of a survey two at most have a pair, by a slip."""
+    model = read(shipped_model("everyday"))
+    columns = model.attributes[: len(model.population.columns)]
+    having = {
+        (each.name, value): model.population.columns[at] == each.code(value)
+        for at, each in enumerate(columns)
+        for value in each.values
+    }
+    pairs = [(one, (n, v)) for one in having for n, vs in impossible(*one).items() for v in vs]
+    assert {(other, one) for one, other in pairs} == {*pairs} != set()
+    for one, other in pairs:
+        assert (having[one] & having[other]).sum() <= 2
+        with pytest.raises(UsageError, match="cannot both be right"):
+            planned((), dict([one, other]), (), [model], MONDAY, str)
 
 
 def test_what_belongs_to_a_family_exists() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from agent.errors import UsageError
 from policy.hosts import HostPattern, host_of, mapped, site_of, suffixes
-from policy.services import Search, own_address
+from policy.services import Search, own_address, own_search
 from tests.policy.strategies import ADDRESSES, ANY_DOMAINS, ANY_HOSTS, PIECES
 
 
@@ -138,6 +138,7 @@ CALLS: Mapping[str, Callable[[str], str]] = {
     "pattern": lambda text: HostPattern.parse(text).text,
     "search": lambda text: Search.parse(text).text,
     "own": lambda text: own_address(text, "shop.example"),
+    "searched": lambda text: own_search(text, "www.shop.example"),
 }
 
 
