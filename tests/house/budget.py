@@ -36,30 +36,31 @@ class Size(NamedTuple):
 # states; nothing else does.
 BUDGETS = {
     "agent": Size(400, 4),  # __init__, errors, files, paths
-    "agent/assistants": Size(450, 4),
-    "agent/build": Size(2_560, 18),
-    "agent/cli": Size(4_000, 28),
-    "agent/daemon": Size(4_700, 30),
-    "agent/decision": Size(1_500, 10),
+    "agent/assistants": Size(480, 4),
+    "agent/build": Size(2_660, 19),
+    "agent/cli": Size(4_110, 29),
+    "agent/daemon": Size(4_850, 31),
+    "agent/decision": Size(1_630, 11),
+    "agent/facts": Size(480, 5),
     "agent/lab": Size(2_100, 20),
-    "agent/model": Size(1_688, 10),
-    "agent/tradeoff": Size(2_801, 17),
-    "agent/tui": Size(2_900, 20),
-    "agent/vault": Size(2_200, 13),
-    "agent/wire": Size(750, 7),
-    "agent/words": Size(880, 6),
-    "policy": Size(1_985, 12),
+    "agent/model": Size(1_838, 11),
+    "agent/tradeoff": Size(2_821, 17),
+    "agent/tui": Size(2_930, 20),
+    "agent/vault": Size(2_280, 13),
+    "agent/wire": Size(790, 7),
+    "agent/words": Size(920, 6),
+    "policy": Size(2_015, 12),
 }
-PRODUCT = Size(28_800, 200)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(30_200, 210)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 22),
-    "examples": Size(1_850, 37),
-    "tests": Size(49_150, 286),
+    "examples": Size(1_960, 38),
+    "tests": Size(49_850, 290),
     "tests/bench": Size(900, 9),
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.
 STANDING: dict[str, Size] = {}
-COUNTS = {"classes": 430, "class names that two classes share": 0, "commands": 55, "options": 180}
+COUNTS = {"classes": 450, "class names that two classes share": 0, "commands": 55, "options": 180}
 
 
 def code_lines(text: str) -> int:
