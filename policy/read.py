@@ -71,8 +71,9 @@ def read(text: str, source: str, preset: Preset | None) -> Policy:
         raise PolicyError(source, problems)
     started = preset(values["preset"]) if preset is not None and "preset" in values else ()
     everything = (DEFAULT_RULE, *started, *rules)
-    keys, daemon = values.get("trusted_keys", ()), values.get("daemon", DaemonSettings())
-    return Policy(source, everything, reader.groups, keys, daemon, text)
+    daemon, judge = DaemonSettings(**values.get("daemon", {})), values.get("judge", {})
+    keys = values.get("trusted_keys", ())
+    return Policy(source, everything, reader.groups, keys, daemon, judge, text)
 
 
 def _document(text: str, source: str) -> dict[str, Any]:
@@ -146,7 +147,7 @@ def keeps(rule: Rule, policy: Policy) -> bool:
 
 def near(pattern: NamePattern, names: Sequence[str]) -> str | None:
     """The attribute or topic that a name was probably meant to be, if it is the name of none."""
-    if {*pattern.text} & {*"*@"} or pattern.text in names:
+    if {*pattern.text} & {*"*@#"} or pattern.text in names:
         return None
     return closest(pattern.text, tuple(names))
 
@@ -294,7 +295,8 @@ class _Auditor:
             ("topic", rule.topics, self._topics, "that is meant"),
         )
         for part, patterns, names, until in parts:
-            matching = [each for each in patterns if any(map(each.matches, names))]
+            # The facts of a profile are not for this to know.
+            matching = [e for e in patterns if e.text[0] == "#" or any(map(e.matches, names))]
             for pattern in [each for each in patterns if names and each not in matching]:
                 hint = f"`reticent model info` lists its {part}s"
                 if intended := near(pattern, names):

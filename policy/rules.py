@@ -18,7 +18,8 @@ from policy.settings import DEFAULTS, DaemonSettings, Value
 from policy.toml_text import line_of
 
 EXACT = 1 << 20  # more specific than any pattern
-_FORM = re.compile(r"@[a-z]+|[a-z*][a-z0-9_*]*")
+FACT = "#"  # before the id of a fact
+_FORM = re.compile(r"@[a-z]+|#[0-9a-z]{1,32}|[a-z*][a-z0-9_*]*")
 MOST_CHARACTERS = 200
 # Scripts without spaces: Thai, Lao, Burmese, Khmer, kana, bopomofo, Han.
 _UNSPACED = re.compile(
@@ -38,7 +39,7 @@ SIGN = "@"  # before the name of a group, where a host may stand as well
 
 @dataclass(frozen=True, slots=True)
 class NamePattern:
-    """The name of an attribute or a topic, or what stands for several.
+    """The name of an attribute or a topic, ``#`` and the id of a fact, or what stands for several.
 
     ``*`` in it stands for any characters or none, ``@`` and the name of a family for all in that.
     """
@@ -58,10 +59,10 @@ class NamePattern:
 
     @property
     def rank(self) -> int:
-        """How specific it is: the more characters it fixes the more, a family, then a name."""
+        """How specific it is: the more characters it fixes the more, a family, a name, an id."""
         if "*" in self.text:
             return len(self.text.replace("*", "")) + 1
-        return EXACT - 1 if self.text.startswith(SIGN) else EXACT
+        return EXACT + {SIGN: -1, FACT: 1}.get(self.text[0], 0)
 
     def matches(self, name: str) -> bool:
         """Whether it is this name, or stands for it. Linear in the name."""
@@ -260,7 +261,8 @@ class Rule:
     def withholds(self) -> bool:
         """Whether it keeps something from being sent, or makes it dearer."""
         own = self.settings
-        stricter = own.get("nothing") is True or own.get("disclose") in {"never", "ask"}
+        kept = {"never", "ask"} & {own.get("disclose"), own.get("own")}
+        stricter = bool(kept) or own.get("nothing") is True
         return stricter or any(float(own.get(key, 0)) > 0 for key in ("sensitivity", "guard"))
 
     @property
@@ -283,8 +285,8 @@ class Policy:
     """The rules of a file, of its preset and of the defaults.
 
     ``groups``: recipients that pool what they learn; ``trusted_keys``: of makers of models, empty
-    where no signature is asked for; ``daemon``: how it behaves; ``text``: of the file, to find
-    lines in.
+    where no signature is asked for; ``daemon``: how it behaves; ``judge``: of which facts help, its
+    settings by key, empty without one; ``text``: of the file, to find lines in.
     """
 
     source: str
@@ -292,6 +294,7 @@ class Policy:
     groups: Mapping[str, tuple[HostPattern, ...]] = field(default_factory=dict)
     trusted_keys: tuple[str, ...] = ()
     daemon: DaemonSettings = field(default_factory=DaemonSettings)
+    judge: Mapping[str, str] = field(default_factory=dict)
     text: str = field(default="", repr=False)
 
     @property

@@ -15,7 +15,7 @@ import msgspec
 
 from policy.read import shipped_text
 from policy.sections import MISPLACED, PRESETS
-from policy.settings import DAEMON, DEFAULTS, SETTINGS, DaemonSettings, Setting
+from policy.settings import DAEMON, DEFAULTS, JUDGE, SETTINGS, DaemonSettings, Setting
 
 Schema = dict[str, Any]
 FILE = "policy.schema.json"
@@ -39,6 +39,7 @@ def schema() -> Schema:
     top["preset"]["enum"] = [*PRESETS]
     usual = asdict(DaemonSettings())
     top["daemon"]["properties"] = {key: _setting(each, usual) for key, each in DAEMON.items()}
+    top["judge"]["properties"] = {key: _setting(each, {}) for key, each in JUDGE.items()}
     return shipped
 
 

@@ -12,8 +12,9 @@ import msgspec
 
 from agent.errors import Problem, UsageError, nearest
 from policy.hosts import KINDS, LOCAL, HostPattern, host_of, site_of, suffixes
+from policy.match import PER_ATTRIBUTE
 from policy.rules import Groups, KeyPath, Layer, NamePattern, Rule, Words, is_group, topic_pattern
-from policy.settings import DAEMON, LEVELS, REPLACED, SETTINGS, DaemonSettings, Setting, Value
+from policy.settings import DAEMON, JUDGE, LEVELS, REPLACED, SETTINGS, Setting, Value
 from policy.toml_text import line_of, lines_of
 
 FORMAT = 1
@@ -285,12 +286,18 @@ def _queries(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
     ]
 
 
-def _daemon(reader: SectionReader, path: KeyPath, given: object) -> DaemonSettings:
-    """The settings of the daemon, which no preset has."""
-    if given and reader.layer is Layer.PRESET:
-        reader.add(path, "a preset cannot configure the daemon", "leave it out")
-    values = reader.table(path, given, DAEMON_KINDS)
-    return DaemonSettings(**{key: each for key, each in values.items() if each is not None})
+def _apart(settings: Mapping[str, Setting], *, whole: bool = False) -> Kind:
+    """Make what reads a table of settings that no preset has; ``whole``: all must be there."""
+
+    def read(reader: SectionReader, path: KeyPath, given: object) -> dict[str, Any]:
+        if given and reader.layer is Layer.PRESET:
+            reader.add(path, f"a preset cannot have [{path[0]}]", "leave it out")
+        values = reader.table(path, given, _settings(settings))
+        for key in [each for each in settings if whole and each not in values]:
+            reader.add(path, f"{key!r} is missing", f"{key} is {settings[key].demand}")
+        return {key: each for key, each in values.items() if each is not None}
+
+    return read
 
 
 def _rules(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
@@ -366,9 +373,9 @@ def _fitting(fits: Callable[[Any], object], what: str, hint: str) -> Callable[[A
     return parse
 
 
-def _settings(table: Mapping[str, Setting], *about: str) -> dict[str, Kind]:
-    """How to read the settings of a table that are about one of these."""
-    return {key: _one(partial(fitting, each)) for key, each in table.items() if each.about in about}
+def _settings(table: Mapping[str, Setting]) -> dict[str, Kind]:
+    """How to read the settings of a table."""
+    return {key: _one(partial(fitting, each)) for key, each in table.items()}
 
 
 _NAME = _fitting(
@@ -394,9 +401,8 @@ _FORMAT = _fitting(
     "a format that this version reads",
     f"write format = {FORMAT}, or use a newer version of reticent",
 )
-SETTING_KINDS = _settings(SETTINGS, "attribute", "request", "recipient")
-DAEMON_KINDS = _settings(DAEMON, "daemon")
-ATTRIBUTE_KINDS = {**_settings(SETTINGS, "attribute"), "expires": _one(_DAY)}
+SETTING_KINDS = _settings(SETTINGS)
+ATTRIBUTE_KINDS = {key: SETTING_KINDS[key] for key in PER_ATTRIBUTE} | {"expires": _one(_DAY)}
 BLOCKS = {"block": "query", "block_topics": "topic"}  # keys of `[queries]`, by those of a rule
 RULE_KINDS: dict[str, Kind] = {
     "recipient": _recipients,
@@ -414,7 +420,8 @@ TOP_KINDS: dict[str, Kind] = {
     "attributes": _attributes,
     "groups": _groups,
     "queries": _queries,
-    "daemon": _daemon,
+    "daemon": _apart(DAEMON),
+    "judge": _apart(JUDGE, whole=True),
     "rule": _rules,
     **SETTING_KINDS,
 }

@@ -8,8 +8,10 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 from msgspec import Meta
 
-About = Literal["attribute", "request", "recipient", "daemon"]
+About = Literal["attribute", "request", "recipient", "daemon", "judge"]
 Disclose = Literal["always", "auto", "ask", "never"]
+OwnWords = Literal["auto", "ask", "never"]
+Relevance = Literal["fact", "kind"]
 Mode = Literal["dynamic", "standing", "planned"]
 Protect = Literal["everyone", "me"]
 Unknown = Literal["standing", "nothing"]
@@ -62,6 +64,15 @@ Program = Annotated[
         description="an absolute path such as '/usr/bin/pinentry-gtk-2'",
     ),
 ]
+Loopback = Annotated[
+    str,
+    Meta(
+        pattern=r"^http://(localhost|127([.][0-9]{1,3}){3}|\[::1\])(:[0-9]{1,5})?(/[A-Za-z0-9_.~-]+)*/?\Z",
+        max_length=300,
+        description="an address of this machine, such as 'http://127.0.0.1:11434/v1'",
+    ),
+]
+Served = Annotated[str, Meta(pattern=r"^[!-~]{1,200}\Z", description="a model's name")]
 # How sensitive a fact is, in bits, by whom one would tell it: the levels 1 to 5.
 LEVELS = dict(zip(get_args(Whom), (0.02, 0.05, 0.12, 0.3, 0.6), strict=True))
 Bits = Annotated[FromZero | Whom, Meta(description=f"bits from 0, or one of {', '.join(LEVELS)}")]
@@ -121,6 +132,8 @@ SETTINGS = _by_key(
     ("disclose", Disclose, "attribute", LARGER, "auto", "Whether an attribute may be sent."),
     ("sensitivity", Bits, "attribute", LARGER, None, "Bits an attribute must help to be sent."),
     ("guard", FromZero, "attribute", LARGER, None, "Above 0: never sent, and costly to reveal."),
+    ("own", OwnWords, "attribute", LARGER, None, "Whether facts in own words may be sent."),
+    ("relevance", Relevance, "attribute", LARGER, None, "Whether own words count, or the kind."),
     ("anonymity_price", FromZero, "request", LARGER, 0.5, "Bits it costs to leave 1,000 alike."),
     ("mode", Mode, "request", None, "dynamic", "Decide for each query, once, or by a plan."),
     ("horizon", Whole, "recipient", SMALLER, 20, "How many more requests a plan counts on."),
@@ -170,4 +183,11 @@ DAEMON = _by_key(
     ("clicks", Switch, "daemon", None, None, "Whether browsers tell which results you visit."),
     ("prompt", Prompt, "daemon", None, None, "Whether dialogs ask you, or the terminal alone."),
     ("pinentry", Program, "daemon", None, None, "The program of these dialogs."),
+)
+
+
+# Of the server that says which facts in own words help.
+JUDGE = _by_key(
+    ("url", Loopback, "judge", None, None, "Where an OpenAI-compatible server answers."),
+    ("model", Served, "judge", None, None, "The model that it is to use."),
 )

@@ -25,7 +25,7 @@ from tests.policy.strategies import TODAY, documents, rendered, requests
 MODEL = made_model(0, people=10)
 OTHER = elsewhere(MODEL)
 DINNER = frozenset({"dinner", "what to cook"})
-OF_ATTRIBUTES = {"disclose", "sensitivity", "guard"}
+OF_ATTRIBUTES = {"disclose", "sensitivity", "guard", "own", "relevance"}
 OF_PEOPLE = {"people", "anonymity_price"}  # joins k, where people are counted; times CROWD
 OF_MODEL = {"carry"}  # says what can be carried, by the model's words
 OF_LOCALE = {"engine"}  # says what language and country can be carried as

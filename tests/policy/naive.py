@@ -16,7 +16,7 @@ Path = tuple[str | int, ...]
 Part = str | list[str] | None
 
 POLICIES = File(__file__).parents[2] / "policy"
-PER_ATTRIBUTE = ("disclose", "sensitivity", "guard")
+PER_ATTRIBUTE = ("disclose", "sensitivity", "guard", "own", "relevance")
 LARGER = ("sensitivity", "guard", "anonymity_price", "k", "people", "nothing")
 SMALLER = (
     *("violations", "risk", "horizon"),
@@ -24,12 +24,24 @@ SMALLER = (
 )
 FROM_OPEN_TO_STRICT = {
     "disclose": ("always", "auto", "ask", "never"),
+    "own": ("auto", "ask", "never"),
+    "relevance": ("fact", "kind"),
     "unknown_queries": ("standing", "nothing"),
     "memory": ("forgets", "remembers"),
     "protect": ("everyone", "me"),
 }
 NOT_SETTINGS = {
-    *("format", "preset", "trusted_keys", "attributes", "groups", "queries", "rule", "daemon"),
+    *(
+        "format",
+        "preset",
+        "trusted_keys",
+        "attributes",
+        "groups",
+        "queries",
+        "rule",
+        "daemon",
+        "judge",
+    ),
     *("recipient", "attribute", "query", "topic", "name", "expires"),
 }
 
@@ -247,6 +259,7 @@ def topic_rank(entry: Entry, topics: TopicProbabilities) -> float | None:
         total += probability if found else 0.0
     own = entry.settings
     withholds = own.get("nothing") is True or own.get("disclose") in ("never", "ask")
+    withholds = withholds or own.get("own") in ("never", "ask")
     withholds = withholds or own.get("sensitivity", 0) > 0 or own.get("guard", 0) > 0
     return max(ranks) if total >= (0.1 if withholds else 0.5) else None
 

@@ -57,7 +57,19 @@ MEMBERS: Mapping[str, tuple[str, ...]] = {
     "adverts": ("shop.example", "ads.test", "*.track.test", "www.ads.test"),
     "others": ("www.a.co.uk", "192.0.2.7", "*.books.example"),
 }
-PATTERNS = ("*", "dev_*", "*_ops", "d*v_*", "age", "region", "dev_web", "height", "@money", "@home")
+PATTERNS = (
+    "*",
+    "dev_*",
+    "*_ops",
+    "d*v_*",
+    "age",
+    "region",
+    "dev_web",
+    "height",
+    "@money",
+    "@home",
+    "#7",
+)
 TOPICS = ("health", "money", "Medical_Bills", "sleeping better?", "flights", "other")
 WORDS = ("flu", "debt", "fl*", "shoe*", "new shoes", "new sho*", "de* new")
 SAMPLES = ("flu", "flux", "debt", "debts", "shoes", "new", "new shoes", "NEW  Shoes", "debt new")
@@ -83,6 +95,8 @@ PER_ATTRIBUTE: Mapping[str, st.SearchStrategy[Any]] = {
     "disclose": st.sampled_from(["never", "ask", "auto", "always"]),
     "sensitivity": NUMBERS,
     "guard": NUMBERS,
+    "own": st.sampled_from(["never", "ask", "auto"]),
+    "relevance": st.sampled_from(["kind", "fact"]),
 }
 ORDERED: Mapping[str, st.SearchStrategy[Any]] = {
     "anonymity_price": NUMBERS,
@@ -112,6 +126,12 @@ OF_THE_DAEMON: Mapping[str, st.SearchStrategy[Any]] = {
     "prompt": st.sampled_from(["terminal", "pinentry"]),
     "pinentry": st.sampled_from(["", "/usr/bin/pinentry"]),
 }
+OF_THE_JUDGE = st.fixed_dictionaries(
+    {
+        "url": st.sampled_from(["http://127.0.0.1:11434/v1", "http://localhost", "http://[::1]/"]),
+        "model": st.just("llama3.2:3b"),
+    }
+)
 CALLED = ("mine", "für", 'a "b" [c]')
 SEARCH = "https://www.shop.example/find?q={query}"
 DAYS = st.integers(-2, 2).map(lambda days: TODAY + timedelta(days=days))
@@ -167,6 +187,7 @@ def _parts(draw: st.DrawFn) -> Document:
         )
     if draw(st.integers(0, 3)) == 0:
         parts["daemon"] = draw(_some(OF_THE_DAEMON, 3))
+        parts["judge"] = draw(OF_THE_JUDGE)
     if draw(st.booleans()):
         blocks = {"block": _one_or_more(WORDS), "block_topics": _one_or_more(TOPICS)}
         parts["queries"] = draw(st.fixed_dictionaries({}, optional=blocks))

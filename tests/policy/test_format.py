@@ -23,7 +23,7 @@ from policy.rules import Groups, Layer, Pools
 from policy.schema import schema, text
 from policy.sections import ATTRIBUTE_KINDS, PRESETS, RULE_KINDS, TOP_KINDS, SectionReader
 from policy.services import engines
-from policy.settings import DAEMON, DEFAULTS, SETTINGS
+from policy.settings import DAEMON, DEFAULTS, JUDGE, SETTINGS
 from tests.house.tree import ROOT
 from tests.policy.naive import FROM_OPEN_TO_STRICT, LARGER, SMALLER
 from tests.policy.strategies import ANY_HOSTS, NAMES, TODAY, VALUES, Document, documents, rendered
@@ -148,6 +148,10 @@ def test_the_settings_of_the_daemon_are_those_listed() -> None:
     (example,) = re.findall(r"```toml\n(.*?)```", section("The daemon"), re.DOTALL)
     said = read(example, "FORMAT.md", preset).daemon
     assert tomllib.loads(example)["daemon"] == asdict(said)
+    (example,) = re.findall(r"```toml\n(.*?)```", section("The judge"), re.DOTALL)
+    judge = read(example, "FORMAT.md", preset).judge
+    assert tomllib.loads(example)["judge"] == judge
+    assert [*judge] == [*JUDGE]
     assert all(
         one != other
         for one, other in zip(asdict(said).values(), asdict(usual).values(), strict=True)
@@ -222,7 +226,7 @@ def test_nothing_unknown_is_accepted_anywhere() -> None:
         return own + [each for part in inner for each in objects(part)]
 
     found = objects(schema())
-    assert len(found) == 7
+    assert len(found) == 8
     assert all(each["additionalProperties"] is not True for each in found)
     assert all(each["additionalProperties"] is False or "propertyNames" in each for each in found)
 

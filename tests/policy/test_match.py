@@ -72,6 +72,16 @@ def test_it_is_as_the_document_says(document: Document, asked: list[Asked]) -> N
                 _assert_is(verdict, expected, key)
 
 
+def test_a_rule_on_one_fact_is_more_specific_than_those_on_its_kind() -> None:
+    """It is on that fact alone; one on the kind holds for all facts of that."""
+    text = 'attributes = { "#7" = "auto", diet = "never", "*" = "ask" }'
+    facts = {each: Known(frozenset({each}), frozenset({each, "diet"})) for each in ("#7", "#8")}
+    policy = read(text, "test", preset)
+    ruling = Rulebook(policy, facts | known("pets")).match("shop.example", "", TODAY)
+    ruled = {name: each["disclose"].value for name, each in ruling.attributes.items()}
+    assert ruled == {"#7": "auto", "#8": "never", "pets": "ask"}
+
+
 def _assert_is(verdict: Verdict, expected: list[naive.Claim], key: str) -> None:
     best = decided(expected, key)
     assert verdict.value == best[0].value

@@ -182,7 +182,7 @@ def test_there_are_three_presets() -> None:
     assert raised.value.problems[0].what == "a preset cannot start from another one"
     with pytest.raises(PolicyError) as raised:
         read("[daemon]\nquestions_per_day = 1", "preset mine", None)
-    assert raised.value.problems[0].what == "a preset cannot configure the daemon"
+    assert raised.value.problems[0].what == "a preset cannot have [daemon]"
 
 
 def test_of_a_file_that_is_wrong_throughout_not_all_is_listed() -> None:
