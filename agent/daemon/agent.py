@@ -19,8 +19,8 @@ from agent.decision.values import Fact, country_of
 from agent.errors import LockedError, ReplacedVaultError, UsageError, VaultError
 from agent.model.model import Concepts, Model
 from agent.paths import Paths
-from agent.vault.disclosure_index import Disclosure, site_of
-from agent.vault.profile import Corrections
+from agent.vault.corrections import Corrections
+from agent.vault.ledger import Disclosure, site_of
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location

@@ -20,7 +20,7 @@ from agent.errors import ModelError, UsageError
 from agent.model.model import Model
 from agent.model.reading import NOTHING as UNREAD
 from agent.model.reading import Interpretation
-from agent.vault.disclosure_index import Disclosure, site_of
+from agent.vault.ledger import Disclosure, site_of
 from agent.vault.vault import Vault
 from agent.wire.decide import Answer, Ask, Because, Summary
 from agent.words.decisions import why_nothing

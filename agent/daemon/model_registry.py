@@ -19,7 +19,7 @@ from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation, encode, load_network
 from agent.model.unwrapping import unwrapped
 from agent.model.world import in_country, world_of
-from agent.vault.profile import Corrections, Place
+from agent.vault.corrections import Corrections, Place
 from agent.wire.state import ModelStatus
 
 EVERY = timedelta(seconds=0.5)  # between two looks at a file

@@ -16,7 +16,7 @@ from agent.decision.values import Request
 from agent.errors import ModelError, UsageError
 from agent.model.attributes import Attribute
 from agent.model.model import Concepts, Model
-from agent.vault.disclosure_index import Disclosure
+from agent.vault.ledger import Disclosure
 from agent.wire import policy as wire
 from agent.wire.base import Done, RecipientName, Undone, from_fields
 from agent.wire.decide import Allowed, Offer

@@ -81,7 +81,8 @@ def standing_out(now: datetime, agent: Agent) -> Iterator[str]:
         terms = policy.terms(model, ANYBODY, "", now.date())
         if terms is not None and terms.limits.protect == "me":
             names = vault.profile.names(model) - terms.excluded - {n for n, _ in terms.guards}
-            key, rarest = (standing_out, vault.profile.facts, terms), vault.profile.rarest
+            values = tuple(values_of(vault.profile.facts).items())
+            key, rarest = (standing_out, values, terms), vault.profile.rarest
             find = partial(rarest, model, terms.limits, names)
             rare = agent.reader.cache.get(model, key, find)
             yield from map(rare_fact, titled(rare, titles_of(model)))

@@ -12,7 +12,7 @@ from agent.decision.decide import counted_among
 from agent.decision.knowledge import inferred, knowledge_in, people_left
 from agent.decision.values import Reading
 from agent.model.model import Meaning, Model
-from agent.vault.disclosure_index import Disclosure, Forgetting, LedgerStep
+from agent.vault.ledger import Disclosure, Forgetting, LedgerStep
 from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
 from agent.wire.state import Entry, Recipient
 from policy.hosts import host_of

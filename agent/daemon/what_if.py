@@ -15,7 +15,7 @@ from agent.decision.knowledge import Knowledge
 from agent.decision.values import NO_ROOM, Curve, Decision, Figures, Request
 from agent.decision.what_if import curve_of, weigh
 from agent.errors import UsageError
-from agent.vault.disclosure_index import Disclosure
+from agent.vault.ledger import Disclosure
 from agent.wire.decide import Ask, CurveAsk, Line, Weighed, WhatIf
 from agent.words.decisions import carried, difference, headline, lines
 from agent.words.titles import WHY_NOTHING

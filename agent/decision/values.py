@@ -7,9 +7,9 @@ can hold these values without the mathematics that makes them.
 import re
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 CROWD = 1000  # people, among whom to be at most costs the anonymity price, in bits (DESIGN.md 1)
 PRICED = ("maxprob", "log-maxprob")  # measures by which the price of anonymity is counted
@@ -75,9 +75,9 @@ class FactTerms(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_un
     encoder of relevance, little-endian float32. They nearly are the fact, so ``repr`` masks them.
     """
 
-    share: float | None = None
-    sensitivity: float | None = None
-    relevance: dict[str, float] = field(default_factory=dict)
+    share: Annotated[float, Meta(gt=0, le=1)] | None = None
+    sensitivity: Annotated[float, Meta(ge=0, le=64)] | None = None
+    relevance: dict[str, Annotated[float, Meta(ge=0, le=1)]] = field(default_factory=dict)
     vector: bytes = b""
 
     def __repr__(self) -> str:

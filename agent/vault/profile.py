@@ -1,36 +1,34 @@
-"""What the user stated: facts by kind, and what texts mean or do not; and where they stand out."""
+"""The user's facts, by kind and in own words; and where the user would stand out by them."""
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from typing import Annotated
 
 import msgspec
-import numpy as np
 from msgspec import Meta, Struct
-from numpy.typing import NDArray
 
 from agent.decision.cache import Cache
 from agent.decision.context import Context, Limits, stands_out
 from agent.decision.knowledge import Knowledge, people_left
-from agent.decision.values import Fact
-from agent.errors import UsageError, VaultVersionError
-from agent.model.attributes import UNSPECIFIED, Attribute
-from agent.model.model import Concepts, Model
-from agent.model.reading import DIMENSIONS, ENCODER_VERSION, Interpretation, spelling
-from agent.model.unwrapping import unwrapped
+from agent.decision.values import Fact, FactTerms
+from agent.errors import UsageError
+from agent.model.attributes import SLOTS, UNSPECIFIED, Attribute
+from agent.model.model import Concepts, Meaning, Model
 from agent.tradeoff.shares import LEAST
 from agent.vault.database import damaged, decoded
-from agent.vault.disclosure_index import site_of
-from agent.vault.store import MAX_ITEM_BYTES, Items, Store
+from agent.vault.ledger import site_of
+from agent.vault.store import MAX_ITEM_BYTES, Store
 from policy.families import impossible
 
 ITEM, STOPS = "profile", "stops"
-CORRECTIONS, MOST_CORRECTIONS = "not-that", 1_000  # the item, and how many are in it
-NEAR = 0.82  # the least cosine of two texts that say nearly the same (tests/model/test_near.py)
-Place = NDArray[np.float32]  # of a text in the encoder of topics, shape (512,)
+TERMS = "terms/"  # items: closed terms of the facts whose ids begin with the character behind it
+MOST_FACTS = 2_000
 Values = Mapping[str, str]  # by kind: a value's name across models, or MODEL:VALUE (`Meaning`)
 _DECODER = msgspec.json.Decoder(list[Fact])
+_TERMS = msgspec.json.Decoder(dict[str, FactTerms])
+ClosedTerms = dict[str, dict[str, FactTerms]]  # by the name of the item, then by a fact's id
 
 
 class Stop(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,15 +53,12 @@ class Profile:
     """The user's facts in an open vault."""
 
     def __init__(self, records: Store) -> None:
-        """Read the facts.
-
-        DamagedVaultError if they cannot be read, VaultVersionError for facts in own words or
-        several of a kind, which a newer version stores.
-        """
+        """Read the facts; DamagedVaultError if they cannot be read."""
         self._records = records
-        facts = decoded(records.get(ITEM), _DECODER, "the profile")
-        self.facts = tuple(facts or ())
-        _check(self.facts)
+        facts = decoded(records.get(ITEM), _DECODER, "the profile") or ()
+        names = [name for name in records.names() if name.startswith(TERMS)]
+        closed = {name: decoded(records.get(name), _TERMS, "the profile") or {} for name in names}
+        self.facts = _joined(facts, closed)
         self._values, self._cache = values_of(self.facts), Cache()
         self.stops: tuple[Stop, ...] = decoded(records.get(STOPS), _STOPS, "its stops") or ()
         """All that were made and not lifted, whether or not they hold now."""
@@ -86,6 +81,23 @@ class Profile:
         """
         values = self._cache.get(model, values_in, lambda: values_in(self._values, model))
         return {name: values.get(name, UNSPECIFIED) for name in names}
+
+    def words(self, ids: Iterable[str]) -> dict[str, str]:
+        """The user's own words, by the id of each of these facts that has some, in the order given.
+
+        Only what is about to be sent is asked for.
+        """
+        words = {each.id: each.words for each in self.facts if each.words}
+        return {each: words[each] for each in ids if each in words}
+
+    @property
+    def own_counts(self) -> Counter[str]:
+        """By kind, how many facts in own words have no listed value, counted up to `SLOTS`.
+
+        An open term: no decision depends on more of it (DESIGN.md 2.6).
+        """
+        counts = Counter(each.kind for each in self.facts if each.value is None)
+        return Counter({kind: min(count, SLOTS) for kind, count in counts.items()})
 
     def codes(self, model: Model) -> dict[str, int]:
         """The codes of what is set, for the user's eyes: no answer depends on them."""
@@ -126,7 +138,8 @@ class Profile:
 
     def under(self, limits: str) -> str:
         """A digest of all facts and a policy's limits: a stop holds until one of them changes."""
-        return sha256(limits.encode() + msgspec.json.encode(self.facts)).hexdigest()
+        facts = [*map(_without_closed, self.facts)]
+        return sha256(limits.encode() + msgspec.json.encode(facts)).hexdigest()
 
     def in_force(self, limits: str, by: datetime | None = None) -> tuple[Stop, ...]:
         """The stops that hold under a policy's limits; ``by``: those made by then, None for all."""
@@ -162,25 +175,66 @@ class Profile:
         self.stops = stops
 
     def keep(self, facts: Iterable[Fact]) -> None:
-        """Replace all facts; VaultError if that fails: then nothing has changed."""
+        """Replace all facts; then nothing has changed if this raises.
+
+        UsageError where they have no room, VaultError if they were not written.
+        """
         ordered = tuple(sorted(facts, key=lambda fact: (fact.kind, fact.id)))
-        self._records.put(ITEM, msgspec.json.encode(ordered))
+        before, closed = _closed_terms(self.facts), _closed_terms(ordered)
+        put = {
+            ITEM: msgspec.json.encode([*map(_without_closed, ordered)]),
+            **{n: msgspec.json.encode(each) for n, each in closed.items() if before.get(n) != each},
+        }
+        if len(ordered) > MOST_FACTS or max(map(len, put.values())) > MAX_ITEM_BYTES:
+            what = f"the profile has no room for more than {len(self.facts):,} facts"
+            raise UsageError(what, "remove some first: `reticent profile unset ID`")
+        self._records.replace(put, before.keys() - closed.keys())
         self.facts, self._values, self._cache = ordered, values_of(ordered), Cache()
 
 
-def _check(facts: Sequence[Fact]) -> None:
-    """Raise DamagedVaultError or VaultVersionError for facts that this version never writes."""
-    sound = all(each.id and each.kind and each.set_at.utcoffset() is not None for each in facts)
-    if not sound or len({each.id for each in facts}) < len(facts):
+def _without_closed(fact: Fact) -> Fact:
+    """The fact without its closed terms: relevance and vector."""
+    if fact.terms is None:
+        return fact
+    terms = msgspec.structs.replace(fact.terms, relevance={}, vector=b"")
+    return msgspec.structs.replace(fact, terms=terms)
+
+
+def _closed_terms(facts: Iterable[Fact]) -> ClosedTerms:
+    """The closed terms of facts, as items have them."""
+    closed = defaultdict[str, dict[str, FactTerms]](dict)
+    for each in facts:
+        if each.terms is not None and (each.terms.relevance or each.terms.vector):
+            terms = msgspec.structs.replace(each.terms, share=None, sensitivity=None)
+            closed[TERMS + each.id[0]][each.id] = terms
+    return closed
+
+
+def _joined(facts: Sequence[Fact], closed: ClosedTerms) -> tuple[Fact, ...]:
+    """Facts with their closed terms; DamagedVaultError for what this never writes."""
+    terms_of = {key: each for terms in closed.values() for key, each in terms.items()}
+    sound = all(
+        each.id and each.kind and each.set_at.utcoffset() is not None and (each.value or each.words)
+        for each in facts
+    )
+    ids, valued = {each.id for each in facts}, [each for each in facts if each.value]
+    unique = len(ids) == len(facts) and len(values_of(valued)) == len(valued)
+    if not (sound and unique and terms_of.keys() <= ids):
         raise damaged("the profile cannot be read")
-    if not all(each.value for each in facts) or len(values_of(facts)) < len(facts):
-        hint = "install a newer reticent"
-        raise VaultVersionError("the profile has facts that only a newer version can read", hint)
+
+    def joined(fact: Fact) -> Fact:
+        more, terms = terms_of.get(fact.id), fact.terms or FactTerms()
+        if more is None:
+            return fact
+        terms = msgspec.structs.replace(terms, relevance=more.relevance, vector=more.vector)
+        return msgspec.structs.replace(fact, terms=terms)
+
+    return tuple(map(joined, facts))
 
 
 def values_of(facts: Iterable[Fact]) -> Values:
-    """The values of facts, by kind."""
-    return {each.kind: each.value or UNSPECIFIED for each in facts}
+    """The values of those facts that have one, by kind."""
+    return {each.kind: each.value for each in facts if each.value}
 
 
 def values_in(values: Values, model: Model) -> dict[str, str]:
@@ -234,7 +288,8 @@ def planned(
     What hangs on a fact, which is all that any of its values implies, is set and unset with it,
     whatever the value, since the names of what is set are no secret (DESIGN.md 2.6); what the
     change names itself stays as stated. Its value is the one that follows, if one does; else
-    "unspecified" where it was not set, or followed from the old value. UsageError for an unknown
+    "unspecified" where it was not set, or followed from the old value. Own words of another value
+    go with that; facts in own words alone stay. UsageError for an unknown
     name or value, two values of one kind, a fact both set and unset, or one that the change names
     and another that cannot be with it.
     """
@@ -256,13 +311,73 @@ def planned(
         for other in _hanging(kind, None, models).keys() - touched:
             after.pop(other, None)
     _check_pairs(after, stated.keys(), models)
-    old_facts = {each.kind: each for each in facts}
+    old_facts = {each.kind: each for each in facts if each.value}
 
     def fact(kind: str, value: str) -> Fact:
-        old = old_facts.get(kind) or Fact(id=new_id(), kind=kind, value=value, set_at=now)
-        return old if old.value == value else msgspec.structs.replace(old, value=value, set_at=now)
+        old = old_facts.get(kind)
+        if old is None or (old.words and old.value != value):  # the words state the other value
+            return Fact(id=new_id(), kind=kind, value=value, set_at=now)
+        if old.value == value:
+            return old
+        return msgspec.structs.replace(old, value=value, set_at=now)
 
-    return tuple(fact(*each) for each in sorted(after.items()))
+    rest = (each for each in facts if not each.value)
+    return (*(fact(*each) for each in sorted(after.items())), *rest)
+
+
+def with_own_words(
+    facts: Sequence[Fact],
+    own: Iterable[Fact],
+    models: Sequence[Model],
+    now: datetime,
+    new_id: Callable[[], str],
+) -> tuple[Fact, ...]:
+    """The facts after adding some in own words, each with an id of its own, "" in ``own``.
+
+    A listed value becomes that of its kind, with what follows from it, as in `planned`; in a kind
+    of several facts, that of one of its attributes that is free or has the value. Another fact that
+    had one keeps its own words. Where no attribute is free, or another fact puts the value in
+    words, it is a fact in own words alone. UsageError as `planned`.
+    """
+    concepts, after = Concepts(models), tuple(facts)
+    for each in own:
+        holder, meaning = None, _place_for(each, values_of(after), concepts)
+        if meaning is not None:
+            freed = [_without_other(old, meaning) for old in after]
+            after = planned(freed, {meaning.concept: meaning.value}, (), models, now, new_id)
+            holder = next(old for old in after if old.kind == meaning.concept and old.value)
+        if holder is None or holder.words:
+            new = msgspec.structs.replace(each, id=new_id(), value=None, set_at=now)
+            after = (*after, new)
+        else:
+            new = msgspec.structs.replace(
+                each, id=holder.id, kind=holder.kind, value=holder.value, set_at=now
+            )
+            after = tuple(new if old is holder else old for old in after)
+    return after
+
+
+def _place_for(fact: Fact, values: Values, concepts: Concepts) -> Meaning | None:
+    """The attribute that takes a fact's value, by concept, and the value; None if none does."""
+    if fact.value is None:
+        return None
+    meaning = concepts.fact(fact.kind, fact.value)
+    model, attribute = concepts.kinds[meaning.concept].attributes[0]
+    same = [each.concept for each in model.attributes if each.shared == attribute.shared != ""]
+    if len(same) <= 1:
+        return meaning
+    for wanted in ({meaning.value}, {None, UNSPECIFIED}):
+        for concept in same:
+            if values.get(concept) in wanted:
+                return Meaning(concept, meaning.value)
+    return None
+
+
+def _without_other(fact: Fact, meaning: Meaning) -> Fact:
+    """The fact, without its value where that gives way to another and it has words as well."""
+    if fact.words and fact.kind == meaning.concept and fact.value != meaning.value:
+        return msgspec.structs.replace(fact, value=None)
+    return fact
 
 
 def _check_pairs(values: Values, stated: KeysView[str], models: Sequence[Model]) -> None:
@@ -316,112 +431,3 @@ def _hanging(kind: str, value: str | None, models: Sequence[Model]) -> dict[str,
                 meaning = None if follows is None else model.meanings[name, follows].value
                 hanging[other] = meaning or UNSPECIFIED
     return hanging
-
-
-class Correction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, order=True):
-    """What the user said of a text: that it does not mean a known query of a model, or does.
-
-    ``text``: in the spelling of all that are alike; ``query``: by its name, which holds for every
-    model that has it; ``model``: the id of one; none of these is empty. ``means``: whether it does;
-    ``vector``: little-endian float16 place of the text in the encoder of topics of version
-    ``encoder``, empty where that could not be loaded. ``repr`` masks all of it.
-    """
-
-    text: Annotated[str, Meta(min_length=1)]
-    model: Annotated[str, Meta(min_length=1)]
-    query: Annotated[str, Meta(min_length=1)]
-    means: bool = False
-    vector: bytes = b""
-    encoder: str = ENCODER_VERSION
-
-    def __repr__(self) -> str:
-        return "Correction(***)"
-
-
-_CORRECTIONS = msgspec.json.Decoder(list[Correction])
-
-
-class Corrections:
-    """The corrections in a vault; every change is in the file once it returns.
-
-    ``kept``: all of them.
-    """
-
-    def __init__(self, items: Items, models: Sequence[Model] = ()) -> None:
-        """Read them, and apply them to these models; DamagedVaultError if they cannot be read."""
-        self._items = items
-        stored = decoded(items.get(CORRECTIONS), _CORRECTIONS, "what texts mean") or ()
-        # An older vault has the texts in a spelling that told more of them apart.
-        self._hold(msgspec.structs.replace(each, text=spelling(each.text)) for each in stored)
-        self.use(models)
-
-    def use(self, models: Sequence[Model]) -> None:
-        """Apply them to these models; what names a topic of no model counts for nothing."""
-        self._names = {each.text for model in models for each in model.queries}
-
-    def of(self, text: str) -> list[Correction]:
-        """List those of a text, however it is written, with its wrapping or without."""
-        spelled = {spelling(text), spelling(unwrapped(text))}
-        return sorted(each for each in self.kept if each.text in spelled)
-
-    def apply(
-        self, reading: Interpretation, text: str, model: Model, place: Place | None
-    ) -> Interpretation:
-        """Correct a model's reading of a text; what was said of the nearest text counts most.
-
-        ``place``: of the text; None where only what was said of this very text counts, as for a
-        name or a phrasing of a model.
-        """
-        weights = dict.fromkeys(self.of(text), 2.0)
-        if place is not None:
-            near = zip(self._placed, (self._vectors @ place).tolist(), strict=True)
-            weights = {each: cosine for each, cosine in near if cosine >= NEAR} | weights
-        for each in sorted(weights, key=lambda each: (weights[each], each)):
-            query = model.texts.named(each.query)
-            if not each.means:
-                reading = reading.without({query})
-            elif query is not None or each.query in self._names:
-                reading = reading.drawn(query, min(weights[each], 1.0))
-        return reading
-
-    def add(
-        self, text: str, model: str, query: str, *, means: bool = False, place: Place | None = None
-    ) -> bool:
-        """Keep a correction; return whether it is new. Raises VaultError if it was not written.
-
-        It replaces what was said of this text and this query; a text means one query at most.
-        UsageError for a text without a word, and where there is no room.
-        """
-        before = self.of(text)
-        same = {each for each in before if each.query == query}
-        if any(each.means == means for each in same):
-            return False
-        vector = b"" if place is None else place.astype("<f2").tobytes()
-        if not (text := spelling(unwrapped(text))):
-            raise UsageError("the text is empty", "name a text with a word in it")
-        new = Correction(text=text, model=model, query=query, means=means, vector=vector)
-        self._keep({*self.kept, new} - same - {each for each in before if each.means and means})
-        return True
-
-    def replace(self, text: str, by: Iterable[Correction]) -> None:
-        """Keep these corrections of a text and no other. Raises as `add`."""
-        self._keep(self.kept.difference(self.of(text)).union(by))
-
-    def _keep(self, corrections: Iterable[Correction]) -> None:
-        changed = frozenset(corrections)
-        payload = msgspec.json.encode(sorted(changed))
-        if len(changed) > MOST_CORRECTIONS or len(payload) > MAX_ITEM_BYTES:
-            what = f"there is no room for more than {len(self.kept):,} corrected texts"
-            raise UsageError(what, "take some back: `reticent requests not-that TEXT --undo`")
-        if changed:
-            self._items.put(CORRECTIONS, payload)
-        else:
-            self._items.delete(CORRECTIONS)
-        self._hold(changed)
-
-    def _hold(self, corrections: Iterable[Correction]) -> None:
-        self.kept = frozenset(corrections)
-        is_placed = (2 * DIMENSIONS, ENCODER_VERSION)  # another version places texts elsewhere
-        self._placed = sorted(e for e in self.kept if (len(e.vector), e.encoder) == is_placed)
-        places = np.frombuffer(b"".join(each.vector for each in self._placed), "<f2")
-        self._vectors = places.reshape(-1, DIMENSIONS).astype(np.float32)

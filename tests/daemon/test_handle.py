@@ -24,8 +24,7 @@ from agent.decision.values import Code
 from agent.errors import UsageError, VaultError
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Model
-from agent.vault.disclosure_index import Disclosure
-from agent.vault.ledger import Ledger
+from agent.vault.ledger import Disclosure, Ledger
 from agent.vault.profile import Profile
 from agent.wire.decide import Answer, Ask
 from agent.wire.policy import Word

@@ -26,7 +26,7 @@ from agent.daemon.policy_file import SETTLING
 from agent.errors import VaultError
 from agent.model.attributes import UNSPECIFIED
 from agent.paths import HOME, Paths
-from agent.vault.disclosure_index import Disclosure
+from agent.vault.ledger import Disclosure
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location, set_aside_notice, vaults_set_aside
 from agent.wire.base import RecipientName

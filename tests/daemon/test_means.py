@@ -15,7 +15,7 @@ from agent.model.model import Model
 from agent.model.reading import encode
 from agent.model.unwrapping import unwrapped
 from agent.model.world import world_of
-from agent.vault.profile import NEAR, Corrections
+from agent.vault.corrections import NEAR, Corrections
 from agent.vault.store import Items
 from agent.wire.decide import Ask
 from agent.wire.policy import Word

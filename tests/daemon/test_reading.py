@@ -15,7 +15,7 @@ from agent.errors import LockedError, UsageError
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation, normalise
 from agent.model.world import world_of
-from agent.vault.profile import Corrections
+from agent.vault.corrections import Corrections
 from agent.vault.store import Items
 from agent.wire.decide import Ask
 from agent.wire.state import ReadingEdit

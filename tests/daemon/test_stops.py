@@ -13,7 +13,7 @@ from agent.daemon.agent import Agent
 from agent.daemon.handle import handle, situation_of
 from agent.daemon.profile import standing_out
 from agent.decision.knowledge import knowledge_in
-from agent.vault.disclosure_index import DisclosureIndex, Forgetting
+from agent.vault.ledger import DisclosureIndex, Forgetting
 from agent.vault.profile import Profile
 from agent.wire.decide import Ask
 from tests.daemon.test_handle import OTHER, STREAMS, entry_of, timed

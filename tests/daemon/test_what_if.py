@@ -18,7 +18,7 @@ from agent.daemon.handle import handle
 from agent.daemon.what_if import explain
 from agent.decision.values import UNDECIDED, Curve
 from agent.errors import LockedError, UsageError
-from agent.vault.disclosure_index import Disclosure
+from agent.vault.ledger import Disclosure
 from agent.wire.decide import Ask, CurveAsk, Weighed, WhatIf
 from agent.wire.policy import Word
 from agent.words.decisions import headline, lines

@@ -2,14 +2,14 @@
 
 import ctypes
 import resource
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from keyring.backend import KeyringBackend
 from keyring.errors import PasswordDeleteError
 
 from agent.errors import UsageError, VaultError
-from agent.vault.disclosure_index import Record
-from agent.vault.ledger import Ledger
+from agent.vault.database import Statement
+from agent.vault.ledger import Ledger, Record
 from agent.vault.store import Store
 
 MOST = 2**16  # bytes of an entry
@@ -50,8 +50,24 @@ class MemoryStore(Store):
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:
         """Keep an item under a name."""
         assert durable
+        self.replace({name: payload})
+
+    def replace(
+        self,
+        put: Mapping[str, bytes],
+        removed: Iterable[str] = (),
+        more: Iterable[Statement] = (),
+        *,
+        durable: bool = True,
+    ) -> None:
+        assert durable
+        assert not [*more]
         self._write()
-        self._items[name] = payload
+        gone = {*removed}
+        self._items = {n: each for n, each in self._items.items() if n not in gone} | {**put}
+
+    def names(self) -> list[str]:
+        return sorted(self._items)
 
     def get(self, name: str) -> bytes | None:
         return self._items.get(name)

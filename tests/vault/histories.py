@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from agent.decision.knowledge import HeldValue, Knowledge, knowledge_in
 from agent.model.model import Meaning, Model
-from agent.vault.disclosure_index import Disclosure, DisclosureIndex, Forgetting, PoolOf, Record
-from agent.vault.ledger import Ledger
+from agent.vault.ledger import Disclosure, DisclosureIndex, Forgetting, Ledger, PoolOf, Record
 from tests.decision.transcripts import Forgotten, Told
 
 NOW = datetime(2027, 3, 8, 12, tzinfo=UTC)

@@ -15,8 +15,16 @@ from hypothesis import strategies as st
 from agent.decision.knowledge import LATEST, knowledge_in
 from agent.errors import DamagedVaultError, UsageError, VaultError
 from agent.model.model import Concepts
-from agent.vault.disclosure_index import MOST_SITES, Disclosure, Forgetting, Record, decode, encode
-from agent.vault.ledger import Ledger, Reset
+from agent.vault.ledger import (
+    MOST_SITES,
+    Disclosure,
+    Forgetting,
+    Ledger,
+    Record,
+    Reset,
+    decode,
+    encode,
+)
 from policy.hosts import site_of
 from tests.decision.transcripts import knowledge_of
 from tests.vault.doubles import MemoryStore, ledger_of

@@ -1,36 +1,32 @@
-"""The profile: facts, and what texts do not mean."""
+"""The profile: facts by kind and in own words, and stops."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import msgspec
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from agent.decision.context import Context, Limits, Terms
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Fact, FactTerms, Request
-from agent.errors import DamagedVaultError, UsageError, VaultError, VaultVersionError
+from agent.errors import DamagedVaultError, UsageError, VaultError
 from agent.model.model import Model
-from agent.model.reading import DIMENSIONS, NOTHING, Interpretation, normalise, spelling
 from agent.vault import profile
-from agent.vault.backup import restore
-from agent.vault.profile import CORRECTIONS, ITEM, STOPS, Correction, Corrections, Profile, planned
-from agent.vault.secrets import Secret
-from agent.vault.vault import Vault, unlock
-from agent.vault.vault_files import Location
-from tests.decision.made import made_model
+from agent.vault.profile import (
+    ITEM,
+    STOPS,
+    Profile,
+    planned,
+    with_own_words,
+)
+from agent.vault.store import MAX_ITEM_BYTES
 from tests.model.examples import judged_model
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import NOW
-from tests.vault.values import change, model_of, new_id, own_values, sexes
-from tests.vault.worlds import PASSPHRASE
-from tests.worlds.people import Memory
+from tests.vault.values import change, facts_of, model_of, new_id, own_values, sexes
 
 AGE = ("unspecified", "young", "old")
 REGION = ("unspecified", "uk", "france")
@@ -241,7 +237,10 @@ def test_a_profile_that_cannot_be_read_is_damage() -> None:
     """It is said at once, without a quotation."""
     no_kind, other = (msgspec.structs.replace(FACT, kind=kind) for kind in ("", "region"))
     no_zone = msgspec.structs.replace(FACT, set_at=NOW.replace(tzinfo=None))
-    facts = map(msgspec.json.encode, ([no_kind], [FACT, other], [no_zone]))
+    no_value = msgspec.structs.replace(FACT, value=None)
+    two = [FACT, msgspec.structs.replace(FACT, id="2")]
+    wrong = ([no_kind], [FACT, other], [no_zone], [no_value], two)
+    facts = map(msgspec.json.encode, wrong)
     for payload in (b"", b"{", b"{}", b'[{"kind": "age"}]', b"\xff", b"[" * 99_999, *facts):
         store = MemoryStore()
         store.put(ITEM, payload)
@@ -249,17 +248,131 @@ def test_a_profile_that_cannot_be_read_is_damage() -> None:
             Profile(store)
 
 
-def test_what_a_newer_version_stores_is_neither_lost_nor_damage() -> None:
-    """Fields are kept; facts without a value, or two of a kind, are refused with a hint."""
-    terms = FactTerms(share=0.01, relevance={"dinner": 0.5}, vector=b"\x00\x01")
-    whole = msgspec.structs.replace(FACT, words="for ten years", short="ten years", terms=terms)
-    profile = _stored([whole])
-    assert profile.facts == (whole,)
-    assert planned(profile.facts, {"region": "uk"}, (), BOTH, NOW, new_id)[0] == whole
-    for more in (msgspec.structs.replace(whole, value=None), msgspec.structs.replace(FACT, id="2")):
-        with pytest.raises(VaultVersionError, match="newer") as caught:
-            _stored([whole, more] if more.value else [more])
-        assert "install a newer reticent" in caught.value.hint
+SHARES = st.none() | st.floats(1e-9, 1)
+OWN_TERMS = st.builds(
+    FactTerms,
+    share=SHARES,
+    sensitivity=SHARES,
+    relevance=st.dictionaries(st.sampled_from(["dinner", "pets"]), st.floats(0, 1)),
+    vector=st.binary(max_size=8),
+)
+OWN_FACTS = st.lists(
+    st.builds(
+        Fact,
+        id=st.text(st.sampled_from("19af"), min_size=1, max_size=3),
+        kind=st.sampled_from(["age", "job", "hobbies"]),
+        words=st.text(min_size=1, max_size=20),
+        short=st.none() | st.text(max_size=5),
+        set_at=st.just(NOW),
+        terms=st.none() | OWN_TERMS,
+    ),
+    unique_by=lambda each: each.id,
+    max_size=9,
+)
+
+
+@given(OWN_FACTS, OWN_FACTS, GIVEN)
+def test_facts_in_own_words_are_kept_as_they_are(
+    first: list[Fact], second: list[Fact], given_: dict[str, str]
+) -> None:
+    """Several of a kind, with closed terms or none, whatever was there before; one has a value.
+
+    Whoever opens the vault later finds the same; values and names do not depend on them.
+    """
+    store = MemoryStore()
+    profile = Profile(store)
+    profile.keep(first)
+    valued = facts_of(**given_)
+    second = [each for each in second if each.id not in given_]
+    profile.keep([*second, *valued])
+    again = Profile(store)
+    assert again.facts == profile.facts
+    assert {each.id: each for each in again.facts} == {each.id: each for each in (*second, *valued)}
+    assert own_values(again) == given_
+    assert again.names(ONE) == _of_model(given_, ONE).keys()
+    words = {each.id: each.words for each in second}
+    assert again.words(["gone", *words, *given_]) == words
+    count = [each.kind for each in second].count("job")
+    assert again.own_counts["job"] == min(count, 3)
+    later = planned(again.facts, {"region": "uk"}, ["age"], BOTH, NOW, new_id)
+    assert [e for e in later if e.value is None] == [e for e in again.facts if e.value is None]
+    for shown in (repr(again.facts), repr(again)):
+        assert not any(len(each) > 2 and each in shown for each in words.values() if each)
+
+
+def test_two_thousand_facts_have_room() -> None:
+    """With the longest words and vectors of both encoders; what has none leaves all as it was."""
+    store, terms = MemoryStore(), FactTerms(relevance={f"t{n:02}": 0.5 for n in range(20)})
+    terms = msgspec.structs.replace(terms, vector=bytes(4 * 896), share=0.01, sensitivity=0.3)
+    facts = [
+        Fact(id=f"{n:016x}"[::-1], kind="hobbies", words="\u20ac" * 300, set_at=NOW, terms=terms)
+        for n in range(profile.MOST_FACTS)
+    ]
+    mine = Profile(store)
+    mine.keep(facts)
+    assert len(Profile(store).facts) == profile.MOST_FACTS
+    more = msgspec.structs.replace(facts[0], id="more")
+    with pytest.raises(UsageError, match="no room for more than 2,000 facts"):
+        mine.keep([*facts, more])
+    long = msgspec.structs.replace(more, words="\u20ac" * MAX_ITEM_BYTES)
+    with pytest.raises(UsageError, match="no room"):
+        mine.keep([long])
+    assert len(Profile(store).facts) == len(mine.facts) == profile.MOST_FACTS
+    mine.keep(facts[:1])
+    assert [name for name in store.names() if name.startswith("terms/")] == ["terms/0"]
+
+
+def own(kind: str, words: str, value: str | None = None) -> Fact:
+    return Fact(id="", kind=kind, value=value, words=words, set_at=NOW)
+
+
+def test_a_listed_value_in_own_words_is_the_value_of_its_kind() -> None:
+    """With what follows from it; another one keeps its words, and makes room."""
+    facts = with_own_words((), [own("work", "I retired", "no")], [WORKING], NOW, new_id)
+    assert {(e.kind, e.value, e.words) for e in facts} == {
+        ("work", "no", "I retired"),
+        ("job", "none", None),
+    }
+    [retired] = (each for each in facts if each.words)
+    more = [own("work", "back at work", "yes"), own("work", "still at work", "yes")]
+    facts = with_own_words(facts, more, [WORKING], NOW + timedelta(days=1), new_id)
+    assert [(e.value, e.words) for e in facts if e.kind == "work"] == [
+        ("yes", "back at work"),
+        (None, "I retired"),
+        (None, "still at work"),
+    ]
+    assert [each.id for each in facts if each.words == "I retired"] == [retired.id]
+    assert len({each.id for each in facts}) == len(facts)
+    facts = planned(facts, {"work": "no"}, (), [WORKING], NOW, new_id)
+    assert "back at work" not in {each.words for each in facts}
+    with pytest.raises(UsageError, match="unknown value of work"):
+        with_own_words((), [own("work", "words", "maybe")], [WORKING], NOW, new_id)
+
+
+def test_values_of_a_kind_with_several_facts_take_its_places() -> None:
+    """Each its own; what is in words already is a fact in own words alone."""
+    model = judged_model()
+    one, two = next(each.values[1:3] for each in model.attributes if each.name == "traits")
+    new = [own("traits", f"I am {n}", each) for n, each in enumerate((one, two, one))]
+    facts = with_own_words((), new, [model], NOW, new_id)
+    assert [(e.kind, e.value, e.words) for e in facts] == [
+        ("traits", one, "I am 0"),
+        ("traits_2", two, "I am 1"),
+        ("traits", None, "I am 2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "closed",
+    [{"2": {}}, {"1": {"vector": "?"}}, {"1": {"relevance": {"a": 2}}}, {"1": {"share": 0}}, []],
+)
+def test_damaged_terms_are_refused(closed: object) -> None:
+    """Those of no fact, or out of their range."""
+    store = MemoryStore()
+    store.put(ITEM, msgspec.json.encode([FACT]))
+    store.put("terms/1", msgspec.json.encode(closed))
+    with pytest.raises(DamagedVaultError, match="the profile cannot be read"):
+        Profile(store)
 
 
 @given(
@@ -303,114 +416,3 @@ def test_one_name_never_means_two_facts() -> None:
     assert own_values(profile) == {"states.region": "west"}
     change(profile, {}, ["region"], models)
     assert profile.facts == ()
-
-
-TEXTS = st.sampled_from(["Jobs", "job!", "ＪＯＢＳ", "sport", "a b", "a-  B", "?!", "C#"])
-NAMES_CORRECTIONS = st.sampled_from(["one", "two"])
-SECRET = "divorce lawyer zqxj"  # noqa: S105  (what was searched)
-
-
-@given(st.lists(st.tuples(TEXTS, *[NAMES_CORRECTIONS] * 2, st.booleans() | st.none()), max_size=12))
-def test_what_is_kept_is_what_was_said_last(said: list[tuple[str, str, str, bool | None]]) -> None:
-    """Against a plain dict by spelling and query; None takes back. Read afresh it is the same.
-
-    A text means one query at most, and whether it does is said of it once, whatever the model.
-    """
-    items = Memory()
-    kept, wanted = Corrections(items), dict[tuple[str, str], bool]()
-    vector = np.linspace(-0.1, 0.1, DIMENSIONS, dtype=np.float32)
-    for text, model, query, means in said:
-        spelt = spelling(text)
-        if means is None:
-            kept.replace(text, ())
-            wanted = {key: each for key, each in wanted.items() if key[0] != spelt}
-            continue
-        new = wanted.get((spelt, query)) is not means
-        assert kept.add(text, model, query, means=means, place=vector) == new
-        if new and means:
-            wanted = {key: each for key, each in wanted.items() if not each or key[0] != spelt}
-        wanted[spelt, query] = means
-    for one in (kept, Corrections(items)):
-        assert {(e.text, e.query): e.means for e in one.kept} == wanted
-        for each in ("JOBS", "sport", "A B", "?!", "c"):
-            found = {q: means for (t, q), means in wanted.items() if t == spelling(each)}
-            assert {e.query: e.means for e in one.of(each)} == found
-    for correction in kept.kept:
-        assert np.abs(np.frombuffer(correction.vector, "<f2") - vector).max() < 1e-4
-    assert (items.get(CORRECTIONS) is None) == (not wanted)
-
-
-def test_the_nearest_text_counts_most() -> None:
-    """A place of another encoder, or of another size, is near to none."""
-    items, model = Memory(), made_model(1, queries=2)
-    queries = [each.text for each in model.queries]
-
-    def place(angle: float) -> NDArray[np.float32]:
-        return np.array([np.cos(angle), np.sin(angle), *[0] * (DIMENSIONS - 2)], np.float32)
-
-    kept = Corrections(items, [model])
-    for text, query, means, angle in (
-        ("a", 0, True, 0.0),
-        ("b", 1, True, 0.5),
-        ("c", 0, False, 0.9),
-    ):
-        kept.add(text, model.id, queries[query], means=means, place=place(angle))
-
-    def read(angle: float, text: str = "zqxj") -> Interpretation:
-        return Corrections(items, [model]).apply(NOTHING, text, model, place(angle))
-
-    assert [read(angle).query for angle in (0.1, 0.4, 0.6, 1.4, 2.0)] == [0, 1, 1, None, None]
-    assert read(0.2).candidates[0].probability == pytest.approx(np.cos(0.2), abs=2e-3)
-    assert [read(angle, "A").certain for angle in (0.1, 0.5, 2.0)] == [0, 0, 0]
-    stored = msgspec.json.decode(items.get(CORRECTIONS) or b"")
-    for change_ in ({"encoder": "0.1"}, {"vector": "AAAA"}, {"vector": ""}):
-        items.put(CORRECTIONS, msgspec.json.encode([each | change_ for each in stored]))
-        assert (read(0.1), read(0.1, "A").certain) == (NOTHING, 0)
-
-
-def test_what_an_older_vault_holds_counts() -> None:
-    """It kept texts as they are normalised, and was told that one is not read so."""
-    items = Memory()
-    old = [
-        Correction(text=normalise(text), model="one", query="work")
-        for text in ("Photo editors", "photo editor")
-    ]
-    items.put(CORRECTIONS, msgspec.json.encode(old))
-    kept = Corrections(items)
-    assert [each.query for each in kept.of("photo editors")] == ["work"]
-    assert not kept.add("PHOTO EDITOR", "one", "work")
-    kept.replace("Photo editors", ())
-    assert kept.kept == frozenset()
-
-
-@pytest.mark.parametrize("limit", ["MOST_CORRECTIONS", "MAX_ITEM_BYTES"])
-def test_a_full_list_takes_no_more(monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
-    """One sentence says so, and what was kept stays."""
-    items = Memory()
-    kept = Corrections(items)
-    kept.add("jobs", "one", "work")
-    monkeypatch.setattr(profile, limit, 1 if limit == "MOST_CORRECTIONS" else 70)
-    with pytest.raises(UsageError, match="no room for more than 1 corrected texts"):
-        kept.add("sport", "one", "sport")
-    assert Corrections(items).of("jobs") == kept.of("jobs") != []
-    assert Corrections(items).of("sport") == kept.of("sport") == []
-
-
-def test_it_is_sealed_and_part_of_a_backup(vault: Vault, at: Location, tmp_path: Path) -> None:
-    """No file has the text; a copy of the vault has the correction."""
-    kept = Corrections(vault.items)
-    kept.add(SECRET, "one", "law")
-    assert SECRET not in repr(kept.of(SECRET))
-    copy = tmp_path / "copy.db"
-    vault.backup(copy)
-    vault.close()
-    for path in filter(Path.is_file, tmp_path.rglob("*")):
-        for text in (SECRET, "zqxj"):
-            assert text.encode() not in path.read_bytes(), path
-    with unlock(at, Secret("passphrase", PASSPHRASE)) as again:
-        assert [each.query for each in Corrections(again.items).of(SECRET.upper())] == ["law"]
-    at.vault.unlink()
-    at.witness.unlink(missing_ok=True)
-    restore(at, copy, Secret("passphrase", PASSPHRASE))
-    with unlock(at, Secret("passphrase", PASSPHRASE)) as back:
-        assert [each.query for each in Corrections(back.items).of(SECRET)] == ["law"]

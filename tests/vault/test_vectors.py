@@ -21,10 +21,9 @@ from agent.model.file import read as read_model
 from agent.model.file import shipped_models
 from agent.vault import chain, seal, slots, store
 from agent.vault.backup import bring_over, check_backup, check_format, old_facts, restore
+from agent.vault.corrections import Corrections
 from agent.vault.database import APPLICATION_ID, TABLES
-from agent.vault.disclosure_index import MOST_SITES, Disclosure, Record, encode, site_of
-from agent.vault.ledger import Ledger
-from agent.vault.profile import Corrections
+from agent.vault.ledger import MOST_SITES, Disclosure, Ledger, Record, encode, site_of
 from agent.vault.seal import FORMAT
 from agent.vault.secrets import Kind, Secret
 from agent.vault.store import Store

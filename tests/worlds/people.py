@@ -20,8 +20,7 @@ from agent.errors import UsageError, VaultError
 from agent.model.attributes import Attribute
 from agent.model.model import Model
 from agent.paths import paths
-from agent.vault.disclosure_index import Disclosure, Record
-from agent.vault.ledger import Ledger
+from agent.vault.ledger import Disclosure, Ledger, Record
 from agent.vault.profile import Profile
 from agent.vault.store import Items
 from agent.vault.vault import Vault
