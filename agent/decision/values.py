@@ -105,6 +105,21 @@ class Fact(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         return f"Fact(id={self.id!r}, kind={self.kind!r}, set_at={self.set_at.isoformat()}, ***)"
 
 
+class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a fact in own words would be, shown before it is kept.
+
+    ``fact``: its id is "" until it is stored; ``helps``: titles of up to three topics where it
+    would help most; ``chance``: that the kind is the right one; ``same_as``, ``contradicts``: the
+    ids of a fact that says the same, and of one that cannot be true beside it.
+    """
+
+    fact: Fact
+    helps: tuple[str, ...] = ()
+    chance: float = 0.0
+    same_as: str | None = None
+    contradicts: str | None = None
+
+
 def country_of(facts: Iterable[Fact], default: str = "") -> str:
     """Where somebody with these facts lives, ISO 3166-1 in lower case, "" where nothing says it.
 
