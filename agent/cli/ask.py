@@ -14,19 +14,11 @@ from agent.wire.decide import Answer as Attached
 from agent.wire.decide import Ask
 from agent.wire.policy import Review
 from agent.wire.state import Status
+from agent.words import titles as words
 from agent.words.decisions import BRIEF, MORE, explanation, headline, lines
 from agent.words.figures import listed
 from agent.words.layout import facts
 from agent.words.notices import sent_to, waits
-from agent.words.titles import (
-    WHY_NOTHING,
-    Titles,
-    read_as,
-    titled,
-    titles_in,
-    value_title,
-    write_policy,
-)
 
 EXPLAIN = "Show what would be sent and why, and send nothing."
 HEADER = "Shared-Attributes"
@@ -55,10 +47,10 @@ def undecided(code: Code, status: Status) -> ReticentError:
     if code == "no policy":
         path = status.policy.path
         wrong = f"`reticent policy check` says what is wrong with {path}"
-        hint = wrong if status.policy.problems else write_policy(path)
+        hint = wrong if status.policy.problems else words.write_policy(path)
     elif code == "failed":
         hint = status.notice or f"see `reticent status`, and the log: {paths().log}"
-    return ERRORS.get(code, DaemonError)(f"nothing can be sent: {WHY_NOTHING[code]}", hint)
+    return ERRORS.get(code, DaemonError)(f"nothing can be sent: {words.WHY_NOTHING[code]}", hint)
 
 
 def decision_page(decision: Decision, *, explain: bool = True, every: bool = False) -> str:
@@ -69,14 +61,14 @@ def decision_page(decision: Decision, *, explain: bool = True, every: bool = Fal
     return page(headline(decision), facts(brief), MORE)
 
 
-def attached_page(attached: Attached, waiting: Iterable[Review], titles: Titles) -> str:
+def attached_page(attached: Attached, waiting: Iterable[Review], titles: words.Titles) -> str:
     """Lay out what is attached, with the values; ``waiting``: the reviews of whoever is asked."""
     summary = attached.summary
     if summary is None:  # as of what was not decided, which is an error
         return ""
-    titles = titles_in(summary.model, titles)
-    unset = listed(titled(attached.unspecified, titles))
-    about = [("read as", read_as(summary.read_as))]
+    titles = words.titles_in(summary.model, titles)
+    unset = listed(words.titled(attached.unspecified, titles))
+    about = [("read as", words.read_as(summary.read_as))]
     if attached.attributes:
         sent = [*attached.attributes]
         again = [each.name for each in summary.because if each.reason == "known to the recipient"]
@@ -87,7 +79,7 @@ def attached_page(attached: Attached, waiting: Iterable[Review], titles: Titles)
     elif attached.code == "answered":
         verdict = f"Sent nothing to {summary.pool}; --explain says why."
     else:
-        verdict = f"Sent nothing to {summary.pool}: {WHY_NOTHING[attached.code]}."
+        verdict = f"Sent nothing to {summary.pool}: {words.WHY_NOTHING[attached.code]}."
     if unset:
         text = f"{unset}: left blank (the site can tell that you declined)"
         about.append(("unspecified", text))
@@ -97,7 +89,7 @@ def attached_page(attached: Attached, waiting: Iterable[Review], titles: Titles)
     ways = {"header": header, "words": attached.words, "parameters": pairs}
     about += [(label, text) for label, text in ways.items() if text]
     named = ((titles.get(name, name), value) for name, value in attached.attributes.items())
-    values = ((title, value_title(value, title)) for title, value in named)
+    values = ((title, words.value_title(value, title)) for title, value in named)
     return page(verdict, facts(values), facts(about))
 
 

@@ -9,28 +9,10 @@ from typing import Any, TypeVar
 
 import click
 
+from agent.cli import options
+from agent.cli import policy as shared
 from agent.cli.ask import decision_page
-from agent.cli.options import (
-    ASKED,
-    PATH,
-    QUERY,
-    Output,
-    all_option,
-    answers,
-    explain_option,
-    once,
-    option,
-    pair,
-    today,
-)
-from agent.cli.policy import (
-    model_path,
-    note_unknown_query,
-    noted,
-    read_model,
-    read_policy,
-    with_others,
-)
+from agent.cli.options import option
 from agent.cli.printing import page
 from agent.decision.context import Context, Terms, rulebook, terms_under, topics_of
 from agent.decision.decide import decide as decision_of
@@ -74,15 +56,15 @@ COLUMNS = (*map(numeric, ("price", "bits", "cost", "people")), Column("mark"), w
 def _once(
     _context: click.Context, option: click.Parameter, pairs: Sequence[tuple[str, str]]
 ) -> dict[str, str]:
-    return once(option.opts[0], pairs)
+    return options.once(option.opts[0], pairs)
 
 
 _OPTIONS = (
-    option("--model", model_path, "M|NAME", MODEL),
-    option("--policy", PATH, "FILE", "A policy that sets the terms."),
+    option("--model", shared.model_path, "M|NAME", MODEL),
+    option("--policy", options.PATH, "FILE", "A policy that sets the terms."),
     option("--recipient", str, "HOST", "Who receives it; a policy's rules need it."),
-    option("--know", pair, "ATTR=VALUE", KNOW, multiple=True, callback=_once),
-    option("--set settings", pair, "KEY=VALUE", SET, multiple=True, callback=_once),
+    option("--know", options.pair, "ATTR=VALUE", KNOW, multiple=True, callback=_once),
+    option("--set settings", options.pair, "KEY=VALUE", SET, multiple=True, callback=_once),
 )
 
 
@@ -112,12 +94,14 @@ def context_of(
         raise UsageError("a policy depends on the recipient", hint)
     if recipient is not None and policy is None:
         raise UsageError("--recipient needs --policy", "only the rules of a policy depend on it")
-    rules = policies.read("", SOURCE, policies.preset) if policy is None else read_policy(policy)
+    rules = (
+        policies.read("", SOURCE, policies.preset) if policy is None else shared.read_policy(policy)
+    )
     if model is None and "population" in settings:
-        model = model_path(settings["population"])
-    request = ANYBODY if recipient is None else recipient, query or "", today()
+        model = shared.model_path(settings["population"])
+    request = ANYBODY if recipient is None else recipient, query or "", options.today()
     chosen = _model(rules, request, model)
-    noted(rules, models := with_others(chosen))
+    shared.noted(rules, models := shared.with_others(chosen))
     topics = topics_of(rules, models, Model.read, request[1])
     ruling = rulebook(rules, chosen, models).match(*request, topics)
     one_each = frozenset(each.name for each in chosen.attributes if not each.further)
@@ -132,12 +116,12 @@ def context_of(
 def _model(rules: Policy, request: tuple[str, str, Any], path: Path | None) -> Model:
     """Read the model of a file or that a policy asks for, by default the world of the shipped."""
     if path is not None:
-        return read_model(path, rules.trusted_keys)
+        return shared.read_model(path, rules.trusted_keys)
     verdict = Rulebook(rules, {}).match(*request).settings.get("population")
     if verdict is not None and verdict.value not in SHIPPED:
         what = f"{verdict.rule.name!r} asks for the model {verdict.value!r}"
         raise UsageError(what, "name its file with --model")
-    return read_model(None if verdict is None else shipped_model(str(verdict.value)))
+    return shared.read_model(None if verdict is None else shipped_model(str(verdict.value)))
 
 
 def _with_settings(ruling: Ruling, settings: Mapping[str, str], model: Model) -> Terms:
@@ -183,21 +167,21 @@ def _with_settings(ruling: Ruling, settings: Mapping[str, str], model: Model) ->
 
 
 @click.command()
-@option("--query", QUERY, "TEXT", ASKED, required=True)
+@option("--query", options.QUERY, "TEXT", options.ASKED, required=True)
 @term_options
-@explain_option
-@all_option
-@answers
-def decide(query: str, *, explain: bool, every: bool, **terms: Any) -> Output:  # noqa: ANN401  (of the options)
+@options.explain_option
+@options.all_option
+@options.answers
+def decide(query: str, *, explain: bool, every: bool, **terms: Any) -> options.Output:  # noqa: ANN401  (of the options)
     """Decide which facts a request may carry, and send nothing.
 
     The decision depends on the query, the terms and what the recipient knows, never on facts it
     does not know.
     """
     context = context_of(query, **terms)
-    note_unknown_query(query, context.model)
+    shared.note_unknown_query(query, context.model)
     decision = decision_of(context)
-    return Output(decision, decision_page(decision, explain=explain, every=every))
+    return options.Output(decision, decision_page(decision, explain=explain, every=every))
 
 
 def curve_text(curve: Curve, titles: Titles = NONE) -> str:
@@ -276,10 +260,15 @@ def _notes(curve: Curve, shown: Sequence[int]) -> Iterator[tuple[str, str]]:
 
 
 @click.command()
-@option("--query", QUERY, "TEXT", f"{ASKED} By default all queries, which takes seconds.")
+@option(
+    "--query",
+    options.QUERY,
+    "TEXT",
+    f"{options.ASKED} By default all queries, which takes seconds.",
+)
 @term_options
-@answers
-def curve(query: str | None, **terms: Any) -> Output:  # noqa: ANN401  (of the options)
+@options.answers
+def curve(query: str | None, **terms: Any) -> options.Output:  # noqa: ANN401  (of the options)
     """Show what would be sent as the price of anonymity varies, and where the curve bends.
 
     Each row is a set, with the bits that it brings and how well it would tell you apart. The
@@ -289,4 +278,4 @@ def curve(query: str | None, **terms: Any) -> Output:  # noqa: ANN401  (of the o
     context = context_of(query, **terms, anybody=True)
     result = curve_of(context)
     titles = {each.name: each.title for each in context.model.attributes}
-    return Output(result, curve_text(result, titles))
+    return options.Output(result, curve_text(result, titles))

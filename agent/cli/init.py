@@ -8,21 +8,13 @@ from pathlib import Path
 
 import click
 
+from agent.cli import questions
 from agent.cli.demo import PROFILE
 from agent.cli.interrupt import Interrupted, uninterrupted
 from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, record
 from agent.cli.printing import note, paragraph, printable, say
 from agent.cli.profile_file import LARGEST, read_profile
 from agent.cli.prompts import ask_passphrase, check_keyring, confirmed, line, pick, read_passphrase
-from agent.cli.questions import (
-    HARMLESS,
-    KEYS,
-    ask_values,
-    asked_uses,
-    concerned,
-    country_of_locale,
-    most_useful,
-)
 from agent.daemon.locale import LOCALE
 from agent.daemon.profile import new_id
 from agent.decision.knowledge import TOLD_ANYWAY
@@ -244,14 +236,16 @@ def ask_first_facts(world: Model) -> tuple[Fact, ...]:
     The facts of the first model come first: it is of what everybody does.
     """
     say(ABOUT_YOU)
-    uses = asked_uses()
-    every = most_useful(world, concerned(world), uses, country_of_locale().get(COUNTRY, ""))
+    uses = questions.asked_uses()
+    every = questions.most_useful(
+        world, questions.concerned(world), uses, questions.country_of_locale().get(COUNTRY, "")
+    )
     useful = [each for each in every if each.name not in TOLD_ANYWAY]
-    easy = [each for each in useful if each.attributes[0][1].sensitivity <= HARMLESS]
+    easy = [each for each in useful if each.attributes[0][1].sensitivity <= questions.HARMLESS]
     first = sorted(easy[:DOZEN], key=lambda kind: kind.concept not in world.every[0].by_concept)
     rest = counted(len(useful) - len(first), "question")
-    say(f"{KEYS} `reticent profile edit` has {rest} more, at any time.")
-    values = {name: value for name, value in ask_values(first).items() if value}
+    say(f"{questions.KEYS} `reticent profile edit` has {rest} more, at any time.")
+    values = {name: value for name, value in questions.ask_values(first).items() if value}
     return _with_implied(values, [world, LOCALE])
 
 
@@ -261,7 +255,7 @@ def _with_implied(values: Mapping[str, str], models: Sequence[Model]) -> tuple[F
     The country is that of the locale where the values name none, nor a state, and it is said so.
     """
     concepts = Concepts(models)
-    here = country_of_locale() if values.keys().isdisjoint(STATES) else {}
+    here = questions.country_of_locale() if values.keys().isdisjoint(STATES) else {}
     if here and COUNTRY not in values:
         say(WHERE.format(country=people_of(here[COUNTRY])[0]))
     values = {**here, **values}

@@ -9,19 +9,9 @@ from typing import Any
 import click
 import msgspec
 
+from agent.cli import options
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.interrupt import Interrupted
-from agent.cli.options import (
-    QUERY,
-    Commands,
-    Deferred,
-    Output,
-    answers,
-    json_option,
-    option,
-    record,
-    yes_option,
-)
 from agent.cli.printing import Column, note, numeric, page, paragraph, printable, say, table, wide
 from agent.cli.printing import facts as pairs
 from agent.cli.prompts import agree
@@ -30,19 +20,8 @@ from agent.errors import DaemonError, LockedError, UsageError
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, Message, RecipientName
 from agent.wire.client import Client
 from agent.wire.state import Corrected, Entry, Event, EventKind, ReadingEdit, Recipient, Status
+from agent.words import notices
 from agent.words.figures import counted, moment, of_whom, people
-from agent.words.notices import (
-    asks,
-    corrected,
-    inferred,
-    knows_of,
-    model_line,
-    outcome_of,
-    running,
-    verdict_of,
-    waits,
-    who_know,
-)
 from agent.words.titles import facts, titled, titles_in, value_title
 
 REQUESTS = (
@@ -61,7 +40,9 @@ DONE = (
     "you said this."
 )
 DEFERRED = {
-    "undo": Deferred("agent.cli.reviews", "Undo your last decision or change of your facts.")
+    "undo": options.Deferred(
+        "agent.cli.reviews", "Undo your last decision or change of your facts."
+    )
 }
 WHILE_LOCKED = {
     "forget": "You marked a recipient as having forgotten everything",
@@ -73,7 +54,7 @@ UNDO = click.option("--undo", is_flag=True, help="Forget what you said of the te
 SILENCE = 30.0  # seconds; a daemon that runs sends a comment every five
 
 
-@click.group(cls=Commands, default=lambda _: "list", deferred=DEFERRED)
+@click.group(cls=options.Commands, default=lambda _: "list", deferred=DEFERRED)
 def requests() -> None:
     """See what was sent to whom and what waits for you, and decide about it.
 
@@ -82,8 +63,8 @@ def requests() -> None:
 
 
 @requests.command(name="list")
-@option("--recipient", str, "HOST", "Only its requests, and those of its group.")
-@option(
+@options.option("--recipient", str, "HOST", "Only its requests, and those of its group.")
+@options.option(
     "--limit",
     click.IntRange(1, MOST_ENTRIES),
     "N",
@@ -95,7 +76,7 @@ def requests() -> None:
 @click.option(
     "--follow", "stream", is_flag=True, help="A sentence for whatever happens, until Ctrl-C."
 )
-@json_option
+@options.json_option
 def list_(
     *, recipient: str | None, limit: int, values: bool, waiting: bool, stream: bool, as_json: bool
 ) -> None:
@@ -113,10 +94,10 @@ def list_(
             follow(as_json=as_json)
         return
     answer = waiting_page() if waiting else _listed(recipient, limit, values=values)
-    click.echo(record(answer.message) if as_json else answer.page)
+    click.echo(options.record(answer.message) if as_json else answer.page)
 
 
-def _listed(recipient: str | None, limit: int, *, values: bool) -> Output:
+def _listed(recipient: str | None, limit: int, *, values: bool) -> options.Output:
     with door() as client:
         route = "ledger" if values else "requests"
         entries: list[Entry] = client.call(route, recipient=recipient, limit=limit)
@@ -128,19 +109,19 @@ def _listed(recipient: str | None, limit: int, *, values: bool) -> Output:
     for each in entries:
         number = str(each.number) if each.number > 0 else ""
         sent = "; ".join(facts(each.values, titles_in(each.model, titles)))
-        what = sent or outcome_of(each, titles)
+        what = sent or notices.outcome_of(each, titles)
         rows.append((number, moment(each.at), each.recipient, each.query, what))
     carried = sum(each.kind == "disclosed" for each in entries)
     total = sum(each.kind != "forgotten" for each in entries)
     head = f"{counted(total, 'request')}; {carried:,} of them carried facts about you."
     text = page(head, table(REQUESTS, rows))
-    return Output({"requests": entries}, text if entries else "No requests yet.")
+    return options.Output({"requests": entries}, text if entries else "No requests yet.")
 
 
 @requests.command()
 @click.argument("recipient", metavar="[HOST]", required=False)
-@answers
-def recipients(recipient: str | None) -> Output:
+@options.answers
+def recipients(recipient: str | None) -> options.Output:
     """List who knows what about you, or what HOST knows.
 
     Recipients are listed with the latest first. HOST may be @ and the name of a group that shares
@@ -162,11 +143,13 @@ def recipients(recipient: str | None) -> Output:
         now = now if first == people(each.people_left) else f"{first}, now {now}"
         rows.append((name, f"{each.requests:,}", facts_, now))
     unit = "look like you: how many people do, to the recipient; two numbers: at first, and now."
-    text = page(who_know(answer), table(HOLDERS, rows), paragraph(unit))
-    return Output({"recipients": answer}, text if answer else "Nobody knows anything about you.")
+    text = page(notices.who_know(answer), table(HOLDERS, rows), paragraph(unit))
+    return options.Output(
+        {"recipients": answer}, text if answer else "Nobody knows anything about you."
+    )
 
 
-def _knows(recipient: str) -> Output:
+def _knows(recipient: str) -> options.Output:
     with door() as client:
         answer: Recipient = client.call("recipients", recipient=recipient)[0]
         waiting = [each for each in client.call("reviews") if each.pool == answer.pool]
@@ -177,18 +160,18 @@ def _knows(recipient: str) -> Output:
         title = titles.get(name, name)
         since = moment(answer.since[name]) if name in answer.since else ""
         rows.append((title, value_title(value, title), since))
-    guesses = [paragraph(inferred(each)) for each in answer.inferred]
-    held_back = pairs(("waits for you", waits(each, titles)) for each in waiting)
-    text = page(knows_of(answer, titles) + hint, table(KNOWN, rows), *guesses, held_back)
-    return Output(answer, text)
+    guesses = [paragraph(notices.inferred(each)) for each in answer.inferred]
+    held_back = pairs(("waits for you", notices.waits(each, titles)) for each in waiting)
+    text = page(notices.knows_of(answer, titles) + hint, table(KNOWN, rows), *guesses, held_back)
+    return options.Output(answer, text)
 
 
 @requests.command()
-@click.argument("which", metavar="ID|TEXT", type=QUERY)
+@click.argument("which", metavar="ID|TEXT", type=options.QUERY)
 @click.argument("topic", metavar="TOPIC", nargs=-1)
 @UNDO
-@answers
-def means(which: str, topic: tuple[str, ...], *, undo: bool) -> Output:
+@options.answers
+def means(which: str, topic: tuple[str, ...], *, undo: bool) -> options.Output:
     """Say what a text means.
 
     ID is an entry of the ledger; else TEXT is what was typed. TOPIC is a name, a title or its
@@ -202,10 +185,10 @@ def means(which: str, topic: tuple[str, ...], *, undo: bool) -> Output:
 
 
 @requests.command(name="not-that")
-@click.argument("which", metavar="ID|TEXT", type=QUERY)
+@click.argument("which", metavar="ID|TEXT", type=options.QUERY)
 @UNDO
-@answers
-def not_that(which: str, *, undo: bool) -> Output:
+@options.answers
+def not_that(which: str, *, undo: bool) -> options.Output:
     """Correct a text that was read wrongly.
 
     ID is an entry of the ledger; else TEXT is taken as it is read now. From then on the text is not
@@ -216,20 +199,20 @@ def not_that(which: str, *, undo: bool) -> Output:
     return _corrected(which, ReadingEdit(undo=undo))
 
 
-def _corrected(which: str, edit: ReadingEdit) -> Output:
+def _corrected(which: str, edit: ReadingEdit) -> options.Output:
     """Edit what the text of an entry, or a text, means."""
     entry = int(which) if which.isascii() and which.isdecimal() else None
     edit = msgspec.structs.replace(edit, entry=entry, query=which if entry is None else None)
     with door() as client:
         answer: Corrected = client.call("correct", edit)
-    return Output(answer, paragraph(corrected(answer, edit)))
+    return options.Output(answer, paragraph(notices.corrected(answer, edit)))
 
 
 @requests.command()
 @click.argument("recipient")
-@yes_option
-@answers
-def forget(recipient: str, *, yes: bool) -> Output:
+@options.yes_option
+@options.answers
+def forget(recipient: str, *, yes: bool) -> options.Output:
     """Mark RECIPIENT as having forgotten you.
 
     From then on it counts as knowing nothing, and so does its group. This cannot be undone, and
@@ -240,13 +223,15 @@ def forget(recipient: str, *, yes: bool) -> Output:
         recipients: list[Recipient] = client.call("recipients")
         if pool not in [each.pool for each in recipients]:
             never = f"{recipient} was never sent anything, so there is nothing to forget."
-            return Output(Done(done=False), paragraph(never + likely(recipient, recipients)))
+            return options.Output(
+                Done(done=False), paragraph(never + likely(recipient, recipients))
+            )
         if not yes:
             say(MEANS.format(recipient))
         agree("Mark it as having forgotten you?", yes=yes)
         stated: Done = client.call("forget", RecipientName(recipient=recipient))
     already = f"{recipient} already knows nothing about you, so there is nothing to forget."
-    return Output(stated, paragraph(DONE.format(recipient) if stated.done else already))
+    return options.Output(stated, paragraph(DONE.format(recipient) if stated.done else already))
 
 
 def follow(*, as_json: bool) -> None:
@@ -288,13 +273,13 @@ def _happened(event: Event, client: Client) -> tuple[str, Message]:
             if review.id == event.id:
                 shown = msgspec.structs.replace(review, query="")
                 how = f"`reticent approve {event.id}` or `reticent deny {event.id}`"
-                return f"{asks(shown, titles)}: {how}.", shown
+                return f"{notices.asks(shown, titles)}: {how}.", shown
         text = f"Nothing waits under {event.id} any more."
         return text if event.id else "Your decisions about facts have changed.", event
     entries: list[Entry] = client.call("requests", limit=MOST_ENTRIES)
     for entry in reversed(entries):
         if entry.number == event.id or (event.id is None and entry.kind == "forgotten"):
-            return verdict_of(entry, titles), entry
+            return notices.verdict_of(entry, titles), entry
     return f"{WHILE_LOCKED[event.kind]}.", event
 
 
@@ -302,7 +287,7 @@ def _state(kind: EventKind, status: Status) -> str:
     """Say what became of the lock, the policy or the models."""
     policy = status.policy
     if kind == "models":
-        models = "; ".join(map(model_line, status.models)) or "there is none"
+        models = "; ".join(map(notices.model_line, status.models)) or "there is none"
         return f"The models changed: {models}."
     if kind == "policy" and policy.problems:
         stale = "the last good rules stay in use" if policy.in_use else "it is not in use"
@@ -310,4 +295,4 @@ def _state(kind: EventKind, status: Status) -> str:
         return f"The policy has {many}, and {stale}: {'; '.join(policy.problems)}."
     if kind == "policy" and policy.in_use:
         return f"The policy changed: {counted(policy.rules, 'rule')}, no problems."
-    return running(status)
+    return notices.running(status)

@@ -8,20 +8,11 @@ from pathlib import Path
 
 import click
 
+from agent.cli import options
 from agent.cli.connect import disconnected, left_to_run
 from agent.cli.daemon import ended
 from agent.cli.daemon_client import COPYING, door
 from agent.cli.interrupt import uninterrupted
-from agent.cli.options import (
-    PATH,
-    Commands,
-    OneOf,
-    Output,
-    answers,
-    json_option,
-    record,
-    yes_option,
-)
 from agent.cli.printing import listing, note, numeric, paragraph, table, wide
 from agent.cli.prompts import agree, ask_for, check_keyring, method_options, new_passphrase
 from agent.daemon.installed_files import InstalledFiles, accounts, installed_files
@@ -56,12 +47,12 @@ KEY_STAYS = "the keyring did not release the vault's key, which opens nothing an
 WORD = "purge"
 
 
-@click.group(cls=Commands)
+@click.group(cls=options.Commands)
 def vault() -> None:
     """Back up, restore or remove the vault, and change what opens it."""
 
 
-@vault.group(cls=Commands)
+@vault.group(cls=options.Commands)
 def key() -> None:
     """Change what opens the vault: passphrases, recovery codes, the keyring.
 
@@ -70,21 +61,23 @@ def key() -> None:
 
 
 @key.command(name="list")
-@answers
-def list_() -> Output:
+@options.answers
+def list_() -> options.Output:
     """List the key slots, without opening the vault."""
     slots = _slots()
     rows = [(str(each.id), NAMES[each.kind]) for each in slots]
     keys = [{"id": each.id, "kind": each.kind, "argon2id": each.derivation} for each in slots]
-    return Output({"keys": keys}, table(COLUMNS, rows))
+    return options.Output({"keys": keys}, table(COLUMNS, rows))
 
 
 @key.command()
 @click.argument(
-    "kind", type=OneOf(["passphrase", "recovery", "keyring"]), metavar="passphrase|recovery|keyring"
+    "kind",
+    type=options.OneOf(["passphrase", "recovery", "keyring"]),
+    metavar="passphrase|recovery|keyring",
 )
 @method_options
-@json_option
+@options.json_option
 def add(kind: Kind, method: Method, *, as_json: bool) -> None:
     """Let one more secret open the vault; you need one that opens it now.
 
@@ -98,15 +91,15 @@ def add(kind: Kind, method: Method, *, as_json: bool) -> None:
             number, code = vault.add_slot(kind, text)
             done = {"id": number, "kind": kind, "recovery_code": code}
             page = f"Key slot {number} opens the vault with {NAMES[kind]}."
-            click.echo(record(done) if as_json else _with_code(page, code))
+            click.echo(options.record(done) if as_json else _with_code(page, code))
 
 
 @key.command()
 @click.argument("number", type=int, metavar="ID")
 @method_options
-@yes_option
-@answers
-def remove(number: int, method: Method, *, yes: bool) -> Output:
+@options.yes_option
+@options.answers
+def remove(number: int, method: Method, *, yes: bool) -> options.Output:
     """Remove the key slot ID, as listed by `reticent vault key list`.
 
     The last slot that works on every machine cannot be removed.
@@ -124,12 +117,12 @@ def remove(number: int, method: Method, *, yes: bool) -> Output:
     removed_kind = kinds.pop(number)
     if removed_kind in LAST and removed_kind not in kinds.values():
         note(LAST[removed_kind])
-    return Output({"removed": number}, f"Key slot {number} is removed.")
+    return options.Output({"removed": number}, f"Key slot {number} is removed.")
 
 
 @key.command()
-@yes_option
-@json_option
+@options.yes_option
+@options.json_option
 def rotate(*, yes: bool, as_json: bool) -> None:
     """Replace the encryption key, and encrypt everything again.
 
@@ -143,7 +136,7 @@ def rotate(*, yes: bool, as_json: bool) -> None:
         click.echo("" if as_json else "Encrypting everything with a new key.")  # if it can be seen
         code = vault.rotate(secret.text or "")
         page = _with_code("Everything is encrypted with a new key.", code)
-        click.echo(record({"recovery_code": code}) if as_json else page)
+        click.echo(options.record({"recovery_code": code}) if as_json else page)
     for old in replaced_vaults(_place().vault):
         note(f"{old} keeps its old key: the old secrets still open it")
 
@@ -175,10 +168,10 @@ def _with_code(text: str, code: str | None) -> str:
 
 
 @vault.command()
-@click.argument("file", type=PATH, metavar="FILE")
+@click.argument("file", type=options.PATH, metavar="FILE")
 @method_options
-@answers
-def backup(file: Path, method: Method) -> Output:
+@options.answers
+def backup(file: Path, method: Method) -> options.Output:
     """Copy the vault into FILE, still encrypted.
 
     The same secrets open the copy. Unless a daemon has the vault open, it asks for the passphrase,
@@ -203,15 +196,15 @@ def backup(file: Path, method: Method) -> Output:
         else:
             copy_closed(_place(), to, Secret(method, ask_for(method)))
     done = f"Wrote {to}. `reticent vault restore` replaces the vault with it."
-    return Output({"file": str(to)}, paragraph(done))
+    return options.Output({"file": str(to)}, paragraph(done))
 
 
 @vault.command()
-@click.argument("file", type=PATH, metavar="FILE")
+@click.argument("file", type=options.PATH, metavar="FILE")
 @click.option("--check", "only_check", is_flag=True, help="Verify FILE, and change nothing.")
 @method_options
-@answers
-def restore(file: Path, method: Method, *, only_check: bool) -> Output:
+@options.answers
+def restore(file: Path, method: Method, *, only_check: bool) -> options.Output:
     """Replace the vault with the backup FILE, after verifying all of it.
 
     It asks for a secret that opens the backup. The old vault is kept beside it under another name.
@@ -235,7 +228,7 @@ def restore(file: Path, method: Method, *, only_check: bool) -> Output:
         entries = check_backup(file, secret, _bring_over)
         many = counted(entries, "entry", "entries")
         page = paragraph(f"{file} is whole, with {many} in its ledger.")
-        return Output({"file": str(file), "entries": entries}, page)
+        return options.Output({"file": str(file), "entries": entries}, page)
     with uninterrupted():
         retained = put_back(at, file, secret, _bring_over)
     lines = [paragraph("The backup was verified, and is in place.")]
@@ -246,7 +239,7 @@ def restore(file: Path, method: Method, *, only_check: bool) -> Output:
     lost = "Its ledger lacks what was disclosed since it was written: the agent does not know of it"
     lines.append(paragraph(f"{lost} any more, but the recipients do."))
     message = {"vault": str(at.vault), "kept": None if retained is None else str(retained)}
-    return Output(message, "\n".join(lines))
+    return options.Output(message, "\n".join(lines))
 
 
 def _bring_over(at: Location, secret: Secret) -> None:
@@ -257,9 +250,9 @@ def _bring_over(at: Location, secret: Secret) -> None:
 
 
 @vault.command()
-@yes_option
-@answers
-def purge(*, yes: bool) -> Output:
+@options.yes_option
+@options.answers
+def purge(*, yes: bool) -> options.Output:
     """Remove everything that reticent stored on this machine, for good.
 
     That is the vault, the policy, added models, the log, the sockets, what `reticent connect`
@@ -282,12 +275,12 @@ def purge(*, yes: bool) -> Output:
     stays = [str(each) for each in (*installed.others, *others)]
     message = {"removed": removed, "stays": stays, "left": remaining}
     if not removed:
-        return Output(message, "Nothing to remove.")
+        return options.Output(message, "Nothing to remove.")
     lines = [f"Removed {counted(len(removed), 'file or folder', 'files and folders')}."]
     lines += [*staying, "Backups that you made elsewhere stay where they are."]
     if remaining:
         lines.append(left_to_run(remaining))
-    return Output(message, "\n".join(lines))
+    return options.Output(message, "\n".join(lines))
 
 
 def _removed(at: Paths) -> list[str]:

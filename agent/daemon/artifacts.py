@@ -16,17 +16,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
+from agent import files
 from agent.errors import UsageError, reason
-from agent.files import (
-    PRIVATE,
-    PUBLIC,
-    check_way,
-    clear_unfinished,
-    private_folder,
-    read_bytes,
-    replace_bytes,
-    unfinished,
-)
 from agent.paths import Paths
 
 ArtifactState = Literal["absent", "installed", "outdated", "elsewhere", "foreign"]
@@ -80,13 +71,13 @@ class Artifact:
     text: str
     is_ours: Callable[[str], bool]
     mark: str
-    mode: int = PUBLIC
+    mode: int = files.PUBLIC
 
     def read(self) -> str | None:
         """Read the text that is installed, None without one; UsageError if unreadable."""
         if not os.path.lexists(self.path):
             return None
-        return read_bytes(self.path, LARGEST).decode("utf-8", "replace")
+        return files.read_bytes(self.path, LARGEST).decode("utf-8", "replace")
 
     def state(self) -> ArtifactState:
         """Compare what is installed with what this version writes."""
@@ -113,8 +104,8 @@ class Artifact:
         """Install it, over what any installation of Reticent wrote; UsageError, UnsafeError."""
         self.check()
         if not self.path.parent.is_dir():  # one that exists may be for others as well
-            private_folder(self.path.parent)
-        check_way(self.path)
+            files.private_folder(self.path.parent)
+        files.check_way(self.path)
         self._put()
 
     def remove(self) -> bool:
@@ -128,7 +119,7 @@ class Artifact:
         return is_removed
 
     def _put(self) -> None:
-        replace_bytes(self.text.encode(), self.path, self.mode)
+        files.replace_bytes(self.text.encode(), self.path, self.mode)
 
     def _delete(self) -> None:
         self.path.unlink(missing_ok=True)
@@ -188,8 +179,8 @@ class ConfigurationEntry(Artifact):
                 raise UsageError(what, "close that program and try again", str(self.path))
 
         is_new = not os.path.lexists(self.path)
-        mode = PRIVATE if is_new else stat.S_IMODE(self.path.stat().st_mode)
-        replace_bytes(data, self.path.resolve(), mode, unchanged)
+        mode = files.PRIVATE if is_new else stat.S_IMODE(self.path.stat().st_mode)
+        files.replace_bytes(data, self.path.resolve(), mode, unchanged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,20 +200,20 @@ class UnpackedFolder(Artifact):
     def _put(self) -> None:
         """Write all of it anew; it is never there in part. UsageError."""
         try:
-            clear_unfinished(self.path)  # what a killed process left
-            new = unfinished(self.path)
+            files.clear_unfinished(self.path)  # what a killed process left
+            new = files.unfinished(self.path)
             shutil.copytree(self.source, new)
             if self.path.exists():
-                self.path.rename(unfinished(self.path))
+                self.path.rename(files.unfinished(self.path))
             new.rename(self.path)
         except OSError as error:
             hint = "make room, or choose a folder that can be written to, with RETICENT_HOME"
             raise UsageError(reason(error), hint, str(error.filename or self.path)) from error
         finally:
-            clear_unfinished(self.path)
+            files.clear_unfinished(self.path)
 
     def _delete(self) -> None:
-        removing = unfinished(self.path)
+        removing = files.unfinished(self.path)
         self.path.rename(removing)
         shutil.rmtree(removing)
 
@@ -247,7 +238,7 @@ def digests(folder: Path) -> str:
 
 def content_of(path: Path) -> bytes:
     """Read another program's file, nothing where there is none; UsageError."""
-    return read_bytes(path, LARGEST_CONFIGURATION) if os.path.lexists(path) else b""
+    return files.read_bytes(path, LARGEST_CONFIGURATION) if os.path.lexists(path) else b""
 
 
 def as_text(value: object) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
-from agent import __version__
+from agent import __version__, errors
 from agent.daemon import programs, prompts
 from agent.daemon.api import AHEAD, POLICY
 from agent.daemon.artifacts import Machine
@@ -22,15 +22,6 @@ from agent.daemon.programs import (
 )
 from agent.daemon.service import reachable
 from agent.daemon.sockets import listens
-from agent.errors import (
-    BusyVaultError,
-    PolicyError,
-    Problem,
-    ReticentError,
-    UsageError,
-    install_hint,
-    reason,
-)
 from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER, check_ours, check_way, left_unfinished
 from agent.paths import HOME, RUNTIME
 from agent.vault import vault_files
@@ -61,7 +52,7 @@ KINDS: dict[str, Callable[[Machine], Iterator[Installation]]] = {
     "assistants": assistant_installations,
 }
 NOTHING = "not connected; `reticent connect` lists all that can be"
-Rules = Policy | ReticentError | None  # the user's policy, or what is wrong with it
+Rules = Policy | errors.ReticentError | None  # the user's policy, or what is wrong with it
 WRONG = {  # by the state of an artifact
     "absent": "no longer exists",
     "outdated": "differs from what this version would write",
@@ -95,12 +86,12 @@ def _folder(name: str, path: Path) -> Finding:
     try:
         check_way(path)
         status = path.stat()
-    except UsageError as error:
+    except errors.UsageError as error:
         return bad(name, str(error), error.hint)
     except FileNotFoundError:
         return ok(name, f"{path} does not exist yet; it is created when needed")
     except OSError as error:
-        return bad(name, f"{path}: {reason(error)}", ELSEWHERE)
+        return bad(name, f"{path}: {errors.reason(error)}", ELSEWHERE)
     mode, owner, close = stat.S_IMODE(status.st_mode), status.st_uid, f"chmod 700 '{path}'"
     theirs = f"{path} belongs to another user (id {owner})"
     check = f"check its contents, then: {close}"
@@ -159,21 +150,21 @@ def _rules(here: Machine) -> Rules:
         return None
     try:
         return load(here.paths.policy, check_ours)
-    except ReticentError as error:
+    except errors.ReticentError as error:
         return error
 
 
 def check_policy(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterator[Finding]:
     """Yield what is wrong with the policy, and what in it has no effect."""
     place, make = here.paths.policy, bad
-    problems = tuple[Problem | Remark, ...]()
+    problems = tuple[errors.Problem | Remark, ...]()
     if rules is None:
         what = "no policy, so nothing is attached to any request"
         yield warn("policy", what, write_policy(place))
         return
-    if isinstance(rules, PolicyError):
+    if isinstance(rules, errors.PolicyError):
         problems = rules.problems
-    elif isinstance(rules, ReticentError):
+    elif isinstance(rules, errors.ReticentError):
         raise rules
     elif is_empty_policy(rules.text):
         problems = (EMPTY_POLICY,)
@@ -231,7 +222,7 @@ def check_vault(here: Machine) -> Iterator[Finding]:
         yield warn("vault", what, "reticent unlock, which records it")
     try:
         slots = key_slots(at.vault)
-    except BusyVaultError:
+    except errors.BusyVaultError:
         yield ok("vault", f"{at.vault} is open; it was verified when it was opened")
         return
     if not any(slot.kind in {"passphrase", "recovery"} for slot in slots):
@@ -275,7 +266,7 @@ def check_installed(here: Machine) -> Iterator[Finding]:
     for name, listed in KINDS.items():
         try:
             connected = [each for each in listed(here) if each.state != "absent"]
-        except UsageError as error:
+        except errors.UsageError as error:
             is_mac = here.mac and name == "service"
             yield ok(name, str(error)) if is_mac else warn(name, str(error), error.hint)
             continue
@@ -284,7 +275,7 @@ def check_installed(here: Machine) -> Iterator[Finding]:
             fix = "use it in a desktop or login session, not in a container or through su"
             yield warn(name, "connected, but systemd does not answer here", fix)
         if connected and name == "assistants" and find_spec("mcp") is None:
-            yield bad(name, "the extra `mcp` is not installed", install_hint("mcp"))
+            yield bad(name, "the extra `mcp` is not installed", errors.install_hint("mcp"))
     for browser, sandbox in programs.confined(here):
         yield warn("browsers", *sandboxed(browser, sandbox))
 
@@ -338,9 +329,13 @@ def examine(here: Machine) -> tuple[Finding, ...]:
     for name, run in every.items():
         try:
             findings += run()  # one by one: those before an error stay
-        except (OSError, ReticentError) as error:
+        except (OSError, errors.ReticentError) as error:
             what, fix = str(error), getattr(error, "hint", "fix that and try again")
             if isinstance(error, OSError):
-                what = f"{error.filename}: {reason(error)}" if error.filename else reason(error)
+                what = (
+                    f"{error.filename}: {errors.reason(error)}"
+                    if error.filename
+                    else errors.reason(error)
+                )
             findings.append(bad(name.removeprefix("check_"), what, fix))
     return tuple(findings)

@@ -14,16 +14,8 @@ from secrets import token_urlsafe
 import msgspec
 from msgspec import structs
 
+from agent.daemon import handle
 from agent.daemon.agent import Agent
-from agent.daemon.handle import (
-    Considered,
-    UndecidedError,
-    consider,
-    left_by,
-    record,
-    situation_of,
-    summarised,
-)
 from agent.daemon.request_log import OfferedDraft
 from agent.decision.decide import counted_among
 from agent.decision.values import Figures
@@ -49,12 +41,12 @@ def draft(ask: Ask, now: datetime, agent: Agent) -> Draft:
     """
     _check_listed(ask, now, agent)
     try:
-        considered = consider(situation_of(ask, now, agent), agent, "draft")
-    except UndecidedError as error:
+        considered = handle.consider(handle.situation_of(ask, now, agent), agent, "draft")
+    except handle.UndecidedError as error:
         return Draft(code=error.code, headline=WHY_NOTHING[error.code])
     decision, situation = considered.decision, considered.situation
     expected = decision.figures.people_left
-    summary, facts = summarised(decision, situation, expected), _facts(considered)
+    summary, facts = handle.summarised(decision, situation, expected), _facts(considered)
     offered = Draft(
         code=decision.code,
         id=token_urlsafe() if facts else "",
@@ -86,8 +78,8 @@ def tell(body: Tell, now: datetime, agent: Agent) -> Told:
         raise RefusedError("conflict", what, AGAIN)
     _check_listed(offered.ask, now, agent)
     considered = None
-    with suppress(UndecidedError):
-        considered = consider(situation_of(offered.ask, now, agent), agent, "program")
+    with suppress(handle.UndecidedError):
+        considered = handle.consider(handle.situation_of(offered.ask, now, agent), agent, "program")
     if considered is None or _digest(body.id, considered) != offered.digest:
         what = "your rules, your values or what the recipient knows have changed since"
         raise RefusedError("conflict", what, AGAIN)
@@ -97,8 +89,8 @@ def tell(body: Tell, now: datetime, agent: Agent) -> Told:
             raise UsageError.unknown("fact", name, facts)
     line = about(each.phrase for name, each in facts.items() if name in body.names)
     some = _without(facts.keys() - {*body.names}, considered)
-    summary = summarised(some.decision, some.situation, some.people_left)
-    number = record(some, agent, "program")
+    summary = handle.summarised(some.decision, some.situation, some.people_left)
+    number = handle.record(some, agent, "program")
     assert number is not None  # noqa: S101  (it has a value at least)
     agent.answered(number, Answer(code=some.decision.code, summary=summary))
     return Told(id=number, line=line)
@@ -112,7 +104,7 @@ def _check_listed(ask: Ask, now: datetime, agent: Agent) -> None:
         raise RefusedError("refused", f"{host} is not among your assistants", hint)
 
 
-def _facts(considered: Considered) -> list[DraftedFact]:
+def _facts(considered: handle.Considered) -> list[DraftedFact]:
     """Phrase the facts that may leave, in the order chosen."""
     titles = {each.name: each.title for each in considered.situation.model.attributes}
     return [
@@ -127,7 +119,7 @@ def _facts(considered: Considered) -> list[DraftedFact]:
     ]
 
 
-def _without(names: AbstractSet[str], considered: Considered) -> Considered:
+def _without(names: AbstractSet[str], considered: handle.Considered) -> handle.Considered:
     """Leave out what the user does, and weigh the rest anew."""
     if not names:
         return considered
@@ -146,10 +138,10 @@ def _without(names: AbstractSet[str], considered: Considered) -> Considered:
         figures=changed,
         outcomes=tuple(each for each in decision.outcomes if each.name not in names),
     )
-    return Considered(situation, decision, values, left_by(values, situation))
+    return handle.Considered(situation, decision, values, handle.left_by(values, situation))
 
 
-def _digest(key: str, considered: Considered) -> bytes:
+def _digest(key: str, considered: handle.Considered) -> bytes:
     """Digest the disclosed values, the recipient, and all that it knew before."""
     situation, knowledge = considered.situation, considered.situation.knowledge
     values = [*considered.values.items()]

@@ -20,17 +20,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from agent.daemon import service
-from agent.daemon.artifacts import (
-    Artifact,
-    ArtifactState,
-    ConfigurationEntry,
-    Machine,
-    UnpackedFolder,
-    as_text,
-    digests,
-    members_of,
-)
+from agent.daemon import artifacts, service
 from agent.daemon.service import FOLDERS
 from agent.errors import UsageError
 from agent.files import PRIVATE_FOLDER
@@ -88,13 +78,13 @@ BROWSERS = (
 ENDINGS = ("", "-browser", "-stable", "-esr")  # of a program's name
 
 
-def manifest_path(browser: Browser, machine: Machine) -> Path:
+def manifest_path(browser: Browser, machine: artifacts.Machine) -> Path:
     """Locate the manifest of our relay for a browser."""
     lower = browser.kind == "firefox" and not machine.mac
     return _folder(browser, machine) / (_FIREFOX_HOSTS if lower else _HOSTS) / f"{HOST}.json"
 
 
-def is_here(browser: Browser, machine: Machine) -> bool:
+def is_here(browser: Browser, machine: artifacts.Machine) -> bool:
     """Say whether a browser was run here, or can be, outside of a sandbox."""
     path = machine.environment.get("PATH", "")
     programs = [shutil.which(browser.program + ending, path=path) for ending in ENDINGS]
@@ -104,7 +94,7 @@ def is_here(browser: Browser, machine: Machine) -> bool:
     )
 
 
-def confined(machine: Machine) -> Iterator[tuple[Browser, Literal["snap", "flatpak"]]]:
+def confined(machine: artifacts.Machine) -> Iterator[tuple[Browser, Literal["snap", "flatpak"]]]:
     """Yield each browser that is here in a sandbox only: it can start no program outside of it."""
     home, flatpaks = machine.home, SYSTEM_WIDE / "var/lib/flatpak/app"
     for browser in (each for each in BROWSERS if not is_here(each, machine)):
@@ -114,14 +104,14 @@ def confined(machine: Machine) -> Iterator[tuple[Browser, Literal["snap", "flatp
             yield browser, "flatpak"
 
 
-def _folder(browser: Browser, machine: Machine) -> Path:
+def _folder(browser: Browser, machine: artifacts.Machine) -> Path:
     """Locate the folder in which a browser keeps the user's files."""
     if browser.kind == "firefox" and not machine.mac:
         return machine.home / browser.folder
     return machine.support(browser.mac if machine.mac else browser.folder)
 
 
-def manifest(browser: Browser, machine: Machine) -> Artifact:
+def manifest(browser: Browser, machine: artifacts.Machine) -> artifacts.Artifact:
     """Write the manifest by which a browser finds our relay; ours if it names our launcher."""
     allowed = {
         "firefox": {"allowed_extensions": [FIREFOX_ID]},
@@ -138,22 +128,22 @@ def manifest(browser: Browser, machine: Machine) -> Artifact:
             return False
         return MARK in other and isinstance(document, dict) and document.get("path") == relay
 
-    return Artifact(manifest_path(browser, machine), text, is_ours, MARK)
+    return artifacts.Artifact(manifest_path(browser, machine), text, is_ours, MARK)
 
 
-def launcher(machine: Machine) -> Artifact:
+def launcher(machine: artifacts.Machine) -> artifacts.Artifact:
     """Write the script that browsers start; UsageError where our socket's path is too long."""
     socket, path = check_address(machine.paths.query), machine.paths.relay
     text = _LAUNCHER.format(
         command=shlex.join([machine.interpreter, "-I", "-S", str(RELAY), socket])
     )
-    return Artifact(path, text, lambda other: MARK in other, MARK, PRIVATE_FOLDER)
+    return artifacts.Artifact(path, text, lambda other: MARK in other, MARK, PRIVATE_FOLDER)
 
 
-def extension(paths: Paths) -> UnpackedFolder:
+def extension(paths: Paths) -> artifacts.UnpackedFolder:
     """Describe the extension, unpacked where a browser can load it; UsageError without ours."""
-    text = digests(EXTENSION)
-    return UnpackedFolder(paths.extension, text, lambda _: True, "", source=EXTENSION)
+    text = artifacts.digests(EXTENSION)
+    return artifacts.UnpackedFolder(paths.extension, text, lambda _: True, "", source=EXTENSION)
 
 
 SYSTEM = "system"
@@ -167,28 +157,28 @@ class Installation:
     name: str
     title: str
     kind: Literal["system", "browser", "assistant"]
-    artifact: Artifact
-    shared: tuple[Artifact, ...] = ()
+    artifact: artifacts.Artifact
+    shared: tuple[artifacts.Artifact, ...] = ()
     recipient: str = ""  # of an assistant: who gets the facts
 
     @property
-    def state(self) -> ArtifactState:
+    def state(self) -> artifacts.ArtifactState:
         """The state of its own artifact."""
         return self.artifact.state()
 
 
-def this_machine() -> Machine:
+def this_machine() -> artifacts.Machine:
     """Describe the machine and the user that run this process, at this time."""
     now = datetime.now().astimezone()
-    return Machine(paths(), os.environ, now, sys.executable, sys.platform == "darwin")
+    return artifacts.Machine(paths(), os.environ, now, sys.executable, sys.platform == "darwin")
 
 
-def system_service(machine: Machine) -> Iterator[Installation]:
+def system_service(machine: artifacts.Machine) -> Iterator[Installation]:
     """Yield the service that starts the daemon; UsageError where its files cannot be written."""
     yield Installation(SYSTEM, "The system", "system", service.unit(machine))
 
 
-def browser_installations(machine: Machine) -> Iterator[Installation]:
+def browser_installations(machine: artifacts.Machine) -> Iterator[Installation]:
     """Yield each browser; UsageError where the path of our socket is too long."""
     shared = (launcher(machine), extension(machine.paths))
     for each in BROWSERS:
@@ -196,7 +186,7 @@ def browser_installations(machine: Machine) -> Iterator[Installation]:
 
 
 def assistant_installations(
-    machine: Machine, recipient: str | None = None
+    machine: artifacts.Machine, recipient: str | None = None
 ) -> Iterator[Installation]:
     """Yield each program with an assistant in it; ``recipient``: by default as it is now."""
     for each in HOST_PROGRAMS:
@@ -205,7 +195,7 @@ def assistant_installations(
         yield Installation(each.name, each.title, "assistant", own, recipient=whom)
 
 
-def installations(machine: Machine) -> list[Installation]:
+def installations(machine: artifacts.Machine) -> list[Installation]:
     """List all that can be connected, but for a kind whose files cannot be written."""
     connectable: list[Installation] = []
     for kind in (system_service, browser_installations, assistant_installations):
@@ -214,7 +204,7 @@ def installations(machine: Machine) -> list[Installation]:
     return connectable
 
 
-def write(chosen: Iterable[Installation]) -> list[Artifact]:
+def write(chosen: Iterable[Installation]) -> list[artifacts.Artifact]:
     """Write all artifacts; return them. UsageError before anything is written if one is foreign."""
     needed = {part.path: part for each in chosen for part in (*each.shared, each.artifact)}
     for part in needed.values():
@@ -224,7 +214,9 @@ def write(chosen: Iterable[Installation]) -> list[Artifact]:
     return [*needed.values()]
 
 
-def remove(chosen: Sequence[Installation], every: Iterable[Installation]) -> list[Artifact]:
+def remove(
+    chosen: Sequence[Installation], every: Iterable[Installation]
+) -> list[artifacts.Artifact]:
     """Remove the artifacts of this installation, and what no other program shares any more.
 
     ``every``: all that may share them. Returns what was removed; UsageError where one cannot be.
@@ -256,7 +248,7 @@ class HostProgram(NamedTuple):
     servers: str = "mcpServers"
     typed: bool = True
 
-    def path(self, machine: Machine) -> Path:
+    def path(self, machine: artifacts.Machine) -> Path:
         """Locate its file, whether or not it exists."""
         if self.place.startswith("."):
             return machine.home / self.place
@@ -272,7 +264,9 @@ HOST_PROGRAMS = (
 )
 
 
-def entry(host: HostProgram, machine: Machine, recipient: str | None = None) -> ConfigurationEntry:
+def entry(
+    host: HostProgram, machine: artifacts.Machine, recipient: str | None = None
+) -> artifacts.ConfigurationEntry:
     """Write our server as a host's file is to have it.
 
     ``recipient``: who gets the facts, by default the one it has now, else the host's. What others
@@ -280,7 +274,7 @@ def entry(host: HostProgram, machine: Machine, recipient: str | None = None) -> 
     """
     path = host.path(machine)
     try:
-        current = members_of(path).get(host.servers, {}).get(NAME, {})
+        current = artifacts.members_of(path).get(host.servers, {}).get(NAME, {})
     except (UsageError, AttributeError):
         current = {}
     before = current if isinstance(current, dict) else {}
@@ -296,8 +290,8 @@ def entry(host: HostProgram, machine: Machine, recipient: str | None = None) -> 
     def is_ours(text: str) -> bool:
         return _environment(json.loads(text)).get(HOME) == home
 
-    text = as_text(_merged(before, server, environment))
-    return ConfigurationEntry(path, text, is_ours, "", group=host.servers, name=NAME)
+    text = artifacts.as_text(_merged(before, server, environment))
+    return artifacts.ConfigurationEntry(path, text, is_ours, "", group=host.servers, name=NAME)
 
 
 def recipient_of(server: Members) -> str:

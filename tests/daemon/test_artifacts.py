@@ -18,7 +18,6 @@ from cryptography.hazmat.primitives.serialization import load_der_public_key
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon import artifacts
 from agent.daemon.artifacts import (
     LARGEST,
     LARGEST_CONFIGURATION,
@@ -233,7 +232,7 @@ def test_what_the_program_writes_meanwhile_is_kept(
         path.write_text('{"talks": 1}')
         replace_bytes(*given, **named)
 
-    monkeypatch.setattr(artifacts, "replace_bytes", late)
+    monkeypatch.setattr("agent.files.replace_bytes", late)
     with pytest.raises(UsageError, match="changed this file meanwhile"):
         an_entry(path).write()
     assert path.read_text() == '{"talks": 1}'
