@@ -1,0 +1,121 @@
+"""The lines of what an assistant remembers of its user: bullets, dates, Markdown and JSON come off.
+
+The forms are those in which ChatGPT, Claude, Gemini and Copilot show or export their memories.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+SHORT = 3  # words of a line that needs the heading above it
+
+_MARKS = re.compile(
+    r"(?:(?:[-*+•◦▪‣·–—>]|#{1,6}|\d{1,3}[.)]|\[[ xX]?\])(?:\s+|$)|•|\*\*|__|`+|\s)+"
+)
+_EMPHASIS = re.compile(r"\*\*|__|`")
+_HEADING = re.compile(
+    r"#{1,6}\s+\S.*|(?:\*\*|__)[^*_]+(?:\*\*|__):?$|(?:[^\s\[{\"]\S*\s+){0,7}\S+:$"
+)
+_BULLET = re.compile(r"\s*(?:[-*+•◦▪‣·]|\d{1,3}[.)])\s")
+_GENERAL = re.compile(  # headings that say nothing of what is below them
+    r"(?i).*\b(?:about|memor\w*|profile|facts?|info\w*|details|general|other|misc\w*|notes?|summary"
+    r"|identity|personal|background|context|state|key|you|user|instructions|demographics?)\b"
+)
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DATE = rf"""(?:(?:19|20)\d\d(?:[-/.]\d\d?){{1,2}}|\d\d?[-/.]\d\d?[-/.](?:19|20)\d\d
+    |{_MONTH}\s+(?:\d\d?,?\s+)?(?:19|20)\d\d|\d\d?\s+{_MONTH}\s+(?:19|20)\d\d)
+    (?:[T\ ,]+\d\d?:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|UTC|[ap]m|[+-]\d\d:?\d\d)?)?"""
+_DATED = re.compile(
+    rf"""(?ix)(?:\[(?:\D{{0,12}}{_DATE}|[^\]\d]{{0,16}}\b(?:unknown|unavailable|no|n/a)\b[^\]]{{0,16}})
+    \]|\({_DATE}\)|{_DATE}(?=\s*[-–—:|]\s))\s*[-–—:.|]*\s*"""
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_WRAPPERS = {  # keys of JSON that say nothing of what is below them
+    *("content", "data", "entries", "entry", "fact", "facts", "items", "memories", "memory"),
+    *("note", "notes", "profile", "records", "results", "statement", "summary", "text", "user"),
+    *("value", "saved_memories", "user_memories", "user_profile", "about", "about_me"),
+}
+_UNWANTED = re.compile(r"(?i)(?:.*_)?(?:u?u?id|role|score|confidence|hash|embedding|version)")
+_WHEN = re.compile(r"(?i)(?:.*_)?(?:at|date|time|timestamp|created|updated|saved)")
+
+
+class MemoryLine(NamedTuple):
+    """One line; ``label``: the heading above it where it needs one; ``year``: when it was written.
+
+    ``year`` is None where nothing says it.
+    """
+
+    text: str
+    label: str = ""
+    year: int | None = None
+
+
+def lines_of(text: str) -> Iterator[MemoryLine]:
+    """The lines of a text without their marks, less headings. Never raises."""
+    whole = _of_json(text)
+    parts = whole or [
+        *chain.from_iterable(_of_json(e) or [MemoryLine(e)] for e in text.splitlines())
+    ]
+    heading = ""
+    for at, part in enumerate(parts):
+        bare, year = _without_date(part.text)
+        if not any(map(str.isalnum, bare)):
+            continue
+        if not part.label and not whole and _is_heading(part.text.strip(), parts[at + 1 : at + 3]):
+            heading = "" if _GENERAL.match(bare) else bare.rstrip(" :")
+            continue
+        short = len(bare.split()) <= SHORT and ":" not in bare
+        yield MemoryLine(bare, part.label or heading * short, year or part.year)
+
+
+def _is_heading(text: str, below: Sequence[MemoryLine]) -> bool:
+    """Whether a line stands above others: by its marks, or few words above bullets."""
+    if _BULLET.match(text) and not text.startswith("**"):
+        return False
+    listed = next((bool(_BULLET.match(each.text)) for each in below if each.text.strip()), False)
+    few = listed and len(text.split()) <= SHORT + 1 and text[-1:] not in ".!?"
+    return few or bool(_HEADING.fullmatch(text))
+
+
+def _without_date(text: str) -> tuple[str, int | None]:
+    """A line without bullets, emphasis and the date before it, and the year of that."""
+    year, bare = None, text.strip()
+    while True:
+        before = bare
+        if marks := _MARKS.match(bare):
+            bare = bare[marks.end() :]
+        if date := _DATED.match(bare):
+            bare, written = bare[date.end() :], _YEAR.search(date[0])
+            year = int(written[0]) if written else year
+        if bare == before:
+            return _EMPHASIS.sub("", bare).strip(), year
+
+
+def _of_json(text: str) -> list[MemoryLine]:
+    """The texts of a JSON array or object, none of anything else."""
+    bare = re.sub(r"^\s*```\w*\s|```\s*$", "", text) if "```" in text else text
+    if bare.lstrip()[:1] not in {"[", "{"}:
+        return []
+    try:
+        stack = [(json.loads(bare), MemoryLine(""))]
+    except (ValueError, RecursionError):
+        return []
+    lines = []
+    while stack:
+        value, line = stack.pop()
+        if isinstance(value, dict):
+            when = (str(value[key]) for key in value if _WHEN.fullmatch(key))
+            year = next((int(each[0]) for each in map(_YEAR.search, when) if each), line.year)
+            for key in reversed(value):
+                if not (_UNWANTED.fullmatch(key) or _WHEN.fullmatch(key)):
+                    label = "" if key.lower() in _WRAPPERS else key.replace("_", " ")
+                    label = f"{line.label} {label}".strip()
+                    stack.append((value[key], MemoryLine("", label, year)))
+        elif isinstance(value, list):
+            stack += [(each, line) for each in reversed(value)]
+        elif value is not None:
+            shown = {True: "yes", False: "no"}.get(value, str(value)) if value in (0, 1) else value
+            lines += [line._replace(text=each) for each in str(shown).splitlines()]
+    return lines

@@ -1,0 +1,1 @@
+"""Tests of facts in the user's own words: split, weighed, compared."""

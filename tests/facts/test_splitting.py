@@ -1,0 +1,143 @@
+"""Single facts of what people write, and of what assistants remember of them."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.facts import statements_of
+from agent.facts.splitting import LONGEST, MOST
+from agent.facts.values import with_year
+
+# Facts that stay whole, and are recognised as such behind a comma, "and", or a full stop.
+CLAUSES = (
+    *("I'm 41", "live in Ohio", "work part-time", "have two kids aged 5 and 9", "I rent a flat"),
+    *("my wife is vegan", "I like tea, rice (and beans)", "am allergic to nuts", "married"),
+)
+ANY = st.text(st.characters(), max_size=200)
+MARKUP = st.lists(
+    st.sampled_from(
+        [
+            *(*CLAUSES, "My son is 7", "He is tall", "Pets", "a b c d e f", "[2024-05-01]"),
+            *('"', "[", "]", "{", "}", "1. ", "- ", "# ", "**", "\n", ": ", ", ", ". ", " and "),
+        ]
+    ),
+    max_size=30,
+).map("".join)
+
+
+def test_the_example_of_the_issue() -> None:
+    text = "I am 41, female, vegetarian, live in Ohio, two kids aged 5 and 9, work part-time as"
+    assert statements_of(f"{text} web developer. Allergic to peanuts.") == (
+        *("I am 41", "female", "vegetarian", "live in Ohio", "two kids aged 5 and 9"),
+        *("work part-time", "work as web developer", "Allergic to peanuts"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("memory", "facts"),
+    [
+        # ChatGPT: a fact a line, in the third person or without a subject; or numbered and dated
+        (
+            "User is a nurse in Leeds.\nHas two kids, works nights.\nPrefers short answers.",
+            ["User is a nurse in Leeds", "Has two kids", "works nights", "Prefers short answers"],
+        ),
+        (
+            "1. [2024-05-01]. The user's son is 7.\n\n2. [2025-05-01]. User is 33 years old.",
+            ["The user's son is 7 (in 2024)", "User is 33 years old (in 2025)"],
+        ),
+        # Claude: dates and categories, in a block of code
+        (
+            "```\n## Instructions\n[unknown] - Use metric units.\n\n## Dislikes\n- olives\n```",
+            ["Use metric units", "Dislikes: olives"],
+        ),
+        (
+            "**Work context**\n\nAnna runs a bakery in Lyon. She has six employees.",
+            ["Anna runs a bakery in Lyon. She has six employees"],
+        ),
+        # Gemini and Copilot
+        ("* My dog is called Bo.\n* You prefer tea", ["My dog is called Bo", "You prefer tea"]),
+        (
+            "Allergies: peanuts, cats\nHome: Austin, Texas",
+            ["Allergies: peanuts", "Allergies: cats", "Home: Austin, Texas"],
+        ),
+        # JSON: arrays, objects, a line each
+        (json.dumps(["I ski", "I have a cat and a son"]), ["I ski", "I have a cat", "a son"]),
+        (
+            json.dumps({"memories": [{"id": "x1", "content": "Is 31", "saved": "2024-01-03"}]}),
+            ["Is 31 (in 2024)"],
+        ),
+        (
+            json.dumps({"age": 41, "pets": ["dog", "cat"], "diet": {"vegan": True}, "x": None}),
+            ["age: 41", "pets: dog", "pets: cat", "diet vegan: yes"],
+        ),
+        ('{"fact": "I ski"}\n{"fact": "I row"}', ["I ski", "I row"]),
+    ],
+)
+def test_memories_of_assistants(memory: str, facts: list[str]) -> None:
+    assert [*statements_of(memory)] == facts
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "My wife is vegan and works as a nurse",  # which the user does not
+        "When I travel, I prefer trains",
+        "I like sushi, ramen and tacos",
+        "I want to lose weight and sleep better",
+        "My son is 7. He loves Lego",
+        "My sister and I take turns with our father",
+        "I keep my books in QuickBooks and hate it",
+        "I have a dog (a corgi, three years old) that barks",
+        "I was born in St. Louis",
+    ],
+)
+def test_one_fact_stays_one(fact: str) -> None:
+    assert statements_of(fact) == (fact,)
+
+
+@given(st.lists(st.sampled_from(CLAUSES), min_size=1, max_size=6, unique=True), st.data())
+def test_no_word_is_lost_but_what_joins(clauses: list[str], data: st.DataObject) -> None:
+    """However facts are joined, each word stands in one of them, in order."""
+    joints = st.sampled_from([", ", " and ", ", and ", ". ", "\n- ", "; "])
+    text = f"- {clauses[0]}" + "".join(data.draw(joints) + each for each in clauses[1:])
+    words = [each for each in " ".join(clauses).replace(",", " ").split() if each != "and"]
+    split = " ".join(statements_of(text)).replace(",", " ").replace(".", " ").replace(";", " ")
+    assert [each for each in split.split() if each not in {"and", "-"}] == words
+
+
+@given(ANY | MARKUP | MARKUP.map(json.dumps) | st.lists(MARKUP).map(json.dumps))
+@settings(max_examples=300)
+def test_facts_of_facts_are_these(text: str) -> None:
+    """No text raises, lone surrogates and control characters among them."""
+    facts = statements_of(text)
+    assert statements_of("\n".join(facts)) == facts
+    assert all(any(map(str.isalnum, each)) and len(each) <= LONGEST for each in facts)
+    assert len({*facts}) == len(facts) <= MOST
+    assert all(each.isprintable() and each.encode() for each in facts)
+
+
+def test_a_megabyte_is_read_in_seconds() -> None:
+    for part in ("a", "I am a and ", "[", "1, ", "a. "):
+        text = part * (10**6 // len(part))
+        assert len(statements_of(text)) <= 4
+    lines = "".join(f"I like tea number {each}\n" for each in range(MOST + 9))
+    assert len(statements_of(lines)) == MOST
+
+
+@pytest.mark.parametrize(
+    ("text", "dated"),
+    [
+        ("I am 41", "I am 41 (in 2026)"),
+        ("my son is 7 and likes Lego", "my son is 7 (in 2026) and likes Lego"),
+        ("I'm a 41-year-old guy.", "I'm a 41-year-old guy (in 2026)."),
+        ("two daughters, 4 and seven", "two daughters, 4 and seven (in 2026)"),
+        ("I've been vegan for ten years", "I've been vegan for ten years (in 2026)"),
+        *((each, each) for each in ("I am 41 (in 2024)", "I drive 45 minutes", "size is 9")),
+    ],
+)
+def test_an_age_says_of_which_year_it_is(text: str, dated: str) -> None:
+    assert with_year(text, 2026) == dated
+    assert with_year(dated, 2027) == dated
+    assert with_year(text, None) == text
