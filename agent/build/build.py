@@ -82,6 +82,10 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
     progress("learning to read", 0.0)
     model = with_texts(model, texts)
     progress("learning to read", 1.0)
+    if options.description.topics is not None:
+        from agent.build.relevance import with_relevance
+
+        model = with_relevance(model, options.description.topics, texts)
     return model
 
 

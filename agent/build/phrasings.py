@@ -11,6 +11,7 @@ phrasings, so none of them is left out, and the figures are those of the first c
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from hashlib import blake2b
 from math import inf
 from pathlib import Path
@@ -38,6 +39,7 @@ from agent.model.reading import (
     normalise,
     softmax,
 )
+from agent.model.relevance import OWN, vectors_of
 
 Floats = NDArray[np.float64]
 
@@ -134,8 +136,8 @@ def fit_classifier(titles: Sequence[str], texts: Texts) -> tuple[Classifier, dic
     scores = np.empty((len(folds), queries + 1))
     topics = bool(texts.helped)
     with threadpool_limits(1):  # with more, the last bits depend on how many there are
-        every = [*titles, *phrasings, *(text for _, text in texts.background)]
-        vectors = encode(every)
+        every = texts.every(titles)
+        vectors = request_vectors(every)[:, OWN:] if topics else encode(every)
         for fold in range(FOLDS):
             training = np.concatenate([np.full(queries, fill_value=True), folds != fold])
             trained = _trained(vectors[training], labels[training], topics=topics)
@@ -166,14 +168,20 @@ def fit_classifier(titles: Sequence[str], texts: Texts) -> tuple[Classifier, dic
     return replace(classifier, temperature=temperature, threshold=threshold), figures
 
 
+@lru_cache(maxsize=1)
+def request_vectors(texts: tuple[str, ...]) -> NDArray[np.float32]:
+    """The vectors of requests in both encoders, as `vectors_of` has them, computed once."""
+    return vectors_of(texts, question=True)
+
+
 def _fit_second(
-    texts: Sequence[str], labels: NDArray[np.intp]
+    texts: tuple[str, ...], labels: NDArray[np.intp]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """The second classifier and the centres of the queries, as `Classifier` has them."""
     with threadpool_limits(1):
-        vectors = encoder.encode(texts, question=True)
+        vectors = request_vectors(texts)[:, :OWN]
         fitted = LogisticRegression(C=TOPIC_C, max_iter=ITERATIONS).fit(vectors, labels)
-    second = _rows(fitted) / SECOND
+    second = class_weights(fitted) / SECOND
     sums = np.zeros((len(second) - 1, encoder.DIMENSIONS))
     some = labels < len(sums)
     np.add.at(sums, labels[some], vectors[some])
@@ -224,16 +232,16 @@ def _folds(names: Sequence[str]) -> NDArray[np.intp]:
 def _trained(vectors: NDArray[np.float32], labels: NDArray[np.intp], *, topics: bool) -> Classifier:
     """A classifier that is not calibrated yet; ``topics``: whether for a model with a head."""
     inverse = TOPIC_C if topics else C
-    rows = _rows(LogisticRegression(C=inverse, max_iter=ITERATIONS).fit(vectors, labels))
+    rows = class_weights(LogisticRegression(C=inverse, max_iter=ITERATIONS).fit(vectors, labels))
     if topics:
         even = np.full(len(rows), 1 / len(rows))
         kind = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=SHRINKAGE, priors=even)
-        rows += DISCRIMINANT * _rows(kind.fit(vectors.astype(np.float64), labels))
+        rows += DISCRIMINANT * class_weights(kind.fit(vectors.astype(np.float64), labels))
     weights, biases = rows[:, :-1].astype(np.float32), rows[:, -1].astype(np.float32)
     return Classifier(weights, biases, temperature=1.0, threshold=1.0)
 
 
-def _rows(fitted: LogisticRegression | LinearDiscriminantAnalysis) -> Floats:
+def class_weights(fitted: LogisticRegression | LinearDiscriminantAnalysis) -> Floats:
     """The weights and, behind them, the bias of each class."""
     rows: Floats = np.column_stack([fitted.coef_, fitted.intercept_]).astype(np.float64)
     # Of two classes, there are the scores of the second against the first.

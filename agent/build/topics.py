@@ -17,7 +17,7 @@ from agent.build.observe import users_by_attributes
 from agent.build.options import BuildOptions, TopicsNote
 from agent.build.tables import Source, clean
 from agent.errors import UsageError
-from agent.model.attributes import Attribute, Query
+from agent.model.attributes import Attribute, Query, kind_names
 from agent.model.model import Model
 from agent.model.tables import NO_ROWS, Tables, no_singles
 from agent.tradeoff.agreement import pair_people
@@ -41,6 +41,11 @@ class Texts(NamedTuple):
     phrasings: tuple[tuple[str, ...], ...]
     background: tuple[tuple[str, str], ...]
     helped: Mapping[str, bool] = MappingProxyType({})
+
+    def every(self, titles: Sequence[str]) -> tuple[str, ...]:
+        """All texts: the titles of the queries, then the phrasings, then the background."""
+        phrasings = chain.from_iterable(self.phrasings)
+        return (*titles, *phrasings, *(text for _, text in self.background))
 
 
 class TopicLine(Struct, frozen=True):
@@ -119,8 +124,7 @@ def judged_of(
     ``reliability``: as `read_topics` gives it. Where one judge alone looked at a topic, how likely
     a kind is clearly better is how likely a second one would say so.
     """
-    kinds = [each.shared or each.name for each in attributes if each.scope == "person"]
-    place = {name: at for at, name in enumerate(dict.fromkeys(kinds))}
+    place = {name: at for at, name in enumerate(kind_names(attributes))}
     weights, likely = np.zeros((2, len(topics), len(place)))
     for line, topic in enumerate(topics):
         judges = len(topic.judgements)
@@ -130,7 +134,7 @@ def judged_of(
             weights[line, place[kind]] += GRADES[grade] * reliability[grade] / judges
             likely[line, place[kind]] += reliability[grade] if judges == 1 else grade >= CLEARLY
         likely[line] /= judges
-    own = [place[each] for each in kinds]
+    own = [place[each.shared or each.name] for each in attributes if each.scope == "person"]
     arrays = (weights[:, own], weights.sum(axis=1), likely[:, own])
     return Judged(*(read_only(each.astype(np.float32)) for each in arrays))
 

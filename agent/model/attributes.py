@@ -253,6 +253,12 @@ def columns_of(attributes: Sequence[Attribute]) -> list[Attribute]:
     return [each for each in attributes if each.scope == "person" and not each.shared]
 
 
+def kind_names(attributes: Sequence[Attribute]) -> tuple[str, ...]:
+    """The name of each kind of fact, in the order of its first attribute of persons."""
+    persons = (each for each in attributes if each.scope == "person")
+    return tuple(dict.fromkeys(each.shared or each.name for each in persons))
+
+
 def check_blocks(blocks: Sequence[Block], attributes: Sequence[Attribute]) -> None:
     """Refuse blocks of unknown attributes, or of one that another has; DamagedModelError."""
     columns = {each.name for each in columns_of(attributes)}

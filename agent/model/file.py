@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from agent.errors import BuildError, ModelError, SignatureError, VersionError
 from agent.files import PRIVATE, mapped_bytes, read_bytes, replace_bytes
-from agent.model import encoder
+from agent.model import encoder, relevance
 from agent.model.attributes import (
     Attribute,
     check_attributes,
@@ -22,6 +22,7 @@ from agent.model.attributes import (
     check_queries,
     columns_of,
     damaged,
+    kind_names,
 )
 from agent.model.content import Content, Encoder, Metadata, check_key, signer, written
 from agent.model.model import Model
@@ -36,8 +37,9 @@ _UINT = ("U8", "U16", "U32")
 # persons, R of requests, n of both, p pairs, Q queries, q of them with rows, M rows and U users of
 # all queries, m metrics, D numbers of a text's vector, E of its other vector and V with a bias, C
 # of the class "something else" too, F features of a text, s bytes of a set, c measures of near
-# costs, b blocks of donors. The sizes that the metadata do not say are those of the first tensor
-# that has them.
+# costs, b blocks of donors, k kinds, S statements, v numbers of a text's vectors in both encoders,
+# w with a bias, f features of a text and a fact. The sizes that the metadata do not say are those
+# of the first tensor that has them.
 _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
     "": {
         "attributes.costs": (("F64",), "mn"),
@@ -82,6 +84,15 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
         "reading.calibration": (("F64",), "2"),
         "reading.weights": (("F32",), "CD"),
     },
+    "relevance": {
+        "relevance.common": (("F32",), "Q"),
+        "relevance.helps_topics": (("U8",), "SQ"),
+        "relevance.kind_weights": (("F32",), "kw"),
+        "relevance.of_kinds": (("F32",), "kQ"),
+        "relevance.pair": (("F32",), "2f"),
+        "relevance.request": (("F32",), "w"),
+        "relevance.statements": (("U8",), "Sv"),
+    },
     "weights": {"population.weights": (("F64",), "N")},
 }
 _ELSEWHERE = ("tables", "digest", "members", "as_in")
@@ -105,6 +116,8 @@ _RANGES: Sequence[tuple[str, int | EllipsisType, float, float]] = (
     ("queries.weights", ..., MIN_WEIGHT, MAX_WEIGHT),
     ("reading.calibration", 0, MIN_WEIGHT, MAX_WEIGHT),  # the temperature
     ("reading.calibration", 1, LEAST_TOPIC, 1),  # the threshold
+    ("relevance.common", ..., 0, 1),
+    ("relevance.of_kinds", ..., 0, 1),
 )
 SHIPPED = ("everyday", "so2017")  # in use where no other is named; the first where one is needed
 MAX_BYTES = 2**30
@@ -159,7 +172,8 @@ def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
     _check_forms(content)
     _check_ranges(content.tensors)
     cards = [len(each.values) for each in metadata.attributes]
-    tables = Tables.of_tensors(content.tensors, cards, content.verify)
+    kinds = kind_names(metadata.attributes)
+    tables = Tables.of_tensors(content.tensors, cards, kinds, content.verify)
     _check_people(tables.population, metadata.attributes)
     plain = {name: getattr(metadata, name) for name in _IN_METADATA} | stated
     model = Model(**plain, tables=tables, digest=content.digest)
@@ -173,6 +187,8 @@ def _check_encoders(metadata: Metadata) -> None:
     for section in ("head", "mixture") if "reading" not in metadata.sections else ():
         if section in metadata.sections:
             raise damaged(f"the model has the section {section!r} without the section 'reading'")
+    if "relevance" in metadata.sections and not {"judged", "mixture"} <= {*metadata.sections}:
+        raise damaged("the model has the section 'relevance' without 'judged' or 'mixture'")
     wanted = dict(ENCODERS[each] for each in metadata.sections if each in ENCODERS)
     if metadata.encoders.keys() != wanted.keys():
         raise damaged("the encoders of the model are not those of its sections")
@@ -233,6 +249,10 @@ def _sizes(metadata: Metadata) -> dict[str, int]:
         "E": encoder.DIMENSIONS,
         "V": encoder.DIMENSIONS + 1,
         "F": FEATURES,
+        "k": len(kind_names(metadata.attributes)),
+        "v": relevance.SIZE,
+        "w": relevance.SIZE + 1,
+        "f": relevance.FEATURES,
         "M": sum(each.rows for each in metadata.queries),
         "U": sum(each.users for each in metadata.queries),
     }

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from agent.model.attributes import damaged
 from agent.model.reading import Classifier
+from agent.model.relevance import Relevance
 from agent.tradeoff.coverage import Judged
 from agent.tradeoff.grouping import keys_of
 from agent.tradeoff.measures import Measure
@@ -44,7 +45,7 @@ _NONE: NDArray[np.uint8] = np.zeros(0, np.uint8)
 NO_ROWS = Rows(_NONE, _NONE.reshape(0, 0), _NONE, _NONE)  # of a model of topics
 
 
-Part = Rows | Singles | Near | Judged
+Part = Rows | Singles | Near | Judged | Relevance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +55,7 @@ class Tables:
     ``query_weights``: float64, shape (Q,), above 0, relative frequency of each query.
     ``classifier``: of texts, None in a model that recognises names and phrasings only; ``near``:
     None in a model whose sets are quickly counted; ``judged``: of topics, None in a model whose
-    queries have rows.
+    queries have rows; ``relevance``: of facts in own words, None in a model that cannot tell.
     """
 
     population: Population
@@ -64,6 +65,7 @@ class Tables:
     classifier: Classifier | None = None
     near: Near | None = None
     judged: Judged | None = None
+    relevance: Relevance | None = None
 
     def costs(self) -> dict[Measure, dict[int, Floats]]:
         """I of every set whose cost is stored, by measure, for a recipient that knows nothing."""
@@ -92,6 +94,7 @@ class Tables:
             **_named("rows", self.rows),
             **_named("near", self.near),
             **_named("judged", self.judged),
+            **_named("relevance", self.relevance),
         }
         if (reader := self.classifier) is not None:
             figures |= {
@@ -105,11 +108,14 @@ class Tables:
         return {name: tensor for name, tensor in figures.items() if tensor is not None}
 
     @classmethod
-    def of_tensors(cls, tensors: Tensors, cards: Sequence[int], verify: Verify) -> "Tables":
+    def of_tensors(
+        cls, tensors: Tensors, cards: Sequence[int], kind_names: Sequence[str], verify: Verify
+    ) -> "Tables":
         """The tables from tensors by name, all of the right shapes; inverse of ``tensors``.
 
-        ``cards``: how many values each attribute has, those of the person first; ``verify``: of
-        `Rows`. Raises DamagedModelError where the counts of request attributes do not fit these.
+        ``cards``: how many values each attribute has, those of the person first; ``kind_names``:
+        of their kinds; ``verify``: of `Rows`. Raises DamagedModelError where the counts of request
+        attributes do not fit these.
         """
         kinds, of_rows = tensors["requests.kinds"].tolist(), tensors["population.requests"]
         sizes = [*map(mul, kinds, cards[len(cards) - len(kinds) :])]
@@ -139,6 +145,9 @@ class Tables:
             classifier,
             Near(**_parts(tensors, "near", Near)) if "near.sets" in tensors else None,
             Judged(**_parts(tensors, "judged", Judged)) if "judged.weights" in tensors else None,
+            Relevance(tuple(kind_names), **_parts(tensors, "relevance", Relevance))
+            if "relevance.pair" in tensors
+            else None,
         )
 
 

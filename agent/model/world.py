@@ -74,6 +74,7 @@ def world_of(models: Sequence[Model]) -> Model:
         np.pad(base.tables.query_weights, (0, len(queries) - len(base.queries))),
         no_singles(len(attributes)),
         judged=base.tables.judged,
+        relevance=base.tables.relevance,
     )
     return replace(
         base, attributes=attributes, queries=queries, tables=tables, kinds=kinds, members=members

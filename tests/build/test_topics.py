@@ -17,6 +17,7 @@ from agent.build.topics import Topic, judged_of, read_topics
 from agent.errors import ReticentError, UsageError
 from agent.model.attributes import Attribute
 from agent.model.file import decode, encode, read, shipped_model
+from agent.model.relevance import vectors_of
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.coverage import GRADES, Coverage, resolved
 from tests.build.worlds import QUIET, write_everyday
@@ -167,6 +168,29 @@ def test_a_student_and_a_nurse_who_program_are_not_alone(facts: dict[str, str]) 
     assert people.people_left(0) > 10_000
 
 
+def write_own_words(folder: Path) -> tuple[list[str], list[str]]:
+    """Write statements on dogs and loans, and one sheet of both; their texts and kinds."""
+    statements = [
+        {"text": f"{animal} {each}", "kind": kind, "topics": {topic: 2}}
+        for animal, kind, topic in (("my dog", "pets", "dogs"), ("I owe", "debt", "loans"))
+        for each in ("is old", "a lot", "and more", "every day")
+    ]
+    write_lines(folder / "statements.jsonl.gz", statements)
+    facts = [str(each["text"]) for each in statements]
+    asked = [("why does my dog bark", "dogs", range(4)), ("a cheap loan", "loans", range(4, 8))]
+    sheet = {
+        "facts": facts,
+        "questions": [
+            {"text": f"{text} {each}", "topic": topic, "helps": {str(at): 2 for at in helps}}
+            for text, topic, helps in (*asked, ("half of ten", "sums", ()))
+            for each in ("today", "now", "please", "again")
+        ],
+    }
+    for name in ("judged", "profiles"):
+        write_lines(folder / f"{name}.jsonl.gz", [sheet])
+    return facts, [str(each["kind"]) for each in statements]
+
+
 def test_a_model_of_topics_is_built_from_users_alone(tmp_path: Path) -> None:
     """It holds their kinds, reads texts, and can be written; events beside it are refused."""
     folder = tmp_path
@@ -183,6 +207,7 @@ def test_a_model_of_topics_is_built_from_users_alone(tmp_path: Path) -> None:
         for word in ("bread", "snow", "red")
     ]
     write_lines(folder / "idle.jsonl.gz", idle)
+    facts, kinds = write_own_words(folder)
     described = (folder / "model.toml").read_text()
     begin, end = described.index("[topics.merge]"), described.index("[attributes.sex]")
     (folder / "model.toml").write_text(described[:begin] + described[end:])
@@ -204,6 +229,15 @@ def test_a_model_of_topics_is_built_from_users_alone(tmp_path: Path) -> None:
     reading = model.read("why does my dog limp")
     assert reading.candidates[0].query == 0
     assert model.read("what is snow in French").chance < reading.chance
+    relevance, vectors = model.tables.relevance, vectors_of(facts, question=False)
+    assert relevance is not None
+    surest = relevance.kinds(vectors).argmax(axis=1)
+    assert [relevance.kind_names[each] for each in surest] == kinds
+    topics, vector = relevance.topics(vectors), vectors_of(["my dog limps"], question=True)
+    assert (topics[:4, 0] > topics[:4, 1]).all()
+    helping = relevance.helps(reading, vector, vectors, topics)[:, 0]
+    assert helping[:4].min() > helping[4:].max()
+    assert model.validation["relevance_first"] == 1
     with pytest.raises(UsageError, match="no events"):
         build_model(
             BuildOptions(users=users, events=folder / "events.csv", description=note), print

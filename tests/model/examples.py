@@ -8,6 +8,7 @@ from agent.model.attributes import Attribute, Block, Query, SharedKind
 from agent.model.encoder import encode
 from agent.model.model import Model
 from agent.model.reading import Classifier
+from agent.model.relevance import FEATURES, SIZE, Relevance
 from agent.model.tables import NO_ROWS, gather
 from agent.tradeoff.agreement import pair_people
 from agent.tradeoff.coverage import Judged
@@ -147,6 +148,24 @@ def judged_model() -> Model:
         tables=tables,
         kinds=(TRAITS, DIET),
     )
+
+
+def own_words_model() -> Model:
+    """The model of two topics, which reads and tells what helps, by chance alone."""
+    judged, random = judged_model(), np.random.default_rng(1)
+    reader = reading_model().tables.classifier
+    relevance = Relevance(
+        kind_names=("region", "town", "traits", "diet"),
+        statements=random.integers(1, 256, (30, SIZE), np.uint8),
+        helps_topics=random.integers(0, 256, (30, 2), np.uint8),
+        kind_weights=random.normal(size=(4, SIZE + 1)).astype(np.float32),
+        of_kinds=random.random((4, 2), np.float32),
+        common=random.random(2, np.float32),
+        request=random.normal(size=SIZE + 1).astype(np.float32),
+        pair=random.normal(size=(2, FEATURES)).astype(np.float32),
+    )
+    tables = replace(judged.tables, classifier=reader, relevance=relevance)
+    return replace(judged, tables=tables)
 
 
 def same(one: Model, other: Model) -> bool:

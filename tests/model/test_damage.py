@@ -17,12 +17,12 @@ from agent.model import content, file
 from agent.model.content import stamped
 from agent.model.file import decode, encode
 from agent.model.model import Model
-from tests.model.examples import judged_model, reading_model, same, small_model
+from tests.model.examples import judged_model, own_words_model, reading_model, same, small_model
 
 MODEL = small_model()
 DATA = encode(MODEL)
 RICH = encode(reading_model())  # with all that a file may have
-TOPICS = encode(judged_model())
+TOPICS, OWN_WORDS = encode(judged_model()), encode(own_words_model())
 FLIPS = (0x01, 0x20, 0x80, 0xFF)  # the lowest bit, the case of a letter, the highest bit, all
 
 Edit = Callable[[dict[str, Any]], object]
@@ -137,12 +137,12 @@ def test_a_section_of_a_later_version_is_named() -> None:
     """Whatever else that version has put into the file."""
 
     def later(metadata: dict[str, Any]) -> None:
-        metadata.update(sections=["near", "relevance"], more=1)
+        metadata.update(sections=["near", "unit"], more=1)
         metadata["queries"][0].update(bits=0.5)
 
     error = refusal(respoken(DATA, later))
     assert isinstance(error, VersionError)
-    assert "this version does not read: 'relevance'" in error.what
+    assert "this version does not read: 'unit'" in error.what
     assert error.hint == "install a newer reticent"
 
 
@@ -374,6 +374,14 @@ JUDGED_TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
     ("'attributes.utilities' is F64 of shape [2, 6]", shaped("attributes.utilities", 2, 6)),
 ]
 
+OWN_TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
+    ("'relevance.pair' is missing", lambda t: t.pop("relevance.pair")),
+    ("'relevance.helps_topics' is U8 of shape [30, 3]", shaped("relevance.helps_topics", 30, 3)),
+    ("'relevance.kind_weights' is F32 of shape [3, ", shaped("relevance.kind_weights", 3, 897)),
+    ("'relevance.common' has a number outside 0 to 1", put("relevance.common", (0,), -0.5)),
+    ("'relevance.request' has a number that is not", put("relevance.request", (9,), np.nan)),
+]
+
 
 def test_wrong_metadata_and_tensors_are_refused() -> None:
     """Made wrong, or to do harm: the digest fits."""
@@ -381,6 +389,7 @@ def test_wrong_metadata_and_tensors_are_refused() -> None:
     spoilt += [(sentence, retensored(RICH, edit)) for sentence, edit in TENSORS]
     spoilt += [(sentence, respoken(TOPICS, edit)) for sentence, edit in JUDGED_METADATA]
     spoilt += [(sentence, retensored(TOPICS, edit)) for sentence, edit in JUDGED_TENSORS]
+    spoilt += [(sentence, retensored(OWN_WORDS, edit)) for sentence, edit in OWN_TENSORS]
     for sentence, data in spoilt:
         error = refusal(data)
         kind = VersionError if sentence.endswith("and this") else DamagedModelError

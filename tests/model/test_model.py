@@ -20,7 +20,7 @@ from agent.model.content import BLANK, FORMAT, Metadata
 from agent.model.file import decode, encode
 from agent.model.model import Model
 from agent.model.tables import gather
-from tests.model.examples import REGION, judged_model, reading_model, same, small_model
+from tests.model.examples import REGION, own_words_model, reading_model, same, small_model
 from tests.strategies import attribute_lists, models, populations, query_rows
 
 SOME = settings(max_examples=settings().max_examples // 3)
@@ -115,7 +115,7 @@ def test_the_page_names_every_key_and_every_tensor() -> None:
     assert keys("\n## Metadata") == [*Metadata.__struct_fields__]
     assert keys("\nAn attribute:") == [field.name for field in fields(Attribute)]
     assert keys("\nA query:") == [field.name for field in fields(Query)]
-    tensors = {*reading_model().tables.tensors(), *judged_model().tables.tensors()}
+    tensors = {*reading_model().tables.tensors(), *own_words_model().tables.tensors()}
     assert keys("\n## Tensors") == sorted(tensors)
 
 
