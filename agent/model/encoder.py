@@ -21,7 +21,7 @@ DIMENSIONS = 384
 LONGEST = 62  # pieces that are read, the marks at both ends among them
 CHARACTERS = 1_000  # that are read
 LONGEST_WORD = 100  # characters; a longer word is unknown
-BATCH = 64  # texts of one length at a time
+BATCH = 8  # texts of one length at a time: what is computed of more leaves the cache
 HEADS, LAYERS = 12, 6
 UNKNOWN, START, END = 100, 101, 102  # lines of the vocabulary, from 0
 FOLDER = Path(__file__).with_name("shipped") / "encoder"
@@ -117,8 +117,11 @@ def _linear(states: NDArray[np.float32], name: str) -> NDArray[np.float32]:
     weights = _weights()
     # Cast anew each time, they take a quarter of the memory, and no longer: fewer bytes are read.
     cast = weights[f"{name}.weight.q"].astype(np.float32)
-    drawn: NDArray[np.float32] = (states @ cast) * weights[f"{name}.weight.s"]
-    return drawn + weights.get(f"{name}.bias", np.zeros(1, np.float32))
+    # One product of all texts: of three dimensions NumPy makes one for each.
+    drawn: NDArray[np.float32] = states.reshape(-1, states.shape[-1]) @ cast
+    drawn *= weights[f"{name}.weight.s"]
+    drawn += weights.get(f"{name}.bias", np.zeros(1, np.float32))
+    return drawn.reshape(*states.shape[:-1], -1)
 
 
 def _normalised(states: NDArray[np.float32], name: str) -> NDArray[np.float32]:
