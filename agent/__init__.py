@@ -5,6 +5,8 @@ The face for programs, without daemon, vault or files of its own; nothing deeper
     engine = agent.open()                          # the shipped models; or a name, or a path
     decision = engine.decide("dinner ideas", to="search.example", knows={"diet": "vegetarian"})
     decision.share                                 # names, never values
+    facts = agent.Facts.of(["I'm vegetarian", "two kids aged 5 and 9"])
+    agent.relevance(["dinner ideas"], facts)       # how likely each helps, and decisively
 
 `examples/python/README.md` has more. For utilities and costs of your own: `agent.tradeoff`.
 """
@@ -19,11 +21,13 @@ if TYPE_CHECKING:
     from agent.decision.engine import Engine
     from agent.decision.values import Decision, Fact
     from agent.errors import ReticentError
+    from agent.facts import Facts, relevance
     from agent.model.model import Model
     from policy.rules import Policy
 
 __version__ = "0.2.0"
-__all__ = ["Decision", "Engine", "Fact", "Model", "Policy", "ReticentError", "decide", "open"]
+__all__ = ["Decision", "Engine", "Fact", "Facts", "Model", "Policy", "ReticentError"]
+__all__ += ["decide", "open", "relevance"]
 
 
 def open(*models: str | Path, country: str = "") -> Engine:  # noqa: A001  (as a program reads it: agent.open)
@@ -50,12 +54,9 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> object:
         """Import a public name when it is first asked for: the version needs no mathematics."""
         if name not in __all__:
-            message = f"module {__name__!r} has no attribute {name!r}"
-            raise AttributeError(message)
-        from agent import errors
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from agent import errors, facts
         from agent.decision import engine, values
-        from agent.model import model
-        from policy import rules
 
-        modules = (engine, values, errors, model, rules)
-        return next(vars(each)[name] for each in modules if name in vars(each))
+        rooms = map(vars, (engine, values, errors, facts))  # the engine imports the others
+        return next(room[name] for room in rooms if name in room)

@@ -4,6 +4,7 @@ Pure: texts and a model in, values out. `splitting.statements_of` makes single f
 """
 
 from agent.decision.values import Proposal
+from agent.facts.proposals import Facts, marked, proposals, relevance
 from agent.facts.splitting import statements_of
 
-__all__ = ["Proposal", "statements_of"]
+__all__ = ["Facts", "Proposal", "marked", "proposals", "relevance", "statements_of"]

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from agent.facts.values import english
+
 SHORT = 3  # words of a line that needs the heading above it
 
 _MARKS = re.compile(
@@ -19,18 +21,6 @@ _HEADING = re.compile(
     r"#{1,6}\s+\S.*|(?:\*\*|__)[^*_]+(?:\*\*|__):?$|(?:[^\s\[{\"]\S*\s+){0,7}\S+:$"
 )
 _BULLET = re.compile(r"\s*(?:[-*+•◦▪‣·]|\d{1,3}[.)])\s")
-_GENERAL = re.compile(  # headings that say nothing of what is below them
-    r"(?i).*\b(?:about|memor\w*|profile|facts?|info\w*|details|general|other|misc\w*|notes?|summary"
-    r"|identity|personal|background|context|state|key|you|user|instructions|demographics?)\b"
-)
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_DATE = rf"""(?:(?:19|20)\d\d(?:[-/.]\d\d?){{1,2}}|\d\d?[-/.]\d\d?[-/.](?:19|20)\d\d
-    |{_MONTH}\s+(?:\d\d?,?\s+)?(?:19|20)\d\d|\d\d?\s+{_MONTH}\s+(?:19|20)\d\d)
-    (?:[T\ ,]+\d\d?:\d\d(?::\d\d(?:\.\d+)?)?\s*(?:Z|UTC|[ap]m|[+-]\d\d:?\d\d)?)?"""
-_DATED = re.compile(
-    rf"""(?ix)(?:\[(?:\D{{0,12}}{_DATE}|[^\]\d]{{0,16}}\b(?:unknown|unavailable|no|n/a)\b[^\]]{{0,16}})
-    \]|\({_DATE}\)|{_DATE}(?=\s*[-–—:|]\s))\s*[-–—:.|]*\s*"""
-)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WRAPPERS = {  # keys of JSON that say nothing of what is below them
     *("content", "data", "entries", "entry", "fact", "facts", "items", "memories", "memory"),
@@ -64,7 +54,7 @@ def lines_of(text: str) -> Iterator[MemoryLine]:
         if not any(map(str.isalnum, bare)):
             continue
         if not part.label and not whole and _is_heading(part.text.strip(), parts[at + 1 : at + 3]):
-            heading = "" if _GENERAL.match(bare) else bare.rstrip(" :")
+            heading = "" if english("general").match(bare) else bare.rstrip(" :")
             continue
         short = len(bare.split()) <= SHORT and ":" not in bare
         yield MemoryLine(bare, part.label or heading * short, year or part.year)
@@ -86,7 +76,7 @@ def _without_date(text: str) -> tuple[str, int | None]:
         before = bare
         if marks := _MARKS.match(bare):
             bare = bare[marks.end() :]
-        if date := _DATED.match(bare):
+        if date := english("dated").match(bare):
             bare, written = bare[date.end() :], _YEAR.search(date[0])
             year = int(written[0]) if written else year
         if bare == before:

@@ -2,112 +2,109 @@
 
 import re
 import tomllib
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import ChainMap, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib.resources import files
 from math import inf
 from typing import Any
 
+from agent.model.attributes import is_plain
 from agent.model.model import Model
 from agent.model.reading import singular
 
+Matches = list[tuple[str, str, range]]  # an attribute, a value, the places of its words in a text
 LONGEST = 6  # words of a phrase that names a value
+MOST = 20  # words of a fact whose value is what it is about
 
-_ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-_TEENS = (
-    *("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
-    *("eighteen", "nineteen"),
-)
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_NUMBERS = {word: number for number, word in enumerate((*_ONES, *_TEENS), 1)}
-_NUMBERS |= {word: 10 * tens for tens, word in enumerate(_TENS, 2)}
-_WORDS = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES)}))?|{'|'.join((*_TEENS, *_ONES))})"
-_NUMBER = rf"(?:1[01]\d|\d\d?|{_WORDS})(?![\w.:/%-]*\d)"
-_AGES = rf"{_NUMBER}(?:(?:\s*,\s*(?:and\s+)?|\s+(?:and|or)\s+|\s*&\s*){_NUMBER})*"
-_AGE = re.compile(
-    rf"""(?ix)(?:\b(?:aged?|ages|turned|turning|turns)\s+|\b(?:am|is|are|was)\s+(?:now\s+|about\s+
-    |almost\s+|nearly\s+|only\s+)?|['’](?:m|s|re)\s+(?:now\s+)?|^(?:age:\s*)?|\b(?:kids?|children
-    |sons?|daughters?|girls?|boys?|twins)[,:]?\s+\(?)(?P<some>{_AGES})
-    (?:(?=\)?\s*(?:[,.;!)]|$|(?:and|but|who|now|this|in|\(in)\b))|[\s-]+(?:year|month|week)s?
-    [\s-]+olds?\b|\s*y/?o\b|\s+months?$)
-    |\b(?P<one>{_NUMBER})[\s-]+(?P<unit>year|month|week)s?[\s-]+olds?\b
-    |(?:been|['’]ve|have|has)\s[^.]{{0,40}}?\bfor\s+(?:about\s+|over\s+|almost\s+|more\sthan\s+)?
-    {_NUMBER}\s+years\b"""
-)
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_NO_AGE = re.compile(
-    r"(?i)\b(?:size|bmi|score|numbers?|level|weight|height|rent|budget|zip|floor)\b"
-)
 _BORN = re.compile(r"(?i)\bborn\b\D{0,20}((?:19|20)\d\d)\b")
 _IN_YEAR = re.compile(r"\(in ((?:19|20)\d\d)\)")
 _BOUND = re.compile(r"(\d[\d,]*)( million)?")
 _AMOUNT = re.compile(r"(?i)(\d[\d,]*(?:\.\d+)?)\s*(k|thousand|million|m)?\b")
 _UNITS = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6}
-_OTHER_UNIT = re.compile(
-    r"(?i)[€£¥₹]|\b(?:euros?|pounds|rupees|rand|pesos|yen|hour|week|month|day)\b"
-)
-_DENIED = re.compile(
-    r"(?i)\b(?:no|not|never|without|except|cannot|quit|stopped|former|formerly|ex|used|was|were|had"
-    r"|hate|hates|dislike|dislikes|avoid|avoids|deleted|lost|died|passed|too far|mentor|if|maybe"
-    r"|might|but)\b|n['’]t\b"
-)
-_WISHED = re.compile(r"(?i)\b(?:want|wants|plan|plans|planning|hope|hopes|would|dream|wish)\b")
-_ELSEWHERE = re.compile(
-    r"(?i)\b(?:from|born|grew|visit\w*|trip|going|office|remotely|near|between)\b"
-)
-_RELATIVE = re.compile(
-    r"(?i)\b(?:wife|husband|partner|spouse|girlfriend|boyfriend|sons?|daughters?|kids?|child|"
-    r"children|mum|mom|mother|dad|father|parents?|sisters?|brothers?|friends?|grand\w+|uncle|aunt|cousins?"
-    r"|neighbou?rs?|boss|flatmates?|roommates?|team|company)\b"
-)
 _WORD = re.compile(r"[^\W_]+(?:[+#]+|['’][a-z]+)?")
 _PARTS = re.compile(r",? or |,? and |, |[/()]")
 
 
 def with_year(text: str, year: int | None) -> str:
     """A text whose ages say of which year they are; as it is where it names a year."""
-    if year is None or _YEAR.search(text) or _NO_AGE.search(text):
+    if year is None or _YEAR.search(text) or english("no_age").search(text):
         return text
-    end = max((each.end() for each in _AGE.finditer(text)), default=0)
+    end = max((each.end() for each in english("age").finditer(text)), default=0)
     if text[:end].endswith("-old"):  # what is so old follows
         end = len(text.rstrip(" ."))
     return f"{text[:end]} (in {year}){text[end:]}" if end else text
 
 
-def value_of(text: str, name: str, model: Model, year: int) -> str | None:
-    """The listed value of an attribute that the words of a fact certainly name, None without one.
+def values_of(text: str, names: Iterable[str], model: Model, year: int) -> dict[str, str]:
+    """The listed values that the words of a fact certainly name, by attribute.
 
-    ``name``: of a person attribute of the model; ``year``: the present one, in which whoever was 7
-    a year ago is 8.
+    ``names``: of the attributes that the fact may be about, beside those that its words name;
+    ``year``: the present one, in which whoever was 7 a year ago is 8.
     """
-    about = _table()["about"]
+    words, matches = named(text, model)
+    names = {*names, *(name for name, _, _ in matches)}
+    values = ((name, _value_of(text, name, words, matches, model, year)) for name in sorted(names))
+    return {name: value for name, value in values if value is not None}
+
+
+def _value_of(
+    text: str, name: str, words: Sequence[str], matches: Matches, model: Model, year: int
+) -> str | None:
+    values, about = model.attributes[model.index(name)].values[1:], _table()["about"]
+    if text in values:
+        return text
     if name in about["numbers"]:
         number = {"age": _age, "children": _youngest}.get(name, _amount)(text, year)
         if number is not None:
-            values = model.attributes[model.index(name)].values[1:]
             bands = ((each, [*_band(each)]) for each in values)
             return next((e for e, band in bands if band and band[0] <= number <= band[1]), None)
-    words, matches = named(text, model)
     own = [(value, span) for kind, value, span in matches if kind == name]
     rest = " ".join(e for at, e in enumerate(words) if not any(at in span for _, span in own))
-    listed = {value for value, _ in own}
-    doubts = (
-        _DENIED.search(rest),
-        name not in about["relatives"] and _RELATIVE.search(rest),
-        name not in about["plans"] and _WISHED.search(rest),
-        name == "place" and _ELSEWHERE.search(rest),
-    )
-    return listed.pop() if len(listed) == 1 and not any(doubts) else None
+    doubts = [each for each in ("relative", "wished") if name not in about[each]]
+    doubts += ["denied", *(["elsewhere"] if name == "place" else [])]
+    doubtful = len(words) > MOST or any(english(each).search(rest) for each in doubts)
+    return own[0][0] if len({value for value, _ in own}) == 1 and not doubtful else None
 
 
-def named(text: str, model: Model) -> tuple[list[str], list[tuple[str, str, range]]]:
+def steers(text: str) -> bool:
+    """Whether a text gives orders to whoever reads it, as a memory file could to be sent whole."""
+    return bool(english("steering").search(text))
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two texts have the same numbers, and deny as much: all that vectors may not see."""
+    texts = [_IN_YEAR.sub("", each) for each in (one, other)]
+    numbers = [sorted(re.findall(r"\d+", each)) for each in texts]
+    denials = [bool(english("denied").search(each)) for each in texts]
+    return numbers[0] == numbers[1] and denials[0] == denials[1]
+
+
+def details(text: str, name: str, model: Model) -> int:
+    """How many words of a text say more than a value of its kind: a number counts as three.
+
+    ``name``: of the attribute.
+    """
+    words, matches = named(_IN_YEAR.sub("", text), model)
+    taken = {at for kind, _, span in matches if kind == name for at in span}
+    rest = [each for at, each in enumerate(words) if at not in taken]
+    return sum(3 if e[0].isdigit() else not english("common").fullmatch(e) for e in rest)
+
+
+def short_of(text: str, value: str | None) -> str | None:
+    """At most four plain words for a search: a value, or all of a short text; None without any."""
+    bare = english("lead").sub("", _IN_YEAR.sub("", text), count=1).strip()
+    return next((each for each in (value, bare) if each and is_plain(each)), None)
+
+
+def named(text: str, model: Model) -> tuple[list[str], Matches]:
     """The words of a text, and which of them name a value: the attribute, the value, their places.
 
     Of words that mean one thing in a longer phrase, as in "classic rock", no part counts again.
     """
     words, phrases = _WORD.findall(text), _phrases(model)
-    spelt, spans = [_spelt(each) for each in words], list[tuple[str, str, range]]()
+    spelt, spans = [_spelt(each) for each in words], Matches()
     taken = set[int]()
     for size in range(min(LONGEST, len(words)), 0, -1):
         for at in range(len(words) - size + 1):
@@ -148,7 +145,7 @@ def _age(text: str, year: int) -> float | None:
     if born := _BORN.search(text):
         return year - int(born[1]) - 0.5
     ages = [*_ages(text, year)]
-    return ages[0] if len(ages) == 1 and not _RELATIVE.search(text) else None
+    return ages[0] if len(ages) == 1 and not english("relative").search(text) else None
 
 
 def _youngest(text: str, year: int) -> float | None:
@@ -161,23 +158,38 @@ def _youngest(text: str, year: int) -> float | None:
 def _ages(text: str, year: int) -> Iterator[float]:
     """The ages in a text, as of the present year; of months and weeks 0."""
     since = year - int(written[1]) if (written := _IN_YEAR.search(text)) else 0
-    for match in _AGE.finditer(text):
+    for match in english("age").finditer(text):
         infant = re.search(r"(?i)month|week", match[0])
-        for number in re.findall(f"(?i){_NUMBER}", match["some"] or match["one"] or ""):
+        for number in english("number").findall(match["some"] or match["one"] or ""):
             parts = re.split(r"[\s-]+", number.lower())
-            whole = int(number) if number.isdecimal() else sum(map(_NUMBERS.__getitem__, parts))
+            whole = (
+                int(number)
+                if number.isdecimal()
+                else sum(map(_table("english")["numbers"].__getitem__, parts))
+            )
             yield since + (0 if infant else whole)
 
 
 def _amount(text: str, _year: int) -> float | None:
     """The only amount of a text, of dollars or points, by the year where by any time."""
     some = _AMOUNT.findall(text)
-    if len(some) != 1 or _OTHER_UNIT.search(text) or _YEAR.search(text):
+    if len(some) != 1 or english("other_unit").search(text) or _YEAR.search(text):
         return None
     [(number, unit)] = some
     return float(number.replace(",", "")) * _UNITS.get(unit.lower(), 1)
 
 
 @cache
-def _table() -> Mapping[str, Any]:
-    return tomllib.loads(files("agent.facts").joinpath("values.toml").read_text(encoding="utf-8"))
+def english(name: str) -> re.Pattern[str]:
+    """A pattern of english.toml."""
+    table = _table("english")
+    pattern = ChainMap(table["ages"], table["sentences"], table["values"])[name]
+    for part in ("number", "date"):
+        pattern = pattern.replace(f"<{part}>", table["ages"][part])
+    words = "|".join(sorted(table["numbers"], key=len, reverse=True))
+    return re.compile(pattern.replace("<word>", words), re.IGNORECASE | re.VERBOSE)
+
+
+@cache
+def _table(name: str = "values") -> Mapping[str, Any]:
+    return tomllib.loads(files("agent.facts").joinpath(f"{name}.toml").read_text(encoding="utf-8"))
