@@ -44,7 +44,6 @@ C = TypeVar("C", bound=Callable[..., Any])
 COLUMNS = (wide("name"), numeric("topics"), numeric("kinds of facts"), wide("signed with"))
 DEFERRED = {
     "curve": Deferred("agent.cli.decide", "Show what would be sent at every trade-off."),
-    "compare": Deferred("agent.cli.model_analysis", "Show what changed between two models."),
     "decide": Deferred("agent.cli.decide", "Decide which facts one request may carry."),
 }
 QUERIES = (wide("query"), *map(numeric, ("answers", "people", "helps")))

@@ -1,30 +1,22 @@
-"""What another set, another lambda or another model would bring and cost. Pure.
+"""What another set or another lambda would bring and cost. Pure.
 
 `weigh` and `curve_of` tell a person what to expect before they decide about an attribute; like the
-decision, they look at no value that was not disclosed (DESIGN.md 2.6). `compare_models` compares
-two models for whoever installs them, and no person's values.
+decision, they look at no value that was not disclosed (DESIGN.md 2.6).
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
-from msgspec import Struct, structs
-from numpy.typing import NDArray
+from msgspec import structs
 
 from agent.decision.choice import choice_of, objective_of
 from agent.decision.context import Context, mask_of, prepare
 from agent.decision.decide import accounted, added_by, figures_of, read_by
-from agent.decision.engine import Engine
 from agent.decision.values import Curve, CurvePoint, Decision, Figures, Outcome, SetComparison
 from agent.errors import UsageError
-from agent.model.model import Model
 from agent.tradeoff import tradeoff_curve as tradeoff
 from agent.tradeoff.anonymity_set import COMBINATIONS
-from agent.tradeoff.counts import heldout_bits
 from agent.tradeoff.objective import DisclosureObjective
-from agent.tradeoff.tables import Indexes
 from agent.tradeoff.utility import HELPS_NOTHING
 
 
@@ -132,138 +124,3 @@ def curve_of(context: Context) -> Curve:
         present=next(at for at, each in enumerate(points) if terms.trade_off <= each.most),
         knee=tradeoff.knee(points),
     )
-
-
-class QueryChange(Struct, frozen=True, kw_only=True):
-    """A query of both models.
-
-    ``old``, ``new``: the best set for a recipient that knows nothing; ``share``: of all new
-    requests; ``new_results``: the share of the new rows whose intent the old model lacks;
-    ``kept_bits``: how much the old set, by what the old model learned, helps the people of the new
-    one; None where that cannot be told.
-    """
-
-    query: str
-    title: str
-    old: Figures
-    new: Figures
-    share: float
-    new_results: float
-    kept_bits: float | None
-
-    @property
-    def change_bits(self) -> float:
-        """How much more the best set helps by now."""
-        return self.new.utility - self.old.utility
-
-
-class Comparison(Struct, frozen=True, kw_only=True):
-    """What changed from one model to the next, at one trade-off; names that came and went.
-
-    ``promised_bits``, ``kept_bits``: how much the old model's best sets help on the average new
-    request, as that model predicts it and for the people of the new one; None where no query says.
-    ``queries``: those that changed most first.
-    """
-
-    anonymity_price: float
-    models: tuple[str, str]
-    promised_bits: float | None
-    kept_bits: float | None
-    new_queries: tuple[str, ...]
-    gone_queries: tuple[str, ...]
-    new_attributes: tuple[str, ...]
-    gone_attributes: tuple[str, ...]
-    queries: tuple[QueryChange, ...]
-
-
-def compare_models(old: Model, new: Model, price: float) -> Comparison:
-    """Compare two models, with a decision for each query; UsageError for an invalid price.
-
-    ``price``: of anonymity, in bits.
-
-    The people of the second are people that the first has not seen, if its tables are of a later
-    period. Queries are the same by their text, attributes and values by their name.
-    """
-    before, after = (_best_sets(each, price) for each in (old, new))
-    names = [[each.name for each in model.attributes] for model in (old, new)]
-    shares = new.tables.query_weights / new.tables.query_weights.sum()
-    changes = []
-    for at, query in enumerate(new.queries):
-        if query.text in before:
-            best = before[query.text]
-            place = [*before].index(query.text)
-            new_results, kept_bits = _kept_bits((old, new), (place, at), best.names)
-            changes.append(
-                QueryChange(
-                    query=query.text,
-                    title=query.title,
-                    old=best,
-                    new=after[query.text],
-                    share=float(shares[at]),
-                    new_results=new_results,
-                    kept_bits=kept_bits,
-                )
-            )
-    scored = [(e.share, e.old.utility, e.kept_bits) for e in changes if e.kept_bits is not None]
-    total = sum(share for share, _, _ in scored)
-    return Comparison(
-        anonymity_price=price,
-        models=(old.id, new.id),
-        promised_bits=sum(s * bits for s, bits, _ in scored) / total if total else None,
-        kept_bits=sum(s * bits for s, _, bits in scored) / total if total else None,
-        new_queries=_beyond(after, before),
-        gone_queries=_beyond(before, after),
-        new_attributes=_beyond(names[1], names[0]),
-        gone_attributes=_beyond(names[0], names[1]),
-        queries=tuple(sorted(changes, key=lambda each: -abs(each.change_bits))),
-    )
-
-
-def _beyond(names: Iterable[str], others: Iterable[str]) -> tuple[str, ...]:
-    """The names that are not among the others, in their order."""
-    others = {*others}
-    return tuple(name for name in names if name not in others)
-
-
-def _best_sets(model: Model, price: float) -> dict[str, Figures]:
-    """The best set for each query, by its text."""
-    engine, texts = Engine([model]), [each.text for each in model.queries]
-    return {text: engine.decide(text, anonymity_price=price).figures for text in texts}
-
-
-def _kept_bits(
-    models: tuple[Model, Model], places: tuple[int, int], names: Sequence[str]
-) -> tuple[float, float | None]:
-    """Test what one model says of a query on the people of another one.
-
-    ``places``: of the query in each. Returns the share of their rows whose intent is new, and how
-    much these attributes help them, in bits, by what the first model's rows teach; None where a
-    model lacks one of the attributes.
-    """
-    pairs = [*zip(models, places, strict=True)]
-    queries, rows = [m.queries[at] for m, at in pairs], [m.rows(at) for m, at in pairs]
-    intent = _numbered([each.intents for each in queries], [each.intent for each in rows])
-    trained = np.arange(len(intent)) < len(rows[0].intent)
-    new_results = 1 - float(np.isin(intent[~trained], intent[trained]).mean())
-    if not names:
-        return new_results, 0.0
-    if any(name not in {each.name for each in m.attributes} for m in models for name in names):
-        return new_results, None
-    columns = []
-    for name in names:
-        indexes = [model.index(name) for model in models]
-        codes = [
-            each.person[each.user, at] if at < m.persons else each.request[:, at - m.persons]
-            for each, m, at in zip(rows, models, indexes, strict=True)
-        ]
-        values = [m.attributes[at].values for m, at in zip(models, indexes, strict=True)]
-        columns.append(_numbered(values, codes))
-    _, groups = np.unique(np.array(columns), axis=1, return_inverse=True)
-    return new_results, heldout_bits(intent, trained, queries[0].shrinkage, groups)
-
-
-def _numbered(names: Sequence[Sequence[str]], codes: Sequence[NDArray[Any]]) -> Indexes:
-    """Join codes of several models under common numbers; ``names``: of each model's codes."""
-    numbers: dict[str, int] = {}
-    common = [np.array([numbers.setdefault(n, len(numbers)) for n in each]) for each in names]
-    return np.concatenate([own[each] for own, each in zip(common, codes, strict=True)])

@@ -78,18 +78,6 @@ def test_a_key_is_never_written_over(run: Run, mine: Path, tmp_path: Path) -> No
     assert not new.exists()
 
 
-def test_the_page_says_whether_promises_were_kept(run: Run, village: Path, tmp_path: Path) -> None:
-    """By people who want something else now."""
-    model, new = cli_model(), tmp_path / "town.safetensors"
-    first, *others = model.queries
-    mixed = replace(first, intents=first.intents[::-1])
-    write(replace(model, id="town", queries=(mixed, *others)), new)
-    page = run("model", "compare", village, new, "--anonymity-price", "0.0001").page
-    assert "promises The old model overestimated: it predicted 0." in page
-    record = run("model", "compare", village, new, "--anonymity-price", "0.0001", "--json").record
-    assert record["kept_bits"] < record["promised_bits"]
-
-
 TABLES = ROOT / "examples/own_tables"
 KEYS = (
     "id source licence digest estimator people stands_for population_rows person_level_rows "

@@ -1,9 +1,7 @@
 """What another set or lambda would bring: laws that tie it to the decision, and to itself."""
 
-from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,20 +10,14 @@ from msgspec import structs
 from agent.decision.cache import Cache
 from agent.decision.context import Limits, Terms
 from agent.decision.knowledge import Knowledge
-from agent.decision.values import CROWD, Request, SetComparison
-from agent.decision.what_if import compare_models, curve_of, weigh
+from agent.decision.values import Request, SetComparison
+from agent.decision.what_if import curve_of, weigh
 from agent.errors import UsageError
-from agent.model.model import Model
-from agent.tradeoff.tables import QueryRows
-from tests.build import naive
 from tests.decision.made import (
     NAMES,
     QUERIES,
     World,
-    decide,
-    elsewhere,
     model_of,
-    with_rows,
     worlds,
 )
 
@@ -198,76 +190,3 @@ def test_a_curve_of_all_queries_needs_none() -> None:
     with pytest.raises(UsageError, match="lets nothing leave"):
         curve_of(THERE.under(nothing=True).context())
     assert curve_of(world.under(unknown_queries="standing").context()).read_as is None
-
-
-TENTH = settings(max_examples=settings().max_examples // 10)
-
-models = st.builds(
-    lambda seed, other: (elsewhere if other else replace)(with_rows(seed)),
-    st.integers(0, 5),
-    st.booleans(),
-)
-prices = st.sampled_from([0.0, 0.0001, 0.00512])
-
-
-@TENTH
-@given(models, models, prices)
-def test_what_came_one_way_went_the_other(one: Model, other: Model, price: float) -> None:
-    """Nothing comes, goes or changes from a model to itself."""
-    forth, back = compare_models(one, other, price), compare_models(other, one, price)
-    same = compare_models(one, one, price)
-    for came, went in (("new_queries", "gone_queries"), ("new_attributes", "gone_attributes")):
-        assert sorted(getattr(forth, came)) == sorted(getattr(back, went))
-        assert sorted(getattr(forth, went)) == sorted(getattr(back, came))
-        assert getattr(same, came) == ()
-    assert forth.models == back.models[::-1]
-    changes = {each.query: each.change_bits for each in forth.queries}
-    assert changes == {each.query: -each.change_bits for each in back.queries}
-    assert {each.new_results for each in same.queries} <= {0.0}
-
-
-@TENTH
-@given(models, prices)
-def test_the_best_set_is_what_decide_discloses(model: Model, price: float) -> None:
-    """To a recipient that knows nothing."""
-    terms, found = Terms(trade_off=CROWD * price), compare_models(model, model, price)
-    for change in found.queries:
-        decision = decide(Request(change.query), terms, Knowledge(), model)
-        assert change.old == change.new == decision.figures
-
-
-@TENTH
-@given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 1))
-def test_a_promise_is_kept_by_the_rows_of_the_new_model(seed: int, other: int, query: int) -> None:
-    """Scored row by row; results are the same by their names, whatever their codes."""
-    old, plain = with_rows(seed), with_rows(other)
-    backwards = tuple(replace(each, intents=each.intents[::-1]) for each in plain.queries)
-    found = compare_models(old, replace(plain, queries=backwards), 0.0001)
-    change = next(each for each in found.queries if each.query == old.queries[query].text)
-    first, second = old.rows(query), plain.rows(query)
-    rows = QueryRows(
-        user=np.concatenate([first.user, second.user + len(first.person)]),
-        intent=np.concatenate([first.intent, 3 - second.intent]),
-        person=np.vstack([first.person, second.person]),
-        request=np.vstack([first.request, second.request]),
-        intents=4,
-    )
-    trained = [at < len(first.user) for at in range(len(rows.user))]
-    mask = sum(1 << old.index(name) for name in change.old.names)
-    expected = naive.heldout(rows, trained, old.queries[query].shrinkage, mask)
-    assert change.kept_bits == pytest.approx(expected, abs=1e-9)
-
-
-def test_means_are_by_new_request() -> None:
-    """Of the queries whose facts both models have; where there is none, nothing can be said."""
-    found = compare_models(with_rows(1), with_rows(2), 0.0001)
-    assert sum(each.share for each in found.queries) == pytest.approx(1)
-    kept = sum((each.kept_bits or 0.0) * each.share for each in found.queries)
-    assert found.kept_bits == pytest.approx(kept)
-    assert compare_models(with_rows(1), elsewhere(with_rows(1)), 0.0001).kept_bits is None
-
-
-def test_topics_are_not_compared() -> None:
-    """They have no rows that tell whether a promise is kept; it is said in a sentence."""
-    with pytest.raises(UsageError, match="no rows"):
-        compare_models(model_of(2), model_of(2), 0.0001)
