@@ -1,4 +1,4 @@
-"""A request of the OpenAI protocol: what its user asks in it, and a message put into it.
+"""A request of the OpenAI protocol: what its user asks in it, and a text put into it.
 
 Two calls carry messages, /chat/completions and /responses. The values of all other members, and all
 other messages, stay byte for byte: white space between members and the spelling of their names may
@@ -18,9 +18,10 @@ from agent.model.unwrapping import unwrapped
 from agent.wire.base import LONGEST_QUERY
 
 MESSAGES = {"chat/completions": "messages", "responses": "input"}  # the member, by call
-TEXTS = {"text", "input_text"}  # what a part with text is called in either
+PART = {"messages": "text", "input": "input_text"}  # what a part with text is called in either
 FIRST = {"system", "developer"}  # whose messages come first; many services take them nowhere else
-MOST = 100_000  # conversations that are remembered; the oldest goes
+MOST = 10_000  # turns that are remembered; the oldest goes
+Facts = Mapping[str, str]  # phrases by the name of the fact
 NULL = Raw(b"null")
 
 
@@ -55,10 +56,21 @@ class Turn:
         text = self.texts[-1]
         return text if len(text) <= LONGEST_QUERY else unwrapped(text)
 
-    def with_message(self, text: str) -> bytes:
-        """Write the request with one more message: of the system, behind those that it has."""
-        message = msgspec.json.encode({"role": "system", "content": text})
-        messages = [*self._messages[: self._after], message, *self._messages[self._after :]]
+    def with_text(self, text: str) -> bytes:
+        """Write the request with a text more: at the end of the last message that comes first.
+
+        Templates of many models take one such message; where there is none, one is put first.
+        """
+        messages = [*self._messages]
+        if self._after == 0:
+            messages.insert(0, msgspec.json.encode({"role": "system", "content": text}))
+        else:
+            given = msgspec.json.decode(messages[self._after - 1], type=dict[str, Raw])
+            content = msgspec.json.decode(given.get("content", NULL), type=str | list[Raw] | None)
+            longer: Any = f"{content}\n\n{text}" if content else text
+            if isinstance(content, list):
+                longer = [*content, {"type": PART[self._member], "text": text}]
+            messages[self._after - 1] = msgspec.json.encode({**given, "content": longer})
         whole = Raw(b"[" + b",".join(map(bytes, messages)) + b"]")
         return msgspec.json.encode({**self._members, self._member: whole})
 
@@ -78,12 +90,13 @@ def turn_of(call: str, body: bytes) -> Turn | None:
         read = [msgspec.json.decode(each, type=_Message) for each in messages]
         texts = tuple(_text(each.content) for each in read if each.role == "user")
         conversation = _id(members.get("conversation", NULL)) if call == "responses" else ""
-        "".join(texts).encode()  # what is no text, such as half a pair of surrogates, is not asked
+        after = next((at for at, each in enumerate(read) if each.role not in FIRST), 0)
+        leading = (_text(each.content) for each in read[:after])
+        "".join((*texts, *leading)).encode()  # half a pair of surrogates, say, is no text
     except (KeyError, msgspec.DecodeError, UnicodeError, RecursionError):
         return None  # the service says what is wrong with it
     if not read or read[-1].role != "user" or not texts[-1].strip():
         return None
-    after = next(number for number, each in enumerate(read) if each.role not in FIRST)
     turn = Turn(texts, conversation, member, members, messages, after)
     return turn if len(turn.question) <= LONGEST_QUERY else None
 
@@ -99,7 +112,7 @@ def _text(content: Raw) -> str:
     """Read the text of a message; images and the like have none."""
     text = msgspec.json.decode(content, type=str | list[_Part] | None)
     if isinstance(text, list):
-        return "\n\n".join(each.text for each in text if each.type in TEXTS)
+        return "\n\n".join(each.text for each in text if each.type in PART.values())
     return text or ""
 
 
@@ -110,32 +123,39 @@ def _id(raw: Raw) -> str:
 
 
 class Conversations:
-    """Which conversations something was told in; nothing of them is kept but keyed hashes.
+    """What was said of the user in which conversation; by keyed hashes, in memory alone.
 
-    A client sends all that was said before with each request, so a conversation is one that begins
-    with what its user had said when something was told. The other messages do not count: clients
-    write the time into them, or leave parts out.
+    A client sends all that was said before with each request, but for what was put into it. So a
+    conversation is one that begins with what its user had said when something was put in, and that
+    is put in again. The other messages do not count: clients write the time into them, or leave
+    parts out.
     """
 
     def __init__(self) -> None:
         """Begin with none."""
         self._key = token_bytes(32)
-        self._shared: dict[bytes, None] = {}
+        self._facts: dict[bytes, Facts] = {}
 
-    def is_open(self, turn: Turn) -> bool:
-        """Say whether a turn may have its message: nothing was told before it.
+    def facts_in(self, turn: Turn, facts: Facts) -> Facts:
+        """Take note of what is said in a turn, and return it: what its service lacks, each once.
 
-        One that had it may have it again: the client tries again, or begins anew.
+        ``facts``: what is to be said now, phrases by name. A service that keeps the conversation
+        lacks what is new; any other one all of it. A client that tries again gets the same again.
         """
-        *before, last = self._hashes(turn)
-        return last in self._shared or self._shared.keys().isdisjoint(before)
-
-    def close(self, turn: Turn) -> None:
-        """Note that something is told in a turn."""
-        named, *_, last = self._hashes(turn)
-        self._shared |= dict.fromkeys([named, last] if turn.conversation else [last])
-        while len(self._shared) > MOST:
-            del self._shared[next(iter(self._shared))]
+        named, *before, last = self._hashes(turn)
+        earlier = [named] if turn.conversation else before[::-1]
+        known = next((self._facts[each] for each in earlier if each in self._facts), {})
+        lacks = {name: each for name, each in facts.items() if known.get(name) != each}
+        lacks = {**self._facts.get(last, {}), **lacks}
+        if turn.conversation:
+            self._facts[named] = {**known, **lacks}
+        else:
+            lacks = {**known, **lacks}
+        if lacks:
+            self._facts[last] = lacks
+        while len(self._facts) > MOST:
+            del self._facts[next(iter(self._facts))]
+        return lacks
 
     def _hashes(self, turn: Turn) -> Iterator[bytes]:
         """Yield what stands for the conversation's id, and then for it up to each turn."""

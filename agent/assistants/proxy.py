@@ -1,7 +1,8 @@
 """The proxy for clients of the OpenAI protocol: it passes on what they ask, with a few facts.
 
-A question gets one message that says who asks, made of what the daemon answers; where that fails in
-any way, it goes as it is. Nothing is logged, and nothing of a request or an answer is kept.
+A question gets a line that says who asks, made of what the daemon answers; where that fails in any
+way, it goes as it is. Nothing is logged, and nothing is kept but what was said of the user in the
+conversations so far, in memory until the vault is found locked.
 """
 
 import asyncio
@@ -25,6 +26,7 @@ from agent.wire.client import Client
 from agent.wire.decide import Answer, Ask
 from agent.words.titles import about, phrase
 
+WHO = "The user says:"  # before the line, which speaks as the user does
 SECONDS = 1.0  # that a request waits for its facts
 LARGEST = 16 << 20  # bytes of a request that is looked into; a larger one is passed on as it comes
 LONGEST = 32 << 10  # bytes of a header: some keys are long
@@ -152,13 +154,8 @@ class Proxy:
                 return _resumed(bytes(body), request.content)
         whole = bytes(body)
         turn = turn_of(call, whole)
-        if turn is None or not self._conversations.is_open(turn):
-            return whole
-        line = await self._line(turn)
-        if not line:
-            return whole
-        self._conversations.close(turn)
-        return turn.with_message(line)
+        line = "" if turn is None else await self._line(turn)
+        return turn.with_text(line) if turn is not None and line else whole
 
     async def _line(self, turn: Turn) -> str:
         """Say who asks, as the service is told; empty for nothing, and on any failure."""
@@ -167,9 +164,17 @@ class Proxy:
                 answer = await asyncio.to_thread(self._decided, turn.question)
         except (ReticentError, TimeoutError):
             return ""
-        titles = {} if answer.summary is None else answer.summary.titles
-        facts = answer.attributes.items()
-        return about((phrase(titles.get(name, name), value) for name, value in facts), "the user")
+        if answer.code == "locked":
+            self._conversations = Conversations()
+        if answer.summary is None or answer.code == "blocked":
+            return ""
+        titles, own = answer.summary.titles, answer.facts
+        facts = {
+            own.get(name, name): phrase(titles.get(name, name), value, own=name in own)
+            for name, value in answer.attributes.items()
+        }
+        line = about(self._conversations.facts_in(turn, facts).values())
+        return line and f"{WHO} {line}"
 
     def _decided(self, question: str) -> Answer:
         ask = Ask(query=question, recipient=self._route.recipient)

@@ -24,7 +24,7 @@ from agent.wire.base import LONGEST_QUERY
 from agent.wire.client import Client
 from agent.wire.decide import Answer, Ask
 from agent.words.figures import listed, of_whom, proviso
-from agent.words.titles import LONGEST, WHY_NOTHING, plain, read_as, titled, value_title
+from agent.words.titles import LONGEST, SHARED, WHY_NOTHING, plain, read_as, stated
 
 DOCTOR = "`reticent doctor` says how to fix it"
 APPROVE = "`reticent requests list --waiting` lists it"
@@ -34,7 +34,8 @@ class SharedFact(BaseModel, frozen=True):
     """One fact about the user."""
 
     title: Annotated[str, Field(description="What the fact is about.")]
-    value: Annotated[str, Field(description="What is true of the user.")]
+    value: Annotated[str, Field(description="What is true of the user, or what they say of it.")]
+    why: Annotated[str, Field(description="Why you are told.")] = ""
 
     def __repr__(self) -> str:
         return f"SharedFact({self.title!r}, ***)"
@@ -70,8 +71,16 @@ def personal_context(answer: Answer) -> PersonalContext:
         hint = UNLOCK if answer.code == "locked" else DOCTOR
         return PersonalContext(line=_nothing(f"{why}; {hint}" if answer.code in UNDECIDED else why))
     titles, reading = summary.titles, summary.read_as
-    facts = tuple(_fact(titles.get(n, n), value) for n, value in answer.attributes.items())
-    waiting = [plain(each) for each in titled(summary.pending, titles)]
+    reasons = {each.name: each.reason for each in summary.because}
+    facts = tuple(
+        SharedFact(
+            title=plain(titles.get(name, name)),
+            value=stated(value, titles.get(name, name), own=name in answer.facts),
+            why=SHARED.get(reasons.get(name, ""), ""),
+        )
+        for name, value in answer.attributes.items()
+    )
+    waiting = [plain(titles.get(each, each)) for each in summary.pending]
     parts = [_nothing("what would help waits for their approval" if waiting else why)]
     if facts:
         parts = [f"About the user: {_listed(facts)}."]
@@ -86,12 +95,8 @@ def personal_context(answer: Answer) -> PersonalContext:
     return PersonalContext(line=" ".join(parts), facts=facts)
 
 
-def _fact(title: str, value: str) -> SharedFact:
-    return SharedFact(title=plain(title), value=plain(value_title(value, title)))
-
-
 def _listed(facts: Iterable[SharedFact]) -> str:
-    return "; ".join(f"{each.title}: {each.value}" for each in facts)
+    return "; ".join(f"{e.title}: {e.value}{e.why and f' ({e.why})'}" for e in facts)
 
 
 def _nothing(why: str) -> str:
@@ -129,6 +134,8 @@ AGAIN = (
 MISFIT = f"the question must be text of 1 to {LONGEST_QUERY:,} characters"
 DEFECT = "something went wrong in Reticent, and nothing about the user was told"
 NO_TOOL = "there is no such tool; there are personal_context and already_told"
+# What is told is recorded, and counts from then on.
+RECORDED = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 Question = Annotated[
     str, Field(strict=True, description=QUESTION, min_length=1, max_length=LONGEST_QUERY)
 ]
@@ -164,10 +171,12 @@ class AssistantTools:
         try:
             with Client(self._socket, SECONDS, attended=False, by="assistant") as client:
                 ask = Ask(query=question, recipient=self._recipient)
-                context = personal_context(client.call("decide", ask))
+                answer: Answer = client.call("decide", ask)
         except ReticentError as error:
-            context = undecided(error)
-        self._disclosed |= {each.title: each for each in context.facts}
+            return _result(undecided(error))
+        context = personal_context(answer)
+        for name, each in zip(answer.attributes, context.facts, strict=True):
+            self._disclosed[answer.facts.get(name, name)] = each.model_copy(update={"why": ""})
         return _result(context)
 
     def already_told(self) -> Annotated[CallToolResult, PersonalContext]:
@@ -196,9 +205,7 @@ def server_for(assistant: AssistantTools) -> Server:
         assistant.personal_context,
         title="Facts about the user that help this answer",
         description=ASKING,
-        annotations=ToolAnnotations(  # what is told is recorded, and counts from then on
-            read_only_hint=False, destructive_hint=False, open_world_hint=False
-        ),
+        annotations=RECORDED,
     )
     server.add_tool(
         assistant.already_told,

@@ -76,7 +76,7 @@ class FactTerms(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_un
     """
 
     share: Annotated[float, Meta(gt=0, le=1)] | None = None
-    sensitivity: Annotated[float, Meta(ge=0, le=64)] | None = None
+    sensitivity: Annotated[float, Meta(ge=0, le=64.0)] | None = None
     relevance: dict[str, Annotated[float, Meta(ge=0, le=1)]] = field(default_factory=dict)
     vector: bytes = b""
 

@@ -55,7 +55,8 @@ class Summary(Message, frozen=True, kw_only=True):
 class Answer(Message, frozen=True, kw_only=True):
     """What to attach: nothing unless ``code`` says that something was decided.
 
-    ``attributes``: values by name; ``unspecified``: names that were chosen and have nothing to
+    ``attributes``: values by name, or the user's own words, in which those go that ``facts`` names
+    with the fact's id; ``unspecified``: names that were chosen and have nothing to
     send, which leaving them out tells: they are set to "unspecified", or have no word. Of the next
     three at most one is not empty, as the policy's ``carry`` says for the recipient: ``header``:
     the values as the value of Shared-Attributes; ``words``: to be added to the query, after one
@@ -65,6 +66,7 @@ class Answer(Message, frozen=True, kw_only=True):
 
     code: Code
     attributes: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
     unspecified: list[str] = field(default_factory=list)
     header: str = ""
     words: str = ""

@@ -23,6 +23,7 @@ _RANGE = re.compile(r"(?P<under>lt_)?(?P<low>\d+)(?:_(?P<high>\d+|up))?")
 _ONE = {"years": "year", "people": "person", "hours": "hour", "days": "day", "children": "child"}
 _UNIT = re.compile(r"(?:number of )?(years|people|hours|days|children)\b")
 LONGEST = 80  # characters of a title, a value or a phrase
+LONGEST_OWN = 300  # of a fact in the user's own words
 SEPARATOR = ", "
 _FURTHER = re.compile(r" \((?:second|third)\)$")  # of a title, where a person holds several
 REST = "else"  # the key of what is said for a value that has no phrase of its own
@@ -75,6 +76,13 @@ REASONS: Mapping[str, str] = {
     "you would stand out": "would make you stand out",
     "too many combinations": "too many combinations to evaluate",
     "no room in the header": "no room in the header",
+}
+SHARED: Mapping[str, str] = {  # why an assistant is told a fact, by some of these
+    "worth it": "it helps with this question",
+    "always": "the user always shares it",
+    "in the standing set": "the user shares it with every question",
+    "in the plan": "it helps with this question and others",
+    "known to the recipient": "you were told before",
 }
 BY_RULE = frozenset({"always", "waits for you", "never", "guarded"})  # reasons
 RULINGS: Mapping[str, str] = {  # what a policy says of a fact, in a table
@@ -236,11 +244,19 @@ def plain(text: str, most: int = LONGEST) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
-def phrase(title: str, value: str) -> str:
+def stated(value: str, title: str, *, own: bool = False) -> str:
+    """Write a value, or the user's own words, as one short plain line; ``title``: as `phrase`."""
+    return plain(value, LONGEST_OWN) if own else plain(value_title(value, title))
+
+
+def phrase(title: str, value: str, *, own: bool = False) -> str:
     """Say what a value says of a person, as a phrase that stands alone: 35 to 44 years old.
 
-    ``title``: of the attribute. One that is not known here is named beside its value.
+    ``title``: of the attribute. One that is not known here is named beside its value. ``own``:
+    these are the user's own words, which stay as they are.
     """
+    if own:
+        return stated(value, title, own=own).rstrip(".")
     phrases: Mapping[str, str] = _table("phrases").get(_FURTHER.sub("", title), NONE)
     text = phrases.get(value, phrases.get(REST))
     if text is None:
@@ -248,10 +264,12 @@ def phrase(title: str, value: str) -> str:
     return plain(text.replace("{value}", value_title(value, title)).replace(SEPARATOR, "; "))
 
 
-def about(phrases: Iterable[str], whom: str = "me") -> str:
+def about(phrases: Iterable[str]) -> str:
     """Make the line of these phrases, each once; empty where there are none.
 
-    About me: 35 to 44 years old, children under 18 at home.
+    About me: 35 to 44 years old, children under 18 at home. Where one of them has a comma, as the
+    user's own words may, semicolons stand between them.
     """
-    line = SEPARATOR.join(dict.fromkeys(phrases))
-    return line and f"About {whom}: {line}"
+    each = [*dict.fromkeys(phrases)]
+    line = ("; " if any(SEPARATOR in one for one in each) else SEPARATOR).join(each)
+    return line and f"About me: {line}"

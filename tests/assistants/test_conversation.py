@@ -1,6 +1,7 @@
-"""Laws of a message that is put into a request: once, at one place, and all else stays."""
+"""Laws of a text that is put into a request: once, at one place, and all else stays."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -9,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from agent.assistants.conversation import MESSAGES, Conversations, Turn, turn_of
+from agent.assistants.conversation import MESSAGES, PART, Conversations, Turn, turn_of
 from agent.wire.base import LONGEST_QUERY
 
+FACT = {"a": "1"}
 LINE = 'About the user: 35 to 44 years old, "quoted"'
 CHAT, RESPONSES = MESSAGES
 texts = st.text(st.characters(codec="utf-8"), max_size=30)
@@ -43,7 +45,8 @@ def requests(draw: st.DrawFn, call: str) -> tuple[dict[str, Any], str]:
     question = draw(asked)
     pictured = [{"type": text, "text": question}, {"type": image, image: draw(anything)}]
     first = draw(st.lists(st.sampled_from(["system", "developer"]), max_size=2))
-    messages: list[Any] = [{"role": each, "content": draw(texts)} for each in first]
+    parts = st.builds(lambda given: [{"type": text, "text": given}], texts)
+    messages: list[Any] = [{"role": e, "content": draw(texts | parts | st.none())} for e in first]
     for _ in range(draw(st.integers(0, 2))):
         messages.append({"role": "user", "content": draw(texts)})
         messages += TOOL[call] if draw(st.booleans()) else []
@@ -70,8 +73,8 @@ def turn(call: str, message: object) -> Turn:
 
 @calls
 @given(data=st.data())
-def test_one_message_more_and_all_else_stays_byte_for_byte(call: str, data: st.DataObject) -> None:
-    """Behind those that come first, and before all others: never between a call and its result.
+def test_one_text_more_and_all_else_stays_byte_for_byte(call: str, data: st.DataObject) -> None:
+    """At the end of the last message of those that come first; or as such a one, before all others.
 
     Also numbers and escapes stay that a program would write in another way.
     """
@@ -83,18 +86,24 @@ def test_one_message_more_and_all_else_stays_byte_for_byte(call: str, data: st.D
     found = turn_of(call, body)
     assert found is not None
     assert found.question == question
-    after = msgspec.json.decode(found.with_message(LINE), type=dict[str, Raw])
+    after = msgspec.json.decode(found.with_text(LINE), type=dict[str, Raw])
     old, new = (
         [*map(bytes, msgspec.json.decode(each.pop(MESSAGES[call]), type=list[Raw]))]
         for each in (before, after)
     )
     assert [*map(bytes, before.values())] == [*map(bytes, after.values())]
-    at = new.index(msgspec.json.encode({"role": "system", "content": LINE}))
-    roles = [json.loads(each).get("role") for each in new]
-    first = {"system", "developer"}
-    assert {*roles[:at]} <= first
-    assert roles[at + 1] not in first
-    del new[at]
+    leading = [each for each in map(json.loads, old) if each.get("role") in {"system", "developer"}]
+    at = max(0, len(leading) - 1)
+    changed = json.loads(new.pop(at))
+    if not leading:
+        assert changed == {"role": "system", "content": LINE}
+    else:
+        given: Any = leading[at]["content"]
+        joined: Any = f"{given}\n\n{LINE}" if given else LINE
+        if isinstance(given, list):
+            joined = [*given, {"type": PART[MESSAGES[call]], "text": LINE}]
+        assert changed == {**leading[at], "content": joined}
+        del old[at]
     assert old == new
 
 
@@ -102,7 +111,7 @@ def test_a_text_alone_is_the_users() -> None:
     """As /responses takes it."""
     found = turn(RESPONSES, {"model": "m", "instructions": "be brief", "input": 'say "é"'})
     assert found.question == 'say "é"'
-    assert json.loads(found.with_message(LINE)) == {
+    assert json.loads(found.with_text(LINE)) == {
         "model": "m",
         "instructions": "be brief",
         "input": [{"role": "system", "content": LINE}, {"role": "user", "content": 'say "é"'}],
@@ -169,48 +178,47 @@ def test_damaged_messages_are_left_alone(call: str, text: bytes) -> None:
 
 
 @calls
-@given(said=st.lists(asked, min_size=2, max_size=6), told=st.integers(0, 4), other=asked)
-def test_once_in_a_conversation(call: str, said: list[str], told: int, other: str) -> None:
-    """Whatever the client changes of the other messages; and a turn that is asked again, again."""
-    member, told = MESSAGES[call], min(told, len(said) - 2)
-    conversations = Conversations()
-
-    def after(number: int, *more: str, system: str = "now") -> Turn:
-        messages = [{"role": "system", "content": system}]
-        for each in (*said[: number + 1], *more):
+@given(said=st.lists(asked, min_size=1, max_size=6), data=st.data())
+def test_each_fact_is_said_once_in_all_that_the_service_gets(
+    call: str, said: list[str], data: st.DataObject
+) -> None:
+    """Whatever the client changes of the other messages; the same in a turn that is asked again."""
+    member, conversations, known = MESSAGES[call], Conversations(), dict[str, str]()
+    for number in range(len(said)):
+        messages = [{"role": "system", "content": data.draw(texts)}]
+        for each in said[: number + 1]:
             messages += [{"role": "user", "content": each}, {"role": "assistant", "content": "a"}]
-        return turn(call, {member: messages[:-1]})
-
-    assert all(conversations.is_open(after(each)) for each in range(len(said)))
-    conversations.close(after(told))
-    found = [conversations.is_open(after(each, system="later")) for each in range(len(said))]
-    assert found == [each <= told for each in range(len(said))]
-    assert not conversations.is_open(after(told, other))
-    if other != said[0]:
-        assert conversations.is_open(turn(call, {member: [{"role": "user", "content": other}]}))
+        facts = data.draw(st.dictionaries(st.sampled_from("abc"), st.sampled_from("12")))
+        known |= facts
+        for again in (facts, {}):
+            found = conversations.facts_in(turn(call, {member: messages[:-1]}), again)
+            assert found == known
 
 
 def test_what_was_said_is_not_joined() -> None:
     """Two messages are no other two of the same letters."""
     conversations = Conversations()
-    conversations.close(turn(CHAT, users("ab")))
+    conversations.facts_in(turn(CHAT, users("ab")), FACT)
     for said in (["a", "b"], ["a", "b", "c"], ["a", "2:b"]):
-        assert conversations.is_open(turn(CHAT, users(*said)))
+        assert not conversations.facts_in(turn(CHAT, users(*said)), {})
+    assert conversations.facts_in(turn(CHAT, users("ab", "c")), {}) == FACT
 
 
 @pytest.mark.parametrize("named", ["c", {"id": "c"}])
-def test_a_conversation_that_the_service_keeps(named: object) -> None:
+def test_a_conversation_that_the_service_keeps_gets_what_is_new(named: object) -> None:
     """It is known by its id, since a request has its newest message alone."""
-    conversations = Conversations()
+    conversations, other = Conversations(), {"b": "2"}
 
-    def asking(text: str, conversation: object) -> Turn:
-        return turn(RESPONSES, {"input": text, "conversation": conversation})
+    def asking(text: str, conversation: object, **facts: str) -> Mapping[str, str]:
+        asked = turn(RESPONSES, {"input": text, "conversation": conversation})
+        return conversations.facts_in(asked, facts)
 
-    conversations.close(asking("job site", named))
-    assert conversations.is_open(asking("job site", named))
-    assert not conversations.is_open(asking("editor", named))
-    assert conversations.is_open(asking("editor", "d"))
-    assert conversations.is_open(asking("editor", None))
+    assert asking("job site", named, **FACT) == asking("job site", named) == FACT
+    assert asking("editor", named, **FACT, **other) == other
+    assert asking("editor", named, a="3") == {**other, "a": "3"}
+    assert asking("plan", named, a="3") == {}
+    assert asking("editor", "d", **FACT) == FACT
+    assert asking("editor", None, **FACT) == FACT
 
 
 def test_the_oldest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,9 +226,9 @@ def test_the_oldest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.assistants.conversation.MOST", 2)
     conversations = Conversations()
     for number in range(3):
-        conversations.close(turn(CHAT, users(f"{number}")))
-    later = [conversations.is_open(turn(CHAT, users(first, "more"))) for first in "012"]
-    assert later == [True, False, False]
+        conversations.facts_in(turn(CHAT, users(f"{number}")), FACT)
+    later = [conversations.facts_in(turn(CHAT, users(first, "more")), {}) for first in "210"]
+    assert later == [FACT, {}, {}]  # what is said again is remembered as of then
 
 
 def test_a_turn_shows_nothing_of_itself() -> None:

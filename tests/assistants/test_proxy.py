@@ -80,19 +80,30 @@ def raw(proxy: Proxied, data: bytes) -> bytes:
 
 
 def test_a_question_gets_its_facts_once(live: Live, service: Service, proxy: Proxied) -> None:
-    """The ledger has them; a sum gets none, and neither does what follows in the conversation."""
+    """The ledger has them; a sum gets none, and what follows has them from memory, each once.
+
+    What is there already of the system stays; once the vault is locked nothing is said any more.
+    """
     before = len(live.call("ledger", recipient=WHOM))
-    for said in ([SUM], [SUM, ASKED], [SUM, ASKED, "editor"], [SUM, ASKED]):
+    for said in ([SUM], [SUM, ASKED], [SUM, ASKED, SUM], [SUM, ASKED]):
         assert ask(proxy, CHAT, chat(*said))[0] == 200
     none, told, later, again = service.asked
     assert none.messages == chat(SUM)["messages"]
-    assert later.messages == chat(SUM, ASKED, "editor")["messages"]
     assert told.line is not None
-    assert again.line is not None  # the client tries again
+    assert later.line == again.line == told.line  # the client tries again
     assert told.messages[1:] == chat(SUM, ASKED)["messages"]
     entries = live.call("ledger", recipient=WHOM)
     assert [each.query for each in entries[: len(entries) - before]] == [ASKED] * 2
     assert told.line.count(",") < len(entries[0].disclosed)
+    lead = {"role": "system", "content": "Be brief."}
+    ask(proxy, CHAT, {"messages": [lead, {"role": "user", "content": ASKED}]})
+    merged, *_ = service.asked[-1].messages
+    assert merged == {**lead, "content": f"Be brief.\n\n{service.asked[-1].line}"}
+    live.call("lock")
+    for _ in range(2):
+        ask(proxy, CHAT, chat(SUM, ASKED, SUM))
+        assert service.asked[-1].line is None
+        live.unlock()
 
 
 def test_the_client_that_people_have(live: Live, service: Service, proxy: Proxied) -> None:

@@ -149,7 +149,7 @@ def test_only_what_this_process_sent_is_told_again(live: Live) -> None:
     """Each fact once, as told last; another for the same recipient has told nothing."""
     first = server_for(AssistantTools(live.paths.query, "again.example"))
     *told, again = calls(first, [*((CONTEXT, {"question": e}) for e in (*ASKED, SUM)), (TOLD, {})])
-    latest = {fact["title"]: fact for each in told for fact in each.parts["facts"]}
+    latest = {fact["title"]: {**fact, "why": ""} for e in told for fact in e.parts["facts"]}
     assert again.parts["facts"] == [*latest.values()] != []
     assert all(each in again.line for each in latest)
     assert calls(first, [(TOLD, {})]) == [again]
@@ -183,7 +183,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(
     assert live.call("ledger", recipient="odd.example") == []
 
 
-def test_two_tools_say_when_to_call_them_and_when_not(live: Live) -> None:
+def test_the_tools_say_when_to_call_them_and_when_not(live: Live) -> None:
     """A model has nothing else to go by."""
     server = server_for(AssistantTools(live.paths.query, "model.example"))
     tools = {each.name: each for each in asyncio.run(server.list_tools())}

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from agent.assistants.proxy import WHO
 from agent.paths import Paths
 from tests.house.tree import ROOT
 from tests.worlds.daemons import PATIENCE, environment
@@ -50,7 +51,7 @@ class Asked(NamedTuple):
     def line(self) -> str | None:
         """What it was told of its user; None for nothing."""
         lines = [each["content"] for each in self.messages if each.get("role") == "system"]
-        told = [each for each in lines if each.startswith("About the user: ")]
+        told = [each.rpartition("\n\n")[2] for each in lines if f"{WHO} About me: " in each]
         assert len(told) <= 1
         return told[0] if told else None
 

@@ -169,7 +169,7 @@ def facts_in_words() -> Iterator[str]:
         }.items()
     )
     yield about(["no job", "35 to 44 years old", "no job"])
-    yield about(["retired"], "the user")
+    yield about(["retired", titles.phrase("", "Vegetarian for ten years, no eggs.", own=True)])
 
 
 def verdicts() -> Iterator[str]:

@@ -59,7 +59,8 @@ export function talk({ origin, text, draft, fault }, readAs) {
  * @param {string[]} phrases
  */
 export function lineOf(phrases) {
-  return phrases.length > 0 ? `About me: ${[...new Set(phrases)].join(", ")}` : "";
+  const separator = phrases.some((each) => each.includes(", ")) ? "; " : ", ";
+  return phrases.length > 0 ? `About me: ${[...new Set(phrases)].join(separator)}` : "";
 }
 
 /**
