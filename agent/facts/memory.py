@@ -56,7 +56,7 @@ def lines_of(text: str) -> Iterator[MemoryLine]:
         if not part.label and not whole and _is_heading(part.text.strip(), parts[at + 1 : at + 3]):
             heading = "" if english("general").match(bare) else bare.rstrip(" :")
             continue
-        short = len(bare.split()) <= SHORT and ":" not in bare
+        short = len(bare.split()) <= SHORT and ":" not in bare and not english("verb").match(bare)
         yield MemoryLine(bare, part.label or heading * short, year or part.year)
 
 
@@ -106,6 +106,6 @@ def _of_json(text: str) -> list[MemoryLine]:
         elif isinstance(value, list):
             stack += [(each, line) for each in reversed(value)]
         elif value is not None:
-            shown = {True: "yes", False: "no"}.get(value, str(value)) if value in (0, 1) else value
-            lines += [line._replace(text=each) for each in str(shown).splitlines()]
+            shown = ("no", "yes")[value] if isinstance(value, bool) else str(value)
+            lines += [line._replace(text=each) for each in shown.splitlines()]
     return lines

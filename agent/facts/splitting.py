@@ -52,10 +52,8 @@ def _of_line(line: MemoryLine) -> Iterator[str]:
 
 def _listed(label: str, text: str) -> Iterator[str]:
     """The items below a label, each with it, where they are a list of few words each."""
-    items = text.split(", ")
-    several = all(len(each.split()) <= SHORT for each in items) and not english("place").search(
-        label
-    )
+    items = [text] if english("place").search(label) else text.split(", ")
+    several = all(len(each.split()) <= SHORT for each in items)
     yield from (f"{label}: {each}" for each in (items if several else [text]))
 
 
@@ -66,9 +64,8 @@ def _sentences(text: str) -> Iterator[str]:
         if end < len(text) and english("abbreviation").search(text[max(start, end - 12) : end]):
             continue
         part, start = text[start:end].strip(), end
-        if sentence and not (
-            english("refers_back").match(part) and len(sentence) + len(part) < LONGEST
-        ):
+        stays = english("refers_back").match(part) and len(sentence) + len(part) < LONGEST
+        if sentence and not stays:
             yield sentence
             sentence = part
         else:
@@ -78,21 +75,30 @@ def _sentences(text: str) -> Iterator[str]:
 
 def _clauses(sentence: str) -> Iterator[str]:
     """The parts of a sentence that are facts of their own."""
-    first, *rest = english("joint").split(sentence)
-    clauses, own, together = (
-        [first],
-        not english("others").match(sentence),
-        english("whole").match(sentence),
-    )
+    first, *rest = english("joint").split(sentence.rstrip(" ."))
+    clauses, own = [first], not english("others").match(sentence)
+    together = english("whole").match(sentence)
     for joint, part in zip(rest[::2], rest[1::2], strict=True):
         long = len(clauses[-1]) > LONGEST
         if long or (not together and _begins(part, clauses[-1], joint, own=own)):
             clauses.append(part)
         else:
             clauses[-1] += joint + part
-    for each in clauses:
-        parts = english("by_time").fullmatch(each)
-        yield from (f"{parts[1]} {parts[2]}", f"{parts[1]} {parts[3]}") if parts else (each,)
+    yield from chain.from_iterable(map(_shared_out, clauses))
+
+
+def _shared_out(clause: str) -> Iterator[str]:
+    """A clause for each thing of which its beginning is true, as of "I speak Thai and Lao"."""
+    if parts := english("by_time").fullmatch(clause):
+        things = [parts[2], parts[3]]
+    elif parts := english("each_of").fullmatch(clause):
+        things = english("joint").split(parts[2])[::2]
+    else:
+        things = [clause]
+    few = all(
+        len(each.split()) <= SHORT and not english("verb").match(each) for each in things[:-1]
+    )
+    yield from (f"{parts[1]} {each}" for each in things) if parts and few else (clause,)
 
 
 def _begins(part: str, before: str, joint: str, *, own: bool) -> bool:
@@ -100,24 +106,12 @@ def _begins(part: str, before: str, joint: str, *, own: bool) -> bool:
 
     ``own``: the sentence is about the user, who need not be named again.
     """
-    comma = joint.lstrip()[:1] in {",", ";"}
-    subject, verb, counted = (
-        english("subject").match(part),
-        english("verb").match(part),
-        english("counted").match(part),
-    )
+    comma, names = joint.lstrip()[:1] in {",", ";"}, ("subject", "verb", "counted", "state", "role")
+    subject, verb, counted, state, role = (english(each).match(part) for each in names)
     few = comma and len(part.split()) < SHORT and part.replace(" ", "").isalpha()
-    short = (
-        few
-        and english("short").fullmatch(before)
-        and not english("small").match(f"{before} {part}")
-    )
-    state = (
-        short
-        or english("state").match(part)
-        or (comma and english("role").match(before) and english("role").match(part))
-    )
-    if not (subject or verb or counted or state) or english("pronoun").search(part):
+    plain = few and english("short").fullmatch(before) and not english("small").match(before + part)
+    alone = state or plain or (comma and role and english("role").match(before))
+    if not (subject or verb or counted or alone) or english("pronoun").search(part):
         return False
     if before.count("(") > before.count(")") or before.count('"') % 2:
         return False
@@ -128,4 +122,4 @@ def _begins(part: str, before: str, joint: str, *, own: bool) -> bool:
     taste = english("taste").search(before)
     if verb:
         return bool(comma or not taste or english("sure_verb").match(part))
-    return not taste and bool(state or not english("with").search(before))
+    return bool(state if taste else alone or not english("with").search(before))

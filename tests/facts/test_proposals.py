@@ -61,9 +61,8 @@ def test_the_example_of_the_issue_has_typed_values() -> None:
         assert str(each.fact.words) not in repr(each)
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "value"),
-    [
+def test_a_value_is_read_where_it_is_sure() -> None:
+    for text, name, value in (
         ("I was born in 1988", "age", "35-44"),
         ("I'm in my mid-forties", "age", None),
         ("User is 33 years old (in 2023)", "age", "35-44"),
@@ -82,17 +81,11 @@ def test_the_example_of_the_issue_has_typed_values() -> None:
         ("vegetarian or vegan", "diet", None),
         ("I listen to classic rock", "music_taste", "classic rock"),
         ("I'm a Rust and Go developer", "occupation", "IT"),
-    ],
-)
-def test_a_value_is_read_where_it_is_sure(text: str, name: str, value: str | None) -> None:
-    assert values_of(text, [name], world(), NOW.year).get(name) == value
-
-
-def test_values_are_listed_ones() -> None:
-    """Each value of each person attribute names itself."""
+    ):
+        assert values_of(text, [name], world(), NOW.year).get(name) == value, text
     for each in world().every[0].attributes:
-        for value in () if each.further else each.values[1:]:
-            assert values_of(value, [each.name], world(), NOW.year)[each.name] == value
+        for listed in () if each.further else each.values[1:]:
+            assert values_of(listed, [each.name], world(), NOW.year)[each.name] == listed
 
 
 @given(st.lists(st.text(max_size=40), max_size=4))

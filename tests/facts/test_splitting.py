@@ -35,53 +35,45 @@ def test_the_example_of_the_issue() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("memory", "facts"),
-    [
-        # ChatGPT: a fact a line, in the third person or without a subject; or numbered and dated
-        (
-            "User is a nurse in Leeds.\nHas two kids, works nights.\nPrefers short answers.",
-            ["User is a nurse in Leeds", "Has two kids", "works nights", "Prefers short answers"],
-        ),
-        (
-            "1. [2024-05-01]. The user's son is 7.\n\n2. [2025-05-01]. User is 33 years old.",
-            ["The user's son is 7 (in 2024)", "User is 33 years old (in 2025)"],
-        ),
-        # Claude: dates and categories, in a block of code
-        (
-            "```\n## Instructions\n[unknown] - Use metric units.\n\n## Dislikes\n- olives\n```",
-            ["Use metric units", "Dislikes: olives"],
-        ),
-        (
-            "**Work context**\n\nAnna runs a bakery in Lyon. She has six employees.",
-            ["Anna runs a bakery in Lyon. She has six employees"],
-        ),
-        # Gemini and Copilot
-        ("* My dog is called Bo.\n* You prefer tea", ["My dog is called Bo", "You prefer tea"]),
-        (
-            "Allergies: peanuts, cats\nHome: Austin, Texas",
-            ["Allergies: peanuts", "Allergies: cats", "Home: Austin, Texas"],
-        ),
-        # JSON: arrays, objects, a line each
-        (json.dumps(["I ski", "I have a cat and a son"]), ["I ski", "I have a cat", "a son"]),
-        (
-            json.dumps({"memories": [{"id": "x1", "content": "Is 31", "saved": "2024-01-03"}]}),
-            ["Is 31 (in 2024)"],
-        ),
-        (
-            json.dumps({"age": 41, "pets": ["dog", "cat"], "diet": {"vegan": True}, "x": None}),
-            ["age: 41", "pets: dog", "pets: cat", "diet vegan: yes"],
-        ),
-        ('{"fact": "I ski"}\n{"fact": "I row"}', ["I ski", "I row"]),
-    ],
-)
-def test_memories_of_assistants(memory: str, facts: list[str]) -> None:
-    assert [*statements_of(memory)] == facts
+MEMORIES = {  # as assistants show or export them
+    # ChatGPT: a fact a line, in the third person or without a subject; or numbered and dated
+    "User is a nurse in Leeds.\nHas two kids, works nights.\nPrefers short answers.": (
+        *("User is a nurse in Leeds", "Has two kids", "works nights", "Prefers short answers"),
+    ),
+    "1. [2024-05-01]. The user's son is 7.\n\n2. [2025-05-01]. User has kids, Mia (6), Leo (3).": (
+        *("The user's son is 7 (in 2024)", "User has kids, Mia (6), Leo (3) (in 2025)"),
+    ),
+    # Claude: dates and categories, in a block of code
+    "```\n## Instructions\n[unknown] - Use metric units.\n\n## Dislikes\n- olives\n```": (
+        *("Use metric units", "Dislikes: olives"),
+    ),
+    "**Work**\n\nAnna runs a bakery. She has six employees.": (
+        "Anna runs a bakery. She has six employees",
+    ),
+    # Gemini and Copilot
+    "* My dog is called Bo.\n* You prefer tea": ("My dog is called Bo", "You prefer tea"),
+    "Allergies: nuts, cats\nHome: Austin, Texas": (
+        *("Allergies: nuts", "Allergies: cats", "Home: Austin, Texas"),
+    ),
+    # JSON: arrays, objects, a line each
+    json.dumps(["I ski", "I have a cat and a son"]): ("I ski", "I have a cat", "a son"),
+    json.dumps({"memories": [{"id": "x1", "content": "Is 31", "saved": "2024-01-03"}]}): (
+        "Is 31 (in 2024)",
+    ),
+    json.dumps({"age": 41, "sons": 1, "pets": ["dog", "cat"], "diet": {"vegan": True}}): (
+        *("age: 41", "sons: 1", "pets: dog", "pets: cat", "diet vegan: yes"),
+    ),
+    '{"fact": "I ski"}\n{"fact": "I row"}': ("I ski", "I row"),
+}
 
 
-@pytest.mark.parametrize(
-    "fact",
-    [
+@pytest.mark.parametrize("memory", MEMORIES)
+def test_memories_of_assistants(memory: str) -> None:
+    assert statements_of(memory) == MEMORIES[memory]
+
+
+def test_one_fact_stays_one() -> None:
+    for fact in (
         "My wife is vegan and works as a nurse",  # which the user does not
         "When I travel, I prefer trains",
         "I like sushi, ramen and tacos",
@@ -91,10 +83,11 @@ def test_memories_of_assistants(memory: str, facts: list[str]) -> None:
         "I keep my books in QuickBooks and hate it",
         "I have a dog (a corgi, three years old) that barks",
         "I was born in St. Louis",
-    ],
-)
-def test_one_fact_stays_one(fact: str) -> None:
-    assert statements_of(fact) == (fact,)
+    ):
+        assert statements_of(fact) == (fact,)
+    assert statements_of("I'm allergic to nuts, cats and latex.") == (
+        *("I'm allergic to nuts", "I'm allergic to cats", "I'm allergic to latex"),
+    )
 
 
 @given(st.lists(st.sampled_from(CLAUSES), min_size=1, max_size=6, unique=True), st.data())
@@ -118,26 +111,19 @@ def test_facts_of_facts_are_these(text: str) -> None:
     assert all(each.isprintable() and each.encode() for each in facts)
 
 
-def test_a_megabyte_is_read_in_seconds() -> None:
-    for part in ("a", "I am a and ", "[", "1, ", "a. "):
-        text = part * (10**6 // len(part))
-        assert len(statements_of(text)) <= 4
+def test_a_megabyte_is_read() -> None:
+    for part in ("a", "I am a and ", "1, ", "a. "):
+        assert len(statements_of(part * (10**6 // len(part)))) <= 4
     lines = "".join(f"I like tea number {each}\n" for each in range(MOST + 9))
     assert len(statements_of(lines)) == MOST
 
 
-@pytest.mark.parametrize(
-    ("text", "dated"),
-    [
-        ("I am 41", "I am 41 (in 2026)"),
-        ("my son is 7 and likes Lego", "my son is 7 (in 2026) and likes Lego"),
-        ("I'm a 41-year-old guy.", "I'm a 41-year-old guy (in 2026)."),
-        ("two daughters, 4 and seven", "two daughters, 4 and seven (in 2026)"),
-        ("I've been vegan for ten years", "I've been vegan for ten years (in 2026)"),
-        *((each, each) for each in ("I am 41 (in 2024)", "I drive 45 minutes", "size is 9")),
-    ],
-)
-def test_an_age_says_of_which_year_it_is(text: str, dated: str) -> None:
-    assert with_year(text, 2026) == dated
-    assert with_year(dated, 2027) == dated
-    assert with_year(text, None) == text
+def test_an_age_says_of_which_year_it_is() -> None:
+    for text in (
+        *("I am 41 (in 2026)", "my son is 7 (in 2026) and likes Lego", "size is 9"),
+        *("I'm a 41-year-old guy (in 2026).", "two daughters, 4 and seven (in 2026)"),
+        *("I've been vegan for ten years (in 2026)", "I drive 45 minutes", "born in 1988"),
+    ):
+        assert with_year(text.replace(" (in 2026)", ""), 2026) == text
+        assert with_year(text, 2027) == text
+        assert with_year(text, None) == text
