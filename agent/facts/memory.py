@@ -16,9 +16,9 @@ SHORT = 3  # words of a line that needs the heading above it
 _MARKS = re.compile(
     r"(?:(?:[-*+•◦▪‣·–—>]|#{1,6}|\d{1,3}[.)]|\[[ xX]?\])(?:\s+|$)|•|\*\*|__|`+|\s)+"
 )
-_EMPHASIS = re.compile(r"\*\*|__|`")
+_EMPHASIS = re.compile(r"\*\*|__|`|^\*|\*$")
 _HEADING = re.compile(
-    r"#{1,6}\s+\S.*|(?:\*\*|__)[^*_]+(?:\*\*|__):?$|(?:[^\s\[{\"]\S*\s+){0,7}\S+:$"
+    r"#{1,6}\s+\S.*|(?:\*\*?|__?)[^*_]+(?:\*\*?|__?):?$|(?:[^\s\[{\"]\S*\s+){0,7}\S+:$"
 )
 _BULLET = re.compile(r"\s*(?:[-*+•◦▪‣·]|\d{1,3}[.)])\s")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -51,7 +51,7 @@ def lines_of(text: str) -> Iterator[MemoryLine]:
     heading = ""
     for at, part in enumerate(parts):
         bare, year = _without_date(part.text)
-        if not any(map(str.isalnum, bare)):
+        if not any(map(str.isalnum, bare)) or english("aside").match(bare):
             continue
         if not part.label and not whole and _is_heading(part.text.strip(), parts[at + 1 : at + 3]):
             heading = "" if english("general").match(bare) else bare.rstrip(" :")

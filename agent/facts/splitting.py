@@ -13,6 +13,7 @@ LONGEST = 300  # characters of a fact
 MOST = 2_000  # facts
 PASSES = 12  # a fact inside several wrappings needs one for each
 
+_PAIRS = re.compile(r",\s+(?=\w+:\s)")  # of labels and texts
 _ENDS = re.compile(r"[.!?]+[\"'”’)\]]*\s+")
 
 
@@ -41,8 +42,8 @@ def _facts_of(text: str) -> tuple[str, ...]:
 def _of_line(line: MemoryLine) -> Iterator[str]:
     """The facts of one line."""
     text = f"{line.label}: {line.text}" if line.label else line.text
-    if labelled := english("label").fullmatch(text):
-        parts = _listed(*labelled.groups())
+    if english("label").fullmatch(text):
+        parts = chain.from_iterable(map(_listed, _PAIRS.split(text)))
     else:
         parts = chain.from_iterable(map(_clauses, _sentences(text)))
     for bare in (part.strip(" ,;:.") for part in parts):
@@ -50,8 +51,9 @@ def _of_line(line: MemoryLine) -> Iterator[str]:
             yield from wrap(with_year(bare, line.year), LONGEST)
 
 
-def _listed(label: str, text: str) -> Iterator[str]:
-    """The items below a label, each with it, where they are a list of few words each."""
+def _listed(pair: str) -> Iterator[str]:
+    """The items behind a label, each with it, where they are a list of few words each."""
+    label, _, text = pair.partition(": ")
     items = [text] if english("place").search(label) else text.split(", ")
     several = all(len(each.split()) <= SHORT for each in items)
     yield from (f"{label}: {each}" for each in (items if several else [text]))
@@ -95,10 +97,10 @@ def _shared_out(clause: str) -> Iterator[str]:
         things = english("joint").split(parts[2])[::2]
     else:
         things = [clause]
-    few = all(
-        len(each.split()) <= SHORT and not english("verb").match(each) for each in things[:-1]
-    )
-    yield from (f"{parts[1]} {each}" for each in things) if parts and few else (clause,)
+    few = all(len(each.split()) <= SHORT for each in things[:-1])
+    wrong = (english(e).match(each) for each in things for e in ("verb", "state", "small"))
+    every = bool(parts and few and (parts.re == english("by_time") or not any(wrong)))
+    yield from (f"{parts[1]} {each}" for each in things) if parts and every else (clause,)
 
 
 def _begins(part: str, before: str, joint: str, *, own: bool) -> bool:
@@ -106,20 +108,26 @@ def _begins(part: str, before: str, joint: str, *, own: bool) -> bool:
 
     ``own``: the sentence is about the user, who need not be named again.
     """
-    comma, names = joint.lstrip()[:1] in {",", ";"}, ("subject", "verb", "counted", "state", "role")
-    subject, verb, counted, state, role = (english(each).match(part) for each in names)
-    few = comma and len(part.split()) < SHORT and part.replace(" ", "").isalpha()
-    plain = few and english("short").fullmatch(before) and not english("small").match(before + part)
-    alone = state or plain or (comma and role and english("role").match(before))
-    if not (subject or verb or counted or alone) or english("pronoun").search(part):
-        return False
-    if before.count("(") > before.count(")") or before.count('"') % 2:
+    comma, names = joint.lstrip()[:1] in {",", ";"}, ("subject", "verb", "counted", "aged", "state")
+    subject, verb, counted, aged, state = (english(each).match(part) for each in names)
+    few = comma and len(part.split()) < SHORT and re.sub("[ -]", "", part).isalpha()
+    plain = (
+        few
+        and english("short").fullmatch(before)
+        and not english("small").match(f"{before} {part}")
+    )
+    roles = comma and english("role").match(part) and english("role").match(before)
+    after_state = comma and english("state").fullmatch(before) and not english("more").match(part)
+    alone = state or plain or roles or after_state
+    unclosed = before.count("(") > before.count(")") or before.count('"') % 2
+    belongs = english("pronoun").search(part) or (aged and english("with").search(before))
+    if not (subject or verb or counted or aged or alone) or unclosed or belongs:
         return False
     if subject or not own:  # but not in "my wife and I"
         return bool(subject) and (own or comma or len(before.split()) > SHORT + 2)
     if english("wish").search(before):
         return False
-    taste = english("taste").search(before)
+    taste = english("taste").search(before) or re.search(r"\bwith\b", before)
     if verb:
         return bool(comma or not taste or english("sure_verb").match(part))
-    return bool(state if taste else alone or not english("with").search(before))
+    return bool(state or after_state or not taste)

@@ -32,7 +32,7 @@ def with_year(text: str, year: int | None) -> str:
     if year is None or _YEAR.search(text) or english("no_age").search(text):
         return text
     end = max((each.end() for each in english("age").finditer(text)), default=0)
-    if text[:end].endswith("-old"):  # what is so old follows
+    if text[:end].endswith("old") and text[end : end + 1] == " ":  # what is so old follows
         end = len(text.rstrip(" ."))
     return f"{text[:end]} (in {year}){text[end:]}" if end else text
 

@@ -70,7 +70,7 @@ def test_a_value_is_read_where_it_is_sure() -> None:
         ("two daughters, 4 and 7 (in 2024)", "children", "youngest 5-9"),
         ("My son is 7", "children", None),  # he may have a younger sister
         ("We have no kids", "children", "no children"),
-        ("Austin, Texas", "place", "Texas"),
+        ("living in Austin since 2015", "place", "Texas"),
         ("I'm from Ohio", "place", None),
         ("We live in New York City", "place", "New York"),
         ("I make $64k a year", "income", "50,000-85,000"),
