@@ -42,7 +42,7 @@ def test_the_examples_are_as_short_as_promised() -> None:
     lines = {name: sum(map(bool, code.splitlines())) for name, (code, _) in examples().items()}
     assert lines["A decision 1"] <= 10
     assert lines["A utility and a cost of your own 7"] <= 20
-    assert PAGE.read_text().count("```python") == len(lines) == 8
+    assert PAGE.read_text().count("```python") == len(lines) == 9
 
 
 def test_the_examples_import_the_face_alone() -> None:
