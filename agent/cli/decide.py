@@ -13,6 +13,7 @@ from agent.cli import options
 from agent.cli import policy as shared
 from agent.cli.ask import decision_page
 from agent.cli.options import option
+from agent.cli.policy import model_path, read_model, read_policy
 from agent.cli.printing import page
 from agent.decision.context import Context, Terms, rulebook, terms_under, topics_of
 from agent.decision.decide import decide as decision_of
@@ -60,7 +61,7 @@ def _once(
 
 
 _OPTIONS = (
-    option("--model", shared.model_path, "M|NAME", MODEL),
+    option("--model", model_path, "M|NAME", MODEL),
     option("--policy", options.PATH, "FILE", "A policy that sets the terms."),
     option("--recipient", str, "HOST", "Who receives it; a policy's rules need it."),
     option("--know", options.pair, "ATTR=VALUE", KNOW, multiple=True, callback=_once),
@@ -94,11 +95,9 @@ def context_of(
         raise UsageError("a policy depends on the recipient", hint)
     if recipient is not None and policy is None:
         raise UsageError("--recipient needs --policy", "only the rules of a policy depend on it")
-    rules = (
-        policies.read("", SOURCE, policies.preset) if policy is None else shared.read_policy(policy)
-    )
+    rules = policies.read("", SOURCE, policies.preset) if policy is None else read_policy(policy)
     if model is None and "population" in settings:
-        model = shared.model_path(settings["population"])
+        model = model_path(settings["population"])
     request = ANYBODY if recipient is None else recipient, query or "", options.today()
     chosen = _model(rules, request, model)
     shared.noted(rules, models := shared.with_others(chosen))
@@ -116,12 +115,12 @@ def context_of(
 def _model(rules: Policy, request: tuple[str, str, Any], path: Path | None) -> Model:
     """Read the model of a file or that a policy asks for, by default the world of the shipped."""
     if path is not None:
-        return shared.read_model(path, rules.trusted_keys)
+        return read_model(path, rules.trusted_keys)
     verdict = Rulebook(rules, {}).match(*request).settings.get("population")
     if verdict is not None and verdict.value not in SHIPPED:
         what = f"{verdict.rule.name!r} asks for the model {verdict.value!r}"
         raise UsageError(what, "name its file with --model")
-    return shared.read_model(None if verdict is None else shipped_model(str(verdict.value)))
+    return read_model(None if verdict is None else shipped_model(str(verdict.value)))
 
 
 def _with_settings(ruling: Ruling, settings: Mapping[str, str], model: Model) -> Terms:

@@ -15,6 +15,7 @@ from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, rec
 from agent.cli.printing import note, paragraph, printable, say
 from agent.cli.profile_file import LARGEST, read_profile
 from agent.cli.prompts import ask_passphrase, check_keyring, confirmed, line, pick, read_passphrase
+from agent.cli.questions import asked_uses, concerned, country_of_locale, most_useful
 from agent.daemon.locale import LOCALE
 from agent.daemon.profile import new_id
 from agent.decision.knowledge import TOLD_ANYWAY
@@ -236,10 +237,8 @@ def ask_first_facts(world: Model) -> tuple[Fact, ...]:
     The facts of the first model come first: it is of what everybody does.
     """
     say(ABOUT_YOU)
-    uses = questions.asked_uses()
-    every = questions.most_useful(
-        world, questions.concerned(world), uses, questions.country_of_locale().get(COUNTRY, "")
-    )
+    uses = asked_uses()
+    every = most_useful(world, concerned(world), uses, country_of_locale().get(COUNTRY, ""))
     useful = [each for each in every if each.name not in TOLD_ANYWAY]
     easy = [each for each in useful if each.attributes[0][1].sensitivity <= questions.HARMLESS]
     first = sorted(easy[:DOZEN], key=lambda kind: kind.concept not in world.every[0].by_concept)
@@ -255,7 +254,7 @@ def _with_implied(values: Mapping[str, str], models: Sequence[Model]) -> tuple[F
     The country is that of the locale where the values name none, nor a state, and it is said so.
     """
     concepts = Concepts(models)
-    here = questions.country_of_locale() if values.keys().isdisjoint(STATES) else {}
+    here = country_of_locale() if values.keys().isdisjoint(STATES) else {}
     if here and COUNTRY not in values:
         say(WHERE.format(country=people_of(here[COUNTRY])[0]))
     values = {**here, **values}

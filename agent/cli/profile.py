@@ -2,18 +2,18 @@
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
+from agent.cli import options, own_facts
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import PATH, Commands, Output, answers, at_terminal, yes_option
 from agent.cli.printing import Column, facts, page, paragraph, say, strong, table, wide
-from agent.cli.profile_file import LARGEST, profile_toml, read_profile
-from agent.cli.prompts import agree
+from agent.cli.profile_file import LARGEST, is_values, profile_toml, read_own_words, read_profile
+from agent.cli.prompts import agree, line
 from agent.cli.questions import CITY, HARMLESS, ask_city, ask_values, concerned, most_useful
 from agent.daemon.locale import LOCALE
 from agent.decision.decide import counted_among
@@ -33,7 +33,7 @@ from agent.words.titles import Titles, titled, value_title
 from policy.families import headings
 
 Described = dict[str, Any]  # a fact, as it is shown
-MASK, PRIVATE = "***", {"words", "short", "share", "share_of"}
+MASK, PRIVATE = "***", {"words", "short", "terms", "share", "share_of"}
 BACK = "`reticent requests undo` reverts this until the vault is locked."
 OTHERS = "Other facts"  # the heading of those that belong under no other
 NO_FACTS = "You have set no facts yet: `reticent profile edit` asks for them."
@@ -43,20 +43,21 @@ UNSET = "Not set, and would help most: {}. `reticent profile set {}` asks for th
 MOST = 3  # facts not set that are named
 PIPE = Path("-")
 INPUT = "the standard input"
-WAYS = "`reticent profile set NAME...` asks for it, and `import -` reads it from a pipe"
+WAYS = "`reticent profile set NAME...` asks for it, `import -` reads it, `unset NAME` removes it"
 VALUE_GIVEN = UsageError("every user of this machine can read a value given as an argument", WAYS)
+PLAIN_TEXT = "This writes your values as plain text. Whoever reads the file or a backup knows them."
 PLANNED = (wide("fact"), Column("now"), Column("then"), wide("who holds an older value"))
 
 
-@click.group(cls=Commands)
+@click.group(cls=options.Commands)
 def profile() -> None:
     """Show and change your facts."""
 
 
 @profile.command()
 @click.option("--reveal", is_flag=True, help="Show the values, and how rare each is.")
-@answers
-def show(*, reveal: bool) -> Output:
+@options.answers
+def show(*, reveal: bool) -> options.Output:
     """Show your facts by family, with masked values, and what each helps with."""
     with door() as client:
         own: ProfileFacts = client.call("profile")
@@ -72,7 +73,7 @@ def show(*, reveal: bool) -> Output:
     named = listed(each.title for each in unset), " ".join(each.name for each in unset)
     more = [paragraph(UNSET.format(*named))] if unset else []
     record = {"facts": described, "would_help_most": [each.name for each in unset]}
-    return Output(record, page(head, *_sections(described, world), *more))
+    return options.Output(record, page(head, *_sections(described, world), *more))
 
 
 def _described(own: ProfileFacts, models: Sequence[Model]) -> list[Described]:
@@ -101,27 +102,59 @@ def _sections(described: Sequence[Described], world: Model) -> Iterator[str]:
             lines.append((f"{name:<{width}}", f"{facts_[0]['title']}: {values}"))
             if topics := "; ".join(facts_[0]["helps_with"]):
                 lines.append(("", f"helps with: {topics}"))
+            for key, label in (("helped", "helped with"), ("pools", "known to")):
+                if names := dict.fromkeys(chain.from_iterable(each[key] for each in facts_)):
+                    lines.append(("", f"{label}: {'; '.join(names)}"))
         yield f"{strong(heading)}\n{facts(lines)}"
 
 
 def _value(described: Described, world: Model) -> str:
     """A value in words, and how many people share it: vegetarian (1 in 20)."""
-    value = value_title(described["value"] or "", described["title"])
+    value = value_title(described.get("value", ""), described["title"])
+    if "words" in described:
+        value = f"{described['words'] or MASK} [{described['id'][: own_facts.SHOWN]}]"
     if not (share := described["share"]) or round(share, 2) == 1:
         return value
-    whom = "" if described["share_of"] == world.stands_for else f" {described['share_of']}"
+    of = described["share_of"]
+    whom = "" if of in (None, world.stands_for) else f" {of}"
     return f"{value} ({rarity(share)}{whom})"
 
 
 @profile.command()
-@answers
-def edit() -> Output:
-    """Go through all your facts, the most useful first.
+@click.argument("text", required=False, metavar="[TEXT]")
+@options.yes_option
+@click.pass_context
+@options.answers
+def add(context: click.Context, /, text: str | None, *, yes: bool) -> options.Output:
+    """Add facts in your own words, as in "I'm vegetarian and allergic to peanuts".
 
-    Enter keeps a fact as it is, < goes back one question, and - leaves the rest as they are.
+    Each is shown with what it is taken for, how private and how rare that is, and where it would
+    help most, for you to keep, to change or to drop. Without TEXT you are asked for it, where no
+    other user of this machine can read it; - reads it from the standard input.
+    """
+    if text is None:
+        _check_terminal()
+        text = line("About you")
+    if text == str(PIPE):
+        text = _piped().decode(errors="replace")
+    with door() as client:
+        quiet = yes and context.params["as_json"]
+        return _change(client, own_facts.adding(text, client, yes=yes, quiet=quiet))
+
+
+@profile.command()
+@click.argument("fact", required=False, metavar="[ID]")
+@options.answers
+def edit(*, fact: str | None) -> options.Output:
+    """Go through all your facts, or change the fact ID in your own words.
+
+    The most useful come first. Enter keeps a fact as it is, < goes back one question, and - leaves
+    the rest as they are.
     """
     _check_terminal()
     with door() as client:
+        if fact is not None:
+            return _change(client, own_facts.editing(fact, client))
         models, own = _models(client), values_of(client.call("profile").facts)
         offered = most_useful(models[0], concerned(models[0]))
         kinds = Concepts(models).kinds.values()
@@ -136,49 +169,59 @@ def _answered(values: Mapping[str, str]) -> ProfileChange:
 
 
 @profile.command(name="set")
-@click.argument("names", nargs=-1, required=True, metavar="NAME[=]...")
-@answers
-def set_(*, names: tuple[str, ...]) -> Output:
-    """Set facts: it asks for each NAME; Enter keeps a fact as it is. NAME= unsets a fact.
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@options.answers
+def set_(*, names: tuple[str, ...]) -> options.Output:
+    """Set facts: it asks for each NAME; Enter keeps a fact as it is.
 
     The name city asks for a city, and sets the country and, in the US, the state.
 
     A value is never an argument: every user of this machine can read those of a running command,
     and a shell may keep what is typed.
+    """
+    if any("=" in each for each in names):
+        raise VALUE_GIVEN  # without repeating it
+    with door() as client:
+        return _change(client, _asked(names, client))
 
-    What is unset is never sent from then on. Recipients that were sent it still know it:
+
+@profile.command()
+@click.argument("which", nargs=-1, required=True, metavar="ID|NAME...")
+@options.answers
+def unset(*, which: tuple[str, ...]) -> options.Output:
+    """Unset facts, by the IDs that `reticent profile show` has, or by name.
+
+    They are never sent from then on. Recipients that were sent one still know it:
     `reticent requests recipients HOST` shows what.
     """
-    if any(each.rpartition("=")[2] for each in names if "=" in each):
-        raise VALUE_GIVEN  # without repeating it
-    unset = [each.removesuffix("=") for each in names if each.endswith("=")]
-    to_ask = [each for each in names if not each.endswith("=")]
     with door() as client:
-        change = _asked(to_ask, client) if to_ask else ProfileChange()
-        return _change(client, msgspec.structs.replace(change, unset=[*change.unset, *unset]))
+        return _change(client, ProfileChange(unset=[*which]))
 
 
-def _change(client: Client, change: ProfileChange) -> Output:
+def _change(client: Client, change: ProfileChange) -> options.Output:
     """Make a change; say what it was, who holds an older value of it, and how to undo it."""
     changed = Changed(done=False)
-    if change.set or change.unset:
+    if change != ProfileChange(draft=change.draft):
         changed = client.call("change_profile", change)
-    if not changed.changes:
-        return Output(changed, "Nothing changed.")
+    if not (changed.changes or changed.facts):
+        return options.Output(changed, "Nothing changed.")
     titles, follows = titles_of(client), {each.name for each in changed.implied}
+    follows |= {each.id for each in changed.facts}
     stated = [each for each in changed.changes if each.name not in follows]
     lines = []
     for verb, is_set in (("Set", True), ("Unset", False)):
         if names := titled((each.name for each in stated if each.is_set == is_set), titles):
             lines.append(f"{verb}: {listed(names, most=MOST_NAMED)}.")
+    if words := [repr(each.words) for each in changed.facts]:
+        lines.append(f"In your profile now: {listed(words, most=MOST_NAMED)}.")
     lines += [*also(changed.implied), *outdated(changed, titles), BACK]
-    return Output(changed, "\n".join(map(paragraph, lines)))
+    return options.Output(changed, "\n".join(map(paragraph, lines)))
 
 
 def _check_terminal() -> None:
-    if not at_terminal():
-        hint = 'pipe lines of NAME = "VALUE" to `reticent profile import -`'
-        raise UsageError("this asks for values, and there is no terminal", hint)
+    if not options.at_terminal():
+        hint = "pipe your facts to `reticent profile import -`"
+        raise UsageError("this asks for facts, and there is no terminal", hint)
 
 
 def _asked(names: Sequence[str], client: Client) -> ProfileChange:
@@ -201,45 +244,49 @@ def _asked(names: Sequence[str], client: Client) -> ProfileChange:
 
 
 @profile.command(name="import")
-@click.argument("file", type=PATH, metavar="FILE")
-@click.option("--replace", is_flag=True, help="Unset every fact that is not in the file.")
-@yes_option
+@click.argument("file", type=options.PATH, metavar="FILE")
+@options.yes_option
 @click.pass_context
-@answers
-def import_(context: click.Context, /, file: Path, *, replace: bool, yes: bool) -> Output:
-    """Set the facts in FILE.
+@options.answers
+def import_(context: click.Context, /, file: Path, *, yes: bool) -> options.Output:
+    """Set the facts in FILE, or add those in what an assistant remembers of you.
 
-    Each line is name = "value"; below a line [MODEL], the names are that model's. FILE may be - for
-    the standard input. What would change is shown first, for you to agree. Nothing is set if
-    anything in the file does not fit; `reticent requests undo` reverts all of it, until the vault
-    is locked.
+    FILE is one that `reticent profile export` wrote, or has lines of name = "value"; below a line
+    [MODEL], the names are that model's. Or it is the memory of an assistant, or any text about you:
+    each fact in it is shown, as by `reticent profile add`. FILE may be - for the standard input.
+    What would change is shown first, for you to agree. Nothing is set if anything in the file does
+    not fit; `reticent requests undo` reverts all of it, until the vault is locked.
     """
-    source, text = str(file), b""
-    if file == PIPE:
-        source, text = INPUT, b"" if sys.stdin is None else sys.stdin.buffer.read(LARGEST + 1)
-        if len(text) > LARGEST:
-            raise UsageError("too large", f"a profile has at most {LARGEST:,} bytes", INPUT)
+    quiet = yes and context.params["as_json"]
+    source, text = (INPUT, _piped()) if file == PIPE else (str(file), read_bytes(file, LARGEST))
     with door() as client:
+        if not is_values(text):
+            text_ = text.decode(errors="replace")
+            return _change(client, own_facts.adding(text_, client, yes=yes, quiet=quiet))
         models = _models(client)
         try:
-            values = read_profile(text if file == PIPE else read_bytes(file, LARGEST), models)
+            values, own_words = read_profile(text, models), read_own_words(text)
         except UsageError as error:
             raise UsageError(error.what, error.hint, error.where or source) from None
-        if replace and not values:  # half of a pipe is such a file
-            hint = "`reticent profile set NAME=` takes a value away"
-            raise UsageError("nothing is set in it, so --replace would unset all", hint, source)
-        if not values:
-            return Output(Changed(done=False), "The file sets nothing.")
-        own = values_of(client.call("profile").facts)
-        unset = [kind for kind in own if kind not in values] if replace else []
-        change = ProfileChange(set=values, unset=unset)
+        if not values and not own_words:
+            return options.Output(Changed(done=False), "The file sets nothing.")
+        change = msgspec.structs.replace(own_facts.keeping(own_words, client), set=values)
         planned = client.call("change_profile", msgspec.structs.replace(change, dry_run=True))
         if not planned.changes:
-            return Output(planned, "Nothing changed.")
-        if not (yes and context.params["as_json"]):
-            click.echo(f"{_changes_text(planned, titles_of(client))}\n", err=True)
+            return options.Output(planned, "Nothing changed.")
+        if not quiet:
+            titles = {**titles_of(client), **{each.id: repr(each.words) for each in planned.facts}}
+            click.echo(f"{_changes_text(planned, titles)}\n", err=True)
         agree("Make these changes?", yes=yes)
         return _change(client, change)
+
+
+def _piped() -> bytes:
+    """Read the standard input; UsageError where it is too long."""
+    text = b"" if sys.stdin is None else sys.stdin.buffer.read(LARGEST + 1)
+    if len(text) > LARGEST:
+        raise UsageError("too large", f"a profile has at most {LARGEST:,} bytes", INPUT)
+    return text
 
 
 def _changes_text(planned: Changed, titles: Titles) -> str:
@@ -264,24 +311,31 @@ def _models(client: Client, country: str = "") -> list[Model]:
 
 
 @profile.command()
-@click.argument("file", type=PATH, metavar="FILE")
-@yes_option
-@answers
-def export(file: Path, *, yes: bool) -> Output:
+@click.argument("file", type=options.PATH, default=PIPE, metavar="[FILE]")
+@options.option("--for recipient", options.host, "HOST", "What HOST may know, as a memory.")
+@options.yes_option
+@options.answers
+def export(file: Path, *, recipient: str | None, yes: bool) -> options.Output:
     """Write your facts into FILE, as plain text.
 
-    Only you can read the file. With - they go to the output, and with --json as one JSON object.
+    Only you can read the file. Without FILE, or with -, they go to the output, and with --json as
+    one JSON object. With --for it is what your policy lets that recipient know, whatever you ask
+    it, which counts as sent to it from then on.
     """
     if file != PIPE and file.exists():  # before the question, and again when it is written
         raise UsageError("the file already exists", "choose another name", str(file))
-    if not yes:
-        say("This writes your values as plain text. Whoever reads the file or a backup knows them.")
-    agree("Write them?", yes=yes)
-    with door() as client:
-        own: list[Fact] = client.call("profile").facts
-        text = profile_toml(own, Concepts(_models(client)))
+    if recipient is not None:
+        with door() as client:
+            message, text = own_facts.memory_for(recipient, client, yes=yes)
+    else:
+        if not yes:
+            say(PLAIN_TEXT)
+        agree("Write them?", yes=yes)
+        with door() as client:
+            own: list[Fact] = client.call("profile").facts
+            message, text = {"facts": own}, profile_toml(own, Concepts(_models(client)))
     if file == PIPE:
-        return Output({"facts": own}, text.removesuffix("\n"))
+        return options.Output(message, text.removesuffix("\n"))
     create_private(text.encode(), file)
     done = f"Wrote {file}, readable by you alone. Delete it once it has served its purpose."
-    return Output({"file": str(file.absolute())}, paragraph(done))
+    return options.Output({"file": str(file.absolute())}, paragraph(done))

@@ -1,13 +1,24 @@
-"""The file that a profile is exported to and imported from: lines of NAME = VALUE, in TOML."""
+"""The file that a profile is exported to and imported from: lines of NAME = VALUE, in TOML.
 
+Facts in own words follow, a table each.
+"""
+
+import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+import msgspec
+
+from agent.cli.own_facts import WrittenFact
 from agent.cli.questions import understood
 from agent.decision.values import Fact
-from agent.errors import UsageError
+from agent.errors import UsageError, misfit
 from agent.model.model import Concepts, Meaning, Model
 from agent.vault.profile import named_values, values_of
+
+OWN = "own"  # the array of tables
+_VALUES = re.compile(r"\s*(\[{1,2}[\"a-z][\w.\"-]*\]{1,2}\s*$|[\w.\"-]+\s*=)")
 
 LARGEST = 1 << 20  # bytes
 COMMENT = """\
@@ -16,8 +27,8 @@ knows what it says. Delete it once it has served its purpose.
 `reticent profile import` reads it."""
 
 
-def profile_toml(facts: Iterable[Fact], concepts: Concepts) -> str:
-    """Facts as a file that says what it is: lines of NAME = VALUE."""
+def profile_toml(facts: Sequence[Fact], concepts: Concepts) -> str:
+    """Facts as a file that says what it is."""
     import tomlkit
 
     document = tomlkit.document()
@@ -26,6 +37,10 @@ def profile_toml(facts: Iterable[Fact], concepts: Concepts) -> str:
     document.add(tomlkit.nl())
     for kind, value in values_of(facts).items():
         document.add(*concepts.label(Meaning(kind, value)))
+    own = [msgspec.structs.asdict(WrittenFact.of(each)) for each in facts if each.words]
+    if own:
+        tables = [{k: v for k, v in each.items() if v and k != "id"} for each in own]
+        document.add(OWN, tomlkit.item(tables))
     return tomlkit.dumps(document)
 
 
@@ -36,17 +51,35 @@ def read_profile(text: bytes, models: Sequence[Model]) -> dict[str, str]:
     country may have any of its names. Raises UsageError as `understood` and `named_values`, and for
     what is not TOML.
     """
+    return named_values(understood(_flat(_document(text))), models)
+
+
+def read_own_words(text: bytes) -> list[WrittenFact]:
+    """The facts in own words in a file. UsageError as `read_profile`."""
     try:
-        document = tomllib.loads(text.decode("utf-8-sig"))
+        return msgspec.convert(_document(text).get(OWN, []), list[WrittenFact])
+    except msgspec.ValidationError as error:
+        raise UsageError(misfit(error, f"[[{OWN}]]"), "write it as an export does") from None
+
+
+def is_values(text: bytes) -> bool:
+    """Whether a file seems to be one of values, and not a text about somebody."""
+    lines = (each.strip() for each in text.decode("utf-8-sig", "replace").splitlines())
+    first = next((each for each in lines if each and not each.startswith("#")), "x =")
+    return bool(_VALUES.match(first)) or "\N{REPLACEMENT CHARACTER}" in first[:1]
+
+
+def _document(text: bytes) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
         hint = 'write lines such as education = "bachelor"'
         raise UsageError("not valid TOML", hint) from None
-    return named_values(understood(_flat(document)), models)
 
 
 def _flat(document: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Yield every name, dotted, with its value; UsageError for a value that is not text."""
-    tables = [("", document)]
+    tables = [("", {name: each for name, each in document.items() if name != OWN})]
     while tables:
         prefix, table = tables.pop()
         for key, value in table.items():

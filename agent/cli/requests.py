@@ -12,6 +12,7 @@ import msgspec
 from agent.cli import options
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.interrupt import Interrupted
+from agent.cli.options import QUERY, Deferred, Output, answers, option
 from agent.cli.printing import Column, note, numeric, page, paragraph, printable, say, table, wide
 from agent.cli.printing import facts as pairs
 from agent.cli.prompts import agree
@@ -40,9 +41,7 @@ DONE = (
     "you said this."
 )
 DEFERRED = {
-    "undo": options.Deferred(
-        "agent.cli.reviews", "Undo your last decision or change of your facts."
-    )
+    "undo": Deferred("agent.cli.reviews", "Undo your last decision or change of your facts.")
 }
 WHILE_LOCKED = {
     "forget": "You marked a recipient as having forgotten everything",
@@ -63,8 +62,8 @@ def requests() -> None:
 
 
 @requests.command(name="list")
-@options.option("--recipient", str, "HOST", "Only its requests, and those of its group.")
-@options.option(
+@option("--recipient", str, "HOST", "Only its requests, and those of its group.")
+@option(
     "--limit",
     click.IntRange(1, MOST_ENTRIES),
     "N",
@@ -97,7 +96,7 @@ def list_(
     click.echo(options.record(answer.message) if as_json else answer.page)
 
 
-def _listed(recipient: str | None, limit: int, *, values: bool) -> options.Output:
+def _listed(recipient: str | None, limit: int, *, values: bool) -> Output:
     with door() as client:
         route = "ledger" if values else "requests"
         entries: list[Entry] = client.call(route, recipient=recipient, limit=limit)
@@ -115,13 +114,13 @@ def _listed(recipient: str | None, limit: int, *, values: bool) -> options.Outpu
     total = sum(each.kind != "forgotten" for each in entries)
     head = f"{counted(total, 'request')}; {carried:,} of them carried facts about you."
     text = page(head, table(REQUESTS, rows))
-    return options.Output({"requests": entries}, text if entries else "No requests yet.")
+    return Output({"requests": entries}, text if entries else "No requests yet.")
 
 
 @requests.command()
 @click.argument("recipient", metavar="[HOST]", required=False)
-@options.answers
-def recipients(recipient: str | None) -> options.Output:
+@answers
+def recipients(recipient: str | None) -> Output:
     """List who knows what about you, or what HOST knows.
 
     Recipients are listed with the latest first. HOST may be @ and the name of a group that shares
@@ -144,12 +143,10 @@ def recipients(recipient: str | None) -> options.Output:
         rows.append((name, f"{each.requests:,}", facts_, now))
     unit = "look like you: how many people do, to the recipient; two numbers: at first, and now."
     text = page(notices.who_know(answer), table(HOLDERS, rows), paragraph(unit))
-    return options.Output(
-        {"recipients": answer}, text if answer else "Nobody knows anything about you."
-    )
+    return Output({"recipients": answer}, text if answer else "Nobody knows anything about you.")
 
 
-def _knows(recipient: str) -> options.Output:
+def _knows(recipient: str) -> Output:
     with door() as client:
         answer: Recipient = client.call("recipients", recipient=recipient)[0]
         waiting = [each for each in client.call("reviews") if each.pool == answer.pool]
@@ -163,15 +160,15 @@ def _knows(recipient: str) -> options.Output:
     guesses = [paragraph(notices.inferred(each)) for each in answer.inferred]
     held_back = pairs(("waits for you", notices.waits(each, titles)) for each in waiting)
     text = page(notices.knows_of(answer, titles) + hint, table(KNOWN, rows), *guesses, held_back)
-    return options.Output(answer, text)
+    return Output(answer, text)
 
 
 @requests.command()
-@click.argument("which", metavar="ID|TEXT", type=options.QUERY)
+@click.argument("which", metavar="ID|TEXT", type=QUERY)
 @click.argument("topic", metavar="TOPIC", nargs=-1)
 @UNDO
-@options.answers
-def means(which: str, topic: tuple[str, ...], *, undo: bool) -> options.Output:
+@answers
+def means(which: str, topic: tuple[str, ...], *, undo: bool) -> Output:
     """Say what a text means.
 
     ID is an entry of the ledger; else TEXT is what was typed. TOPIC is a name, a title or its
@@ -185,10 +182,10 @@ def means(which: str, topic: tuple[str, ...], *, undo: bool) -> options.Output:
 
 
 @requests.command(name="not-that")
-@click.argument("which", metavar="ID|TEXT", type=options.QUERY)
+@click.argument("which", metavar="ID|TEXT", type=QUERY)
 @UNDO
-@options.answers
-def not_that(which: str, *, undo: bool) -> options.Output:
+@answers
+def not_that(which: str, *, undo: bool) -> Output:
     """Correct a text that was read wrongly.
 
     ID is an entry of the ledger; else TEXT is taken as it is read now. From then on the text is not
@@ -199,20 +196,20 @@ def not_that(which: str, *, undo: bool) -> options.Output:
     return _corrected(which, ReadingEdit(undo=undo))
 
 
-def _corrected(which: str, edit: ReadingEdit) -> options.Output:
+def _corrected(which: str, edit: ReadingEdit) -> Output:
     """Edit what the text of an entry, or a text, means."""
     entry = int(which) if which.isascii() and which.isdecimal() else None
     edit = msgspec.structs.replace(edit, entry=entry, query=which if entry is None else None)
     with door() as client:
         answer: Corrected = client.call("correct", edit)
-    return options.Output(answer, paragraph(notices.corrected(answer, edit)))
+    return Output(answer, paragraph(notices.corrected(answer, edit)))
 
 
 @requests.command()
 @click.argument("recipient")
 @options.yes_option
-@options.answers
-def forget(recipient: str, *, yes: bool) -> options.Output:
+@answers
+def forget(recipient: str, *, yes: bool) -> Output:
     """Mark RECIPIENT as having forgotten you.
 
     From then on it counts as knowing nothing, and so does its group. This cannot be undone, and
@@ -223,15 +220,13 @@ def forget(recipient: str, *, yes: bool) -> options.Output:
         recipients: list[Recipient] = client.call("recipients")
         if pool not in [each.pool for each in recipients]:
             never = f"{recipient} was never sent anything, so there is nothing to forget."
-            return options.Output(
-                Done(done=False), paragraph(never + likely(recipient, recipients))
-            )
+            return Output(Done(done=False), paragraph(never + likely(recipient, recipients)))
         if not yes:
             say(MEANS.format(recipient))
         agree("Mark it as having forgotten you?", yes=yes)
         stated: Done = client.call("forget", RecipientName(recipient=recipient))
     already = f"{recipient} already knows nothing about you, so there is nothing to forget."
-    return options.Output(stated, paragraph(DONE.format(recipient) if stated.done else already))
+    return Output(stated, paragraph(DONE.format(recipient) if stated.done else already))
 
 
 def follow(*, as_json: bool) -> None:

@@ -45,6 +45,10 @@ ASSISTANTS = (
 MEANINGS = (
     "If you approve what a text means, it is read so from now on; if you deny, nothing changes."
 )
+FACTS = (
+    "A fact that you approve is added to your profile: `reticent profile show --reveal` shows what "
+    "it was taken for. If you deny, nothing is kept."
+)
 F = TypeVar("F", bound=Callable[..., Any])
 ALWAYS = "For good, not only for the next request; written into the policy."
 DAYS = "For N days; written into the policy."
@@ -60,6 +64,7 @@ def waiting_page() -> Output:
     lines = [(str(each.id), f"{asks(each, titles)} ({moment(each.at)})") for each in pending]
     kinds = {"assistant" if each.address else each.kind for each in pending}
     texts = {"ask": HOW, "offer": OFFERS, "assistant": ASSISTANTS, "means": MEANINGS}
+    texts["fact"] = FACTS
     how = [paragraph(text) for kind, text in texts.items() if kind in kinds]
     once = next((each for each in pending if each.families), None)
     how += [] if once is None else [paragraph(ONCE.format(once.families[0], once.whom))]

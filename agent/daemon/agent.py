@@ -15,7 +15,7 @@ from agent.daemon.model_registry import ModelRegistry, TextReader
 from agent.daemon.policy_file import PolicyFile
 from agent.daemon.request_log import OfferedDraft, Rates, SilentRequests, Sources
 from agent.decision.cache import Cache
-from agent.decision.values import Fact, country_of
+from agent.decision.values import Fact, Proposal, country_of
 from agent.errors import LockedError, ReplacedVaultError, UsageError, VaultError
 from agent.model.model import Concepts, Model
 from agent.paths import Paths
@@ -49,10 +49,11 @@ class Agent:
     ``place``: of the vault; ``clock``: the time where the user lives, with a zone; ``locks``: how
     often a lock was requested; ``trouble``: why the vault let no answer leave, None where it lets
     them; ``ahead``: of the clock, the time by which all is decided; ``drafts``: that the user may
-    tell from, by id; ``models``: as they were last looked at, None before; ``apart``: serves the
-    one thread beside that of the requests, and ``apart_lock`` lets one call at a time use it;
-    ``commanded``: called when the user opens the vault elsewhere than on control; ``locking``:
-    whenever it is about to lock; ``unlocked``: once it is open.
+    tell from, by id; ``proposed``: facts that they may keep, by draft; ``models``: as they were
+    last looked at, None before; ``apart``: serves the one thread beside that of the requests, and
+    ``apart_lock`` lets one call at a time use it; ``commanded``: called when the user opens the
+    vault elsewhere than on control; ``locking``: whenever it is about to lock; ``unlocked``: once
+    it is open.
     """
 
     place: Location
@@ -69,6 +70,7 @@ class Agent:
     silent_requests: SilentRequests = field(default_factory=SilentRequests)
     rates: Rates = field(default_factory=Rates)
     drafts: dict[str, OfferedDraft] = field(default_factory=dict)
+    proposed: dict[str, tuple[Proposal, ...]] = field(default_factory=dict)
     ahead: timedelta = timedelta()
     locks: int = 0
     trouble: VaultError | None = None
@@ -253,6 +255,7 @@ class Agent:
         """
         self.locks += 1
         self.drafts.clear()
+        self.proposed.clear()
         self.locking()
         if self.vault is None:
             return

@@ -246,6 +246,7 @@ class Consent:
         self._waiting = reviews.settled(self._waiting, number)
         what = f"Dismissed {review.address or f'{listed(review.names)} for {review.pool}'}"
         what = what if review.topic is None else "Settled what a text means"
+        what = what if review.kind != "fact" else "Settled a fact to remember"
         self._can_undo(what, before, revert, says="")
 
     def refuse(self, recipient: str, now: datetime) -> None:

@@ -22,6 +22,7 @@ from agent.daemon.programs import (
 )
 from agent.daemon.service import reachable
 from agent.daemon.sockets import listens
+from agent.errors import PolicyError, Problem, ReticentError, UsageError, reason
 from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER, check_ours, check_way, left_unfinished
 from agent.paths import HOME, RUNTIME
 from agent.vault import vault_files
@@ -52,7 +53,7 @@ KINDS: dict[str, Callable[[Machine], Iterator[Installation]]] = {
     "assistants": assistant_installations,
 }
 NOTHING = "not connected; `reticent connect` lists all that can be"
-Rules = Policy | errors.ReticentError | None  # the user's policy, or what is wrong with it
+Rules = Policy | ReticentError | None  # the user's policy, or what is wrong with it
 WRONG = {  # by the state of an artifact
     "absent": "no longer exists",
     "outdated": "differs from what this version would write",
@@ -86,12 +87,12 @@ def _folder(name: str, path: Path) -> Finding:
     try:
         check_way(path)
         status = path.stat()
-    except errors.UsageError as error:
+    except UsageError as error:
         return bad(name, str(error), error.hint)
     except FileNotFoundError:
         return ok(name, f"{path} does not exist yet; it is created when needed")
     except OSError as error:
-        return bad(name, f"{path}: {errors.reason(error)}", ELSEWHERE)
+        return bad(name, f"{path}: {reason(error)}", ELSEWHERE)
     mode, owner, close = stat.S_IMODE(status.st_mode), status.st_uid, f"chmod 700 '{path}'"
     theirs = f"{path} belongs to another user (id {owner})"
     check = f"check its contents, then: {close}"
@@ -150,21 +151,21 @@ def _rules(here: Machine) -> Rules:
         return None
     try:
         return load(here.paths.policy, check_ours)
-    except errors.ReticentError as error:
+    except ReticentError as error:
         return error
 
 
 def check_policy(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterator[Finding]:
     """Yield what is wrong with the policy, and what in it has no effect."""
     place, make = here.paths.policy, bad
-    problems = tuple[errors.Problem | Remark, ...]()
+    problems = tuple[Problem | Remark, ...]()
     if rules is None:
         what = "no policy, so nothing is attached to any request"
         yield warn("policy", what, write_policy(place))
         return
-    if isinstance(rules, errors.PolicyError):
+    if isinstance(rules, PolicyError):
         problems = rules.problems
-    elif isinstance(rules, errors.ReticentError):
+    elif isinstance(rules, ReticentError):
         raise rules
     elif is_empty_policy(rules.text):
         problems = (EMPTY_POLICY,)
@@ -266,7 +267,7 @@ def check_installed(here: Machine) -> Iterator[Finding]:
     for name, listed in KINDS.items():
         try:
             connected = [each for each in listed(here) if each.state != "absent"]
-        except errors.UsageError as error:
+        except UsageError as error:
             is_mac = here.mac and name == "service"
             yield ok(name, str(error)) if is_mac else warn(name, str(error), error.hint)
             continue
@@ -329,13 +330,9 @@ def examine(here: Machine) -> tuple[Finding, ...]:
     for name, run in every.items():
         try:
             findings += run()  # one by one: those before an error stay
-        except (OSError, errors.ReticentError) as error:
+        except (OSError, ReticentError) as error:
             what, fix = str(error), getattr(error, "hint", "fix that and try again")
             if isinstance(error, OSError):
-                what = (
-                    f"{error.filename}: {errors.reason(error)}"
-                    if error.filename
-                    else errors.reason(error)
-                )
+                what = f"{error.filename}: {reason(error)}" if error.filename else reason(error)
             findings.append(bad(name.removeprefix("check_"), what, fix))
     return tuple(findings)

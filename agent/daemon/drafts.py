@@ -16,12 +16,13 @@ from msgspec import structs
 
 from agent.daemon import handle
 from agent.daemon.agent import Agent
-from agent.daemon.request_log import OfferedDraft
+from agent.daemon.request_log import Asker, OfferedDraft
 from agent.decision.decide import counted_among
 from agent.decision.values import Figures
 from agent.decision.what_if import weigh
 from agent.errors import RefusedError, UsageError
 from agent.model.attributes import UNSPECIFIED
+from agent.wire.base import RecipientName
 from agent.wire.decide import Answer, Ask, Draft, DraftedFact, Tell, Told
 from agent.words.decisions import headline
 from agent.words.figures import alike
@@ -30,6 +31,7 @@ from policy.hosts import host_of
 
 LASTS = timedelta(minutes=10)
 MOST = 100  # drafts that are kept; the oldest goes
+ANYTHING = ""  # the text of a request that may be about anything
 AGAIN = "nothing was sent: draft the line again"
 
 
@@ -39,9 +41,8 @@ def draft(ask: Ask, now: datetime, agent: Agent) -> Draft:
     What needs a word of the user's waits. RefusedError where the recipient is not an assistant by
     the policy; else as `handle`.
     """
-    _check_listed(ask, now, agent)
     try:
-        considered = handle.consider(handle.situation_of(ask, now, agent), agent, "draft")
+        considered = _considered(ask, now, agent, "draft")
     except handle.UndecidedError as error:
         return Draft(code=error.code, headline=WHY_NOTHING[error.code])
     decision, situation = considered.decision, considered.situation
@@ -76,10 +77,9 @@ def tell(body: Tell, now: datetime, agent: Agent) -> Told:
     if offered is None or not timedelta() <= now - offered.at < LASTS:
         what = "the draft was used already, or is older than ten minutes"
         raise RefusedError("conflict", what, AGAIN)
-    _check_listed(offered.ask, now, agent)
     considered = None
     with suppress(handle.UndecidedError):
-        considered = handle.consider(handle.situation_of(offered.ask, now, agent), agent, "program")
+        considered = _considered(offered.ask, now, agent, "program")
     if considered is None or _digest(body.id, considered) != offered.digest:
         what = "your rules, your values or what the recipient knows have changed since"
         raise RefusedError("conflict", what, AGAIN)
@@ -96,12 +96,27 @@ def tell(body: Tell, now: datetime, agent: Agent) -> Told:
     return Told(id=number, line=line)
 
 
-def _check_listed(ask: Ask, now: datetime, agent: Agent) -> None:
-    """Raise RefusedError where no rule lists the recipient as an assistant."""
+def export(body: RecipientName, now: datetime, agent: Agent) -> Draft:
+    """Say what a recipient may know, whatever it is asked; nothing is sent or recorded.
+
+    What needs a word of the user's waits. UsageError as `handle`.
+    """
+    return draft(Ask(query=ANYTHING, recipient=body.recipient), now, agent)
+
+
+def _considered(ask: Ask, now: datetime, agent: Agent, by: Asker) -> handle.Considered:
+    """Decide what a line may hold. RefusedError where no rule lists the recipient as an assistant.
+
+    Whoever is told something without a question need not be one.
+    """
     book, host = agent.rules.active.recipients, host_of(ask.recipient)
+    situation = handle.situation_of(ask, now, agent)
+    if ask.query == ANYTHING:
+        return handle.consider(situation.for_anything, agent, by)
     if book is None or host not in dict(book.assistants(now.date())):
         hint = f"write a rule with assistant = true and the address of {host}"
         raise RefusedError("refused", f"{host} is not among your assistants", hint)
+    return handle.consider(situation, agent, by)
 
 
 def _facts(considered: handle.Considered) -> list[DraftedFact]:

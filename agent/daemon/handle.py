@@ -57,6 +57,12 @@ class Situation(Context):
         excluded = self.terms.excluded | names
         return replace(self, terms=replace(self.terms, excluded=excluded))
 
+    @property
+    def for_anything(self) -> "Situation":
+        """The situation of a request that may be about anything that the model knows."""
+        terms = replace(self.terms, mode="standing", unknown_queries="standing")
+        return replace(self, terms=terms)
+
 
 class UndecidedError(Exception):
     """Nothing can be decided; ``code`` says why."""

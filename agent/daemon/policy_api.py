@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 
+from agent.daemon import profile
 from agent.daemon.agent import Agent
 from agent.daemon.policy_file import check_guards, rewrite
 from agent.daemon.readings import settle
@@ -280,6 +281,8 @@ def verdict(body: wire.Word, now: datetime, agent: Agent, *, id: int) -> wire.Ru
     for each in agent.consent.reviews(now):
         if each.id == id and each.topic is not None:
             return settle(each, each.topic, body, now, agent)
+        if each.id == id and each.kind == "fact":
+            return profile.settle(each, body, now, agent)
     return agent.consent.answer(id, body, now)
 
 

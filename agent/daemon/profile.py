@@ -1,4 +1,4 @@
-"""The user's facts, as messages: shown, and changed."""
+"""The user's facts, as messages: shown, proposed, and changed."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -10,28 +10,29 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from agent.daemon.agent import Agent
+from agent.daemon.consent import IN_MEMORY
+from agent.daemon.reviews import check_answer
 from agent.decision.cache import Cache
 from agent.decision.knowledge import Knowledge, people_left
 from agent.decision.topics import Judgements
-from agent.decision.values import Fact
-from agent.model.attributes import UNSPECIFIED
-from agent.model.model import Concepts, Meaning, Model
-from agent.vault.profile import Profile, planned, values_of
+from agent.decision.values import Fact, FactTerms, Proposal
+from agent.errors import RefusedError, UsageError
+from agent.facts import marked, proposals
+from agent.model.attributes import is_plain
+from agent.model.model import Concepts, Kind, Meaning, Model
+from agent.vault.profile import Profile, planned, values_of, with_own_words, without_closed
 from agent.vault.vault import Vault
-from agent.wire.state import (
-    Changed,
-    FactFigures,
-    Implied,
-    ProfileChange,
-    ProfileFacts,
-    ValueChange,
-)
+from agent.wire import state
+from agent.wire.base import Done
+from agent.wire.policy import Review, Ruled, Word
 from agent.words.figures import listed
 from agent.words.notices import GONE, MOST_NAMED, rare_fact, stopped
 from agent.words.titles import titled
-from policy.hosts import ANYBODY
+from policy.hosts import ANYBODY, host_of
+from policy.rules import FACT
 
 MOST_TOPICS, LEAST = 3, 0.02  # that a fact helps with, each by so many bits
+LEAST_ID = 4  # characters by which a fact may be named
 
 
 def new_id() -> str:
@@ -39,22 +40,19 @@ def new_id() -> str:
     return token_hex(8)
 
 
-def profile(now: datetime, agent: Agent) -> ProfileFacts:
-    """List the user's facts, what each helps with, and how rare it is."""
+def profile(now: datetime, agent: Agent) -> state.ProfileFacts:
+    """List the user's facts, what each helps with, how rare it is, and what became of it."""
     vault, cache, country = agent.open_vault, agent.reader.cache, agent.registry.country
-    concepts = vault.ledger.disclosures.concepts
-    facts = [
-        replace(each, value=concepts.label(Meaning(each.kind, each.value or UNSPECIFIED))[1])
-        for each in vault.profile.facts
-    ]
     models = [part for world in agent.usable_models(now) for part in world.every]
-    figures = {each.id: figures_of(each, models, cache) for each in facts}
-    return ProfileFacts(facts=facts, figures=figures, country=country)
+    shown = _shown(vault.profile.facts, agent)
+    figures = {each.id: figures_of(each, models, cache) for each in shown}
+    _add_uses(figures, models, agent)
+    return state.ProfileFacts(facts=shown, figures=figures, country=country)
 
 
-def figures_of(fact: Fact, models: Sequence[Model], cache: Cache) -> FactFigures:
+def figures_of(fact: Fact, models: Sequence[Model], cache: Cache) -> state.FactFigures:
     """Say what a fact helps with, and how rare it is, by the first of the models that knows."""
-    figures = FactFigures()
+    figures = state.FactFigures()
     for model in reversed([each for each in models if fact.kind in each.by_concept]):
         own, bits = model.by_concept[fact.kind], cache.get(model, _gains, partial(_gains, model))
         bits = bits[:, model.index(own.name)]
@@ -65,12 +63,95 @@ def figures_of(fact: Fact, models: Sequence[Model], cache: Cache) -> FactFigures
             alone = Knowledge().with_facts({own.name: own.code(fact.value)})
             share = people_left(alone, model, cache) / model.people
             figures = replace(figures, share=share, share_of=model.stands_for)
+    if fact.words and fact.terms:
+        return replace(figures, share=fact.terms.share, share_of=None)
     return figures
 
 
 def _gains(model: Model) -> NDArray[np.float64]:
     judged = Judgements.of(model).gains
     return judged if judged.size else model.tables.singles.utilities
+
+
+def _shown(facts: Sequence[Fact], agent: Agent) -> list[Fact]:
+    """Facts as messages have them: values as they are listed, without closed terms."""
+    concepts = agent.open_vault.ledger.disclosures.concepts
+    labels = (each.value and concepts.label(Meaning(each.kind, each.value))[1] for each in facts)
+    shown = zip(facts, labels, strict=True)
+    return [replace(without_closed(each), value=label) for each, label in shown]
+
+
+def _add_uses(
+    figures: Mapping[str, state.FactFigures], models: Sequence[Model], agent: Agent
+) -> None:
+    """Add to the figures of each fact who knows it, and the topics with which it was new."""
+    vault, pool_of = agent.open_vault, agent.rules.active.pool_of
+    titles = {each.text: each.title for model in models for each in model.queries}
+    ids = {each.kind: each.id for each in vault.profile.facts if each.value}
+    ids |= {f"{each.kind}{FACT}{each.id}": each.id for each in vault.profile.facts}
+    for pool, holdings in vault.ledger.disclosures.pools(pool_of):
+        for concept in ids.keys() & holdings.held:
+            figures[ids[concept]].pools.append(pool)
+    for step in vault.ledger.disclosures.steps:
+        topics = [titles[query] for query, _ in step.meant[:1] if query in titles]
+        for concept in ids.keys() & dict(step.facts):
+            helped = figures[ids[concept]].helped
+            helped += [each for each in topics if each not in helped]
+
+
+async def propose(body: state.FactTexts, now: datetime, agent: Agent) -> state.FactDraft:
+    """Say what facts in own words would be, marked beside those that are there; stores nothing.
+
+    One draft is kept at a time. RefusedError where this one is not any more, UsageError without a
+    model.
+    """
+    earlier = _draft(body.draft, agent)
+    known = *agent.open_vault.profile.facts, *(each.fact for each in earlier)
+    model, draft = agent.model_for(ANYBODY, now), body.draft or token_hex(8)
+
+    def work() -> tuple[Proposal, ...]:
+        new = enumerate(proposals(body.texts, model, now), len(earlier) + 1)
+        numbered = [replace(each, fact=replace(each.fact, id=str(at))) for at, each in new]
+        return marked(numbered, known, model)
+
+    new = await agent.in_thread(work)
+    agent.proposed = {draft: (*earlier, *new)}
+    shown = zip(new, _shown([each.fact for each in new], agent), strict=True)
+    return state.FactDraft(
+        draft=draft, proposals=[replace(each, fact=fact) for each, fact in shown]
+    )
+
+
+def _draft(draft: str | None, agent: Agent) -> tuple[Proposal, ...]:
+    if draft is not None and draft not in agent.proposed:
+        what = "this list of facts is no longer kept: the vault was locked, or another was begun"
+        raise RefusedError("conflict", what, "add them again")
+    return agent.proposed[draft] if draft is not None else ()
+
+
+def remember(body: state.FactProposal, now: datetime, agent: Agent) -> Done:
+    """Queue a fact that a program proposes; nothing is stored before the user agrees."""
+    host = host_of(body.recipient)
+    pool, text = agent.rules.active.pool_of(host), " ".join(body.text.split())
+    if not text or not text.isprintable():
+        raise UsageError("the fact is not one line of text", "propose one sentence")
+    review = Review(id=0, kind="fact", at=now, recipient=host, pool=pool, names=[], query=text)
+    if (new := agent.consent.queue(review)) is not None:
+        agent.bus.publish("review", new.id)
+    return Done()
+
+
+def settle(proposal: Review, word: Word, now: datetime, agent: Agent) -> Ruled:
+    """Apply the user's word on a fact to remember. Raises as `check_answer`, `change_profile`."""
+    check_answer(proposal, word, agent.rules.active.pool_of(proposal.recipient))
+    vault, before = agent.open_vault, agent.open_vault.profile.facts
+    if word.disclose == "auto":
+        [new] = proposals([proposal.query], agent.model_for(ANYBODY, now), now)
+        models = vault.ledger.disclosures.concepts.models
+        _keep(agent, vault, with_own_words(before, [new.fact], models, now, new_id))
+        agent.bus.publish("profile")
+    agent.consent.dismiss(proposal.id, partial(_put_back, agent, vault, before))
+    return IN_MEMORY
 
 
 def standing_out(now: datetime, agent: Agent) -> Iterator[str]:
@@ -96,44 +177,109 @@ def titles_of(model: Model) -> dict[str, str]:
     return {each.name: each.title for each in model.attributes}
 
 
-def change_profile(body: ProfileChange, now: datetime, agent: Agent) -> Changed:
-    """Set or unset facts, all or none.
+def change_profile(body: state.ProfileChange, now: datetime, agent: Agent) -> state.Changed:
+    """Set, unset, keep or edit facts, all or none.
 
     The user can undo it until the vault locks; with ``dry_run`` nothing is done. UsageError as
-    `planned`.
+    `planned`, for an id that is not there, and for a short form that a search takes for more than
+    words; RefusedError where the draft is not kept any more.
     """
     vault = agent.open_vault
     concepts = vault.ledger.disclosures.concepts
     facts = vault.profile.facts
-    planned_facts = planned(facts, body.set, body.unset, concepts.models, now, new_id)
-    before, after = values_of(facts), values_of(planned_facts)
+    planned_facts = _planned(body, agent, now)
+    before, after = _stated(facts), _stated(planned_facts)
     changes = {
         kind: after.get(kind)
         for kind in sorted(before.keys() | after.keys())
         if before.get(kind) != after.get(kind)
     }
-    if changes and not body.dry_run:
+    old = {each.id: each for each in facts}
+    new = [each for each in planned_facts if each.words and old.get(each.id) != each]
+    if (changes or new) and not body.dry_run:
         _keep(agent, vault, planned_facts)
-
-        def put_back() -> str:
-            _keep(agent, vault, facts)
-            agent.bus.publish("profile")
-            return GONE
-
-        titles = [concepts.kinds[e].title if e in concepts.kinds else e for e in changes]
+        kinds = dict.fromkeys(e.partition(FACT)[0] for e in (*changes, *(e.kind for e in new)))
+        titles = [concepts.kinds[e].title if e in concepts.kinds else e for e in kinds]
         named = listed(titles) if len(titles) <= MOST_NAMED else f"{len(titles)} facts"
+        put_back = partial(_put_back, agent, vault, facts)
         agent.consent.changed(f"Changed {named} in your profile", put_back)
+        agent.proposed.pop(body.draft or "", None)
     stated = {*body.set, *body.unset}
     stale = vault.ledger.disclosures.holders(changes, agent.rules.active.pool_of)
-    return Changed(
+    return state.Changed(
         done=not body.dry_run,
         changes=[
-            ValueChange(name=_name(concepts, kind), was_set=kind in before, is_set=kind in after)
-            for kind in changes
+            state.ValueChange(name=_name(concepts, e), was_set=e in before, is_set=e in after)
+            for e in changes
         ],
+        facts=_shown(new, agent),
         implied=_implied(changes, stated, concepts),
         stale={_name(concepts, kind): [*pools] for kind, pools in stale.items()},
     )
+
+
+def _stated(facts: Sequence[Fact]) -> dict[str, str]:
+    """What facts say, by kind, and what is in own words alone by that and the id."""
+    own = {f"{each.kind}{FACT}{each.id}": each.words or "" for each in facts if not each.value}
+    return {**values_of(facts), **own}
+
+
+def _planned(body: state.ProfileChange, agent: Agent, now: datetime) -> tuple[Fact, ...]:
+    """The facts after a change, which is not made. Raises as `change_profile`."""
+    vault = agent.open_vault
+    concepts, facts = vault.ledger.disclosures.concepts, vault.profile.facts
+    drafted = {each.fact.id: each.fact for each in _draft(body.draft, agent)}
+    edits = (_edited(_own(each.id, facts), each, concepts) for each in body.edit)
+    edited = {each.id: each for each in edits}
+    new = [_edited(drafted.get(each.id), each, concepts) for each in body.keep]
+    named = {each: _own(each, facts) for each in body.unset}
+    gone = {each.id: each for each in named.values() if each}
+    rest = [edited.get(each.id, each) for each in facts if each.value or each.id not in gone]
+    unset = [name for name, fact in named.items() if fact is None]
+    unset += [each.kind for each in gone.values() if each.value]
+    after = planned(rest, body.set, unset, concepts.models, now, new_id)
+    return with_own_words(after, new, concepts.models, now, new_id)
+
+
+def _own(begun: str, facts: Sequence[Fact]) -> Fact | None:
+    """The fact in own words whose id begins so; UsageError where several do."""
+    some = [each for each in facts if each.words and each.id.startswith(begun)]
+    if len(some) > 1 and len(begun) >= LEAST_ID:
+        what = f"several facts have an id that begins with {begun!r}"
+        raise UsageError(what, "`reticent profile show --json` has whole ids")
+    return some[0] if len(some) == 1 and len(begun) >= LEAST_ID else None
+
+
+def _edited(fact: Fact | None, edit: state.FactEdit, concepts: Concepts) -> Fact:
+    """A fact in own words as it is edited; of another kind, it has no value and its sensitivity."""
+    if fact is None:
+        hint = "`reticent profile show` lists the ids of facts in your own words"
+        raise UsageError(f"no fact in your own words has the id {edit.id!r}", hint)
+    terms = fact.terms or FactTerms()
+    if edit.kind is not None:
+        kind, before = concepts.called(edit.kind)[0], concepts.kinds.get(fact.kind)
+        if before is None or _first(kind) != _first(before):
+            terms = replace(terms, sensitivity=kind.attributes[0][1].sensitivity)
+            fact = replace(fact, kind=kind.concept, value=None)
+    if edit.short and not is_plain(edit.short):
+        hint = "use up to four words of letters, digits and . + # -"
+        raise UsageError("the short form is not a few plain words", hint)
+    numbers = {"share": edit.share, "sensitivity": edit.sensitivity}
+    terms = replace(terms, **{name: each for name, each in numbers.items() if each is not None})
+    short = fact.short if edit.short is None else edit.short or None
+    return replace(fact, short=short, terms=terms)
+
+
+def _first(kind: Kind) -> str:
+    """The name of the first of the attributes that facts of a kind have."""
+    attribute = kind.attributes[0][1]
+    return attribute.shared or attribute.name
+
+
+def _put_back(agent: Agent, vault: Vault, facts: tuple[Fact, ...]) -> str:
+    _keep(agent, vault, facts)
+    agent.bus.publish("profile")
+    return GONE
 
 
 def _keep(agent: Agent, vault: Vault, facts: tuple[Fact, ...]) -> None:
@@ -154,10 +300,10 @@ def _names(profile: Profile, concepts: Concepts) -> set[str]:
 
 def _implied(
     changes: Mapping[str, str | None], stated: Collection[str], concepts: Concepts
-) -> list[Implied]:
+) -> list[state.Implied]:
     """List the changes that follow from the named ones, with their new values."""
     return [
-        Implied(
+        state.Implied(
             name=kind.name,
             title=kind.title,
             value=None if value is None else concepts.label(Meaning(concept, value))[1],
@@ -168,4 +314,6 @@ def _implied(
 
 
 def _name(concepts: Concepts, kind: str) -> str:
-    return concepts.kinds[kind].name if kind in concepts.kinds else kind
+    """The name of a kind; of a fact in own words, of which a recipient holds some, its id."""
+    kind, _, own = kind.partition(FACT)
+    return own or (concepts.kinds[kind].name if kind in concepts.kinds else kind)

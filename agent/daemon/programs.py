@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from agent.daemon import artifacts, service
+from agent.daemon.artifacts import Artifact, ConfigurationEntry, Machine, UnpackedFolder
 from agent.daemon.service import FOLDERS
 from agent.errors import UsageError
 from agent.files import PRIVATE_FOLDER
@@ -78,13 +79,13 @@ BROWSERS = (
 ENDINGS = ("", "-browser", "-stable", "-esr")  # of a program's name
 
 
-def manifest_path(browser: Browser, machine: artifacts.Machine) -> Path:
+def manifest_path(browser: Browser, machine: Machine) -> Path:
     """Locate the manifest of our relay for a browser."""
     lower = browser.kind == "firefox" and not machine.mac
     return _folder(browser, machine) / (_FIREFOX_HOSTS if lower else _HOSTS) / f"{HOST}.json"
 
 
-def is_here(browser: Browser, machine: artifacts.Machine) -> bool:
+def is_here(browser: Browser, machine: Machine) -> bool:
     """Say whether a browser was run here, or can be, outside of a sandbox."""
     path = machine.environment.get("PATH", "")
     programs = [shutil.which(browser.program + ending, path=path) for ending in ENDINGS]
@@ -94,7 +95,7 @@ def is_here(browser: Browser, machine: artifacts.Machine) -> bool:
     )
 
 
-def confined(machine: artifacts.Machine) -> Iterator[tuple[Browser, Literal["snap", "flatpak"]]]:
+def confined(machine: Machine) -> Iterator[tuple[Browser, Literal["snap", "flatpak"]]]:
     """Yield each browser that is here in a sandbox only: it can start no program outside of it."""
     home, flatpaks = machine.home, SYSTEM_WIDE / "var/lib/flatpak/app"
     for browser in (each for each in BROWSERS if not is_here(each, machine)):
@@ -104,14 +105,14 @@ def confined(machine: artifacts.Machine) -> Iterator[tuple[Browser, Literal["sna
             yield browser, "flatpak"
 
 
-def _folder(browser: Browser, machine: artifacts.Machine) -> Path:
+def _folder(browser: Browser, machine: Machine) -> Path:
     """Locate the folder in which a browser keeps the user's files."""
     if browser.kind == "firefox" and not machine.mac:
         return machine.home / browser.folder
     return machine.support(browser.mac if machine.mac else browser.folder)
 
 
-def manifest(browser: Browser, machine: artifacts.Machine) -> artifacts.Artifact:
+def manifest(browser: Browser, machine: Machine) -> Artifact:
     """Write the manifest by which a browser finds our relay; ours if it names our launcher."""
     allowed = {
         "firefox": {"allowed_extensions": [FIREFOX_ID]},
@@ -128,22 +129,22 @@ def manifest(browser: Browser, machine: artifacts.Machine) -> artifacts.Artifact
             return False
         return MARK in other and isinstance(document, dict) and document.get("path") == relay
 
-    return artifacts.Artifact(manifest_path(browser, machine), text, is_ours, MARK)
+    return Artifact(manifest_path(browser, machine), text, is_ours, MARK)
 
 
-def launcher(machine: artifacts.Machine) -> artifacts.Artifact:
+def launcher(machine: Machine) -> Artifact:
     """Write the script that browsers start; UsageError where our socket's path is too long."""
     socket, path = check_address(machine.paths.query), machine.paths.relay
     text = _LAUNCHER.format(
         command=shlex.join([machine.interpreter, "-I", "-S", str(RELAY), socket])
     )
-    return artifacts.Artifact(path, text, lambda other: MARK in other, MARK, PRIVATE_FOLDER)
+    return Artifact(path, text, lambda other: MARK in other, MARK, PRIVATE_FOLDER)
 
 
-def extension(paths: Paths) -> artifacts.UnpackedFolder:
+def extension(paths: Paths) -> UnpackedFolder:
     """Describe the extension, unpacked where a browser can load it; UsageError without ours."""
     text = artifacts.digests(EXTENSION)
-    return artifacts.UnpackedFolder(paths.extension, text, lambda _: True, "", source=EXTENSION)
+    return UnpackedFolder(paths.extension, text, lambda _: True, "", source=EXTENSION)
 
 
 SYSTEM = "system"
@@ -157,8 +158,8 @@ class Installation:
     name: str
     title: str
     kind: Literal["system", "browser", "assistant"]
-    artifact: artifacts.Artifact
-    shared: tuple[artifacts.Artifact, ...] = ()
+    artifact: Artifact
+    shared: tuple[Artifact, ...] = ()
     recipient: str = ""  # of an assistant: who gets the facts
 
     @property
@@ -167,18 +168,18 @@ class Installation:
         return self.artifact.state()
 
 
-def this_machine() -> artifacts.Machine:
+def this_machine() -> Machine:
     """Describe the machine and the user that run this process, at this time."""
     now = datetime.now().astimezone()
-    return artifacts.Machine(paths(), os.environ, now, sys.executable, sys.platform == "darwin")
+    return Machine(paths(), os.environ, now, sys.executable, sys.platform == "darwin")
 
 
-def system_service(machine: artifacts.Machine) -> Iterator[Installation]:
+def system_service(machine: Machine) -> Iterator[Installation]:
     """Yield the service that starts the daemon; UsageError where its files cannot be written."""
     yield Installation(SYSTEM, "The system", "system", service.unit(machine))
 
 
-def browser_installations(machine: artifacts.Machine) -> Iterator[Installation]:
+def browser_installations(machine: Machine) -> Iterator[Installation]:
     """Yield each browser; UsageError where the path of our socket is too long."""
     shared = (launcher(machine), extension(machine.paths))
     for each in BROWSERS:
@@ -186,7 +187,7 @@ def browser_installations(machine: artifacts.Machine) -> Iterator[Installation]:
 
 
 def assistant_installations(
-    machine: artifacts.Machine, recipient: str | None = None
+    machine: Machine, recipient: str | None = None
 ) -> Iterator[Installation]:
     """Yield each program with an assistant in it; ``recipient``: by default as it is now."""
     for each in HOST_PROGRAMS:
@@ -195,7 +196,7 @@ def assistant_installations(
         yield Installation(each.name, each.title, "assistant", own, recipient=whom)
 
 
-def installations(machine: artifacts.Machine) -> list[Installation]:
+def installations(machine: Machine) -> list[Installation]:
     """List all that can be connected, but for a kind whose files cannot be written."""
     connectable: list[Installation] = []
     for kind in (system_service, browser_installations, assistant_installations):
@@ -204,7 +205,7 @@ def installations(machine: artifacts.Machine) -> list[Installation]:
     return connectable
 
 
-def write(chosen: Iterable[Installation]) -> list[artifacts.Artifact]:
+def write(chosen: Iterable[Installation]) -> list[Artifact]:
     """Write all artifacts; return them. UsageError before anything is written if one is foreign."""
     needed = {part.path: part for each in chosen for part in (*each.shared, each.artifact)}
     for part in needed.values():
@@ -214,9 +215,7 @@ def write(chosen: Iterable[Installation]) -> list[artifacts.Artifact]:
     return [*needed.values()]
 
 
-def remove(
-    chosen: Sequence[Installation], every: Iterable[Installation]
-) -> list[artifacts.Artifact]:
+def remove(chosen: Sequence[Installation], every: Iterable[Installation]) -> list[Artifact]:
     """Remove the artifacts of this installation, and what no other program shares any more.
 
     ``every``: all that may share them. Returns what was removed; UsageError where one cannot be.
@@ -248,7 +247,7 @@ class HostProgram(NamedTuple):
     servers: str = "mcpServers"
     typed: bool = True
 
-    def path(self, machine: artifacts.Machine) -> Path:
+    def path(self, machine: Machine) -> Path:
         """Locate its file, whether or not it exists."""
         if self.place.startswith("."):
             return machine.home / self.place
@@ -264,9 +263,7 @@ HOST_PROGRAMS = (
 )
 
 
-def entry(
-    host: HostProgram, machine: artifacts.Machine, recipient: str | None = None
-) -> artifacts.ConfigurationEntry:
+def entry(host: HostProgram, machine: Machine, recipient: str | None = None) -> ConfigurationEntry:
     """Write our server as a host's file is to have it.
 
     ``recipient``: who gets the facts, by default the one it has now, else the host's. What others
@@ -291,7 +288,7 @@ def entry(
         return _environment(json.loads(text)).get(HOME) == home
 
     text = artifacts.as_text(_merged(before, server, environment))
-    return artifacts.ConfigurationEntry(path, text, is_ours, "", group=host.servers, name=NAME)
+    return ConfigurationEntry(path, text, is_ours, "", group=host.servers, name=NAME)
 
 
 def recipient_of(server: Members) -> str:

@@ -20,7 +20,12 @@ from policy.match import Rulebook
 from policy.services import usable
 
 EXPIRES = timedelta(hours=24)
-MOST_REVIEWS = {"ask": 1000, "offer": 100, "means": 100}  # an offer may name a thousand attributes
+MOST_REVIEWS = {
+    "ask": 1000,
+    "offer": 100,
+    "means": 100,
+    "fact": 100,
+}  # an offer may name a thousand attributes
 PREFIX = "offers/"
 MOST_OFFERS = 4096  # sites whose offers are at hand
 SEARCHES_PER_SITE = 8
@@ -55,6 +60,8 @@ def key_of(review: Review) -> Key:
         return offer_key(review.recipient, review.address)
     if review.topic is not None:
         return review.kind, review.query, frozenset([review.topic.model, review.topic.query])
+    if review.kind == "fact":
+        return review.kind, review.query, frozenset()
     return review.kind, review.pool, frozenset(review.names)
 
 

@@ -143,7 +143,4 @@ def _apart(
 ) -> Situation:
     """Look at a request for the thread beside that of the requests; ``every``: for any query."""
     situation = replace(situation_of(ask, now, agent, before), cache=agent.apart)
-    if not every:
-        return situation
-    terms = replace(situation.terms, mode="standing", unknown_queries="standing")
-    return replace(situation, terms=terms)
+    return situation.for_anything if every else situation

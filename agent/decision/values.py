@@ -110,7 +110,7 @@ class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     ``fact``: its id is "" until it is stored; ``helps``: titles of up to three topics where it
     would help most; ``chance``: that the kind is the right one; ``same_as``, ``contradicts``: the
-    ids of a fact that says the same, and of one that cannot be true beside it.
+    ids of a fact that says the same, and of one that cannot be true beside it. ``repr`` masks all.
     """
 
     fact: Fact
@@ -118,6 +118,14 @@ class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     chance: float = 0.0
     same_as: str | None = None
     contradicts: str | None = None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no fact that is there, or comes before it, says the same or the opposite."""
+        return self.same_as is None and self.contradicts is None
+
+    def __repr__(self) -> str:
+        return "Proposal(***)"
 
 
 def country_of(facts: Iterable[Fact], default: str = "") -> str:

@@ -138,7 +138,7 @@ class Profile:
 
     def under(self, limits: str) -> str:
         """A digest of all facts and a policy's limits: a stop holds until one of them changes."""
-        facts = [*map(_without_closed, self.facts)]
+        facts = [*map(without_closed, self.facts)]
         return sha256(limits.encode() + msgspec.json.encode(facts)).hexdigest()
 
     def in_force(self, limits: str, by: datetime | None = None) -> tuple[Stop, ...]:
@@ -182,7 +182,7 @@ class Profile:
         ordered = tuple(sorted(facts, key=lambda fact: (fact.kind, fact.id)))
         before, closed = _closed_terms(self.facts), _closed_terms(ordered)
         put = {
-            ITEM: msgspec.json.encode([*map(_without_closed, ordered)]),
+            ITEM: msgspec.json.encode([*map(without_closed, ordered)]),
             **{n: msgspec.json.encode(each) for n, each in closed.items() if before.get(n) != each},
         }
         if len(ordered) > MOST_FACTS or max(map(len, put.values())) > MAX_ITEM_BYTES:
@@ -192,7 +192,7 @@ class Profile:
         self.facts, self._values, self._cache = ordered, values_of(ordered), Cache()
 
 
-def _without_closed(fact: Fact) -> Fact:
+def without_closed(fact: Fact) -> Fact:
     """The fact without its closed terms: relevance and vector."""
     if fact.terms is None:
         return fact
@@ -339,22 +339,22 @@ def with_own_words(
     had one keeps its own words. Where no attribute is free, or another fact puts the value in
     words, it is a fact in own words alone. UsageError as `planned`.
     """
-    concepts, after = Concepts(models), tuple(facts)
+    concepts, after = Concepts(models), [*facts]
     for each in own:
-        holder, meaning = None, _place_for(each, values_of(after), concepts)
+        values = values_of(after)
+        holder, meaning = None, _place_for(each, values, concepts)
         if meaning is not None:
-            freed = [_without_other(old, meaning) for old in after]
-            after = planned(freed, {meaning.concept: meaning.value}, (), models, now, new_id)
-            holder = next(old for old in after if old.kind == meaning.concept and old.value)
-        if holder is None or holder.words:
-            new = msgspec.structs.replace(each, id=new_id(), value=None, set_at=now)
-            after = (*after, new)
+            kind, value = meaning
+            if values.get(kind) != value:
+                freed = [_without_other(old, meaning) for old in after]
+                after = [*planned(freed, {kind: value}, (), models, now, new_id)]
+            holder = next(at for at, old in enumerate(after) if old.kind == kind and old.value)
+        if holder is None or after[holder].words:
+            after.append(msgspec.structs.replace(each, id=new_id(), value=None, set_at=now))
         else:
-            new = msgspec.structs.replace(
-                each, id=holder.id, kind=holder.kind, value=holder.value, set_at=now
-            )
-            after = tuple(new if old is holder else old for old in after)
-    return after
+            named = msgspec.structs.replace(each, id=after[holder].id, kind=kind, set_at=now)
+            after[holder] = msgspec.structs.replace(named, value=value)
+    return tuple(after)
 
 
 def _place_for(fact: Fact, values: Values, concepts: Concepts) -> Meaning | None:

@@ -1,8 +1,8 @@
 """What all messages have in common: strict JSON, and limits on what one may hold.
 
 Every object refuses unknown keys. Times are RFC 3339 with a zone. Values of the profile stand
-in `Answer`, `Draft`, `Told`, `Entry`, `Recipient`, `Profile` and `ProfileChange` alone, and in the
-`RelayAnswer` that has one in it; their `repr` masks them.
+in `Answer`, `Draft`, `Told`, `Entry`, `Recipient`, `ProfileFacts`, `ProfileChange` and the messages
+of facts in own words alone, and in the `RelayAnswer` that has one in it; their `repr` masks them.
 """
 
 from typing import Annotated, Any, TypeVar
@@ -14,6 +14,7 @@ LONGEST_HOST = 2048
 LONGEST_NAME = 200
 LONGEST_SEARCH = 2000
 LONGEST_SECRET = 1024
+LONGEST_FACT = 300  # in own words
 MOST_NAMES = 1024
 MOST_BYTES = 64 * 1024  # of a request's body
 MOST_DAYS = 3650  # that a verdict lasts
@@ -27,6 +28,7 @@ Query = Annotated[str, Meta(min_length=1, max_length=LONGEST_QUERY)]
 Host = Annotated[str, Meta(min_length=1, max_length=LONGEST_HOST)]
 Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 Names = Annotated[list[Name], Meta(max_length=MOST_NAMES)]
+Words = Annotated[str, Meta(min_length=1, max_length=LONGEST_FACT)]
 Search = Annotated[str, Meta(min_length=1, max_length=LONGEST_SEARCH)]
 Values = Annotated[dict[Name, Name], Meta(max_length=MOST_NAMES)]
 Made = TypeVar("Made", bound=Struct)

@@ -156,19 +156,19 @@ class Tried(Message, frozen=True, kw_only=True):
 
 
 class Review(Message, frozen=True, kw_only=True):
-    """What waits for the user: attributes ruled `ask`, an offer, or what a text is said to mean.
+    """What waits for the user: attributes ruled `ask`, an offer, what a text means, or a fact.
 
     ``more_bits``, ``people_left``: what they would add, and who would be left with them;
     ``search``: where a recipient that offers says that it is searched, null where it does not;
     ``address``: of an assistant that is to be listed, which then names no attributes, else null;
     ``model``: whose names these are, empty for an offer; ``topic``: what ``query`` is said to mean,
-    else null. ``families``: those of the names, as a policy calls them, of which only a preset says
-    that they wait: one word settles them for ``whom``, all recipients of this kind. ``raised``:
-    whether the user is notified of it.
+    else null; of a fact to remember ``query`` is the text. ``families``: those of the names, as a
+    policy calls them, of which only a preset says that they wait: one word settles them for
+    ``whom``, all recipients of this kind. ``raised``: whether the user is notified of it.
     """
 
     id: int
-    kind: Literal["ask", "offer", "means"]
+    kind: Literal["ask", "offer", "means", "fact"]
     at: datetime
     recipient: str
     pool: str

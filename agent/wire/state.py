@@ -7,8 +7,20 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field, json
 
-from agent.decision.values import Code, CountedAmong, Fact, Inferred, Reading
-from agent.wire.base import LONGEST_SECRET, Done, Host, Message, Name, Names, Query, Values, masked
+from agent.decision.values import Code, CountedAmong, Fact, Inferred, Proposal, Reading
+from agent.wire.base import (
+    LONGEST_SECRET,
+    MOST_NAMES,
+    Done,
+    Host,
+    Message,
+    Name,
+    Names,
+    Query,
+    Values,
+    Words,
+    masked,
+)
 from agent.wire.decide import Carry, EntryNumber
 
 Secret = Annotated[str, Meta(min_length=1, max_length=LONGEST_SECRET)]
@@ -263,15 +275,19 @@ class Corrected(Done, frozen=True, kw_only=True):
 
 
 class FactFigures(Message, frozen=True, kw_only=True):
-    """What a fact helps with, and how rare it is.
+    """What a fact helps with, how rare it is, and what became of it.
 
     ``helps_with``: titles of topics, the one it helps most first; ``share``: of the people
-    ``share_of`` who hold its value, null where that is not known.
+    ``share_of`` who hold its value, or would say the same, null where it is not known; ``helped``:
+    titles of the topics with which it was new to somebody; ``pools``: who knows it, recipients and
+    groups.
     """
 
     helps_with: list[str] = field(default_factory=list)
     share: float | None = None
     share_of: str | None = None
+    helped: list[str] = field(default_factory=list)
+    pools: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
         return f"FactFigures(helps_with={self.helps_with})"
@@ -280,8 +296,8 @@ class FactFigures(Message, frozen=True, kw_only=True):
 class ProfileFacts(Message, frozen=True, kw_only=True):
     """The user's facts, ordered by kind; a value is the one that `attributes` lists.
 
-    ``figures``: by the id of a fact; ``country``: where the user lives, by them or by the locale,
-    "" where neither says.
+    Relevance and vectors stay with the daemon. ``figures``: by the id of a fact; ``country``: where
+    the user lives, by them or by the locale, "" where neither says.
     """
 
     facts: list[Fact]
@@ -289,14 +305,70 @@ class ProfileFacts(Message, frozen=True, kw_only=True):
     country: str = ""
 
 
+class FactTexts(Message, frozen=True, kw_only=True):
+    """Statements of the user about themselves, a fact each; ``draft``: to add them to, null: new.
+
+    ``repr`` masks them.
+    """
+
+    texts: Annotated[list[Words], Meta(min_length=1, max_length=MOST_NAMES)]
+    draft: Name | None = None
+
+    def __repr__(self) -> str:
+        return f"FactTexts({len(self.texts)} texts)"
+
+
+class FactDraft(Message, frozen=True, kw_only=True):
+    """Facts in own words that are not stored yet, and may be kept while the vault is open.
+
+    ``draft``: by which a `ProfileChange` names it; ``proposals``: in the order of the texts; the id
+    of a fact is its number in the draft. ``same_as`` and ``contradicts`` may be such a number.
+    """
+
+    draft: str
+    proposals: list[Proposal]
+
+
+class FactEdit(Message, frozen=True, kw_only=True, omit_defaults=True):
+    """A fact in own words by its id, of which the beginning will do, and what changes of it.
+
+    ``kind`` by any of its names, ``share`` of all people who would say the same, ``sensitivity`` in
+    bits; null as it is. ``short``: for a search, "" for none. Other words are another fact. In a
+    draft the id is its number there.
+    """
+
+    id: Name
+    kind: Name | None = None
+    short: Annotated[str, Meta(max_length=48)] | None = None
+    share: Annotated[float, Meta(ge=1e-9, le=1)] | None = None
+    sensitivity: Annotated[float, Meta(ge=0, le=64)] | None = None
+
+    def __repr__(self) -> str:
+        return f"FactEdit(id={self.id!r}, ***)"
+
+
+class FactProposal(Message, frozen=True, kw_only=True):
+    """A fact about the user that a program met in a conversation with a recipient."""
+
+    text: Words
+    recipient: Host
+
+    def __repr__(self) -> str:
+        return f"FactProposal(recipient={self.recipient!r}, ***)"
+
+
 class ProfileChange(Message, frozen=True, kw_only=True):
     """Facts to set and to unset, by kind, by a model's name for it, or by MODEL.NAME.
 
-    With ``dry_run`` nothing changes.
+    Those in own words are unset by their ids. ``keep``: those of a ``draft``, which is used up by
+    that; ``edit``: facts in own words that are there. With ``dry_run`` nothing changes.
     """
 
     set: Values = field(default_factory=dict)
     unset: Names = field(default_factory=list)
+    draft: Name | None = None
+    keep: Annotated[list[FactEdit], Meta(max_length=2 * MOST_NAMES)] = field(default_factory=list)
+    edit: Annotated[list[FactEdit], Meta(max_length=MOST_NAMES)] = field(default_factory=list)
     dry_run: bool = False
 
     def __repr__(self) -> str:
@@ -328,12 +400,14 @@ class Implied(Message, frozen=True, kw_only=True):
 class Changed(Done, frozen=True, kw_only=True):
     """The profile was changed, or would be: then it is not ``done``.
 
-    ``changes``: what differs from before; ``implied``: what of it follows from the facts that were
-    named; ``stale``: by fact, the recipients and groups of them that hold an older value. They will
-    get the new one like one that they already know, without a charge or a question, and keep
-    holding what is no longer set (DESIGN.md 2.6).
+    ``changes``: what differs from before; ``facts``: in own words, that are new or other than
+    before; ``implied``: what follows from the facts that were named; ``stale``: by fact, the
+    recipients and groups of them that hold an older value, or, by its id, own words that are gone.
+    They will get the new value like one that they already know, without a charge or a question, and
+    keep holding what is no longer set (DESIGN.md 2.6).
     """
 
     changes: list[ValueChange] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
     implied: list[Implied] = field(default_factory=list)
     stale: dict[str, list[str]] = field(default_factory=dict)

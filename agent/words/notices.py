@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from msgspec.structs import replace
 
-from agent.decision.values import CountedAmong, Inferred
+from agent.decision.values import CountedAmong, FactTerms, Inferred, Proposal
 from agent.wire.policy import Edited, Lasting, Review, Ruled, Word
 from agent.wire.state import (
     Changed,
@@ -20,6 +20,7 @@ from agent.wire.state import (
     Recipient,
     Status,
 )
+from agent.words import figures
 from agent.words.figures import alike, bits, brought, counted, counted_among, listed, people
 from agent.words.titles import (
     NONE,
@@ -106,6 +107,8 @@ def asks(review: Review, titles: Titles = NONE) -> str:
     if review.topic is not None:
         what = repr(review.query) if review.query else "a text"
         return f"Read {what} as {quoted(review.topic.title)} from now on?"
+    if review.kind == "fact":
+        return f"Remember {review.query!r}, as {review.recipient} proposes?"
     names = listed(titled(review.names, titles_in(review.model, titles)))
     if review.kind == "offer":
         where = "" if review.search is None else f" for searches at {review.search}"
@@ -144,9 +147,12 @@ def settled(review: Review, verdict: Word, titles: Titles = NONE) -> str:
     long, approved = how_long(verdict.lasting, verdict.days), verdict.disclose == "auto"
     if review.kind == "offer" and not verdict.days:
         long = "from now on"
-    if review.topic is not None:
-        meant = f"The text is read as {quoted(review.topic.title)} from now on."
-        return meant if approved else "The text is read as before."
+    if review.topic is not None or review.kind == "fact":
+        kept = ("The fact is not kept.", "The fact is in your profile now.")
+        if review.topic is not None:
+            meant = f"The text is read as {quoted(review.topic.title)} from now on."
+            kept = ("The text is read as before.", meant)
+        return kept[approved]
     if verdict.about == "family":
         return ONCE_FOR_ALL[verdict.disclose].format(family_facts(review))
     if review.address is not None:
@@ -300,6 +306,22 @@ def inferred(fact: Inferred) -> str:
     if fact.bits < 0:
         learned = f"it is {amount} bits less certain than before"
     return f"{fact.title} (kept secret): {guess}, and {fact.by_chance:.0%} by chance; {learned}."
+
+
+def taken_for(proposal: Proposal, title: str) -> dict[str, str]:
+    """Say what a fact in own words was taken for, by label; ``title``: of its kind."""
+    fact, terms = proposal.fact, proposal.fact.terms or FactTerms()
+    note = "you have said this already" if proposal.same_as else ""
+    note = "another fact of yours says the opposite" if proposal.contradicts else note
+    rows = {
+        "about": f"{title}: {value_title(fact.value, title)}" if fact.value else title,
+        "private": f"you would tell {figures.whom(terms.sensitivity)}" if terms.sensitivity else "",
+        "rare": figures.rarity(terms.share) if terms.share else "",
+        "helps with": "; ".join(proposal.helps),
+        "short form": fact.short or "",
+        "note": note,
+    }
+    return {label: text for label, text in rows.items() if text}
 
 
 def model_line(model: ModelStatus) -> str:

@@ -7,7 +7,17 @@ from typing import Any
 import msgspec
 
 from agent import __version__
-from agent.decision.values import CountedAmong, Decision, Figures, Outcome, Reason, Request
+from agent.decision.values import (
+    CountedAmong,
+    Decision,
+    Fact,
+    FactTerms,
+    Figures,
+    Outcome,
+    Proposal,
+    Reason,
+    Request,
+)
 from agent.wire.base import Done, Undone
 from agent.wire.decide import Allowed, Answer, Summary
 from agent.wire.policy import (
@@ -22,6 +32,8 @@ from agent.wire.policy import (
 from agent.wire.state import (
     Changed,
     Entry,
+    FactDraft,
+    FactFigures,
     ModelStatus,
     PolicyStatus,
     ProfileFacts,
@@ -122,6 +134,31 @@ HELD = Recipient(
     first_left=60,
 )
 PROFILE = ProfileFacts(facts=facts_of(region="coast", hobby="yes"))
+HOBBY = Fact(
+    id="3f9a2c0000000000",
+    kind="hobby",
+    words="tide pools on Sundays",
+    short="tide pools",
+    set_at=AT,
+    terms=FactTerms(share=0.001, sensitivity=0.05),
+)
+OWN = ProfileFacts(
+    facts=[*PROFILE.facts, HOBBY],
+    figures={HOBBY.id: FactFigures(helped=["weather"], pools=["weather.example", "@adverts"])},
+)
+DRAFT = FactDraft(
+    draft="d1",
+    proposals=[
+        Proposal(
+            fact=changed(HOBBY, id="1", words="I live by the sea", kind="region", value="coast"),
+            helps=("weather", "tide tables"),
+            chance=0.9,
+            contradicts="region",
+        ),
+        Proposal(fact=changed(HOBBY, id="2"), chance=0.6, same_as=HOBBY.id),
+        Proposal(fact=changed(HOBBY, id="3", words="I swim", short=None), helps=("tide tables",)),
+    ],
+)
 CHANGED = Changed(changes=[ValueChange(name="region", was_set=True, is_set=True)])
 ENTRIES = [
     Entry(
@@ -213,6 +250,7 @@ ANSWERS: dict[str, Any] = {
     "forget": Done(),
     "profile": PROFILE,
     "change_profile": CHANGED,
+    "propose": DRAFT,
     "models": [VILLAGE],
     "backup": Done(),
 }

@@ -83,7 +83,7 @@ SHOWN: dict[tuple[str, ...], tuple[str, str | None]] = {
     ("lock",): ("lock", None),
     ("policy", "block", "a.example"): ("refuse", None),
     ("policy", "block", "a.example", "--undo"): ("allow", None),
-    ("profile", "set", "region="): ("change_profile", None),
+    ("profile", "unset", "region"): ("change_profile", None),
     ("approve", "3"): ("verdict", None),
     ("requests", "forget", "weather.example", "--yes"): ("forget", None),
     ("requests", "list"): ("requests", "requests"),

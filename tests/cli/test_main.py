@@ -209,7 +209,7 @@ def test_every_query_can_come_from_the_standard_input() -> None:
     assert {kind for _, kind in queries} == {QUERY}
     paired = {(name, each.name) for name, each in taken if "=" in str(each.metavar or "")}
     hypothetical = {(name, each) for name in ("model decide", "model curve") for each in MAY}
-    assert paired == {*hypothetical, ("policy set", "pairs"), ("profile set", "names")}
+    assert paired == {*hypothetical, ("policy set", "pairs")}
 
 
 def test_the_query_is_what_is_piped(piped: Run, fake: FakeDaemon) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given as of
 
-from agent.cli.profile_file import profile_toml, read_profile
+from agent.cli.own_facts import WrittenFact
+from agent.cli.profile_file import is_values, profile_toml, read_own_words, read_profile
 from agent.daemon.profile import figures_of
 from agent.decision.cache import Cache
 from agent.errors import UsageError
@@ -20,7 +21,7 @@ from agent.model.model import Concepts
 from agent.paths import paths
 from agent.wire.state import Changed, ProfileChange, ProfileFacts, ValueChange
 from tests.cli.conftest import Run
-from tests.cli.daemon import VILLAGE, changed
+from tests.cli.daemon import HOBBY, VILLAGE, changed
 from tests.cli.examples import cli_model
 from tests.vault.test_profile import BOTH, GIVEN, profile_of
 from tests.vault.values import facts_of, sexes
@@ -64,7 +65,7 @@ def given(patch: pytest.MonkeyPatch, text: str | bytes) -> None:
 
 def answering(patch: pytest.MonkeyPatch, *answers: str) -> None:
     """Put somebody at a terminal who types these lines."""
-    patch.setattr(f"{VALUES}.at_terminal", lambda: True)
+    patch.setattr("agent.cli.options.at_terminal", lambda: True)
     patch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
 
 
@@ -78,7 +79,7 @@ def _changes(fake: FakeDaemon) -> list[ProfileChange]:
 
 def test_facts_are_unset(run: Run, village_only: FakeDaemon) -> None:
     """What is said of it is in transcripts/answers.txt."""
-    assert run("profile", "set", "region=", "hobby=").code == 0
+    assert run("profile", "unset", "region", "hobby").code == 0
     assert _changes(village_only) == [ProfileChange(unset=["region", "hobby"])]
 
 
@@ -156,16 +157,11 @@ def test_an_export_asks_and_warns(
 def test_values_come_from_a_pipe(
     run: Run, village_only: FakeDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that no shell keeps them; and what is not in the file may go, and is named then."""
-    own = facts_of(region="hills", salary="low")
-    village_only.handlers["profile"] = says(ProfileFacts(facts=own))
-    for more, unset in ((), []), (("--replace",), ["salary"]):
-        village_only.calls.clear()
-        given(monkeypatch, TEXT)
-        ran = run("profile", "import", "-", "--json", "--yes", *more)
-        assert (ran.code, ran.err) == (0, "")
-        values = {"region": "coast", "hobby": "yes"}
-        assert _done(village_only) == [ProfileChange(set=values, unset=unset)]
+    """So that no shell keeps them."""
+    given(monkeypatch, TEXT)
+    ran = run("profile", "import", "-", "--json", "--yes")
+    assert (ran.code, ran.err) == (0, "")
+    assert _done(village_only) == [ProfileChange(set={"region": "coast", "hobby": "yes"})]
 
 
 def test_an_import_shows_what_it_changes_and_asks(
@@ -253,7 +249,7 @@ def test_values_are_asked_for_with_the_choices_numbered(
 def test_where_anything_does_not_fit_nothing_is_set(
     run: Run, village_only: FakeDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In one sentence, with the nearest name; an empty file is no mistake, but with --replace."""
+    """In one sentence, with the nearest name; an empty file is no mistake."""
     for text, problem, way in (
         (TEXT + 'regoin = "coast"', "unknown fact 'regoin'", "'region'"),
         (TEXT + "#" * (1 << 20), "too large", "1,048,576"),
@@ -264,9 +260,6 @@ def test_where_anything_does_not_fit_nothing_is_set(
         assert way in hint
     monkeypatch.setattr("sys.stdin", None)
     assert run("profile", "import", "-").out == "The file sets nothing.\n"
-    error, hint = run("profile", "import", "-", "--replace").refusal()
-    assert error.startswith("the standard input: nothing is set in it")
-    assert "`reticent profile set NAME=`" in hint
     for arguments in ("region=coast", "hobby region=coast", "=coast", "region coast"):
         error, hint = run("profile", "set", *arguments.split()).refusal()
         assert "every user of this machine" in error  # could read it there
@@ -278,10 +271,36 @@ def test_where_anything_does_not_fit_nothing_is_set(
 @of(GIVEN)
 def test_what_is_exported_can_be_imported(values: dict[str, str]) -> None:
     """And it says on top what it is."""
-    text = profile_toml(profile_of(**values).facts, Concepts(BOTH))
+    facts = profile_of(**values).facts
+    text = profile_toml(facts, Concepts(BOTH))
     assert text.startswith("# Your profile")
     assert tomllib.loads(text) == values
-    assert read_profile(text.encode(), BOTH) == values
+    own = [HOBBY, changed(HOBBY, words='"quoted" = ]\t', short=None, terms=None)]
+    for more in ([], own):
+        text = profile_toml([*facts, *more], Concepts(BOTH))
+        assert read_profile(text.encode(), BOTH) == values
+        assert read_own_words(text.encode()) == [
+            changed(WrittenFact.of(each), id="") for each in more
+        ]
+        assert is_values(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("", True),
+        ("# a comment\n\n[so2017]", True),
+        ("\ufeffregion =", True),
+        ("[[own]]\nwords = 'a'", True),
+        ("# About me\n- vegetarian", False),
+        ("[2024-05-01] - Lives in Ohio", False),
+        ('["Has two kids"]', False),
+        ("I am 41, female.", False),
+    ],
+)
+def test_a_memory_is_told_from_values(text: str, values: bool) -> None:
+    """By its first line that is no comment."""
+    assert is_values(text.encode()) == values
 
 
 def test_a_table_holds_the_names_of_its_model() -> None:
@@ -306,12 +325,14 @@ def test_a_table_holds_the_names_of_its_model() -> None:
         (b"region = true", "the value of region is not text", "quotes"),
         (b'[region]\nx = "uk"', "unknown fact 'region.x'", "'region'?"),
         (b'hours = "yes"', "hours changes with every request", "leave it out"),
+        (b"own = 1", "[[own]]", "as an export does"),
+        (b"[[own]]\nwords = ''", "words", "as an export does"),
         (b'[one]\nregoin = "uk"', "unknown fact 'one.regoin'", "'region'?"),
     ],
 )
 def test_a_mistake_is_named(text: bytes, what: str, hint: str) -> None:
     """Before anything of the file counts."""
     with pytest.raises(UsageError) as caught:
-        read_profile(text, BOTH)
+        read_own_words(text) if b"own" in text else read_profile(text, BOTH)
     assert what in caught.value.what
     assert hint in caught.value.hint

@@ -2,10 +2,10 @@
 
 Each file in `transcripts` begins with comments (`#`) and the world it plays in (`world: village`),
 then has commands (`$ reticent …`), what the daemon says to each other than usually (`% ROUTE JSON`,
-of a message the fields that differ), the lines it is given (`< …`), what it prints, on standard
-error behind `! `, and its exit code (`? 2`) where that is not 0. A command sees what those before
-it left. `pytest tests/cli/test_transcripts.py --accept` writes what is printed now: read the
-difference before you keep it.
+of a message the fields that differ), the lines it is given (`< …`, or `> …` at a terminal), what it
+prints, on standard error behind `! `, and its exit code (`? 2`) where that is not 0. A command sees
+what those before it left. `pytest tests/cli/test_transcripts.py --accept` writes what is printed
+now: read the difference before you keep it.
 """
 
 import io
@@ -32,7 +32,9 @@ FOLDER = Path(__file__).with_name("transcripts")
 FILES = sorted(FOLDER.glob("*.txt"))
 WORLDS = {"fresh": "home", "village": "folder", "daemon": "fake", "vault": "code"}  # fixtures
 DAY, TIME = r"\d{4}-\d\d-\d\d", r"\b\d\d:\d\d(:\d\d(\.\d+)?)?( ?[+-]\d\d:?\d\d|Z)?"
-TIMES = re.compile(rf"{DAY}T{TIME[2:]}|{DAY} {TIME}|{DAY}(?=  )|(?<=  ){TIME}(?=  )")
+TIMES = re.compile(
+    rf"(?<=\[){DAY}(?=\])|{DAY}T{TIME[2:]}|{DAY} {TIME}|{DAY}(?=  )|(?<=  ){TIME}(?=  )"
+)
 CHANGING = (  # what differs from one run to the next
     (re.compile(r"\b\d+(\.\d+)? ms\b"), "N ms"),
     (re.compile(r'("elapsed_ms": )[\d.]+'), r"\1N"),
@@ -41,20 +43,32 @@ CHANGING = (  # what differs from one run to the next
 
 
 class Said(NamedTuple):
-    """One command of a transcript, with what it is given."""
+    """One command of a transcript, with what it is given, perhaps ``typed`` at a terminal."""
 
     line: str
     given: list[str]
     answers: list[str]
+    typed: list[str]
+
+
+class Lines(io.TextIOWrapper):
+    """What is piped, or typed by somebody."""
+
+    def __init__(self, said: Said) -> None:
+        text = "".join(f"{each}\n" for each in (*said.given, *said.typed))
+        super().__init__(io.BytesIO(text.encode()), "utf-8")
+        self._typed = bool(said.typed)
+
+    def isatty(self) -> bool:
+        return self._typed
 
 
 def commands(text: str) -> Iterator[Said]:
     lines = text.splitlines()
     for number, line in enumerate(lines):
         if line.startswith("$ reticent"):
-            rest = [*takewhile(lambda each: each[:2] in ("% ", "< "), lines[number + 1 :])]
-            given, answers = ([e[2:] for e in rest if e.startswith(sign)] for sign in ("< ", "% "))
-            yield Said(line, given, answers)
+            rest = [*takewhile(lambda each: each[:2] in ("% ", "< ", "> "), lines[number + 1 :])]
+            yield Said(line, *([e[2:] for e in rest if e.startswith(sign)] for sign in "<%>"))
 
 
 def answered(line: str) -> tuple[str, Handler]:
@@ -112,12 +126,12 @@ def test_commands_print_what_is_written_down(
     places = {tmp_path: ".", home: "~/reticent"}
     shown = [before]
     for said in commands(text):
-        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in said.given)))
+        monkeypatch.setattr("sys.stdin", Lines(said))
         if usual:
             fake.handlers = usual | dict(map(answered, said.answers))
         ran = run(*shlex.split(said.line)[2:])
         shown += [said.line, *(f"% {each}" for each in said.answers)]
-        shown += [f"< {each}" for each in said.given]
+        shown += [f"< {each}" for each in said.given] + [f"> {each}" for each in said.typed]
         shown += [steady(ran.out, places)] if ran.out else []
         shown += [f"! {each}".rstrip() for each in steady(ran.err, places).splitlines()]
         shown += [f"? {ran.code}"] if ran.code else []
@@ -132,8 +146,8 @@ def test_a_command_that_prints_something_else_is_seen(tmp_path: Path) -> None:
     text = (
         "# a\nworld: fresh\n\n$ reticent x 'y z'\n% a 1\n< 1\n< 2\nout\n! err\n? 2\n$ reticent w\n"
     )
-    first = Said("$ reticent x 'y z'", ["1", "2"], ["a 1"])
-    assert [*commands(text)] == [first, Said("$ reticent w", [], [])]
+    first = Said("$ reticent x 'y z'", ["1", "2"], ["a 1"], [])
+    assert [*commands(text)] == [first, Said("$ reticent w", [], [], [])]
     assert head(text)[1] == "fresh"
     assert steady(f"{tmp_path}/a at 2026-03-02 09:15, 3.2 ms  \n", {tmp_path: "."}) == (
         "./a at 0000-00-00 00:00, N ms"

@@ -15,6 +15,7 @@ from agent.daemon.policy_file import ActivePolicy
 from agent.daemon.records import requests
 from agent.errors import RefusedError, ReticentError, UsageError, VaultError
 from agent.model.attributes import UNSPECIFIED
+from agent.wire.base import RecipientName
 from agent.wire.decide import Ask, Draft, Tell, Told
 from agent.wire.policy import Word
 from agent.words.titles import about, phrase
@@ -296,3 +297,21 @@ def test_what_waits_is_queued_and_named_but_not_told() -> None:
     drafted = drafts.draft(CHAT, MONDAY)
     drafts.tell(Tell(id=drafted.id, names=["age"]), MONDAY)  # one waits, and one is left out
     assert [name for name, _ in vault.disclosures[-1].disclosed] == ["age"]
+
+
+def test_a_recipient_may_be_told_whatever_it_is_asked() -> None:
+    """What the mean request brings it, by its rules; it counts as sent once the user agrees."""
+    blocked = f'{OPEN}[[rule]]\nrecipient = "ads.test"\nnothing = true\n'
+    agent, vault = living(blocked)
+    calls = Calls(agent)
+    draft = calls.export(RecipientName(recipient="claude.ai"))
+    assert draft.facts
+    assert vault.disclosures == []
+    names = [each.name for each in draft.facts]
+    calls.tell(Tell(id=draft.id, names=names))
+    [told] = vault.disclosures
+    assert (told.host, told.query) == ("claude.ai", "")
+    assert {*names} <= {*told.persons} == {*calls.recipients(recipient="claude.ai")[0].values}
+    assert calls.export(RecipientName(recipient="ads.test")).facts == []
+    with pytest.raises(RefusedError, match="is not among your assistants"):
+        calls.draft(Ask(query="q", recipient="claude.ai"))

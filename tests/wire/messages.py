@@ -48,6 +48,9 @@ def _within(kind: Any, limits: msgspec.Meta, *_: msgspec.Meta) -> st.SearchStrat
     """Draw what an annotation allows within its limits, those of a number included."""
     if limits.pattern is not None:  # of a path
         return st.from_regex(r"/\w{0,20}", fullmatch=True)
+    if kind is float:
+        least = limits.gt if limits.ge is None else limits.ge
+        return st.floats(least, limits.le, exclude_min=limits.gt is not None)
     if kind is not int:
         return messages_of(kind)
     assert isinstance(limits.ge, int)

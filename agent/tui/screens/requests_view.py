@@ -29,6 +29,7 @@ ONCE = Word(disclose="auto")
 ALWAYS = Word(disclose="auto", lasting="always")
 FOR_A_WEEK = Word(disclose="auto", lasting="days", days=7)
 SPANS = (ONCE, FOR_A_WEEK, ALWAYS)
+SETTLED_FOR_GOOD = ("means", "fact")  # kinds of reviews
 FAMILY_WORDS: Mapping[Disclose, str] = {
     "auto": "Share {}, when worth it",
     "never": "Never send {}",
@@ -110,6 +111,8 @@ def outcome(item: Subject, titles: Titles = NONE) -> str:
         return f"Chat box: {item.address}"
     if isinstance(item, Review) and item.topic is not None:
         return f"Means {quoted(item.topic.title)}?"
+    if isinstance(item, Review) and item.kind == "fact":
+        return "Remember this?"
     if isinstance(item, Review):
         verb = "Asks for" if item.kind == "offer" else "Waits for your approval:"
         return f"{verb} {listed(titled(item.names, titles_in(item.model, titles)))}"
@@ -269,7 +272,7 @@ def hint(subject: Subject) -> str:
     """Name the keys that apply a trial."""
     if isinstance(subject, Entry):
         return "a always · o once · enter for longer or for everyone · r undo the trial"
-    if subject.kind == "means":
+    if subject.kind in SETTLED_FOR_GOOD:
         return "a yes, always · d no, always"
     if subject.kind == "offer":
         return "a yes, always · d no, always · enter for some days"
@@ -296,7 +299,7 @@ def choices(subject: Subject) -> list[tuple[str, Word]]:
     ]
     if isinstance(subject, Entry):
         return [(text[0].upper() + text[1:], each) for text, each in spans]
-    if subject.kind == "means":
+    if subject.kind in SETTLED_FOR_GOOD:
         spans = [(how_long(ALWAYS.lasting), ALWAYS)]
     if subject.kind == "offer":
         spans = [(how_long(each.lasting, each.days), each) for each in (ALWAYS, FOR_A_WEEK)]

@@ -1,0 +1,185 @@
+"""Facts in the user's own words: each is shown, and may be changed, before any is kept."""
+
+from collections.abc import Mapping, Sequence
+
+import click
+from msgspec.structs import replace
+
+from agent.cli.options import at_terminal, today
+from agent.cli.printing import facts, printable, say, strong
+from agent.cli.prompts import agree, line, pick
+from agent.decision.values import Fact, FactTerms, Proposal
+from agent.errors import ReticentError, UsageError
+from agent.facts import statements_of
+from agent.wire.base import RecipientName, Words, from_fields
+from agent.wire.client import Client
+from agent.wire.decide import Draft, Tell
+from agent.wire.policy import AttributeStatus
+from agent.wire.state import FactDraft, FactEdit, FactTexts, ProfileChange
+from agent.words.figures import RARITIES, SENSITIVITIES, counted
+from agent.words.notices import taken_for
+
+SHOWN = 6  # characters of an id
+BATCH = 40  # texts that one message has room for, however long they are
+KEEP, DROP, CHANGE, BACK, REST = "k", "d", "c", "<", "-"
+KEYS = (
+    "k keeps a fact, d drops it, c changes it; Enter is the capital letter. < goes back one fact, "
+    "- is Enter for the rest. Nothing is stored before the end."
+)
+
+
+class WrittenFact(FactEdit, frozen=True, kw_only=True):
+    """A fact in own words, all of it that may be changed, as files have it."""
+
+    id: str = ""
+    short: str = ""
+    words: Words
+
+    @classmethod
+    def of(cls, fact: Fact) -> "WrittenFact":
+        """Write a fact of a profile, or of a proposal."""
+        return from_fields(cls, fact.terms or FactTerms(), fact, short=fact.short or "")
+
+    @property
+    def edit(self) -> FactEdit:
+        """The same as a message; other words make it another fact."""
+        return from_fields(FactEdit, self)
+
+
+def kinds_of(client: Client) -> dict[str, str]:
+    """The titles of the kinds that a fact may be of, by concept."""
+    statuses: list[AttributeStatus] = client.call("attributes")
+    firsts = (e for e in statuses if e.scope == "person" and e.shared in ("", e.name))
+    return {each.kind: each.title for each in firsts}
+
+
+def proposed(texts: Sequence[str], client: Client, draft: str | None = None) -> FactDraft:
+    """Ask the daemon what facts in own words would be; ``draft``: to add them to."""
+    proposals = list[Proposal]()
+    for start in range(0, len(texts), BATCH):
+        body = FactTexts(texts=[*texts[start : start + BATCH]], draft=draft)
+        part: FactDraft = client.call("propose", body)
+        draft, proposals = part.draft, [*proposals, *part.proposals]
+    return FactDraft(draft=draft or "", proposals=proposals)
+
+
+def adding(text: str, client: Client, *, yes: bool, quiet: bool = False) -> ProfileChange:
+    """Review the facts in a text; return the change that keeps those which the user wants.
+
+    ``yes``: all that are new, without a question; ``quiet``: nor are they shown. UsageError where
+    there is no fact in it, or nobody to answer; ReticentError where the answer is no.
+    """
+    if not (texts := statements_of(text)):
+        raise UsageError("there is no fact in this text", 'write one, as in "I have a cat"')
+    draft, kinds = proposed(texts, client), kinds_of(client)
+    whole = {each.fact.id: each.fact for each in draft.proposals}
+    if yes or not at_terminal():
+        for at in range(0 if quiet else len(draft.proposals)):
+            click.echo(described(draft, at, kinds), err=True)
+        agree("Keep what is new?", yes=yes)
+        kept = [each for each in draft.proposals if each.is_new]
+    else:
+        draft, kept = reviewed(draft, kinds, client)
+        if len(draft.proposals) > 1:
+            agree(f"Keep {counted(len(kept), 'fact')}?", yes=False)
+    # Only what differs is sent: two thousand facts have room in one message.
+    facts_ = [each.fact for each in kept]
+    keep = [FactEdit(id=e.id) if whole.get(e.id) == e else WrittenFact.of(e).edit for e in facts_]
+    return ProfileChange(draft=draft.draft, keep=keep)
+
+
+def keeping(some: Sequence[WrittenFact], client: Client) -> ProfileChange:
+    """The change that keeps facts of a file, unless they are there already."""
+    if not some:
+        return ProfileChange()
+    draft = proposed([each.words for each in some], client)
+    pairs = zip(draft.proposals, some, strict=True)
+    keep = [replace(each.edit, id=new.fact.id) for new, each in pairs if new.same_as is None]
+    return ProfileChange(draft=draft.draft, keep=keep)
+
+
+def described(draft: FactDraft, at: int, kinds: Mapping[str, str]) -> str:
+    """Lay out one fact of a draft, with what it was taken for."""
+    each = draft.proposals[at]
+    head = f"\n{at + 1} of {len(draft.proposals)}: {each.fact.words}"
+    rows = taken_for(each, kinds.get(each.fact.kind, each.fact.kind))
+    return f"{strong(head)}\n{facts(rows.items())}"
+
+
+def reviewed(
+    draft: FactDraft, kinds: Mapping[str, str], client: Client
+) -> tuple[FactDraft, list[Proposal]]:
+    """Ask about each fact of a draft; return it as changed, and what is kept of it."""
+    at, answers = 0, [KEEP if each.is_new else DROP for each in draft.proposals]
+    say(KEYS)
+    while at < len(answers):
+        click.echo(described(draft, at, kinds), err=True)
+        prompt = "/".join(e.upper() if e == answers[at] else e for e in (KEEP, CHANGE, DROP))
+        answer = line(f"[{prompt}]").casefold() or answers[at]
+        if answer == CHANGE:
+            draft, answers[at] = changed(draft, at, kinds, client), KEEP
+        elif answer in (KEEP, DROP):
+            answers[at], at = answer, at + 1
+        elif answer == BACK:
+            at = max(at - 1, 0)
+        elif answer == REST:
+            break
+        else:
+            say("That is not one of the answers: type k, d, c, < or -, or Enter.")
+    pairs = zip(draft.proposals, answers, strict=True)
+    return draft, [each for each, answer in pairs if answer == KEEP]
+
+
+def changed(draft: FactDraft, at: int, kinds: Mapping[str, str], client: Client) -> FactDraft:
+    """Ask what is to be different of one fact of a draft; Enter leaves each as it is."""
+    each, proposals = draft.proposals[at], [*draft.proposals]
+    if words := line("Words, or Enter"):
+        draft = proposed([words], client, draft.draft or None)
+        each = draft.proposals[-1]
+    fact, terms, titles = each.fact, each.fact.terms or FactTerms(), [*kinds.values()]
+    if title := pick("Kind, or Enter", titles, ()):
+        kind = [*kinds][titles.index(title)]
+        if kind != fact.kind:  # which has a sensitivity of its own
+            fact, terms = replace(fact, kind=kind, value=None), replace(terms, sensitivity=None)
+    if share := pick("How many people would say the same, or Enter", [*RARITIES], [*RARITIES]):
+        terms = replace(terms, share=RARITIES[share])
+    if person := pick("Whom you would tell, or Enter", [*SENSITIVITIES], [*SENSITIVITIES]):
+        terms = replace(terms, sensitivity=SENSITIVITIES[person])
+    if short := line("Short form for searches, - for none, or Enter"):
+        fact = replace(fact, short=None if short == REST else short)
+    proposals[at] = replace(each, fact=replace(fact, terms=terms))
+    return FactDraft(draft=draft.draft, proposals=proposals)
+
+
+def editing(begun: str, client: Client) -> ProfileChange:
+    """Ask what is to be different of the fact whose id begins so; UsageError where none does."""
+    own: list[Fact] = [each for each in client.call("profile").facts if each.words]
+    some = [Proposal(fact=each) for each in own if each.id.startswith(begun)]
+    if len(some) != 1:
+        hint = "`reticent profile show` lists the ids of facts in your own words"
+        raise UsageError(f"{len(some) or 'no'} facts have an id that begins with {begun!r}", hint)
+    draft, kinds = FactDraft(draft="", proposals=some), kinds_of(client)
+    click.echo(described(draft, 0, kinds), err=True)
+    draft = changed(draft, 0, kinds, client)
+    edit = WrittenFact.of(draft.proposals[0].fact).edit
+    if edit.id == some[0].fact.id:
+        return ProfileChange(edit=[edit])
+    return ProfileChange(draft=draft.draft, keep=[edit], unset=[some[0].fact.id])
+
+
+def memory_for(recipient: str, client: Client, *, yes: bool) -> tuple[object, str]:
+    """Show what a recipient may know, and record it as sent once the user agrees; a line a fact.
+
+    ReticentError where that is nothing, or the answer is no.
+    """
+    draft: Draft = client.call("export", RecipientName(recipient=recipient))
+    if not draft.facts:
+        hint = f"`reticent policy show --recipient {recipient}` says what your rules are"
+        raise ReticentError(f"there is nothing that {recipient} may know now", hint)
+    lines = [f"[{today()}] - {each.phrase}" for each in draft.facts]
+    if not yes:
+        click.echo("\n".join(map(printable, lines)), err=True)
+        say(f"After that, {draft.people.removeprefix('expected: ')}.")
+    agree(f"Count this as sent to {recipient}?", yes=yes)
+    client.call("tell", Tell(id=draft.id, names=[each.name for each in draft.facts]))
+    return {"facts": draft.facts}, "\n".join(lines)
