@@ -28,8 +28,6 @@ from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, re
 WHOLE = tuple(key for key in SETTINGS if key not in PER_ATTRIBUTE)
 REQUESTS = st.lists(requests(), min_size=1, max_size=6)
 
-RULE = '[[rule]]\nrecipient = "a.example"\n'
-
 
 def _lost_to(verdict: Verdict) -> list[Rule]:
     return [claim.rule for claim in verdict.claims if claim.rule is not verdict.rule]
@@ -37,10 +35,6 @@ def _lost_to(verdict: Verdict) -> list[Rule]:
 
 def book(text: str) -> Rulebook:
     return Rulebook(read(text, "test", preset), known(*NAMES))
-
-
-def _ruled(text: str, recipient: str, query: str) -> Ruling:
-    return book(text).match(recipient, query, TODAY)
 
 
 def verdicts(ruling: Ruling) -> Mapping[tuple[str, str | None], Verdict]:
@@ -142,70 +136,6 @@ def test_memory_changes_nothing(document: Document, asked: list[Asked]) -> None:
 
 
 @given(documents(), requests())
-def test_who_pools_and_what_is_the_host(document: Document, asked: Asked) -> None:
-    """The pool is the registered domain, or the group that has any host of it as a member."""
-    ruling = book(rendered(document)).match(*asked)
-    assert ruling.pool == naive.pool(ruling.host, document.get("groups", {}))
-
-
-@pytest.mark.parametrize("turn", [1, -1])
-@pytest.mark.parametrize(
-    ("key", "parts", "less", "more"),
-    [
-        ("recipient", ["*.example", "shop.example"], "*.example", "www.shop.example"),
-        ("recipient", ["shop.example", "*.shop.example"], "shop.example", "www.shop.example"),
-        ("recipient", ["all", "shop.example"], "*.example", "www.shop.example"),
-        ("recipient", ["any other site", "all"], "any other site", "www.shop.example"),
-        ("recipient", ["any other site", "*.example"], "all", "www.shop.example"),
-        ("query", ["sho*", "my shoes", "shoe*"], "my shoe*", "my red shoes my shoes"),
-        ("attribute", ["a*", "ag*", "*"], "*g*", "age"),
-        ("attribute", ["*g*", "age"], "ag*", "age"),
-    ],
-)
-def test_the_most_specific_part_counts(
-    turn: int, key: str, parts: list[str], less: str, more: str
-) -> None:
-    """Of several that match, in whatever order; so the rule wins over one that is in between."""
-    text = f'groups.all = "shop.example"\n[[rule]]\n{key} = {parts[::turn]}\nguard = 1\n'
-    text += f'[[rule]]\n{key} = "{less}"\nguard = 2\n'
-    query = more if key == "query" else ""
-    host = more if key == "recipient" else "www.shop.example"
-    verdict = _ruled(text, host, query).attributes["age"]["guard"]
-    assert (verdict.value, len(_lost_to(verdict))) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("text", "disclose"),
-    [
-        ('preset = "balanced"\n[attributes]\n"*" = "never"', "never"),
-        ('preset = "balanced"\ndisclose = "never"', "never"),
-        ('preset = "balanced"\ndisclose = "auto"', "ask"),
-        (f'preset = "strict"\n{RULE}disclose = "auto"', "never"),
-        (f'preset = "balanced"\nattributes."*" = "never"\n{RULE}disclose = "always"', "never"),
-        ('preset = "strict"\n[attributes]\nsalary = "auto"', "auto"),
-    ],
-)
-def test_a_preset_opens_nothing_that_the_file_closes(text: str, disclose: str) -> None:
-    """And what it closes stays closed until the file names it."""
-    policy = read(text, "policy", preset)
-    ruling = Rulebook(policy, known("salary")).match("a.example", "gif", TODAY)
-    assert ruling.attributes["salary"]["disclose"].value == disclose
-
-
-def test_a_block_wins_over_everything() -> None:
-    """However specific the rule is that allows."""
-    allowed = '[[rule]]\nrecipient = "www.shop.example"\nquery = "my flu shot"\nnothing = false\n'
-    text = f'[queries]\nblock = "flu"\n{allowed}'
-    verdict = _ruled(text, "www.shop.example", "my flu shot").settings["nothing"]
-    assert (verdict.value, verdict.rule.name) == (True, "queries.block")
-    assert {rule.name for rule in _lost_to(verdict)} == {"the defaults", "rule 1"}
-    own = allowed.replace("false", "true").replace("my flu", "other") + allowed
-    assert (
-        _ruled(own, "www.shop.example", "other shot my flu shot").settings["nothing"].value is True
-    )
-
-
-@given(documents(), requests())
 def test_every_loss_has_a_reason_that_holds(document: Document, asked: Asked) -> None:
     """Of what has two values, at the place where one of them decided."""
     ruling = Rulebook(read(rendered(document), "test", preset), known(*NAMES)).match(*asked)
@@ -237,34 +167,6 @@ def test_every_loss_has_a_reason_that_holds(document: Document, asked: Asked) ->
                     assert verdict.rule.layer >= loss.rule.layer
                 case "the same":
                     assert loss.value == verdict.value
-
-
-@given(documents(), requests())
-def test_a_rule_that_decides_or_loses_matches(document: Document, asked: Asked) -> None:
-    """And one that does neither, though it sets something of the request, does not."""
-    policy = read(rendered(document), "test", preset)
-    ruling = Rulebook(policy, {}).match(*asked)
-    holding = {claim.rule for verdict in ruling.settings.values() for claim in verdict.claims}
-    for rule in policy.rules:
-        if rule.expires is None or rule.expires >= asked.today:
-            whole = any(SETTINGS[key].about != "attribute" for key in rule.settings)
-            assert (rule in holding) == (whole and _matches(rule, ruling, asked))
-
-
-def _matches(rule: Rule, ruling: Ruling, asked: Asked) -> bool:
-    named = any(name in (ruling.pool[1:], ruling.kind) for name in rule.groups)
-    query = spoken(asked.query)
-    likely = sum(
-        share
-        for called, share in asked.topics.items()
-        if any(own.matches(name) for own in rule.topics for name in called)
-    )
-    return (
-        (rule.anywhere or named or any(each.matches(ruling.host) for each in rule.recipients))
-        and (not rule.queries or any(each.matches(query) for each in rule.queries))
-        and not rule.attributes
-        and (not rule.topics or likely >= (0.1 if rule.withholds else 0.5))
-    )
 
 
 ASCII = st.text("ab1_ +-.*", max_size=10)
