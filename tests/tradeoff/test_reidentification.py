@@ -77,14 +77,6 @@ def test_rows_that_are_people_are_counted(rows: int, share: float) -> None:
     assert risk_outside(rows - 1, 1.0, share) == pytest.approx(everybody, rel=1e-6)
 
 
-@given(st.integers(1, 400), st.floats(0, 9).map(np.exp), EXPECTED)
-def test_it_weighs_rows_against_what_is_expected(rows: int, weight: float, expected: float) -> None:
-    """As many as their weight says, or only the rows: the former counts mu times as much."""
-    people = rows * weight
-    wanted = (expected / people + 1 / rows) / (expected + 1)
-    assert of(rows, people, expected) == pytest.approx(wanted)
-
-
 @given(parts(), st.floats(-2, 16).map(np.exp), st.floats(-3, 0).map(lambda power: 10**power))
 def test_a_part_is_never_safer_than_the_whole(
     groups: list[tuple[float, float, float]], expected: float, share: float
@@ -352,12 +344,3 @@ def weighted(people: Population) -> Population:
     if people.weights is not None:
         return people
     return replace(people, weights=np.arange(people.rows) % 3 + np.ones(people.rows))
-
-
-def test_what_is_one_fact_counts_once() -> None:
-    """Three copies of a column expect as many as one: independence would count it four times."""
-    column = np.repeat(np.array([0, 1], np.uint8), (900, 100))
-    codes = np.stack([column] * 4, axis=1)
-    expected = ExpectedPeople(Population(codes, np.full(1_000, 1e3)), (2,) * 4, {})
-    own = dict.fromkeys(range(4), np.array([1]))
-    assert np.exp2(expected.bits(own))[0] == pytest.approx(100_000, rel=0.03)
