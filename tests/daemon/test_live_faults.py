@@ -2,10 +2,8 @@
 
 import asyncio
 import io
-import os
 import shutil
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import (
     AbstractContextManager,
@@ -22,22 +20,18 @@ from random import Random
 import pytest
 
 from agent.cli.main import outcome
-from agent.daemon.policy_file import SETTLING
 from agent.errors import VaultError
 from agent.model.attributes import UNSPECIFIED
 from agent.paths import HOME, Paths
 from agent.vault.ledger import Disclosure
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location, set_aside_notice, vaults_set_aside
-from agent.wire.base import RecipientName
-from agent.wire.client import Client
 from agent.wire.decide import Answer, Ask
 from agent.wire.routes import QUERY
 from tests.cli.conftest import Ran
 from tests.vault.test_database import ELSEWHERE
 from tests.vault.worlds import PASSPHRASE, TYPED
 from tests.worlds.daemons import (
-    BALANCED,
     OPEN,
     PATIENCE,
     QUERIES,
@@ -61,9 +55,6 @@ FEW = 8  # sites, soon asked more often than is remembered of each: then their p
 GROWTH = 8.0  # MiB: arenas of the allocator; the facts of a ledger are those of its sites
 
 Say = Callable[[str], None]
-CLOSED = f"nothing = true\n{BALANCED}"
-SITE = "shop.example"
-ASK = Ask(query="editor", recipient=SITE)
 
 
 @pytest.fixture
@@ -179,41 +170,6 @@ def test_many_clients_at_once(say: Say, each: int) -> None:
     assert count == len(crowd.told) > 0.9 * crowd.answers  # a few carry nothing
     assert gone == []
     assert last - first < GROWTH
-
-
-def decided(client: Client) -> str:
-    """Return what a request comes to by the rules of now, of which a late answer says it is not."""
-    until = time.monotonic() + PATIENCE
-    while (answer := client.call("decide", ASK)).stale_rules:
-        assert time.monotonic() < until
-    return str(answer.code)
-
-
-def test_an_edit_is_in_force_for_the_next_request() -> None:
-    """Of a command at once, and of a text editor once the file has settled."""
-    with living() as live, live.client() as client, live.client(QUERY) as query:
-        for text, code in ((CLOSED, "blocked"), (BALANCED, "answered")):
-            live.paths.policy.write_text(text)
-            time.sleep(2 * SETTLING.total_seconds())
-            assert decided(query) == code
-        client.call("refuse", RecipientName(recipient=SITE))
-        assert decided(query) == "blocked"
-        client.call("allow", RecipientName(recipient=SITE))
-        assert decided(query) == "answered"
-        client.call("refuse", RecipientName(recipient=SITE))
-        live.paths.policy.write_text("lamda = 3\n")
-        time.sleep(2 * SETTLING.total_seconds())
-        answer: Answer = query.call("decide", ASK)
-        assert (answer.code, answer.stale_rules) == ("blocked", True)
-        live.paths.policy.unlink()  # a pipe in its place holds up nothing
-        os.mkfifo(live.paths.policy)
-        time.sleep(2 * SETTLING.total_seconds())
-        answer = query.call("decide", ASK)
-        assert (answer.code, answer.stale_rules) == ("blocked", True)
-        [problem] = live.status().policy.problems
-        assert "not a regular file" in problem
-        assert client.call("lock").locked
-        assert live.stop() == 0
 
 
 ASKED = 40

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -91,18 +90,24 @@ def test_nothing_opens_because_time_passes(
 
 
 def test_no_name_is_approved_that_was_not_shown(office: Office) -> None:
-    """A later offer takes the place of one that the user looks at, under another number."""
+    """Nor a search: a later offer takes the place of the one on the screen, by another number."""
     consent = office.consent
     consent.opened(Memory())
-    shown = office.offer("a.example", ["age"])
-    assert office.offered("a.example", ["age"]) is None
-    later = office.offer("a.example", ["age", "salary"])
-    with pytest.raises(UsageError, match=f"number {shown.id}"):
-        office.say(shown, "approve")
-    assert consent.usable("a.example", office.now, approved=True) is None
-    assert consent.reviews(office.now) == [later]
+    one, other = "https://a.example/?q={query}", "https://a.example/?p={query}"
+    shown = office.offer("a.example", ["age"], search=one)
+    assert office.offered("a.example", ["age"], search=one) is None
+    for names, search in ((["age"], other), (["age", "salary"], other)):
+        later = office.offer("a.example", names, search=search)
+        with pytest.raises(UsageError, match=f"number {shown.id}"):
+            office.say(shown, "approve")
+        assert consent.usable("a.example", office.now, approved=True) is None
+        assert consent.reviews(office.now) == [later]
+        shown = later
     office.say(later, "approve", names=["age"], recipient="a.example")
     assert consent.usable("a.example", office.now, approved=True) == AGE
+    assert [each.search for each in consent.sites(office.now)] == [other]
+    consent.undo(office.now)
+    assert consent.sites(office.now) == []
 
 
 def test_a_denied_offer_is_a_rule_and_asks_no_more(office: Office) -> None:
@@ -190,24 +195,6 @@ def test_listed_is_what_is_ruled_and_approved(
         office.consent.closed()
     found = [(each.recipient, each.search) for each in office.consent.sites(office.now)]
     assert found == sorted(each for each in expected if each[0] not in blocked)
-
-
-def test_a_search_is_not_approved_that_was_not_shown(tmp_path: Path) -> None:
-    """A later offer of the same names with another is another offer."""
-    path = tmp_path / "policy.toml"
-    path.write_text(SEARCHING)
-    office = Office(path)
-    office.consent.opened(Memory())
-    one, other = "https://a.example/?q={query}", "https://a.example/?p={query}"
-    shown = office.offer("a.example", ["age"], search=one)
-    assert office.offered("a.example", ["age"], search=one) is None
-    later = office.offer("a.example", ["age"], search=other)
-    with pytest.raises(UsageError, match=f"number {shown.id}"):
-        office.say(shown, "approve")
-    office.say(later, "approve")
-    assert [each.search for each in office.consent.sites(office.now)] == [other, RULED]
-    office.consent.undo(office.now)
-    assert [each.search for each in office.consent.sites(office.now)] == [RULED]
 
 
 ADDRESS = "https://chat.example/"

@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.daemon.model_registry import UNREADABLE, Keys, TextReader
-from agent.errors import LockedError, UsageError
+from agent.errors import UsageError
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation, normalise
 from agent.model.world import world_of
@@ -207,21 +206,6 @@ def test_a_text_is_answered_recorded_and_corrected(reads: Home) -> None:
     assert calls.correct(ReadingEdit(query=TEXT, recipient=SHOP)).done
     back = calls.correct(ReadingEdit(query=TEXT, undo=True))
     assert (back.done, back.now) == (True, meant)
-
-
-def test_it_lasts_beyond_a_lock_and_stands_in_no_file(reads: Home) -> None:
-    """Sealed in the vault: no policy, log or other file has the text."""
-    calls, agent = reads.calls, reads.agent
-    assert calls.correct(ReadingEdit(query=TEXT)).done
-    calls.lock()
-    with pytest.raises(LockedError):
-        calls.correct(ReadingEdit(query=TEXT))
-    places = [each.parent for each in (reads.paths.policy, reads.paths.log, agent.place.vault)]
-    files = [path for place in {*places, reads.paths.state} for path in place.rglob("*")]
-    for path in filter(Path.is_file, files):
-        assert b"zqxj" not in path.read_bytes(), path
-    asyncio.run(calls.unlock(OPEN))
-    assert calls.decide(Ask(query=TEXT, recipient=SHOP)).code == "unknown query"
 
 
 def test_the_status_says_that_texts_are_not_read(reads: Home) -> None:

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent import __version__
 from agent.daemon import relay
 from agent.daemon.relay import LARGEST, LENGTH, BrokenOffError, asked, framed, frames
 from agent.wire.base import MOST_BYTES
@@ -32,7 +31,6 @@ CONTENTS = st.lists(
 )
 ASK = {"query": "editor", "recipient": "search.example"}
 ENVELOPE = json.dumps({"id": 1, "call": "status"}).encode()
-MANY = 50
 DAMAGED = [bytes(4), b"\xff\xff\xff\xff{}", b"\x01", relay.framed(b"{ }")[:-1]]
 
 
@@ -178,25 +176,11 @@ def host(live: Live) -> Iterator[Host]:
         yield host
 
 
-def test_every_call_goes_through(host: Host) -> None:
+def test_a_call_goes_through(host: Host) -> None:
     """And comes back with its number; the last frame's end is the end."""
     decided = host.ask(1, "decide", ASK)
     assert (decided["id"], decided["status"], decided["body"]["code"]) == (1, 200, "answered")
     assert decided["body"]["attributes"]
-    said = host.ask(2, "status")
-    known = {
-        "version": __version__,
-        "locked": False,
-        "clicks": False,
-        "sites": [],
-        "assistants": [],
-    }
-    assert said == {"id": 2, "status": 200, "body": known | {"stale_rules": False}}
-    clicked = host.ask(3, "clicked", {"query": "editor", "host": "page.example"})
-    assert clicked == {"id": 3, "status": 200, "body": {"done": False}}  # no policy lets them
-    offered = host.ask(4, "offer", {"recipient": "a.example", "names": ["region"]})
-    assert offered["status"] == 200
-    assert host.ask(5, "refuse", {"recipient": "a.example"})["status"] == 200
     assert host.end() == 0
 
 

@@ -22,7 +22,7 @@ from agent.errors import LockedError, VaultError, WrongSecretError
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
-from agent.wire.decide import Ask, Offer
+from agent.wire.decide import Ask, CurveAsk, Offer, WhatIf
 from agent.wire.state import Status, Unlock
 from policy import hosts
 from tests.vault.doubles import Memory
@@ -33,7 +33,7 @@ STEPS = ("unlock", "unlock", "wrong", "lock", "decide", "finish", "finish")
 TURNS = 20  # of the loop, in which all that can be done is done
 RING = Unlock(method="keyring")
 MARK = "vxqz"[::-1]  # which no other text has, nor this file, of which a copy may be in memory
-TEXT = 'anonymity_price = 0\npopulation = "mine"\n'
+TEXT = 'anonymity_price = 0\npopulation = "mine"\nunknown_queries = "standing"\n'
 
 
 class Asked(NamedTuple):
@@ -180,6 +180,8 @@ def ask(calls: Calls) -> None:
     for query in (SHOP.query, f"{MARK} {SHOP.query}", f"of {MARK} matters"):
         calls.decide(Ask(query=query, recipient=f"https://{MARK}.example/"))
         calls.explain(Ask(query=query, recipient=f"www.{MARK}.example"))
+        asyncio.run(calls.curve(CurveAsk(query=query, recipient=f"{MARK}.example")))
+        asyncio.run(calls.whatif(WhatIf(query=query, recipient=f"{MARK}.example")))
     calls.offer(Offer(recipient=f"{MARK}.example", names=["age"]))
     calls.dismiss(id=1)
 

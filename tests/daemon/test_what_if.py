@@ -1,7 +1,6 @@
 """What another set would bring, what leaves at every trade-off, and what is said of both."""
 
 import asyncio
-import gc
 import threading
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -221,7 +220,6 @@ def test_what_cannot_be_weighed_is_refused() -> None:
 
 REGION = 'region = "ask"'
 ASKING = POLICY.replace(REGION, 'age = "ask"')
-MARK = "private"
 ASK = CurveAsk(query=SHOP.query, recipient=SHOP.recipient)
 ALL = CurveAsk()
 
@@ -315,23 +313,6 @@ def test_to_lock_ends_it(opened: Home) -> None:
         curve(opened)
     opened.unlock()
     assert curve(opened).points
-
-
-def test_nothing_of_it_stays_in_memory(opened: Home) -> None:
-    """Once the vault is locked."""
-    opened.rule(f'unknown_queries = "standing"\n{POLICY}')
-    curve(opened, CurveAsk(query=f"{MARK} matters", recipient=f"{MARK}.example"))
-    asyncio.run(opened.calls.whatif(WhatIf(query=f"{MARK}. too", recipient=f"{MARK}.example")))
-    assert marked()
-    opened.calls.lock()
-    gc.collect()
-    assert not marked()
-
-
-def marked() -> list[str]:
-    """Return the texts in memory that say what was asked."""
-    held = [text for each in gc.get_objects() for text in gc.get_referents(each)]
-    return [each for each in held if isinstance(each, str) and each.startswith(f"{MARK}.")]
 
 
 def test_where_there_is_no_curve(opened: Home) -> None:
