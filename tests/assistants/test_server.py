@@ -33,7 +33,7 @@ from agent.wire.decide import Answer, Summary
 from agent.wire.state import Entry
 from agent.words.titles import LONGEST, WHY_NOTHING, plain, value_title
 from tests.words.test_titles import TEXT
-from tests.worlds.daemons import BALANCED, Live, living, started
+from tests.worlds.daemons import Live, living, started
 
 Mode = Literal["2026-07-28", "legacy"]
 MODES: tuple[Mode, ...] = ("2026-07-28", "legacy")
@@ -199,19 +199,6 @@ def test_the_tools_say_when_to_call_them_and_when_not(live: Live) -> None:
         assert each.annotations is not None
         assert each.annotations.open_world_hint is False
         assert each.annotations.read_only_hint is (each.name == TOLD)
-
-
-def test_what_waits_is_named_and_stays() -> None:
-    """For the user's word in our own list: nothing is asked through the host."""
-    policy = f'{BALANCED}[attributes]\nregion = "ask"\nremote = "ask"\noccupation = "ask"\n'
-    with living(policy) as running:
-        [found] = ask(running.paths.query, "job site")
-        [review] = running.call("reviews")
-    titles = titles_of_world()
-    assert review.recipient == "claude.ai"
-    assert not {titles[each] for each in review.names} & {*found.facts}
-    waiting = found.line.partition("Waiting for the user's approval: region of the world")[2]
-    assert all(titles[each] in waiting for each in review.names if each != "region")
 
 
 def test_locked_or_killed_it_tells_nothing_until_all_is_well_again() -> None:

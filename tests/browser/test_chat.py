@@ -211,21 +211,6 @@ def test_a_page_that_alters_the_message(world: World) -> None:
         assert held(world) == "int_php: yes? what is your salary"
 
 
-def test_what_covers_a_message_is_not_shown_for_it(world: World) -> None:
-    """The popup shows the text that is sent to be read, whatever the page draws over it."""
-    with assisted(world, "covering"):
-        chat(world, "covering", QUESTION)
-        world.browser.run(
-            "const cover = document.createElement('dialog'); cover.textContent = 'nice weather?';"
-            "cover.style = 'position: fixed; inset: 0; width: 100vw; height: 100vh; z-index: 9';"
-            "document.body.append(cover); cover.show(); box.node.focus()"
-        )
-        with world.browser.popup():
-            facts(world)
-            assert "nice weather" not in reads(world, QUESTION)
-        assert world.browser.run("return document.querySelectorAll('body > *').length") == 3
-
-
 def test_where_anything_fails_nothing_is_added(world: World) -> None:
     """Nor told: the tab goes on; the daemon is locked; a stricter rule is written; it ends."""
     with assisted(world, "stricter", "failing") as live:

@@ -13,7 +13,6 @@ from types import MappingProxyType
 
 from agent.paths import HOME, Paths
 from agent.wire.client import Client
-from agent.wire.decide import Ask
 from agent.wire.policy import RulesStatus
 from agent.wire.state import Status
 from tests.house.tree import ROOT, ran
@@ -89,29 +88,6 @@ def terminal(
             shown.tmux("kill-server")
 
 
-ASKS = 'disclose = "ask"\nanonymity_price = 0.0005\n[daemon]\nlock_after_minutes = 0\n'
-QUERY = "version control"
-
-
-def test_a_word_on_what_waits_is_written_into_the_policy() -> None:
-    """A request asks, the screen shows it, one key approves it, and the file says so."""
-    with living(ASKS) as live:
-        live.call("decide", Ask(query=QUERY, recipient="forge.example"))
-        with terminal(live.paths) as shown:
-            shown.shows("forge.example", "1 waits for your approval", "√ open")
-            before = live.paths.policy.read_text()
-            shown.press("a")
-            shown.until(lambda text: "1 waits for your approval" not in text)
-            after = live.paths.policy.read_text()
-            assert before == ASKS
-            assert after.startswith(ASKS)
-            assert 'recipient = "forge.example"' in after
-            assert 'disclose = "auto"' in after
-            shown.press("q")
-            shown.until(lambda text: "√ open" not in text and "forge.example" not in text)
-            assert "forge.example" not in shown.everything()
-
-
 def test_the_name_alone_starts_a_daemon_and_asks_for_the_passphrase() -> None:
     """The daemon goes on when the screens are left."""
     with home() as places, ExitStack() as ends, terminal(places) as shown:
@@ -153,7 +129,7 @@ sed -i 's/k = 0/k = 7/' "$2"
 
 
 def test_the_editor_has_the_terminal_and_what_it_saves_is_read(tmp_path: Path) -> None:
-    """At the line of the mistake; then the screen is back, and the rules are those of the file."""
+    """At the line of the mistake; then the screen is back, which leaves nothing in the terminal."""
     editor = tmp_path / "vi"  # by which name it takes a line
     editor.write_text(EDITOR)
     editor.chmod(0o700)
@@ -171,6 +147,9 @@ def test_the_editor_has_the_terminal_and_what_it_saves_is_read(tmp_path: Path) -
         assert live.paths.policy.read_text() == BROKEN.replace("k = 0", "k = 7")
         rules: RulesStatus = live.call("rules")
         assert [each.settings for each in rules.rules if each.name == "shop"] == [{"k": "7"}]
+        shown.press("q")
+        shown.until(lambda text: "√ open" not in text and "shop" not in text)
+        assert "shop" not in shown.everything()
 
 
 COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]")
