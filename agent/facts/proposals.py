@@ -24,8 +24,8 @@ NAMES_VALUE = 50.0  # how much likelier a kind is of which the words certainly n
 STEERING = 0.1  # how much less likely any kind is of words that give orders
 SURE = 0.5  # the least chance of a kind for its value to be set
 MOST_TITLES, LEAST_TITLE = 3, 0.2  # topics that are shown, and how surely a fact helps there
-# Of those with a value, who would say as many more words, from none to seven and more.
-EXACTNESS = (1, 1 / 2, 1 / 2, 1 / 5, 1 / 5, 1 / 20, 1 / 20, 1 / 100)
+# How many of those with a value would say as many more words of it: from none to ten, and more.
+EXACTNESS = (1, 1, 1 / 2, 1 / 2, 1 / 5, 1 / 5, 1 / 5, 1 / 20, 1 / 20, 1 / 20, 1 / 100, 0)
 LEAST_SHARE = 1e-4
 SAME, NEARLY = 0.76, 0.95  # the least cosine of facts that say the same, of one kind and of any
 
@@ -107,7 +107,7 @@ def _proposal(
     attribute = model.attributes[model.index(name)]
     shares = _shares(attribute, model)
     common = shares[value] if value else float(np.median([*shares.values()]))
-    exactness = EXACTNESS[min(details(words, name, model), len(EXACTNESS) - 1)]
+    exactness = EXACTNESS[details(words, name, model)]
     order = [int(at) for at in np.argsort(-topics, kind="stable") if topics[at] >= LEAST_HELP]
     terms = FactTerms(
         share=max(common * exactness, LEAST_SHARE),

@@ -15,6 +15,7 @@ from agent.model.reading import singular
 
 Matches = list[tuple[str, str, range]]  # an attribute, a value, the places of its words in a text
 LONGEST = 6  # words of a phrase that names a value
+RARE = 11  # details that nobody else would say
 MOST = 20  # words of a fact whose value is what it is about
 
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
@@ -82,14 +83,15 @@ def alike(one: str, other: str) -> bool:
 
 
 def details(text: str, name: str, model: Model) -> int:
-    """How many words of a text say more than a value of its kind: a number counts as three.
+    """How many words of a text say more than a value of its kind: a number counts as two.
 
-    ``name``: of the attribute.
+    ``name``: of the attribute. What is one person's, as a name or an address is, counts as RARE.
     """
     words, matches = named(_IN_YEAR.sub("", text), model)
     taken = {at for kind, _, span in matches if kind == name for at in span}
     rest = [each for at, each in enumerate(words) if at not in taken]
-    return sum(3 if e[0].isdigit() else not english("common").fullmatch(e) for e in rest)
+    more = sum(2 if e[0].isdigit() else not english("common").fullmatch(e) for e in rest)
+    return RARE if english("personal").search(text) else min(more, RARE - 1)
 
 
 def short_of(text: str, value: str | None) -> str | None:
