@@ -112,7 +112,10 @@ async def propose(body: state.FactTexts, now: datetime, agent: Agent) -> state.F
     def work() -> tuple[Proposal, ...]:
         new = enumerate(proposals(body.texts, model, now), len(earlier) + 1)
         numbered = [replace(each, fact=replace(each.fact, id=str(at))) for at, each in new]
-        return marked(numbered, known, model)
+        beside = marked(numbered, known, model)
+        facts = [each.fact for each in numbered]
+        within = (marked([each], facts[:at], model)[0] for at, each in enumerate(numbered))
+        return tuple(w if b.is_new else b for b, w in zip(beside, within, strict=True))
 
     new = await agent.in_thread(work)
     agent.proposed = {draft: (*earlier, *new)}
@@ -194,8 +197,9 @@ def change_profile(body: state.ProfileChange, now: datetime, agent: Agent) -> st
         for kind in sorted(before.keys() | after.keys())
         if before.get(kind) != after.get(kind)
     }
-    old = {each.id: each for each in facts}
-    new = [each for each in planned_facts if each.words and old.get(each.id) != each]
+    old, own = ({e.id: e for e in some if e.words} for some in (facts, planned_facts))
+    new = [each for each in own.values() if old.get(each.id) != each]
+    gone = [each for each in old.values() if each.id not in own]
     if (changes or new) and not body.dry_run:
         _keep(agent, vault, planned_facts)
         kinds = dict.fromkeys(e.partition(FACT)[0] for e in (*changes, *(e.kind for e in new)))
@@ -204,7 +208,7 @@ def change_profile(body: state.ProfileChange, now: datetime, agent: Agent) -> st
         put_back = partial(_put_back, agent, vault, facts)
         agent.consent.changed(f"Changed {named} in your profile", put_back)
         agent.proposed.pop(body.draft or "", None)
-    stated = {*body.set, *body.unset}
+    stated = {*body.set, *body.unset, *(each.kind for each in (*new, *gone))}
     stale = vault.ledger.disclosures.holders(changes, agent.rules.active.pool_of)
     return state.Changed(
         done=not body.dry_run,

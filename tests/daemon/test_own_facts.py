@@ -86,8 +86,8 @@ def test_a_proposal_stores_nothing(mine: Home) -> None:
     assert shown == [FactTerms(share=0.05, sensitivity=0.3)] * 2
     assert mine.calls.profile() == before
     kept(mine, "one")
-    [again] = drafted(mine, "one").proposals
-    assert again.same_as == own(mine)["one"].id
+    again = drafted(mine, "one", "two", "two").proposals
+    assert [each.same_as for each in again] == [own(mine)["one"].id, None, "2"]
 
 
 def test_what_is_kept_is_what_was_chosen(mine: Home) -> None:
@@ -104,6 +104,7 @@ def test_what_is_kept_is_what_was_chosen(mine: Home) -> None:
     changed = mine.calls.change_profile(change)
     facts = own(mine)
     assert [each.words for each in changed.facts] == [OLD, "two"]
+    assert changed.implied == []
     assert (facts[OLD].value, facts["two"].value) == ("age2", None)
     assert (facts["two"].kind, facts["two"].short) == ("gender", "number two")
     stored = {each.words: each for each in mine.agent.open_vault.profile.facts}
