@@ -13,7 +13,7 @@ from agent.cli.demo import PROFILE
 from agent.cli.interrupt import Interrupted, uninterrupted
 from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, record
 from agent.cli.printing import note, paragraph, printable, say
-from agent.cli.profile_file import LARGEST, read_profile
+from agent.cli.profile_file import LARGEST, read_own_words, read_profile
 from agent.cli.prompts import ask_passphrase, check_keyring, confirmed, line, pick, read_passphrase
 from agent.cli.questions import asked_uses, concerned, country_of_locale, most_useful
 from agent.daemon.locale import LOCALE
@@ -277,7 +277,10 @@ def _read_facts(file: Path | None, models: Sequence[Model]) -> tuple[Fact, ...]:
         if file == Path(DEMO) and not file.exists():
             values = PROFILE
         elif file is not None:
-            values = read_profile(read_bytes(file, LARGEST), models)
+            text = read_bytes(file, LARGEST)
+            values = read_profile(text, models)
+            if read_own_words(text):
+                note(f"what is in your own words comes with `reticent profile import {file}`")
         return _with_implied(values, models)
     except UsageError as error:
         raise UsageError(error.what, error.hint, error.where or str(file)) from None

@@ -22,10 +22,7 @@ from agent.words.notices import taken_for
 SHOWN = 6  # characters of an id
 BATCH = 40  # texts that one message has room for, however long they are
 KEEP, DROP, CHANGE, BACK, REST = "k", "d", "c", "<", "-"
-KEYS = (
-    "k keeps a fact, d drops it, c changes it; Enter is the capital letter. < goes back one fact, "
-    "- is Enter for the rest. Nothing is stored before the end."
-)
+KEYS = "k keeps a fact, d drops it, c changes it, Enter is the capital letter; < goes back, - ends."
 
 
 class WrittenFact(FactEdit, frozen=True, kw_only=True):
@@ -81,7 +78,7 @@ def adding(text: str, client: Client, *, yes: bool, quiet: bool = False) -> Prof
     else:
         draft, kept = reviewed(draft, kinds, client)
         if len(draft.proposals) > 1:
-            agree(f"Keep {counted(len(kept), 'fact')}?", yes=False)
+            agree(f"Nothing is stored yet. Keep {counted(len(kept), 'fact')}?", yes=False)
     # Only what differs is sent: two thousand facts have room in one message.
     facts_ = [each.fact for each in kept]
     keep = [FactEdit(id=e.id) if whole.get(e.id) == e else WrittenFact.of(e).edit for e in facts_]
