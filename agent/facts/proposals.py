@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from itertools import chain, compress
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from agent.decision.engine import load_model
 from agent.decision.values import Fact, FactTerms, Proposal
 from agent.errors import UsageError
-from agent.facts.values import alike, details, short_of, steers, values_of, with_year
+from agent.facts.values import alike, details, english, short_of, values_of, with_year, without_year
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.model import Model
 from agent.model.relevance import LEAST_HELP, SIZE, Relevance, vectors_of
@@ -47,8 +47,9 @@ class Facts(tuple[Fact, ...]):
         ``model``: by default the shipped model of topics; ``now``: with a zone, by default the
         present. UsageError as `proposals`.
         """
-        some = proposals(texts, model or _shipped(), now or datetime.now(UTC))
-        return cls(replace(each.fact, id=str(at)) for at, each in enumerate(some, 1))
+        when, tick = now or datetime.now(UTC), timedelta(microseconds=1)
+        some = enumerate(proposals(texts, model or _shipped(), when), 1)
+        return cls(replace(e.fact, id=str(at), set_at=when + at * tick) for at, e in some)
 
 
 def relevance(
@@ -69,9 +70,9 @@ def relevance(
     topics = np.array([[each.get(name, 0.0) for name in names] for each in terms], np.float32)
     helps = np.zeros((len(questions), len(facts), 2), np.float32)
     if helps.size:
-        asked, vectors = vectors_of([*map(unwrapped, questions)], question=True), _vectors(some)
+        places, vectors = vectors_of([*map(unwrapped, questions)], question=True), _vectors(some)
         for at, question in enumerate(questions):
-            helps[at] = judge.helps(topical.read(question), asked[at], vectors, topics)
+            helps[at] = judge.helps(topical.read(question), places[at], vectors, topics)
     return helps
 
 
@@ -86,7 +87,7 @@ def proposals(texts: Sequence[str], model: Model, now: datetime) -> tuple[Propos
     words = [with_year(each.encode(errors="replace").decode(), now.year) for each in texts]
     if not words:
         return ()
-    vectors = vectors_of(words, question=False)
+    vectors = vectors_of([*map(without_year, words)], question=False)
     rows = zip(words, vectors, judge.kinds(vectors), judge.topics(vectors), strict=True)
     return tuple(_proposal(*row, topical, now) for row in rows)
 
@@ -138,7 +139,7 @@ def _kind_of(
     values = values_of(words, likely, model, year)
     odds = chances * [NAMES_VALUE if name in values else 1.0 for name in names]
     best = int(np.argmax(odds))
-    chance = float(odds[best] / odds.sum()) * (STEERING if steers(words) else 1)
+    chance = float(odds[best] / odds.sum()) * (STEERING if english("steering").search(words) else 1)
     return names[best], values.get(names[best]) if chance >= SURE else None, chance
 
 

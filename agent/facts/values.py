@@ -20,7 +20,7 @@ MOST = 20  # words of a fact whose value is what it is about
 
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _BORN = re.compile(r"(?i)\bborn\b\D{0,20}((?:19|20)\d\d)\b")
-_IN_YEAR = re.compile(r"\(in ((?:19|20)\d\d)\)")
+_IN_YEAR = re.compile(r"\s?\(in ((?:19|20)\d\d)\)")
 _BOUND = re.compile(r"(\d[\d,]*)( million)?")
 _AMOUNT = re.compile(r"(?i)(\d[\d,]*(?:\.\d+)?)\s*(k|thousand|million|m)?\b")
 _UNITS = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6}
@@ -36,6 +36,11 @@ def with_year(text: str, year: int | None) -> str:
     if text[:end].endswith("old") and text[end : end + 1] == " ":  # what is so old follows
         end = len(text.rstrip(" ."))
     return f"{text[:end]} (in {year}){text[end:]}" if end else text
+
+
+def without_year(text: str) -> str:
+    """A text less what `with_year` added."""
+    return _IN_YEAR.sub("", text)
 
 
 def values_of(text: str, names: Iterable[str], model: Model, year: int) -> dict[str, str]:
@@ -69,16 +74,10 @@ def _value_of(
     return own[0][0] if len({value for value, _ in own}) == 1 and not doubtful else None
 
 
-def steers(text: str) -> bool:
-    """Whether a text gives orders to whoever reads it, as a memory file could to be sent whole."""
-    return bool(english("steering").search(text))
-
-
 def alike(one: str, other: str) -> bool:
     """Whether two texts have the same numbers, and deny as much: all that vectors may not see."""
-    texts = [_IN_YEAR.sub("", each) for each in (one, other)]
-    numbers = [sorted(re.findall(r"\d+", each)) for each in texts]
-    denials = [bool(english("denied").search(each)) for each in texts]
+    numbers = [sorted(re.findall(r"\d+", without_year(each))) for each in (one, other)]
+    denials = [bool(english("denied").search(each)) for each in (one, other)]
     return numbers[0] == numbers[1] and denials[0] == denials[1]
 
 
@@ -87,7 +86,7 @@ def details(text: str, name: str, model: Model) -> int:
 
     ``name``: of the attribute. What is one person's, as a name or an address is, counts as RARE.
     """
-    words, matches = named(_IN_YEAR.sub("", text), model)
+    words, matches = named(without_year(text), model)
     taken = {at for kind, _, span in matches if kind == name for at in span}
     rest = [each for at, each in enumerate(words) if at not in taken]
     more = sum(2 if e[0].isdigit() else not english("common").fullmatch(e) for e in rest)
@@ -96,7 +95,7 @@ def details(text: str, name: str, model: Model) -> int:
 
 def short_of(text: str, value: str | None) -> str | None:
     """At most four plain words for a search: a value, or all of a short text; None without any."""
-    bare = english("lead").sub("", _IN_YEAR.sub("", text), count=1).strip()
+    bare = english("lead").sub("", without_year(text), count=1).strip()
     return next((each for each in (value, bare) if each and is_plain(each)), None)
 
 
