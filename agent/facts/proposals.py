@@ -8,15 +8,15 @@ from itertools import chain, compress
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from agent.decision.engine import load_model
 from agent.decision.values import Fact, FactTerms, Proposal
 from agent.errors import UsageError
 from agent.facts.values import alike, details, english, short_of, values_of, with_year, without_year
 from agent.model.attributes import UNSPECIFIED, Attribute
+from agent.model.encoder import CHARACTERS
 from agent.model.model import Model
-from agent.model.relevance import LEAST_HELP, SIZE, Relevance, vectors_of
+from agent.model.relevance import LEAST_HELP, SIZE, Relevance, Vectors, vectors_of
 from agent.model.unwrapping import unwrapped
 
 LIKELY = 5  # kinds that are tried, the likeliest, beside those that the words name
@@ -29,7 +29,6 @@ EXACTNESS = (1, 1, 1 / 2, 1 / 2, 1 / 5, 1 / 5, 1 / 5, 1 / 20, 1 / 20, 1 / 20, 1 
 LEAST_SHARE = 1e-4
 SAME, NEARLY = 0.76, 0.95  # the least cosine of facts that say the same, of one kind and of any
 
-Vectors = NDArray[np.float32]
 Listed = tuple[str, str | None]  # the attribute of a kind, and one of its values
 
 
@@ -79,12 +78,14 @@ def relevance(
 def proposals(texts: Sequence[str], model: Model, now: datetime) -> tuple[Proposal, ...]:
     """What each text would be as a fact, one for each, in order; about 7 ms for each.
 
-    The words stay as they are, but ages say of which year they are, as in "I am 41 (in 2026)". A
-    value is set where the words certainly name one. ``model``: a model of topics, or a world of
-    one; ``now``: with a zone. UsageError where the model says nothing of own words.
+    The words stay as they are, the first CHARACTERS of them, but ages say of which year they are,
+    as in "I am 41 (in 2026)". A value is set where the words certainly name one. ``model``: a model
+    of topics, or a world of one; ``now``: with a zone. UsageError where the model says nothing of
+    own words.
     """
     topical, judge = judging(model)
-    words = [with_year(each.encode(errors="replace").decode(), now.year) for each in texts]
+    some = (each[:CHARACTERS].encode(errors="replace").decode() for each in texts)
+    words = [with_year(each, now.year) for each in some]
     if not words:
         return ()
     vectors = vectors_of([*map(without_year, words)], question=False)

@@ -48,7 +48,7 @@ def _of_line(line: MemoryLine) -> Iterator[str]:
         parts = chain.from_iterable(map(_clauses, _sentences(text)))
     for bare in (part.strip(" ,;:.") for part in parts):
         if any(map(str.isalnum, bare)):
-            yield from wrap(with_year(bare, line.year), LONGEST)
+            yield from (with_year(each, line.year) for each in wrap(bare, LONGEST))
 
 
 def _listed(pair: str) -> Iterator[str]:
