@@ -15,9 +15,10 @@ from agent.cli.ask import decision_page
 from agent.cli.options import option
 from agent.cli.policy import model_path, read_model, read_policy
 from agent.cli.printing import page
-from agent.decision.context import Context, Terms, rulebook, terms_under, topics_of
+from agent.decision.context import Context, Terms, rulebook, terms_under
 from agent.decision.decide import decide as decision_of
 from agent.decision.knowledge import Knowledge
+from agent.decision.topics import topics_of
 from agent.decision.values import PRICED, Curve, Request
 from agent.decision.what_if import curve_of
 from agent.errors import UsageError

@@ -15,8 +15,9 @@ from agent.cli.printing import Column, facts, note, page, paragraph, printable, 
 from agent.cli.questions import country_of_locale
 from agent.daemon.locale import LOCALE
 from agent.daemon.policy_file import ActivePolicy, check_guards
-from agent.decision.context import attributes_of, audited, rulebook, topics_of
+from agent.decision.context import attributes_of, audited, rulebook
 from agent.decision.decide import read_by
+from agent.decision.topics import topics_of
 from agent.errors import PolicyError, Problem, ReticentError, UsageError, nearest
 from agent.files import check_ours
 from agent.model.file import SHIPPED, SUFFIX, read, shipped_model, shipped_models, trusted

@@ -10,9 +10,10 @@ from agent.daemon import profile
 from agent.daemon.agent import Agent
 from agent.daemon.policy_file import check_guards, rewrite
 from agent.daemon.readings import settle
-from agent.decision.context import Context, attributes_of, audited, rulebook, terms_under, topics_of
+from agent.decision.context import Context, attributes_of, audited, rulebook, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_left
+from agent.decision.topics import topics_of
 from agent.decision.values import Request
 from agent.errors import ModelError, UsageError
 from agent.model.attributes import Attribute

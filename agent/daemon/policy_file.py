@@ -1,6 +1,6 @@
 """The policy file and the rules in use: read when it changes, rewritten whole or not at all."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -10,7 +10,8 @@ from stat import S_IMODE
 from typing import NamedTuple
 
 from agent.daemon.events import LOG
-from agent.decision.context import Read, Terms, attributes_of, rulebook, terms_under, topics_of
+from agent.decision.context import Terms, attributes_of, rulebook, terms_under
+from agent.decision.topics import Read, topics_of
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError
 from agent.files import check_ours, clear_unfinished, replace_bytes
 from agent.model.model import Model
@@ -155,7 +156,7 @@ class ActivePolicy:
         self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(groups).of)
         self.ruling = lru_cache(KEPT)(self._match)
         """What is ruled on a request: as `_match`."""
-        self._books: dict[tuple[tuple[str, str], ...], Rulebook] = {}
+        self._books: dict[Hashable, Rulebook] = {}
         self._terms: dict[tuple[int, str, frozenset[str] | None], Terms] = {}
         self._topical = policy is not None and policy.names_topics
         self.route = lru_cache(KEPT)(self._route)
@@ -181,7 +182,8 @@ class ActivePolicy:
 
     def book(self, model: Model) -> Rulebook | None:
         """Prepare the rules for the attributes of a model; None without rules."""
-        key = tuple((each.id, each.digest) for each in model.every)  # a world has its first's own
+        # A world has its first's own, and places for facts in own words.
+        key = *((each.id, each.digest) for each in model.every), *model.own.items()
         if key not in self._books and self.policy is not None:
             self._books[key] = rulebook(self.policy, model, self.models)
         return self._books.get(key)

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.decision.cache import Cache
-from agent.decision.context import Prepared, prepare, roughly
-from agent.decision.knowledge import Knowledge
+from agent.decision.context import Prepared, prepare
+from agent.decision.knowledge import Knowledge, roughly
+from agent.decision.own_facts import EMPTY, Filled
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation
 from agent.tradeoff.local_search import SetFunction
@@ -38,12 +39,13 @@ class Plan(NamedTuple):
     """A portfolio, the queries that it serves, and the objective that priced it.
 
     ``queries``: indexes of the model, in the order of ``portfolio.uses``: that of the request at
-    hand, then those asked before; what the mean of all queries uses is the last of those, if there
-    is a mean. ``numbers``: how many requests are expected, by query, and of the mean.
+    hand, None where none is known, then those asked before; what the mean of all queries uses is
+    the last of those, if there is a mean. ``numbers``: how many requests are expected, by query,
+    and of the mean.
     """
 
     portfolio: Portfolio
-    queries: tuple[int, ...]
+    queries: tuple[int | None, ...]
     numbers: tuple[float, ...]
     prices: DisclosureObjective
 
@@ -68,10 +70,10 @@ def choice_of(prepared: Prepared) -> SelectedSet:
 
     Nothing is planned for a recipient that forgets: what it is sent serves one request only.
     """
-    terms, query = prepared.context.terms, prepared.reading.query
-    if query is not None and terms.mode == "planned" and terms.memory == "remembers":
+    terms = prepared.context.terms
+    if prepared.informed and terms.mode == "planned" and terms.memory == "remembers":
         return _planned(prepared)
-    if query is None or terms.mode == "standing":
+    if not prepared.informed or terms.mode == "standing":
         choice = _standing(prepared)
     else:
         choice = _best(objective_of(prepared, prepared.reading), prepared)
@@ -84,7 +86,8 @@ def choice_of(prepared: Prepared) -> SelectedSet:
 
 def objective_of(prepared: Prepared, reading: Interpretation | None) -> DisclosureObjective:
     """The objective that chooses the set for a reading; None: for the mean of all."""
-    uses = utility_of(reading, prepared.context.model, prepared.context.cache)
+    model, cache = prepared.context.model, prepared.context.cache
+    uses = utility_of(reading, model, cache, prepared.filled)
     return DisclosureObjective(uses, prepared.anonymity_set, prepared.settings)
 
 
@@ -124,7 +127,8 @@ def _planned(prepared: Prepared) -> SelectedSet:
     Attributes of the request are not lasting knowledge: they are chosen in addition, at what they
     cost now. What waits for the user would be in the plan with a yes, and helps this request.
     """
-    uses = utility_of(prepared.reading, prepared.context.model, prepared.context.cache)
+    context = prepared.context
+    uses = utility_of(prepared.reading, context.model, context.cache, prepared.filled)
     objective = DisclosureObjective(uses, prepared.anonymity_set, prepared.settings)
 
     def best(mask: int, plan: Plan, options: int) -> tuple[int, ...]:
@@ -173,11 +177,12 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
         return maximise(everyone, restarts=0).mask
 
     mean, mix, starts = _mean(model, cache), _mix(model, cache), list[int]()
-    present = utility_of(prepared.reading, model, cache, filtered=True)
+    filled = prepared.filled
+    present = utility_of(prepared.reading, model, cache, filled, filtered=True)
     again = _again(prepared, terms.horizon if mean is None else 0)
-    certain, at_hand = prepared.reading.certain, prepared.reading.candidates[0].query
+    certain = prepared.reading.certain
     same = 0.0 if certain is None else again.pop(certain, 0.0)
-    queries = [present, *(uses_of(each, model, cache, filtered=True) for each in again)]
+    queries = [present, *(uses_of(each, model, cache, filled, filtered=True) for each in again)]
     judged = len(cache.judgements(model).bits) > 0
     if judged:  # what helps none of these is in no answer, and there are many kinds
         helpful = (np.flatnonzero(each.beside(0, usable) > 0) for each in queries)
@@ -192,6 +197,7 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     prices = DisclosureObjective(HELPS_NOTHING, anonymity_set, replace(settings, most=None))
     scope = Scope(anonymity_set.disclosed & usable, fixed, settings.most)
     portfolio = plan(queries, numbers, prices, scope, usable, starts)
+    at_hand = next((each.query for each in prepared.reading.accepted), None)
     return Plan(portfolio, (at_hand, *again), tuple(numbers), prices)
 
 
@@ -212,40 +218,66 @@ def _again(prepared: Prepared, horizon: int) -> dict[int, float]:
 
 
 def utility_of(
-    reading: Interpretation | None, model: Model, cache: Cache, *, filtered: bool = False
+    reading: Interpretation | None,
+    model: Model,
+    cache: Cache,
+    filled: Filled = EMPTY,
+    *,
+    filtered: bool = False,
+    later: bool = False,
 ) -> QueryPlanner:
     """The utility of what a text means: sum of pi_q U_q over its candidates (DESIGN.md 2.9).
 
     Without a reading that of the mean query. In whatever order the candidates come, they are added
-    in that of the model. ``filtered``: of what was judged only what may be sent with it counts.
+    in that of the model. ``filled``: the facts in own words that take part; ``filtered``: of what
+    was judged only what may be sent with it counts; ``later``: as of `Filled.coverage`.
     """
     count = len(model.attributes)
     if reading is None:
         return cache.get(
             model, utility_of, lambda: QueryPlanner(lambda: cache.mean_utility(model), count)
         )
-    parts = sorted(reading.candidates, key=lambda each: each.query)
-    judged = cache.judgements(model)
-    if parts[-1].query < len(judged.bits):  # topics alone
+    judged, parts = cache.judgements(model), sorted(reading.accepted, key=lambda each: each.query)
+    if not parts or parts[-1].query < len(judged.bits):  # topics alone, or only facts in own words
         shares = {each.query: each.probability for each in parts}
+        helping = filled.parts([*shares], judged, later=True) if later else filled.carried
+        some = filled if helping.any() else EMPTY
         helpful = judged.helpful(reading) if filtered else None
-        coverage = once(lambda: judged.coverage(shares, helpful))
+        coverage = once(lambda: some.coverage(shares, judged, helpful, later=later))
         planner = partial(QueryPlanner, coverage, count, least=LEAST, quick=True)
-        return cache.get(model, (utility_of, filtered, *parts), planner)
+        key = utility_of, filtered, some, later and bool(some.facts), *parts
+        return cache.get(model, key, planner)
+    rows = _uses_of_rows(reading, model, cache)
+    if not filled.carries:
+        return rows
+    alone = filled.coverage({}, judged, None, later=False)  # beside what people chose
+    more = alone.rows([*rows.stored])
+    stored = {mask: row + more[mask] for mask, row in rows.stored.items()}
+    both = once(lambda: Mixture((rows, alone), (1.0, 1.0)))
+    return cache.get(
+        model, (Mixture, filled, *parts), lambda: QueryPlanner(both, count, stored, least=LEAST)
+    )
+
+
+def _uses_of_rows(reading: Interpretation, model: Model, cache: Cache) -> QueryPlanner:
+    """The utility of what a text means, by the rows of queries."""
     if reading.certain is not None:
         return uses_of(reading.certain, model, cache)
+    parts = sorted(reading.candidates, key=lambda each: each.query)
 
     def compute() -> QueryPlanner:
         each_query = [uses_of(each.query, model, cache) for each in parts]
         weights = [each.probability for each in parts]
         stored = weighted([each.stored for each in each_query], weights)
         utility = once(lambda: Mixture(each_query, weights))
-        return QueryPlanner(utility, count, stored, least=LEAST)
+        return QueryPlanner(utility, len(model.attributes), stored, least=LEAST)
 
     return cache.get(model, (Mixture, *parts), compute)
 
 
-def uses_of(query: int, model: Model, cache: Cache, *, filtered: bool = False) -> QueryPlanner:
+def uses_of(
+    query: int, model: Model, cache: Cache, filled: Filled = EMPTY, *, filtered: bool = False
+) -> QueryPlanner:
     """The utility of sets of attributes for a query, drawn towards the mean of all queries.
 
     Few rows are mostly noise. As in the James-Stein estimator (Efron and Morris 1975), by the share
@@ -255,10 +287,11 @@ def uses_of(query: int, model: Model, cache: Cache, *, filtered: bool = False) -
     held out get on these, on the time use survey and on samples of all three. What the best of many
     sets owes to luck its prices say: the query's own part has them, the mean has none. Without
     pairs too little is known of the mean, and nothing is pooled; nor is what was judged of a topic.
-    ``filtered``: as of `utility_of`.
+    ``filled``: of topics, the facts in own words that may help; ``filtered``: as of `utility_of`.
     """
     if query < len(cache.judgements(model).bits):
-        return utility_of(Interpretation.exact(query), model, cache, filtered=filtered)
+        reading = Interpretation.exact(query)
+        return utility_of(reading, model, cache, filled, filtered=filtered, later=True)
     count = len(model.attributes)
     if model.members:
         member, own = model.owners[query]

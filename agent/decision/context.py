@@ -1,15 +1,18 @@
 """All that a decision depends on, and the same in indexes, as the mathematics wants it."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
-from math import frexp, inf, ldexp
+from functools import partial
+from math import inf
 from typing import Any, get_args
 
 from agent.decision.cache import Cache
-from agent.decision.knowledge import History, Knowledge
-from agent.decision.values import CROWD, Code, Disclose, Reason, Request
+from agent.decision.knowledge import Knowledge, roughly
+from agent.decision.own_facts import EMPTY, NONE, Filled, OwnFacts, chances_of, fill
+from agent.decision.topics import topic_names
+from agent.decision.values import CROWD, Code, Disclose, Fact, Reason, Request
 from agent.errors import UsageError
 from agent.model.attributes import NAME
 from agent.model.file import SHIPPED
@@ -19,16 +22,14 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import Settings
 from agent.tradeoff.search import ALGORITHMS, Algorithm
-from agent.tradeoff.tables import union
-from policy.families import TopicProbabilities, families
-from policy.match import Attributes, Known, Rulebook, Ruling
+from agent.tradeoff.tables import members, union
+from policy.match import Known, Rulebook, Ruling, Verdicts
 from policy.read import Remark, audit, with_typo_guard
-from policy.rules import DEFAULT_RULE, NamePattern, Policy, spoken
-from policy.settings import DEFAULTS, Memory, Mode, Protect, Unknown
+from policy.rules import DEFAULT_RULE, FACT, NamePattern, Policy
+from policy.settings import DEFAULTS, SETTINGS, Memory, Mode, Protect, Unknown
 
 Weights = tuple[tuple[str, float], ...]
 HARDLY: Reason = "hardly helps"
-Read = Callable[[Model, str], Interpretation]
 FINITE = "a finite number from 0"
 WHOLE = "a whole number from 1"
 FEW_PEOPLE = 0.001  # of real people may be in smaller classes, or one class shuts out everybody
@@ -84,8 +85,10 @@ class Terms:
     k-anonymity; ``sensitivity``: (name, bits) pairs in place of the model's defaults; ``guards``:
     (name, weight) pairs; ``mode``: decide for each query, once for all, or by a plan; ``nothing``:
     the answer is empty; ``unknown_queries``: what goes with one that the model does not know;
-    ``memory``: a recipient that forgets is charged anew for every request. ``ruling``: the policy's
-    words for all of this, where there is one; it changes no decision.
+    ``memory``: a recipient that forgets is charged anew for every request; ``by_kind``: names of
+    attributes whose facts in own words count as their kind does; ``facts``: of single facts in own
+    words by their ids, what is ruled in place of what is on their attributes. ``ruling``: the
+    policy's words for all of this, where there is one; it changes no decision.
     """
 
     available: frozenset[str] | None = None
@@ -105,6 +108,8 @@ class Terms:
     nothing: bool = False
     unknown_queries: Unknown = "nothing"
     memory: Memory = "remembers"
+    by_kind: frozenset[str] = frozenset()
+    facts: tuple[tuple[str, Disclose], ...] = ()
     ruling: Ruling | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -119,8 +124,10 @@ class Terms:
                 _require(0 <= weight < inf, f"the {what} {name}", weight, FINITE)
                 _require(names.count(name) == 1, f"the {what} {name}", "two numbers", "one number")
 
-    def disclose(self, name: str) -> Disclose:
-        """Say what is ruled on disclosing an attribute."""
+    def disclose(self, name: str, fact: str | None = None) -> Disclose:
+        """Say what is ruled on disclosing an attribute, behind which there is this fact."""
+        if fact is not None and fact in (ruled := dict(self.facts)):
+            return ruled[fact]
         if any(name == guarded for guarded, _ in self.guards):
             return "guarded"
         if name in self.excluded:
@@ -139,7 +146,7 @@ def _one_of(what: str, given: str, names: Iterable[str]) -> None:
     _require(given in names, what, given, f"one of {', '.join(names)}")
 
 
-def attributes_of(models: Iterable[Model], deciding: Iterable[Model]) -> Attributes:
+def attributes_of(models: Iterable[Model], deciding: Iterable[Model]) -> dict[str, Known]:
     """The attributes of the deciding models, each by all that any model calls it."""
     names, concepts = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     parts = (part for model in models for part in (model, *model.every))
@@ -147,21 +154,26 @@ def attributes_of(models: Iterable[Model], deciding: Iterable[Model]) -> Attribu
         # MODEL.NAME is in no rule.
         called = filter(NAME.fullmatch, (each.name, each.concept, each.shared))
         names[each.concept].update(called)
-    for each in (attribute for model in deciding for attribute in model.attributes):
-        concepts[each.name].add(each.concept)
+    for model in deciding:
+        for at, each in enumerate(model.attributes):
+            concepts[each.name].add(each.concept)
+            if at in model.own:  # a rule on its kind, or on a family of that, is on a place
+                names[each.concept] |= names[model.attributes[model.own[at]].concept]
     return {
         name: Known(frozenset(some), frozenset(other for each in some for other in names[each]))
         for name, some in concepts.items()
     }
 
 
-def rulebook(policy: Policy, model: Model, models: Iterable[Model]) -> Rulebook:
-    """The rules of a policy, ready for the attributes of a model.
+def rulebook(
+    policy: Policy, model: Model, models: Iterable[Model], facts: Iterable[Fact] = ()
+) -> Rulebook:
+    """The rules of a policy, ready for the attributes of a model, and for facts that they name.
 
     ``models``: all that the policy is for: a rule on what one of them calls a fact is on that fact,
-    whichever decides. A rule that nearly names an attribute or a topic of any of them
-    holds for that. Of a world, what no shipped model knows is asked about where no key is trusted:
-    anybody may have made the model (DESIGN.md 2.8).
+    whichever decides. A rule that nearly names an attribute or a topic of any of them holds for
+    that. Of a world, what no shipped model knows is asked about where no key is trusted: anybody
+    may have made the model (DESIGN.md 2.8).
     """
     every = (model, *models)
     names = {e.name: e for some in every for part in (some, *some.every) for e in part.attributes}
@@ -169,11 +181,17 @@ def rulebook(policy: Policy, model: Model, models: Iterable[Model]) -> Rulebook:
     # An added model may have the id of a shipped one: then neither is taken for that.
     shipped = [each for each in SHIPPED if [m.id for m in model.every].count(each) == 1]
     own = {e.concept for part in model.every if part.id in shipped for e in part.attributes}
-    new = tuple(NamePattern(e.name) for e in model.attributes if e.concept not in own)
+    kinds = ((e, model.attributes[model.own.get(at, at)]) for at, e in enumerate(model.attributes))
+    new = tuple(NamePattern(each.name) for each, kind in kinds if kind.concept not in own)
     if new and model.members and not policy.trusted_keys:
         rule = replace(DEFAULT_RULE, settings={"disclose": "ask"}, attributes=new)
         guarded = replace(guarded, rules=(*guarded.rules, rule))
-    return Rulebook(guarded, attributes_of(every, [model]))
+    known, of_kind = attributes_of(every, [model]), {e.concept: e.name for e in model.attributes}
+    single = {pattern.text for rule in policy.rules for pattern in rule.attributes}
+    for fact in (e for e in facts if FACT + e.id in single and e.kind in of_kind):
+        about, name = known[of_kind[fact.kind]], FACT + fact.id
+        known[name] = about._replace(names=about.names | {name})
+    return Rulebook(guarded, known)
 
 
 def audited(policy: Policy, models: Sequence[Model], today: date) -> tuple[Remark, ...]:
@@ -181,30 +199,6 @@ def audited(policy: Policy, models: Sequence[Model], today: date) -> tuple[Remar
     known = attributes_of(models, models).values()
     names = [*dict.fromkeys(name for each in known for name in sorted(each.names))]
     return audit(policy, names or None, today, topic_names(policy, models))
-
-
-def topic_names(policy: Policy, models: Iterable[Model]) -> list[str]:
-    """All that a rule may call a topic or a family, as `spoken` returns it; none if none does."""
-    queries = [each for model in models for each in model.queries] if policy.names_topics else []
-    named = [spoken(text) for each in queries for text in (each.text, each.title)]
-    return [*dict.fromkeys((*families(), *named))] if queries else []
-
-
-def topics_of(
-    policy: Policy | None, models: Iterable[Model], read: Read, query: str
-) -> TopicProbabilities:
-    """What a query may be about, by every model; nothing if no rule names a topic.
-
-    ``read``: reads a text by a model. Raises as that does.
-    """
-    found = dict[frozenset[str], float]()
-    every = (part for model in models for part in model.every)  # a world reads by the surest alone
-    for model in every if policy is not None and policy.names_topics else ():
-        for each in read(model, query).candidates:
-            meant = model.queries[each.query]
-            called = frozenset({spoken(meant.text), spoken(meant.title)})
-            found[called] = max(found.get(called, 0.0), each.probability)
-    return found
 
 
 def terms_under(ruling: Ruling, model: Model) -> Terms:
@@ -216,13 +210,22 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     carried that have a word for any value and no sensitivity of their own: a function of the model,
     never of the user's value (DESIGN.md 2.6); as parameters none.
     """
+    single = {each for each in ruling.attributes if each.startswith(FACT)}
+    in_words = single | {model.attributes[each].name for each in model.own}
+    attributes = {n: keys for n, keys in ruling.attributes.items() if n not in single}
+    relevance = ((n, keys["relevance"]) for n, keys in attributes.items() if "relevance" in keys)
+
+    def may(name: str, keys: Verdicts) -> Any:  # noqa: ANN401  (one of Disclose)
+        both = [keys["disclose"], *([keys["own"]] if name in in_words and "own" in keys else [])]
+        return max((each.value for each in both), key=SETTINGS["disclose"].strictness)
+
+    facts = {name: may(name, ruling.attributes[name]) for name in single}
 
     def ruled(disclose: str) -> frozenset[str]:
-        names = ruling.attributes.items()
-        return frozenset(name for name, keys in names if keys["disclose"].value == disclose)
+        return frozenset(name for name, keys in attributes.items() if may(name, keys) == disclose)
 
     def numbers(key: str) -> dict[str, float]:
-        return {n: float(keys[key].value) for n, keys in ruling.attributes.items() if key in keys}
+        return {n: float(keys[key].value) for n, keys in attributes.items() if key in keys}
 
     persons = {each.name for each in model.attributes[: model.persons] if not each.shared}
     values: dict[str, Any] = {key: verdict.value for key, verdict in ruling.settings.items()}
@@ -244,6 +247,8 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
         limits=limits,
         sensitivity=tuple(numbers("sensitivity").items()),
         guards=tuple((name, weight) for name, weight in guarded.items() if name in persons),
+        by_kind=frozenset(name for name, each in relevance if each.value == "kind"),
+        facts=tuple((name.removeprefix(FACT), how) for name, how in sorted(facts.items())),
         ruling=ruling,
         **{key: values[key] for key in values.keys() & TERMS},
     )
@@ -265,7 +270,8 @@ class Context:
 
     ``stopped``: the recipient learns nothing new, since the user would stand out (DESIGN.md 2.6);
     ``reading``: of the query, None for what the model itself makes of it; ``cache``: serves one
-    request with what was computed for others, and is no part of the value.
+    request with what was computed for others, and is no part of the value; ``own``: the facts in
+    own words that may be sent, where the model has places for them or lists their values.
     """
 
     request: Request
@@ -275,11 +281,27 @@ class Context:
     stopped: bool = False
     reading: Interpretation | None = None
     cache: Cache = field(default_factory=Cache, repr=False, compare=False, kw_only=True)
+    own: OwnFacts = field(default=NONE, kw_only=True)
 
     @property
     def meaning(self) -> Interpretation:
         """What the query means to the model."""
         return self.reading or self.cache.read(self.model, self.request.query)
+
+    @property
+    def filled(self) -> Filled:
+        """The facts in own words that take part, each with its attribute."""
+        if not self.own.facts:
+            return EMPTY
+        own, terms, reading, cache = self.own, self.terms, self.meaning, self.cache
+        text = "" if terms.mode == "standing" else self.request.query
+        if (reading.query or 0) >= len(cache.judgements(self.model).bits) and self.model.members:
+            reading = cache.read(self.model.members[0].model, text)  # what topics make of it
+        held = self.knowledge.own if terms.memory == "remembers" else ()
+        helps = partial(chances_of, own, text, reading, self.model, cache)
+        rest = reading, held, terms.by_kind
+        make = partial(fill, own, self.model, cache, helps, *rest)
+        return cache.get(self.model, (fill, own, text, *rest), make)
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +311,8 @@ class Prepared:
     ``barred``: names of attributes that are no candidates, with the reason; ``code``: whether the
     recipient may learn anything new at all. As masks, ``free``: the attributes to choose from;
     ``forced``: those that always leave; ``waiting``: those that wait for the user; ``later``: those
-    that hardly help this request, and might be planned for others.
+    that hardly help this request, and might be planned for others. ``filled``: the facts in own
+    words that take part.
     """
 
     context: Context
@@ -302,6 +325,12 @@ class Prepared:
     forced: int
     waiting: int
     later: int
+    filled: Filled
+
+    @property
+    def informed(self) -> bool:
+        """Whether it is known what helps: with a known query, or by facts in own words."""
+        return self.reading.query is not None or self.filled.carries
 
 
 def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
@@ -332,9 +361,11 @@ def prepare(context: Context) -> Prepared:
     facts = pairs if terms.memory == "remembers" else ()
     anonymity_set, barred = context.cache.anonymity_set(model, facts), barred_of(context)
     open_ = union(at for at, each in enumerate(model.attributes) if each.name not in barred)
-    forced = mask_of(terms.always, model) & open_
-    waiting = mask_of(terms.ask, model) & open_ & ~forced & ~anonymity_set.disclosed
-    bits = {model.index(name): each for name, each in terms.sensitivity}
+    filled, ruled = context.filled, dict(terms.facts)
+    forced = filled.ruled("always", mask_of(terms.always, model), ruled) & open_
+    asks = filled.ruled("ask", mask_of(terms.ask, model), ruled)
+    waiting = asks & open_ & ~forced & ~anonymity_set.disclosed
+    bits = {**filled.prices, **{model.index(name): each for name, each in terms.sensitivity}}
     cap, budget = limits.new_facts_per_week, max(0.0, limits.violations - knowledge.spent)
     settings = Settings(
         candidates=open_,
@@ -357,10 +388,9 @@ def prepare(context: Context) -> Prepared:
         status = "you would stand out"
     elif anonymity_set.success > (1 + 1e-12) * min(limits.risk or 1.0, 1 / (limits.k or 1)):
         status = "outside the model" if anonymity_set.unseen else "past a limit already"
-    hardly = (at for at, e in enumerate(model.attributes) if barred.get(e.name) == HARDLY)
-    later = union(hardly) & ~mask_of(terms.ask, model)
-    masks = open_ & ~forced & ~waiting, forced, waiting, later
-    return Prepared(context, reading, anonymity_set, settings, barred, status, *masks)
+    hardly = union(at for at, e in enumerate(model.attributes) if barred.get(e.name) == HARDLY)
+    masks = open_ & ~forced & ~waiting, forced, waiting, hardly & ~asks
+    return Prepared(context, reading, anonymity_set, settings, barred, status, *masks, filled)
 
 
 def mask_of(names: Iterable[str], model: Model) -> int:
@@ -374,14 +404,16 @@ def barred_of(context: Context) -> dict[str, Reason]:
     UsageError for a name in the terms that is absent from the model.
     """
     terms, model, barred = context.terms, context.model, dict[str, Reason]()
-    mask_of(terms.excluded.union(terms.available or ()), model)
+    mask_of(terms.available or (), model)
     if context.stopped:
         barred = {each.name: "you would stand out" for each in model.attributes}
         for name in context.knowledge.names if terms.memory == "remembers" else ():
             del barred[name]
-    query, judged = context.meaning.query, context.cache.judgements(model)
+    filled = context.filled
+    reading, judged = context.meaning, context.cache.judgements(model)
+    query = -1 if reading.query is None and filled.carries else reading.query
     if terms.mode != "standing" and query is not None and query < len(judged.bits):
-        every = zip(model.attributes, judged.helpful(context.meaning), strict=False)
+        every = zip(model.attributes, filled.helpful(reading, judged), strict=True)
         some = (each.name for each, helps in every if not helps and each.name not in terms.always)
         barred = dict.fromkeys(some, HARDLY) | barred
     allowed: tuple[tuple[Reason, Collection[str] | None], ...] = (
@@ -389,10 +421,18 @@ def barred_of(context: Context) -> dict[str, Reason]:
         ("not asked for", context.request.asked),
         ("not set", terms.available),
     )
+    listed = [each for at, each in enumerate(model.attributes) if at not in model.own]
     for reason, names in allowed:
         if names is not None:
-            barred |= {each.name: reason for each in model.attributes if each.name not in names}
-    barred |= dict.fromkeys(terms.excluded, "never")
+            barred |= {each.name: reason for each in listed if each.name not in names}
+    asked = context.request.asked
+    for at, kind in model.own.items():
+        names = place, _ = model.attributes[at].name, model.attributes[kind].name
+        if asked is not None and {*names}.isdisjoint(asked):
+            barred[place] = "not asked for"
+        barred |= {} if at in filled.facts else {place: "not set"}
+    never = filled.ruled("never", mask_of(terms.excluded, model), dict(terms.facts))
+    barred |= {model.attributes[each].name: "never" for each in members(never)}
     return barred | {name: "guarded" for name, _ in terms.guards}
 
 
@@ -404,8 +444,3 @@ def stands_out(knowledge: Knowledge, limits: Limits, model: Model, cache: Cache)
     alike, limits = cache.anonymity_set(model, pairs), limits_in(model, limits)
     most = min(limits.risk or 1.0, 1 / (limits.k or 1))
     return not alike.people or alike.success > (1 + 1e-12) * most
-
-
-def roughly(history: History) -> History:
-    """Round the times down to powers of two: one time more seldom makes another plan."""
-    return tuple((query, ldexp(0.5, frexp(times)[1])) for query, times in history)

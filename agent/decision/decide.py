@@ -38,7 +38,8 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
     terms, model, reading = context.terms, context.model, context.meaning
     doubtful = reading.certain is None and reading.query is not None
     meaning = reading if doubtful else reading.query
-    of = (meaning, context.request.asked, terms, relevant(context.knowledge, terms))
+    own = (context.own, context.request.query, reading) if context.own.facts else ()
+    of = (meaning, context.request.asked, terms, relevant(context.knowledge, terms), *own)
     cache_key = (decide, *of, context.stopped, brief)
     decision = context.cache.get(model, cache_key, lambda: _decide(prepare(context), brief=brief))
     readings = readings_of(reading, model)
@@ -115,20 +116,22 @@ def figures_of(
 
 
 def accounted(prepared: Prepared) -> list[int]:
-    """The attributes with an outcome: all but second and third facts of a kind that are not set."""
+    """The attributes with an outcome: all but further facts of a kind that are not set."""
     return [
         index
         for index, each in enumerate(prepared.context.model.attributes)
-        if not each.further or prepared.barred.get(each.name) != "not set"
+        if not (each.further or index in prepared.context.model.own)
+        or prepared.barred.get(each.name) != "not set"
     ]
 
 
 def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     terms, model = prepared.context.terms, prepared.context.model
     anonymity_set, count = prepared.anonymity_set, round(prepared.anonymity_set.people)
+    in_words = prepared.filled.facts.items()
     before = anonymity_set.identifiability(0, terms.metric, terms.metric_k)
     code: Code = prepared.code
-    if terms.nothing or (prepared.reading.query is None and terms.unknown_queries == "nothing"):
+    if terms.nothing or (not prepared.informed and terms.unknown_queries == "nothing"):
         code = "blocked" if terms.nothing else "unknown query"
     shared = Decision(
         code=code,
@@ -178,6 +181,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         bound=result.bound if proven else None,
         certified=result.certified if proven else None,
         node_limit_hit=result.node_limit_hit and anonymity_set.people > 0,
+        facts={model.attributes[at].name: fact for at, fact in in_words if at in order},
     )
 
 
@@ -192,13 +196,15 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
     """Say what an attribute adds to the rest of the chosen set, or would add, and why."""
     model, objective, plan = prepared.context.model, choice.objective, choice.plan
     own, mask, attribute = 1 << index, choice.result.mask, model.attributes[index]
+    fact = prepared.filled.facts.get(index)
     outcome = Outcome(
         name=attribute.name,
         title=attribute.title,
         disclosed=bool(mask & own),
         reason=prepared.barred.get(attribute.name, "too many combinations"),
         held=bool(prepared.anonymity_set.disclosed & own),
-        disclose=prepared.context.terms.disclose(attribute.name),
+        disclose=prepared.context.terms.disclose(attribute.name, fact),
+        fact=fact,
     )
     several = prepared.anonymity_set.combinations(mask | own) > COMBINATIONS
     if several or attribute.name in prepared.barred:
@@ -223,7 +229,7 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
     if plan is not None:
         # Without what the mean uses, which has no query.
         uses = zip(plan.numbers, plan.queries, plan.portfolio.uses, strict=False)
-        some = sorted((-number, query) for number, query, use in uses if use & own)
+        some = sorted((-number, q) for number, q, use in uses if use & own and q is not None)
         serves = [*dict.fromkeys(query for _, query in some)]
     return structs.replace(
         outcome,
@@ -242,6 +248,9 @@ def _why_out(prepared: Prepared, choice: SelectedSet, own: int, gain: float, cos
     feasible = choice.objective.feasible(choice.result.mask | own)
     if prepared.anonymity_set.closed and not feasible:
         return "outside the model" if prepared.anonymity_set.unseen else "recognised"
+    at = own.bit_length() - 1
+    rare = at in prepared.context.model.own and gain > prepared.settings.sensitivity[at]
+    too_dear: Reason = "would single you out" if rare else "costs more than it helps"
     plan = choice.plan.portfolio if choice.plan and own & prepared.anonymity_set.persons else None
     in_plan = plan is not None and bool(plan.mask & own)
     worth = gain if in_plan else gain - cost  # what is planned is worth its cost
@@ -249,7 +258,7 @@ def _why_out(prepared: Prepared, choice: SelectedSet, own: int, gain: float, cos
     if refused or (not feasible and (worth > 0 or own & prepared.forced)):
         return "would break a limit"
     if plan is not None and not in_plan and gain >= LEAST:
-        return "crowded out" if worth > 0 else "costs more than it helps"
+        return "crowded out" if worth > 0 else too_dear
     if plan is not None:
         return "planned for other requests" if in_plan else "not in the plan"
-    return "not in the standing set" if choice.mode == "standing" else "costs more than it helps"
+    return "not in the standing set" if choice.mode == "standing" else too_dear

@@ -1,6 +1,6 @@
 """The engine: opened models and all that was computed from them, in one object to throw away."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
@@ -8,10 +8,12 @@ from threading import RLock
 from typing import Any, TypedDict, Unpack
 
 from agent.decision.cache import Cache
-from agent.decision.context import Context, Terms, rulebook, terms_under, topics_of
+from agent.decision.context import Context, Terms, rulebook, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
-from agent.decision.values import CROWD, Decision, Request, Topics
+from agent.decision.own_facts import NONE, OwnFacts, extended, meaning_of, placed
+from agent.decision.topics import topics_of
+from agent.decision.values import CROWD, Decision, Fact, Request, Topics
 from agent.errors import UsageError
 from agent.model.file import SHIPPED, read, shipped_model
 from agent.model.model import Concepts, Model
@@ -83,6 +85,7 @@ class Engine:
         *,
         knows: Mapping[str, str] | None = None,
         offers: Collection[str] | None = None,
+        facts: tuple[Fact, ...] = (),
         policy: Policy | str | Path | None = None,
         today: date | None = None,
         **options: Unpack[DecideOptions],
@@ -91,20 +94,31 @@ class Engine:
 
         ``query``: the text; ``to``: the recipient, a host; ``knows``: facts that it has, values by
         name; ``offers``: names of the facts that it can use, by default the first of each kind.
+        ``facts``: of one person, the only ones to choose from where there are any; those in own
+        words are in ``share`` by their ids, and may be so in ``knows``, of whatever value.
         ``policy``: sets the terms, where the ``options`` say nothing else; ``today``: for its rules
         that expire. The model that it names as the population decides alone. UsageError for a name,
         value or number that cannot be; PolicyError for a policy with mistakes. Source: DESIGN.md 2.
         """
         with self._lock:
-            terms, model = self._ruled(query, to, policy, today)
-            terms, asked = self._with(terms, options, model), self._named(offers or (), model)
+            base, terms_of = self._matched(query, to, policy, today)
+            own, values = self._own(facts, base), dict(knows or {})
+            held = [each for each in own.facts if values.pop(each.id, None) is not None]
+            disclosed = [meaning_of(each) for each in held if not each.value]
+            values |= {each.kind: each.value for each in held if each.value}
+            model = extended(base, own, [each.concept for each in disclosed], self._cache)
+            terms = self._with(terms_of(model, facts), options, model)
+            asked = self._named(offers or (), model)
             request = Request(query, to, None if offers is None else tuple(sorted(asked)))
-            firsts = {each.name for each in model.attributes if not each.further}
+            firsts = {each.name for each in model.attributes if not (facts or each.further)}
+            for kind in {each.kind for each in facts if each.value}:
+                firsts |= {e.name for e in model.attributes if kind in (e.name, e.concept)}
             terms = replace(terms, available=asked | firsts)
-            facts = [self._concepts.fact(name, value) for name, value in (knows or {}).items()]
-            codes = (self._concepts.code(fact, model) for fact in facts)
-            knowledge = Knowledge().with_facts(dict(filter(None, codes)))
-            return decide(Context(request, terms, knowledge, model, cache=self._cache))
+            named = [self._concepts.fact(name, value) for name, value in values.items()]
+            codes, places = placed(disclosed, model)
+            codes |= {each: self._concepts.code(each, model) for each in named}
+            knowledge = Knowledge().with_facts(dict(filter(None, codes.values())), places)
+            return decide(Context(request, terms, knowledge, model, cache=self._cache, own=own))
 
     def read(self, text: str) -> Topics:
         """What a text means, by the model that reads it the surest.
@@ -128,18 +142,26 @@ class Engine:
         """
         return [self.decide(query, to, **named) for query in queries]
 
-    def _ruled(
+    def _matched(
         self, query: str, to: str, policy: Policy | str | Path | None, today: date | None
-    ) -> tuple[Terms, Model]:
-        """The terms of a request by a policy, and the model that decides it."""
+    ) -> tuple[Model, Callable[[Model, Iterable[Fact]], Terms]]:
+        """The model that decides a request, and its terms by the policy, once places are known."""
         if policy is None:
-            return Terms(), self._world
+            return self._world, lambda *_: Terms()
         rules = policy if isinstance(policy, Policy) else load(Path(policy))
         topics = topics_of(rules, self.models, self._cache.read, query)
         asked = to or ANYBODY, query, today or datetime.now().astimezone().date(), topics
         population = Rulebook(rules, {}).match(*asked).settings.get("population")
-        model = self._world if population is None else self._model(str(population.value))
-        return terms_under(rulebook(rules, model, (self._world,)).match(*asked), model), model
+
+        def terms(model: Model, facts: Iterable[Fact]) -> Terms:
+            return terms_under(rulebook(rules, model, (self._world,), facts).match(*asked), model)
+
+        return self._world if population is None else self._model(str(population.value)), terms
+
+    def _own(self, facts: tuple[Fact, ...], model: Model) -> OwnFacts:
+        """Those of these facts that are in own words; for the same tuple the same object again."""
+        key, make = (OwnFacts, id(facts)), lambda: (facts, OwnFacts.of(facts, model))
+        return self._cache.get(model, key, make)[1] if facts else NONE
 
     def _model(self, name: str) -> Model:
         models = {each.id: each for each in self.models}
@@ -161,9 +183,12 @@ class Engine:
 
     def _named(self, names: Iterable[str], model: Model) -> frozenset[str]:
         """What a model calls these facts of the world; UsageError for one that is not there."""
+        if not (wanted := frozenset(names)):
+            return wanted
         every = {each.name: (each.scope, each.concept) for each in self._world.attributes}
-        wanted = frozenset(names)
         for name in sorted(wanted - every.keys()):
             raise UsageError.unknown("fact", name, every)
         facts = {every[name] for name in wanted}
-        return frozenset(e.name for e in model.attributes if (e.scope, e.concept) in facts)
+        kinds = (model.attributes[model.own.get(at, at)] for at in range(len(model.attributes)))
+        every_kind = zip(model.attributes, kinds, strict=True)
+        return frozenset(e.name for e, kind in every_kind if (kind.scope, kind.concept) in facts)

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain
+from math import frexp, ldexp
 from types import MappingProxyType
 from typing import Generic, NamedTuple, TypeVar
 
 from agent.decision.cache import Cache
+from agent.decision.own_facts import MARK, Held, placed
 from agent.decision.values import Inferred
 from agent.model.model import Concepts, Meaning, Model
 from agent.model.reading import TextIndex
@@ -33,7 +35,8 @@ class Knowledge:
     it learned within the last seven days; ``queries``: (query, times) pairs, ascending: the model's
     queries, by index, that carried something to it, and how often, each time by the probability
     that it was meant; ``spent``: of its budget of violations, a sum of shares; ``inexpressible``:
-    whether it holds a fact that the model cannot express.
+    whether it holds a fact that the model cannot express; ``own``: of each place for a fact in own
+    words that it holds the fact's id, in ascending order of the places' names.
     """
 
     codes: tuple[tuple[str, int], ...] = ()
@@ -41,18 +44,21 @@ class Knowledge:
     queries: History = ()
     spent: float = 0.0
     inexpressible: bool = False
+    own: Held = ()
 
     @property
     def names(self) -> frozenset[str]:
         """The names of the attributes the recipient holds."""
         return frozenset(name for name, _ in self.codes)
 
-    def with_facts(self, codes: Mapping[str, int]) -> "Knowledge":
+    def with_facts(self, codes: Mapping[str, int], own: Held = ()) -> "Knowledge":
         """Add facts that were disclosed; the latest value counts.
 
         Only person attributes belong here: request attributes are not knowledge (DESIGN.md 2.2).
+        ``own``: places among them, each with the id of its fact.
         """
-        return replace(self, codes=tuple(sorted({**dict(self.codes), **codes}.items())))
+        codes, places = {**dict(self.codes), **codes}, {**dict(self.own), **dict(own)}
+        return replace(self, codes=tuple(sorted(codes.items())), own=tuple(sorted(places.items())))
 
 
 class HeldValue(NamedTuple, Generic[Value]):
@@ -145,6 +151,11 @@ class Holdings(Generic[Value]):
         return {query: count / THOUSANDTHS for query, count in times.items()}
 
 
+def roughly(history: History) -> History:
+    """Round the times down to powers of two: one time more seldom makes another plan."""
+    return tuple((query, ldexp(0.5, frexp(times)[1])) for query, times in history)
+
+
 def people_left(knowledge: Knowledge, model: Model, cache: Cache | None = None) -> int:
     """Count the people who agree with what is known: nobody where a fact cannot be expressed."""
     cache = cache or Cache()
@@ -199,11 +210,15 @@ def knowledge_in(
 
     ``concepts``: the models that are installed, by default this one alone. What is told anyway
     need not be expressible; a query that the model does not know is left out. ``with_queries``:
-    whether to look up the queries, which only a plan uses; else there are none.
+    whether to look up the queries, which only a plan uses; else there are none. Facts in own words
+    take their places in the order in which they were disclosed.
     """
     concepts, cache = concepts or Concepts((model,)), cache or Cache()
     facts = [Meaning(concept, fact.value) for concept, fact in holdings.held.items()]
-    coded = {fact: concepts.code(fact, model) for fact in facts}
+    coded = {fact: concepts.code(fact, model) for fact in facts if MARK not in fact.concept}
+    since = sorted((fact.since, concept, fact.value) for concept, fact in holdings.held.items())
+    codes, own = placed((Meaning(*fact) for _, *fact in since), model)
+    coded |= codes
     times = defaultdict[int, float](float)
     for text, count in (holdings.times if with_queries else {}).items():
         query = cache.get(model, (TextIndex.find, text), partial(model.texts.find, text))
@@ -215,4 +230,5 @@ def knowledge_in(
         queries=tuple(sorted(times.items())),
         spent=sum(holdings.spent.values()),
         inexpressible=any(e.concept not in TOLD_ANYWAY and coded[e] is None for e in facts),
+        own=own,
     )

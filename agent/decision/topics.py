@@ -1,6 +1,6 @@
 """Topics: what facts are judged to bring, and which of them a text is let near (DESIGN.md 2.9)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,10 @@ from agent.model.model import Model
 from agent.model.reading import Interpretation
 from agent.tradeoff.coverage import Coverage, resolved
 from agent.tradeoff.tables import Floats
+from policy.families import TopicProbabilities, families
+from policy.rules import Policy, spoken
 
+Read = Callable[[Model, str], Interpretation]
 THRESHOLDS = np.array([0.15, 0.2, 0.3, 0.4, 0.5])  # of sensitivity 1 to 5: `Judgements.least`
 
 
@@ -22,7 +25,8 @@ class Judgements:
     ``bits``: float64, shape (T,), b_t, 0 to 64; ``weights``: likewise, how often each topic is
     asked, of sum 1; ``parts``: float64, shape (T, n), x_tf, 0 to 1; ``likely``: likewise, that the
     attribute makes an answer clearly better; ``least``: float64, shape (n,), how likely that is to
-    be for a text to carry the attribute. Source: DESIGN.md 2.9, 2.11.
+    be for a text to carry the attribute; ``totals``: float64, shape (T,), the sum by which x_tf is
+    a part. A place for a fact in own words has no part by itself. Source: DESIGN.md 2.9, 2.11.
     """
 
     bits: Floats
@@ -30,6 +34,7 @@ class Judgements:
     parts: Floats
     likely: Floats
     least: Floats
+    totals: Floats
 
     @classmethod
     def of(cls, model: Model) -> "Judgements":
@@ -37,7 +42,7 @@ class Judgements:
         judged, count = model.tables.judged, len(model.attributes)
         if judged is None:
             none = np.zeros((0, count))
-            return cls(np.zeros(0), np.zeros(0), none, none, np.zeros(count))
+            return cls(np.zeros(0), np.zeros(0), none, none, np.zeros(count), np.zeros(0))
         topics, own = judged.weights.shape
         parts, likely = np.zeros((2, topics, count))
         parts[:, :own] = resolved(judged.weights.astype(float), judged.totals.astype(float))
@@ -49,7 +54,14 @@ class Judgements:
             parts,
             likely,
             THRESHOLDS[levels.clip(1) - 1],
+            judged.totals.astype(float),
         )
+
+    @property
+    def on_average(self) -> tuple[float, float]:
+        """The bits of a topic for which anything was judged, and the total, both on average."""
+        some = self.totals > 0
+        return float(self.bits[some].mean()), float(self.totals[some].mean())
 
     @property
     def gains(self) -> Floats:
@@ -82,7 +94,34 @@ class Judgements:
 
         It depends on the text and the model alone: on the topics among what the text may mean.
         """
+        return self.probable(reading) >= self.least
+
+    def probable(self, reading: Interpretation) -> Floats:
+        """How likely each attribute makes the answer clearly better, float64, shape (n,)."""
         judged = [(e.query, e.probability) for e in reading.candidates if e.query < len(self.bits)]
-        topics, shares = zip(*sorted(judged), strict=True)
-        enough: NDArray[np.bool_] = np.array(shares) @ self.likely[[*topics]] >= self.least
-        return enough
+        topics, shares = zip(*sorted(judged), strict=True) if judged else ((), ())
+        return np.asarray(np.array(shares) @ self.likely[[*topics]])
+
+
+def topic_names(policy: Policy, models: Iterable[Model]) -> list[str]:
+    """All that a rule may call a topic or a family, as `spoken` returns it; none if none does."""
+    queries = [each for model in models for each in model.queries] if policy.names_topics else []
+    named = [spoken(text) for each in queries for text in (each.text, each.title)]
+    return [*dict.fromkeys((*families(), *named))] if queries else []
+
+
+def topics_of(
+    policy: Policy | None, models: Iterable[Model], read: Read, query: str
+) -> TopicProbabilities:
+    """What a query may be about, by every model; nothing if no rule names a topic.
+
+    ``read``: reads a text by a model. Raises as that does.
+    """
+    found = dict[frozenset[str], float]()
+    every = (part for model in models for part in model.every)  # a world reads by the surest alone
+    for model in every if policy is not None and policy.names_topics else ():
+        for each in read(model, query).candidates:
+            meant = model.queries[each.query]
+            called = frozenset({spoken(meant.text), spoken(meant.title)})
+            found[called] = max(found.get(called, 0.0), each.probability)
+    return found

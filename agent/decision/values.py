@@ -61,6 +61,7 @@ Reason = Literal[
     "recognised",
     "outside the model",
     "you would stand out",
+    "would single you out",  # it costs more than it helps, since few people have such a fact
     "too many combinations",
 ]
 NO_ROOM: Reason = "no room in the header"
@@ -226,7 +227,8 @@ class Outcome(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     that it would break, by its key in a policy; ``serves``: the known queries for which it is
     planned, those asked most first; ``held``: the recipient holds it already; ``disclose``: what
     the user ruled, ``rule``: the policy's rule behind ``reason``; ``people_left``: how many are
-    expected to be left with it, None where that was not computed.
+    expected to be left with it, None where that was not computed; ``fact``: the id of the fact in
+    own words behind it, None where there is none.
     """
 
     name: str
@@ -241,6 +243,7 @@ class Outcome(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     disclose: Disclose = "auto"
     rule: str | None = None
     people_left: float | None = None
+    fact: str | None = None
 
     @property
     def net_bits(self) -> float:
@@ -305,7 +308,8 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ``fewest``: how many people at least must look alike, 0 for no limit. ``among``: the people who
     are counted, None where nothing was weighed, as for language and
     country. ``rules``: settings as "key = value", by the rule of the policy that made them;
-    ``stale_rules``: the policy file has mistakes, so that the rules before it decided.
+    ``stale_rules``: the policy file has mistakes, so that the rules before it decided. ``facts``:
+    by name, the id of the fact in own words behind what is disclosed or waits.
     """
 
     code: Code
@@ -333,11 +337,15 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     among: CountedAmong | None = None
     rules: dict[str, tuple[str, ...]] = field(default_factory=dict)
     stale_rules: bool = False
+    facts: dict[str, str] = field(default_factory=dict)
 
     @property
     def share(self) -> tuple[str, ...]:
-        """The names of the facts to share, in the order chosen; never values."""
-        return self.disclosed
+        """The facts to share, in the order chosen: names, or ids of facts in own words.
+
+        Never values or words.
+        """
+        return tuple(self.facts.get(name, name) for name in self.disclosed)
 
     @property
     def people_left(self) -> float:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from agent.decision.choice import choice_of, objective_of
-from agent.decision.context import Context, mask_of, prepare
+from agent.decision.context import Context, Prepared, mask_of, prepare
 from agent.decision.decide import accounted, added_by, figures_of, read_by
 from agent.decision.values import Curve, CurvePoint, Decision, Figures, Outcome, SetComparison
 from agent.errors import UsageError
@@ -38,20 +38,15 @@ def weigh(
     if both := sorted({*add} & {*drop}):
         raise UsageError(f"{both[0]!r} is both added and dropped", "name it once")
     model, terms, prepared = context.model, context.terms, prepare(context)
-    reading, anonymity_set = prepared.reading, prepared.anonymity_set
     before = mask_of(decision.disclosed if base is None else base, model)
     mask = (before | mask_of(add, model)) & ~mask_of(drop, model)
-    if max(map(anonymity_set.combinations, (before, mask))) > COMBINATIONS:
+    if max(map(prepared.anonymity_set.combinations, (before, mask))) > COMBINATIONS:
         what = "the set has too many attributes that change with every request"
         raise UsageError(what, "add fewer of them, or drop some")
-    informed = reading.query is not None or terms.unknown_queries == "standing"
-    average = terms.mode == "standing" or reading.query is None
-    if informed:
-        objective = objective_of(prepared, None if average else reading)
-    else:
-        objective = DisclosureObjective(HELPS_NOTHING, anonymity_set, prepared.settings)
+    informed = prepared.informed or terms.unknown_queries == "standing"
+    objective = _objective(prepared, informed=informed)
     objective.extensions(mask, ())
-    new, sets = ~anonymity_set.disclosed if context.stopped else 0, (before, mask)
+    new, sets = ~prepared.anonymity_set.disclosed if context.stopped else 0, (before, mask)
     broken = ["protect" if each & new else objective.broken(each) for each in sets]
     chosen, changed = (
         structs.replace(figures_of(objective, each, prepared), breaks=limit)
@@ -60,7 +55,7 @@ def weigh(
     decided, rows = {each.name: each for each in decision.outcomes}, list[Outcome]()
     for index in accounted(prepared):
         attribute, own, gain, cost = model.attributes[index], 1 << index, None, None
-        if anonymity_set.combinations(mask | own) <= COMBINATIONS:
+        if prepared.anonymity_set.combinations(mask | own) <= COMBINATIONS:
             gain, cost = added_by(own, mask, objective)
         outcome = decided.get(attribute.name) or Outcome(
             name=attribute.name,
@@ -68,18 +63,29 @@ def weigh(
             disclosed=False,
             reason=decision.code,
             disclose=terms.disclose(attribute.name),
+            fact=prepared.filled.facts.get(index),
         )
         rows.append(
             structs.replace(
                 outcome,
                 disclosed=bool(mask & own),
-                held=bool(anonymity_set.disclosed & own),
+                held=bool(prepared.anonymity_set.disclosed & own),
                 gain_bits=gain if informed else None,
                 cost_bits=cost,
-                people_left=min(float(chosen.people), anonymity_set.people_left(mask | own)),
+                people_left=min(
+                    float(chosen.people), prepared.anonymity_set.people_left(mask | own)
+                ),
             )
         )
     return SetComparison(chosen=chosen, changed=changed, outcomes=tuple(rows), informed=informed)
+
+
+def _objective(prepared: Prepared, *, informed: bool) -> DisclosureObjective:
+    """The objective that chose the set; one of which nothing helps where nothing is known."""
+    if not informed:
+        return DisclosureObjective(HELPS_NOTHING, prepared.anonymity_set, prepared.settings)
+    average = prepared.context.terms.mode == "standing" or not prepared.informed
+    return objective_of(prepared, None if average else prepared.reading)
 
 
 def curve_of(context: Context) -> Curve:
@@ -92,7 +98,8 @@ def curve_of(context: Context) -> Curve:
     if terms.nothing:
         hint = "ask about another recipient or query, or change the rule"
         raise UsageError("the policy lets nothing leave with this request", hint)
-    if reading.query is None and terms.mode != "standing" and terms.unknown_queries == "nothing":
+    informed = prepare(context).informed or terms.mode == "standing"
+    if not informed and terms.unknown_queries == "nothing":
         hint = "ask about one that it knows, or without a query about all of them"
         raise UsageError("the model does not know this query", hint)
     figures: dict[float, Figures] = {}

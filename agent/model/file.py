@@ -95,7 +95,7 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
     },
     "weights": {"population.weights": (("F64",), "N")},
 }
-_ELSEWHERE = ("tables", "digest", "members", "as_in")
+_ELSEWHERE = ("tables", "digest", "members", "own", "as_in")
 _IN_METADATA = [each.name for each in fields(Model) if each.name not in _ELSEWHERE]
 _STATED = ("donors", "kinds")  # sections with a list in the metadata
 # By section: the use of an encoder, and whose vectors it takes.

@@ -41,7 +41,8 @@ class Model:
     ``options``: with what it was built; ``validation``: what held-out users said about it;
     ``donors``: which attributes were drawn from other surveys; ``kinds``: facts beyond them;
     ``digest``: SHA-256 of its file, 64 hexadecimal digits, empty before it is written; ``members``:
-    of a world, the models that it is made of, that of its people first.
+    of a world, the models that it is made of, that of its people first; ``own``: of each place for
+    a fact in own words the attribute of its kind, both by index (`world.with_own_facts`).
     """
 
     id: str
@@ -59,10 +60,12 @@ class Model:
     kinds: tuple[SharedKind, ...] = ()
     digest: str = ""
     members: tuple["Member", ...] = ()
+    own: Mapping[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
         object.__setattr__(self, "validation", MappingProxyType(dict(self.validation)))
+        object.__setattr__(self, "own", MappingProxyType(dict(self.own)))
         hanging, shares = hanging_of(self.attributes), shares_of(self.attributes, self.kinds)
         blocks = masks_of(self.donors, self.attributes)
         if hanging or blocks or shares is not None:

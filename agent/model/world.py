@@ -4,14 +4,14 @@ Source: DESIGN.md 2.8.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
 import numpy as np
 
 from agent.errors import UsageError
-from agent.model.attributes import UNSPECIFIED, SharedKind, columns_of
+from agent.model.attributes import UNSPECIFIED, Attribute, SharedKind, columns_of
 from agent.model.model import Member, Model
 from agent.model.tables import NO_ROWS, Tables, no_singles
 from agent.tradeoff.agreement import pair_people
@@ -26,6 +26,8 @@ HOLDERS = {"so2017": "programming"}  # the kind of facts that all have whom a mo
 # age, partner, children, household, work and its hours, student, home, health.
 EVERYWHERE = {"age", "sex", "partner", "children", "household", "work_status", "study_now"}
 EVERYWHERE |= {"urbanity", "tenure", "dwelling", "body", "fitness"}
+RARITIES = ("1 in 2", "1 in 5", "1 in 20", "1 in 100", "1 in 1,000", "only me")
+"""The values of places for facts in own words: OWN_SHARES, as people say them."""
 GROWN = 0.75  # of the world's people, aged 15 and up (World Population Prospects 2022, for 2022)
 # Names of countries that take an article.
 ARTICLE = re.compile(r"US|United|Bahamas|Comoros|Gambia|Maldives|Philipp|Seych|.*(lands|blic)\b")
@@ -150,6 +152,44 @@ def in_country(model: Model, country: str) -> Model:
     judged = Judged(judged.weights[:, some], judged.totals, judged.likely[:, some])
     tables = replace(model.tables, population=people, singles=singles, near=None, judged=judged)
     return replace(model, attributes=attributes, kinds=tuple(kinds), tables=tables)
+
+
+def with_own_facts(model: Model, counts: Mapping[str, int]) -> Model:
+    """The model with places for facts in own words, behind the other attributes of persons.
+
+    ``counts``: by the concept of a kind, how many places; of kinds that topics do not judge there
+    are none, nor in a model without topics. A place is sensitive as its kind is. Before its fact is
+    disclosed it costs what the kind's values do, whatever they depend on; then what the fact's own
+    share does, one of RARITIES. Source: DESIGN.md 2.12.
+    """
+    judged, places = model.tables.judged, list[Attribute]()
+    kinds, own, by_name = [*model.kinds], dict[int, int](), {e.name: e for e in model.kinds}
+    for at, each in enumerate(model.attributes[: judged.weights.shape[1]] if judged else ()):
+        count, name = counts.get(each.concept, 0), f"{each.name}_own"
+        if not count or each.further:
+            continue
+        kind = by_name[each.shared] if each.shared else _kind(name, at, model, 1.0)
+        alone = replace(kind, name=name, several=True, parent=None, given={}, excludes={})
+        kinds.append(alone)
+        values = UNSPECIFIED, *alone.values, *RARITIES
+        for number in range(1, count + 1):
+            end = "" if number == 1 else f"_{number}"
+            about = name + end, f"{each.title} (own words{end.replace('_', ' ')})", each.scope
+            place = Attribute(*about, values, concept=f"{each.concept}_own{end}", shared=name)
+            own[model.persons + len(places)] = at
+            places.append(replace(place, sensitivity=each.sensitivity))
+    if not places:
+        return model
+    persons, more = model.persons, len(places)
+    attributes = (*model.attributes[:persons], *places, *model.attributes[persons:])
+    tables = replace(model.tables, singles=no_singles(len(attributes)), near=None)
+    members = tuple(
+        replace(each, places=tuple(at + more * (at >= persons) for at in each.places))
+        for each in model.members
+    )
+    return replace(
+        model, attributes=attributes, tables=tables, kinds=tuple(kinds), members=members, own=own
+    )
 
 
 def people_of(country: str) -> tuple[str, float]:

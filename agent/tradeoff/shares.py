@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 BINS = 8  # of a histogram, for each bit of -log2 of a share
 LEAST = 1e-4  # nothing that is possible is taken to be rarer
+OWN_SHARES = (1 / 2, 1 / 5, 1 / 20, 1 / 100, 1 / 1000, LEAST)
+"""Of all people, who would say the same as a fact in its user's own words (DESIGN.md 2.12)."""
 
 
 def histogram(shares: Floats, mass: Floats) -> Floats:
@@ -31,7 +33,9 @@ class Values(NamedTuple):
 
     ``chances``: how probably somebody who has a fact of this kind has each; ``agreement``: how
     probably anybody else has it, too; ``masses``: the `histogram` of these. ``by_code``: the chance
-    and the agreement of each code; 0, "unspecified", is as rare as the rarest.
+    and the agreement of each code; 0, "unspecified", is as rare as the rarest. The codes behind the
+    values are those of OWN_SHARES: what is in own words has none of the values, and what it costs
+    is not known before it is disclosed, so that no chance of the kind's is theirs.
     """
 
     chances: Floats
@@ -49,6 +53,7 @@ class Values(NamedTuple):
         agreement = np.where(shares > 0, np.maximum(shares * likeness, LEAST), 0.0)
         codes = [*zip(chances.tolist(), agreement.tolist(), strict=True)]
         rarest = codes[int(np.argmin(np.where(agreement > 0, chances, np.inf)))]
+        codes += ((1.0, share) for share in OWN_SHARES)  # whatever the parent is
         return cls(chances, agreement, histogram(agreement, chances), [rarest, *codes])
 
 

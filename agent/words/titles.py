@@ -74,6 +74,7 @@ REASONS: Mapping[str, str] = {
     "recognised": "would confirm who you are",
     "outside the model": "nobody in the model looks like you",
     "you would stand out": "would make you stand out",
+    "would single you out": "few people have this; it would single you out",
     "too many combinations": "too many combinations to evaluate",
     "no room in the header": "no room in the header",
 }

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.decision.context import LIMITS, TERMS, Limits, Terms, rulebook, terms_under, topics_of
+from agent.decision.context import LIMITS, TERMS, Limits, Terms, rulebook, terms_under
+from agent.decision.topics import topics_of
 from agent.decision.values import CROWD
 from agent.model.model import Model
 from agent.model.reading import Candidate, Interpretation
@@ -44,6 +45,7 @@ def test_every_setting_is_for_deciding_or_said_not_to_be() -> None:
     assert sorted(SETTINGS) == sorted(key for part in parts for key in part)
     assert {key for key, each in SETTINGS.items() if each.about == "attribute"} == OF_ATTRIBUTES
     of_attributes = {"carried", "excluded", "ask", "always", "sensitivity", "guards"}
+    of_attributes |= {"by_kind", "facts"}
     ours = {*TERMS, *of_attributes, *NOT_OF_A_POLICY, "limits", "trade_off"}
     assert {each.name for each in fields(Terms)} == ours
     assert terms_under(ruled(""), MODEL) == Terms()  # the defaults of policies are those of terms

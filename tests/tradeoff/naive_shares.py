@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 from scipy.stats import poisson
 
-from agent.tradeoff.shares import KindShares, Shares
+from agent.tradeoff.shares import OWN_SHARES, KindShares, Shares
 
 People = Mapping[int, float]  # by code
 
@@ -48,6 +48,9 @@ def draws(
         chance = rho = 1.0
         for slot, code in ((slot, code) for slot, code in codes.items() if slot not in by_row):
             row = value_shares(shares, kinds[slot], codes, people)
+            if code > len(row):  # in own words, which say nothing of the kind's values
+                rho *= OWN_SHARES[code - len(row) - 1]
+                continue
             own, alike = drawn(kinds[slot], row, code)
             chance *= own / sum(row) if own else 0.0
             rho *= alike

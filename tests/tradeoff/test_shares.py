@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from agent.tradeoff.agreement import BATCH, Agreement, Spread
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import METRICS, Measure
-from agent.tradeoff.shares import KindShares, Shares
+from agent.tradeoff.shares import OWN_SHARES, KindShares, Shares
 from agent.tradeoff.tables import Floats, Population, members
 from tests.tradeoff import naive
 from tests.tradeoff.naive_shares import draws
@@ -55,17 +55,22 @@ def pairs(spread: Spread) -> Chances:
 
 
 @st.composite
-def disclosed(draw: st.DrawFn, shares: Shares, least: int = 0) -> dict[int, int]:
-    """Draw codes that a recipient has of some, from ``least`` on; 0 is "unspecified"."""
+def disclosed(draw: st.DrawFn, shares: Shares, least: int = 0, own: int = 0) -> dict[int, int]:
+    """Draw codes that a recipient has of some, from ``least`` on; 0 is "unspecified".
+
+    ``own``: as many codes of facts in own words, too, of kinds on which no other depends.
+    """
     some = draw(st.sets(st.integers(0, len(shares.attributes) - 1), max_size=3))
     values = {each: len(shares.kinds[shares.attributes[each]].shares) for each in sorted(some)}
+    above = {parent for each in shares.kinds for parent in (each.parent, each.holders)}
+    values = {e: n + own * (shares.attributes[e] not in above) for e, n in values.items()}
     return {each: draw(st.integers(least, most)) for each, most in values.items()}
 
 
 @given(forests(CARDS), st.data())
 def test_it_is_the_mean_over_values(shares: Shares, data: st.DataObject) -> None:
     """Of up to five facts of four kinds, whatever is known, of columns, too."""
-    facts = data.draw(disclosed(shares))
+    facts = data.draw(disclosed(shares, own=len(OWN_SHARES)))
     codes = st.dictionaries(st.integers(0, 1), st.integers(0, 1))
     fixed, later = data.draw(codes), data.draw(codes)
     agreement = agreement_of(shares, facts, fixed)
