@@ -154,7 +154,7 @@ def _knows(recipient: str) -> Output:
         hint = "" if answer.values else likely(recipient, client.call("recipients"))
     rows = []
     for name, value in answer.values.items():
-        title = titles.get(name, name)
+        [title] = titled([name], titles)
         since = moment(answer.since[name]) if name in answer.since else ""
         rows.append((title, value_title(value, title), since))
     guesses = [paragraph(notices.inferred(each)) for each in answer.inferred]

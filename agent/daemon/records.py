@@ -16,7 +16,7 @@ from agent.vault.ledger import Disclosure, Forgetting, LedgerStep
 from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
 from agent.wire.state import Entry, Recipient
 from policy.hosts import host_of
-from policy.rules import SIGN
+from policy.rules import FACT, SIGN
 
 
 def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
@@ -119,10 +119,16 @@ def _recipient(
         knowledge = knowledge_in(holdings, model, now, index.concepts, cache)
         if not knowledge.inexpressible:  # else it was told by another population
             break
-    facts = sorted(
-        (*index.concepts.label(Meaning(concept, fact.value)), fact.since)
-        for concept, fact in holdings.held.items()
-    )
+    words = {each.id: each.words for each in agent.open_vault.profile.facts}
+
+    def label(concept: str, value: str) -> tuple[str, str]:
+        """Name what is held, and its value; in own words, those, if the fact is still there."""
+        kind, _, own = concept.partition(FACT)
+        name, listed = index.concepts.label(Meaning(kind, value))
+        return (name, listed) if not own else (f"{name}{FACT}{own}", words.get(own) or value)
+
+    held = holdings.held.items()
+    facts = sorted((*label(concept, fact.value), fact.since) for concept, fact in held)
     book, now_left = in_use.book(model), people_left(knowledge, model, cache)
     rulings = [book.match(host, "", now.date()) for host in sites or hosts if book]
     stops = agent.open_vault.profile.in_force(in_use.limits)

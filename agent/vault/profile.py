@@ -1,6 +1,6 @@
 """The user's facts, by kind and in own words; and where the user would stand out by them."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
@@ -14,7 +14,7 @@ from agent.decision.context import Context, Limits, stands_out
 from agent.decision.knowledge import Knowledge, people_left
 from agent.decision.values import Fact, FactTerms
 from agent.errors import UsageError
-from agent.model.attributes import SLOTS, UNSPECIFIED, Attribute
+from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.model import Concepts, Meaning, Model
 from agent.tradeoff.shares import LEAST
 from agent.vault.database import damaged, decoded
@@ -89,15 +89,6 @@ class Profile:
         """
         words = {each.id: each.words for each in self.facts if each.words}
         return {each: words[each] for each in ids if each in words}
-
-    @property
-    def own_counts(self) -> Counter[str]:
-        """By kind, how many facts in own words have no listed value, counted up to `SLOTS`.
-
-        An open term: no decision depends on more of it (DESIGN.md 2.6).
-        """
-        counts = Counter(each.kind for each in self.facts if each.value is None)
-        return Counter({kind: min(count, SLOTS) for kind, count in counts.items()})
 
     def codes(self, model: Model) -> dict[str, int]:
         """The codes of what is set, for the user's eyes: no answer depends on them."""

@@ -201,7 +201,8 @@ def read_as(reading: Reading | None) -> str:
 
 def titled(names: Iterable[str], titles: Titles = NONE) -> list[str]:
     """List the titles of attributes; the name where a title is not known."""
-    return [titles.get(name, name) for name in names]
+    # Behind the name of a kind, places and ids say which of its facts in own words is meant.
+    return [titles.get(e) or titles.get(re.sub(r"_own(_\d+)?$|#\w*$", "", e), e) for e in names]
 
 
 def titles_in(model: str, titles: Titles) -> Titles:

@@ -15,6 +15,7 @@ from agent.model.model import Meaning, Model
 from agent.vault.ledger import Disclosure
 from agent.wire.policy import Word
 from agent.wire.state import FactDraft, FactEdit, FactProposal, FactTexts, ProfileChange
+from agent.words.titles import titled
 from tests.worlds.homes import Home
 from tests.worlds.people import MONDAY
 
@@ -210,7 +211,12 @@ def test_who_knows_a_fact_is_said_of_it(mine: Home) -> None:
     assert (figures[one.id].pools, figures[one.id].helped) == (["shop.example"], [topic.title])
     assert figures[one.id].share == TERMS.share
     assert not any(each.pools for id_, each in figures.items() if id_ != one.id)
+    [(name, words)] = mine.calls.recipients(recipient="shop.example")[0].values.items()
+    assert (name.partition("#")[2], words) == (one.id, "one")
+    titles = {name.partition("#")[0]: "the region", "region": "region"}
+    assert titled([name, "region_own_2"], titles) == ["the region", "region"]
     changed = mine.calls.change_profile(ProfileChange(unset=[one.id, two.id]))
+    assert mine.calls.recipients(recipient="shop.example")[0].values == {name: "1 in 20"}
     assert changed.stale == {one.id: ["shop.example"]}
 
 
