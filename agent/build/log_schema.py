@@ -44,10 +44,6 @@ DEMOGRAPHIC = tuple(each for each in TABLE_1 if each.label.startswith("D"))
 # The sixteen top-level categories of the Open Directory, and two more that Table 1 has.
 TOPIC = tuple(each for each in TABLE_1 if each.label.startswith("T"))
 TOPICS = tuple(each.name.removeprefix("topic_") for each in TOPIC)
-GENDERS, AGE_GROUPS = BY_LABEL["DGDR"].values, BY_LABEL["DAGE"].values
-MAX_OCCUPATIONS = 7  # three bits with "unspecified"; which groups they are is the log's affair
-REGIONS, MARITAL_STATUSES = BY_LABEL["DREG"].values, BY_LABEL["DMTL"].values
-NO_YES = ("no", "yes")
 # Other top-level domains may stand in a log, and say nothing.
 DOMAINS = BY_LABEL["ATLV"].values
 
@@ -70,34 +66,26 @@ class LogColumn(NamedTuple):
     most: int | None = None
 
 
-LOG = (
-    LogColumn("user", needed=True, filled=True),
-    LogColumn("asked", "time", needed=True, filled=True),  # when the query was sent
-    LogColumn("query", needed=True),
-    LogColumn("time", "time", needed=True, filled=True),  # when the page was opened
-    LogColumn("host", needed=True, folded=True),  # of the page
-    LogColumn("dwell", "seconds", needed=True),  # how long they stayed on it
-    LogColumn("zip"),  # what a reverse look-up of the address gave
-    LogColumn("city"),
-    LogColumn("country"),
-    LogColumn("tld", folded=True),  # without a dot
-)
-PEOPLE = (
-    LogColumn("user", needed=True, filled=True),
-    LogColumn("gender", values=GENDERS),
-    LogColumn("age_group", values=AGE_GROUPS),
-    LogColumn("occupation", most=MAX_OCCUPATIONS),
-    LogColumn("region", values=REGIONS),
-    LogColumn("marital_status", values=MARITAL_STATUSES),
-    LogColumn("children", values=NO_YES),
-)
-SITES = (
-    LogColumn("host", needed=True, filled=True, folded=True),
-    LogColumn("topic", needed=True, values=TOPICS),
-)
+# `asked` is when a query was sent, `time` when a page was opened, `dwell` how long they stayed on
+# it; `zip` is what a reverse look-up of the address gave; `tld` has no dot. There are seven
+# occupations at most, three bits with "unspecified"; which these are is the log's affair.
+_, *_COLUMNS = csv.reader((files("agent.build") / "log_columns.csv").read_text().splitlines())
+_VALUES = {each.name: each.values for each in TABLE_1} | {"topic": TOPICS}
 TABLES: Mapping[str, tuple[LogColumn, ...]] = MappingProxyType(
-    {"log": LOG, "people": PEOPLE, "sites": SITES}
+    {
+        table: tuple(
+            LogColumn(
+                name,
+                convert(kind, Kind),
+                "needed" in must,
+                "filled" in must,
+                "folded" in must,
+                _VALUES.get(name, ()),
+                int(most) if most else None,
+            )
+            for of, name, kind, must, most in _COLUMNS
+            if of == table
+        )
+        for table in ("log", "people", "sites")
+    }
 )
-
-
-# ISO 8601 without a zone; engines would take more, and turn zones into hours of another place.

@@ -106,23 +106,18 @@ class KindsNote(Struct, frozen=True, forbid_unknown_fields=True):
 class TopicsNote(Struct, frozen=True, forbid_unknown_fields=True):
     """What people ask for, with the kinds of facts that were judged to help, in place of events.
 
-    ``file``: a topic a line; ``idle``: texts that nothing personal helps; ``merge``: topics that
-    are another one's twin, with the other one; ``statements``: facts as people say them;
-    ``judged``, ``profiles``: sheets of facts by requests, the latter of invented people. Files are
-    beside the description, and the last three are there together or not at all.
+    ``file``: a topic a line; ``idle``: texts that nothing personal helps; ``statements``: facts as
+    people say them; ``judged``, ``profiles``: sheets of facts by requests, the latter of invented
+    people; all beside the description; ``merge``: topics that are another one's twin, with the
+    other one.
     """
 
     file: Path
     idle: Path
+    statements: Path
+    judged: Path
+    profiles: Path
     merge: dict[str, str] = msgspec.field(default_factory=dict)
-    statements: Path | None = None
-    judged: Path | None = None
-    profiles: Path | None = None
-
-    def __post_init__(self) -> None:
-        if len({each is None for each in (self.statements, self.judged, self.profiles)}) > 1:
-            what = "statements, judged sheets and profiles are described together"
-            raise UsageError(what, "name all three files, or none of them")
 
 
 class QueryNote(Struct, frozen=True, forbid_unknown_fields=True):

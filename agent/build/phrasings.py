@@ -181,7 +181,7 @@ def _fit_second(
     with threadpool_limits(1):
         vectors = request_vectors(texts)[:, :OWN]
         fitted = LogisticRegression(C=TOPIC_C, max_iter=ITERATIONS).fit(vectors, labels)
-    second = class_weights(fitted) / SECOND
+    second = _rows(fitted) / SECOND
     sums = np.zeros((len(second) - 1, encoder.DIMENSIONS))
     some = labels < len(sums)
     np.add.at(sums, labels[some], vectors[some])
@@ -232,16 +232,16 @@ def _folds(names: Sequence[str]) -> NDArray[np.intp]:
 def _trained(vectors: NDArray[np.float32], labels: NDArray[np.intp], *, topics: bool) -> Classifier:
     """A classifier that is not calibrated yet; ``topics``: whether for a model with a head."""
     inverse = TOPIC_C if topics else C
-    rows = class_weights(LogisticRegression(C=inverse, max_iter=ITERATIONS).fit(vectors, labels))
+    rows = _rows(LogisticRegression(C=inverse, max_iter=ITERATIONS).fit(vectors, labels))
     if topics:
         even = np.full(len(rows), 1 / len(rows))
         kind = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=SHRINKAGE, priors=even)
-        rows += DISCRIMINANT * class_weights(kind.fit(vectors.astype(np.float64), labels))
+        rows += DISCRIMINANT * _rows(kind.fit(vectors.astype(np.float64), labels))
     weights, biases = rows[:, :-1].astype(np.float32), rows[:, -1].astype(np.float32)
     return Classifier(weights, biases, temperature=1.0, threshold=1.0)
 
 
-def class_weights(fitted: LogisticRegression | LinearDiscriminantAnalysis) -> Floats:
+def _rows(fitted: LogisticRegression | LinearDiscriminantAnalysis) -> Floats:
     """The weights and, behind them, the bias of each class."""
     rows: Floats = np.column_stack([fitted.coef_, fitted.intercept_]).astype(np.float64)
     # Of two classes, there are the scores of the second against the first.

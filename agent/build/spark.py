@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Sequence
+from importlib.resources import files
 from signal import SIGINT, getsignal, signal
 from tempfile import TemporaryFile
 from threading import current_thread, main_thread
@@ -10,6 +11,7 @@ from typing import Any
 from warnings import catch_warnings, simplefilter
 
 import ibis
+import msgspec
 from ibis.formats.pyarrow import PyArrowData
 
 from agent.errors import BuildError, UsageError
@@ -25,24 +27,8 @@ with catch_warnings():
 
 PRINTED = ("stdout", "stderr")
 _MASTER = re.compile(r"local|yarn|(spark|k8s)://")
-# What is local is reached by nobody else, and has few tasks to share out.
-LOCAL = {
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.sql.shuffle.partitions": "8",
-}
-SETTINGS = {
-    "spark.sql.session.timeZone": "UTC",  # times are the searcher's own
-    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # they are text
-    "spark.sql.codegen.hugeMethodLimit": "8000",  # bytes; Java would interpret a longer one
-    # Sorting both sides of a join takes longer than a hash table of the smaller one.
-    "spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold": "64m",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000000",
-    "spark.driver.maxResultSize": "0",  # no limit: what comes back is what the model keeps
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "ERROR",
-}
+_SETTINGS = (files("agent.build") / "spark.toml").read_bytes()
+SETTINGS = msgspec.toml.decode(_SETTINGS, type=dict[str, dict[str, str]])
 
 
 class Spark(Backend):  # type: ignore[misc]  # Ibis ships no types
@@ -75,7 +61,7 @@ def connected(master: str) -> ibis.BaseBackend:
         raise UsageError("not the address of a Spark master", hint, master)
     local = master == "local"
     conf = SparkConf().setAppName("reticent").setMaster("local[*]" if local else master)
-    conf.setAll((SETTINGS | (LOCAL if local else {})).items())
+    conf.setAll((SETTINGS["anywhere"] | (SETTINGS["local"] if local else {})).items())
     os.environ.setdefault("SPARK_DRIVER_MEMORY", "2g")  # spark.driver.memory goes first
     backend = Spark()
     backend.register_options()

@@ -66,6 +66,9 @@ DRAWN = {  # by the option that names them
     "drawn_by_share": "in finer values, by their shares",
 }
 ATTRIBUTES = (Column("name"), wide("fact, and its values: `reticent profile set NAME` asks for it"))
+RELIABILITY = tuple(
+    map(numeric, ("a fact in your own words is said to help, probability", "it did"))
+)
 FIELDS = (  # of a query, in a description
     *("text", "title", "rows", "users", "intents", "shrinkage", "prior_entropy_bits"),
     *("predicted_bits", "heldout_bits", "events", "error_bits", "bits"),
@@ -297,6 +300,14 @@ def reads(described: Model) -> str:
     return f"any text; {figure}{alone}"
 
 
+def reliability(described: Model) -> list[tuple[str, str]]:
+    """How likely facts in own words were to help, and how often they did, for people left out."""
+    promised, kept = (described.validation.get(f"relevance_{e}") for e in ("promised", "kept"))
+    if not isinstance(promised, tuple) or not isinstance(kept, tuple):
+        return []
+    return [(f"{one:.2f}", f"{other:.2f}") for one, other in zip(promised, kept, strict=False)]
+
+
 def _attribute(each: Attribute, described: Model) -> tuple[str, str]:
     values = "; ".join(value_title(value, each.title) for value in in_order(each.values[1:]))
     price = f", must bring {sensitivity(each.sensitivity)}" if each.sensitivity else ""
@@ -342,6 +353,7 @@ def info(path: Path | None) -> Output:
         paragraph(JUDGED if judged else LEGEND),
         table(TOPICS if judged else QUERIES, rows),
         table(ATTRIBUTES, (_attribute(each, described) for each in own)),
+        table(RELIABILITY, reliability(described)),
     )
     record = {**model_record(described), "signed_with": signer, "signature_problem": problem}
     return Output(record, text, exit_code=0 if problem is None else 1)

@@ -85,6 +85,7 @@ _FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
         "reading.weights": (("F32",), "CD"),
     },
     "relevance": {
+        "relevance.bilinear": (("F32",), "wC"),
         "relevance.common": (("F32",), "Q"),
         "relevance.helps_topics": (("U8",), "SQ"),
         "relevance.kind_weights": (("F32",), "kw"),

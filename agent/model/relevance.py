@@ -22,7 +22,7 @@ WARMTH = 0.08  # by which cosines are divided where nearer statements weigh more
 BY_KIND = 0.3  # the part of a fact's kind in where it helps; the rest is that of the statements
 # What is less probable is not worth keeping with a fact, and counts as what most statements have.
 LEAST_HELP, RARE = 0.08, 0.06
-DEEPEST = -8.0  # a logarithm of a probability
+DEEPEST = -6.0  # a logarithm of a probability
 SUREST = 4.0  # log-odds that anything personal helps
 FEATURES = 7  # of a text and a fact
 
@@ -48,8 +48,10 @@ class Relevance:
     over vectors; ``of_kinds``: float32, shape (K, T), how often a statement of each kind helps;
     ``common``: float32, shape (T,), how often any does. ``request``: float32, shape (SIZE + 1,),
     weights and bias of a request's vectors in the log-odds that anything personal helps it;
-    ``pair``: float32, shape (2, FEATURES), weights of `features` in the log-odds that a fact helps
-    and that it is decisive.
+    ``bilinear``: float32, shape (SIZE + 1, T + 1), weights of a request's vectors, and 1, times the
+    logarithms of where a fact helps, and 1, in the probability that it helps this one; ``pair``:
+    float32, shape (2, FEATURES), weights of `features` in the log-odds that a fact helps and that
+    it is decisive.
     """
 
     kind_names: tuple[str, ...] = field(compare=False)
@@ -59,6 +61,7 @@ class Relevance:
     of_kinds: Vectors = field(repr=False)
     common: Vectors = field(repr=False)
     request: Vectors = field(repr=False)
+    bilinear: Vectors = field(repr=False)
     pair: Vectors = field(repr=False)
 
     def kinds(self, vectors: Vectors) -> Vectors:
@@ -96,7 +99,7 @@ class Relevance:
         of what is 0 in the latter only that it is below LEAST_HELP counts.
         """
         odds = self.features(read, question, vectors, topics) @ self.pair.T.astype(np.float64)
-        chances: Floats = 1 / (1 + np.exp(-odds))
+        chances: Floats = np.exp(-np.logaddexp(0, -odds))
         return np.minimum(chances, chances[:, :1])
 
     def features(
@@ -104,25 +107,32 @@ class Relevance:
     ) -> Floats:
         """What `helps` depends on, float64, shape (F, FEATURES); parameters as there.
 
-        Both cosines; the logarithms of how likely the fact helps at the topics of the request, of
-        how likely any fact does, and of how likely the fact helps at all; the log-odds that
-        anything personal helps the request; and 1.
+        The cosine in the encoder of relevance; the logarithms of how likely the fact helps at the
+        topics of the request, of how likely any fact does, of how likely the fact helps at all, and
+        of how likely it helps by ``bilinear``; the log-odds that anything personal helps the
+        request; and 1.
         """
         of_topics = np.zeros(len(self.common))
         for each in read.candidates:
             if each.query < len(of_topics):
                 of_topics[each.query] = each.probability
-        helping = np.where(topics < LEAST_HELP, RARE, topics.astype(np.float64))
-        halves = _even(vectors) * _even(question.reshape(1, SIZE))
-        odds = float(question.ravel() @ self.request[:-1] + self.request[-1])
+        chances, own = helping(topics), _even(question.reshape(1, SIZE))
+        biased = np.append(own * 2**0.5, 1)
+        crossed = biased @ self.bilinear.astype(np.float64)
         rows = np.ones((len(vectors), FEATURES))
-        rows[:, 0] = 2 * halves[:, :OWN].sum(axis=1)
-        rows[:, 1] = 2 * halves[:, OWN:].sum(axis=1)
-        rows[:, 2] = _logarithms(helping @ of_topics)
-        rows[:, 3] = _logarithms(of_topics @ self.common)
-        rows[:, 4] = _logarithms(helping.mean(axis=1))
-        rows[:, 5] = min(max(odds, -SUREST), SUREST)
+        rows[:, 0] = 2 * _even(vectors)[:, :OWN] @ own[0, :OWN]
+        rows[:, 1] = _logarithms(chances @ of_topics)
+        rows[:, 2] = _logarithms(of_topics @ self.common)
+        rows[:, 3] = _logarithms(chances.mean(axis=1))
+        rows[:, 4] = _logarithms(np.log(chances) @ crossed[:-1] + crossed[-1])
+        rows[:, 5] = np.clip(biased @ self.request.astype(np.float64), -SUREST, SUREST)
         return rows
+
+
+def helping(topics: Vectors) -> Floats:
+    """The probabilities of `Relevance.topics`, where those below LEAST_HELP need not be kept."""
+    chances: Floats = np.where(topics < LEAST_HELP, RARE, topics.astype(np.float64))
+    return chances
 
 
 def _even(vectors: Vectors) -> Vectors:

@@ -150,7 +150,7 @@ def test_people_have_kinds_in_place_of_columns(tmp_path: Path) -> None:
     users = (("user", "home", "age", "weight"), *users, ("60", "rent", "old", "90"))
     world = World(users, (("user", "query", "intent"),))
     note = kinds(tmp_path, CROSSWALK.replace(', "other"', ""))
-    topics = TopicsNote(tmp_path, tmp_path)
+    topics = TopicsNote(tmp_path, tmp_path, tmp_path, tmp_path, tmp_path)
     given = options(kinds=note, topics=topics, weights="weight", events=None)
     people, attributes = users_by_attributes(source(world), given)
     assert [(each.name, each.title, each.shared) for each in attributes] == [

@@ -44,6 +44,11 @@ def write_lines(path: Path, lines: Sequence[Mapping[str, object]]) -> Path:
     return path
 
 
+def topics_note(file: Path, merge: dict[str, str]) -> TopicsNote:
+    other = file.parent
+    return TopicsNote(file, other, other, other, other, merge)
+
+
 def line(name: str, **changes: object) -> dict[str, object]:
     plain = {"id": name, "title": f"all of {name}", "bits": 2.0, "relevance": {"pets": 3}}
     return plain | {"phrasings": [f"{name} {each}" for each in range(8)]} | changes
@@ -81,7 +86,7 @@ def test_a_grade_counts_by_what_a_second_judge_says(tmp_path: Path) -> None:
         line("cats", relevance={"pets": 3, "diet": 2}, second={"diet": 3}, second_bits=0.0),
         line("cars", relevance={"age": 2}),
     ]
-    note = TopicsNote(write_lines(tmp_path / "t", lines), tmp_path, {"cats": "dogs"})
+    note = topics_note(write_lines(tmp_path / "t", lines), {"cats": "dogs"})
     (dogs, cars), reliability = read_topics(note)
     assert reliability.tolist() == pytest.approx([0, 0, 1, 0.5])
     assert (dogs.id, dogs.title, dogs.bits) == ("dogs", "all of dogs", 1.25)
@@ -90,7 +95,7 @@ def test_a_grade_counts_by_what_a_second_judge_says(tmp_path: Path) -> None:
     assert (cars.id, cars.bits) == ("cars", 2.0)
     for twin in ({"cats": "dog"}, {"cat": "dogs"}, {"cats": "cars", "cars": "dogs"}):
         with pytest.raises(UsageError, match="unknown topic"):
-            read_topics(TopicsNote(note.file, tmp_path, twin))
+            read_topics(topics_note(note.file, twin))
     (tmp_path / "t").write_bytes(gzip.compress(b'{"id": "x"}'))
     with pytest.raises(UsageError, match="title is missing"):
         read_topics(note)
@@ -171,23 +176,31 @@ def test_a_student_and_a_nurse_who_program_are_not_alone(facts: dict[str, str]) 
 def write_own_words(folder: Path) -> tuple[list[str], list[str]]:
     """Write statements on dogs and loans, and one sheet of both; their texts and kinds."""
     statements = [
-        {"text": f"{animal} {each}", "kind": kind, "topics": {topic: 2}}
-        for animal, kind, topic in (("my dog", "pets", "dogs"), ("I owe", "debt", "loans"))
+        {"text": f"{words} {each}", "kind": kind, "topics": topics}
+        for words, kind, topics in (
+            ("my dog", "pets", {"dogs": 2}),
+            ("I owe", "debt", {"loans": 2}),
+            ("we speak Welsh", "languages", {}),
+        )
         for each in ("is old", "a lot", "and more", "every day")
     ]
     write_lines(folder / "statements.jsonl.gz", statements)
     facts = [str(each["text"]) for each in statements]
-    asked = [("why does my dog bark", "dogs", range(4)), ("a cheap loan", "loans", range(4, 8))]
+    asked = [
+        ("my dog", "barks limps eats bites", range(4)),
+        ("a loan", "", range(4, 8)),
+        ("two", "", ()),
+    ]
     sheet = {
         "facts": facts,
         "questions": [
-            {"text": f"{text} {each}", "topic": topic, "helps": {str(at): 2 for at in helps}}
-            for text, topic, helps in (*asked, ("half of ten", "sums", ()))
-            for each in ("today", "now", "please", "again")
+            {"text": f"{text} {each}".strip(), "helps": {str(at): 2 - at % 2 for at in helps}}
+            for text, words, helps in asked
+            for each in words.split(" ")
         ],
     }
     for name in ("judged", "profiles"):
-        write_lines(folder / f"{name}.jsonl.gz", [sheet])
+        write_lines(folder / f"{name}.jsonl.gz", [sheet, sheet])
     return facts, [str(each["kind"]) for each in statements]
 
 
@@ -237,7 +250,7 @@ def test_a_model_of_topics_is_built_from_users_alone(tmp_path: Path) -> None:
     assert (topics[:4, 0] > topics[:4, 1]).all()
     helping = relevance.helps(reading, vector, vectors, topics)[:, 0]
     assert helping[:4].min() > helping[4:].max()
-    assert model.validation["relevance_first"] == 1
+    assert model.validation["relevance_helps"] == 1
     with pytest.raises(UsageError, match="no events"):
         build_model(
             BuildOptions(users=users, events=folder / "events.csv", description=note), print

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from agent.build.canonical import Observed
 from agent.build.engines import parquet
 from agent.build.log import Log
-from agent.build.log_schema import PEOPLE, TABLES, LogColumn
+from agent.build.log_schema import TABLES, LogColumn
 from agent.build.observe import Observations, observe
 from agent.build.options import BuildOptions, Description, LogFiles
 from agent.build.tables import Source, tidy
@@ -217,7 +217,7 @@ def _visits(draw: st.DrawFn, users: Sequence[str]) -> list[Page]:
 
 @st.composite
 def _person(draw: st.DrawFn, user: str) -> Mapping[str, str | None]:
-    values = {each.name: each.values or ("student", "baker") for each in PEOPLE[1:]}
+    values = {each.name: each.values or ("student", "baker") for each in TABLES["people"][1:]}
     return {"user": user} | {
         name: draw(st.sampled_from([None, *known])) for name, known in values.items()
     }

@@ -162,6 +162,7 @@ def own_words_model() -> Model:
         of_kinds=random.random((4, 2), np.float32),
         common=random.random(2, np.float32),
         request=random.normal(size=SIZE + 1).astype(np.float32),
+        bilinear=(random.normal(size=(SIZE + 1, 3)) / 9).astype(np.float32),
         pair=random.normal(size=(2, FEATURES)).astype(np.float32),
     )
     tables = replace(judged.tables, classifier=reader, relevance=relevance)

@@ -73,10 +73,13 @@ def naive_helps(
     kept = [float(each) if each >= LEAST_HELP else RARE for each in topics]
     here = sum(each * kept[at] for at, each in of_topics.items())
     any_fact = sum(each * float(relevance.common[at]) for at, each in of_topics.items())
-    logs = [max(log(each), DEEPEST) if each else DEEPEST for each in (here, any_fact)]
-    odds = float(relevance.request.astype(float) @ np.append(question, 1))
-    clipped = max(-SUREST, min(SUREST, odds))
-    row = [*cosines(question, vector), *logs, log(sum(kept) / len(kept)), clipped, 1]
+    asks = np.array([*np.concatenate(halves(question)), 1])
+    signs = np.array([*map(log, kept), 1])
+    crossed = float(asks @ relevance.bilinear.astype(float) @ signs)
+    chances = here, any_fact, sum(kept) / len(kept), crossed
+    logs = [log(each) if each > exp(DEEPEST) else DEEPEST for each in chances]
+    odds = max(-SUREST, min(SUREST, float(asks @ relevance.request.astype(float))))
+    row = [cosines(question, vector)[0], *logs, odds, 1]
     helping, decisive = (1 / (1 + exp(-float(each @ row))) for each in relevance.pair.astype(float))
     return [helping, min(helping, decisive)]
 
