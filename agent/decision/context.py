@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from agent.decision.cache import Cache
 from agent.decision.knowledge import Knowledge, roughly
-from agent.decision.own_facts import EMPTY, NONE, Filled, OwnFacts, chances_of, fill
+from agent.decision.own_facts import EMPTY, NONE, Chances, Filled, OwnFacts, chances_of, fill
 from agent.decision.topics import topic_names
 from agent.decision.values import CROWD, Code, Disclose, Fact, Reason, Request
 from agent.errors import UsageError
@@ -216,8 +216,10 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     relevance = ((n, keys["relevance"]) for n, keys in attributes.items() if "relevance" in keys)
 
     def may(name: str, keys: Verdicts) -> Any:  # noqa: ANN401  (one of Disclose)
-        both = [keys["disclose"], *([keys["own"]] if name in in_words and "own" in keys else [])]
-        return max((each.value for each in both), key=SETTINGS["disclose"].strictness)
+        rule, own = keys["disclose"].rule, keys.get("own") if name in in_words else None
+        both = [own.value] if own and name not in {each.text for each in rule.attributes} else ()
+        strictness = SETTINGS["disclose"].strictness  # one on a fact's id rules alone
+        return max((keys["disclose"].value, *both), key=strictness)
 
     facts = {name: may(name, ruling.attributes[name]) for name in single}
 
@@ -271,7 +273,7 @@ class Context:
     ``stopped``: the recipient learns nothing new, since the user would stand out (DESIGN.md 2.6);
     ``reading``: of the query, None for what the model itself makes of it; ``cache``: serves one
     request with what was computed for others, and is no part of the value; ``own``: the facts in
-    own words that may be sent, where the model has places for them or lists their values.
+    own words that may be sent; ``judged``: what a local judge says of some of them (2.12).
     """
 
     request: Request
@@ -282,6 +284,7 @@ class Context:
     reading: Interpretation | None = None
     cache: Cache = field(default_factory=Cache, repr=False, compare=False, kw_only=True)
     own: OwnFacts = field(default=NONE, kw_only=True)
+    judged: Chances = field(default=(), kw_only=True)
 
     @property
     def meaning(self) -> Interpretation:
@@ -298,10 +301,10 @@ class Context:
         if (reading.query or 0) >= len(cache.judgements(self.model).bits) and self.model.members:
             reading = cache.read(self.model.members[0].model, text)  # what topics make of it
         held = self.knowledge.own if terms.memory == "remembers" else ()
-        helps = partial(chances_of, own, text, reading, self.model, cache)
+        helps = partial(chances_of, own, text, reading, self.model, cache, self.judged)
         rest = reading, held, terms.by_kind
         make = partial(fill, own, self.model, cache, helps, *rest)
-        return cache.get(self.model, (fill, own, text, *rest), make)
+        return cache.get(self.model, (fill, own, text, self.judged, *rest), make)
 
 
 @dataclass(frozen=True, slots=True)

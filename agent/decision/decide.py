@@ -38,7 +38,7 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
     terms, model, reading = context.terms, context.model, context.meaning
     doubtful = reading.certain is None and reading.query is not None
     meaning = reading if doubtful else reading.query
-    own = (context.own, context.request.query, reading) if context.own.facts else ()
+    own = (context.own, context.judged, context.request.query, reading) if context.own.facts else ()
     of = (meaning, context.request.asked, terms, relevant(context.knowledge, terms), *own)
     cache_key = (decide, *of, context.stopped, brief)
     decision = context.cache.get(model, cache_key, lambda: _decide(prepare(context), brief=brief))

@@ -33,6 +33,8 @@ Held = tuple[tuple[str, str], ...]
 """Places, each with the id of the fact of it that a recipient holds."""
 Flags = NDArray[np.bool_]
 Slots = defaultdict[int, list[int]]
+Chances = tuple[tuple[str, float, float], ...]
+"""Facts by id, with the chances that each helps a text, and that it is decisive."""
 _NO_TERMS = FactTerms()
 
 
@@ -303,15 +305,20 @@ EMPTY = Filled({}, _NO_NUMBERS, _NO, np.zeros(0), _NO_SIZE, (), {}, 0.0)
 
 
 def chances_of(
-    own: OwnFacts, text: str, reading: Interpretation, model: Model, cache: Cache
+    own: OwnFacts, text: str, reading: Interpretation, model: Model, cache: Cache, judged: Chances
 ) -> Floats:
     """How probably each fact helps a text, and is decisive, float64, shape (F, 2).
 
-    0 for a text that was not read, or that nothing personal helps.
+    0 for a text that was not read, or that nothing personal helps. ``judged``: of some facts, what
+    a local judge says in place of the model.
     """
     relevance = model.tables.relevance
     if relevance is None or not text.strip() or reading == NOTHING or reading.chance < LEAST_CHANCE:
         return np.zeros((len(own.facts), 2))
     key, words = (vectors_of, text), [unwrapped(text)]
     vectors = cache.get(model, key, lambda: vectors_of(words, question=True))
-    return relevance.helps(reading, vectors, own.vectors, own.topics)
+    chances: Floats = relevance.helps(reading, vectors, own.vectors, own.topics)
+    said = {fact: both for fact, *both in judged}
+    for at in (at for at, each in enumerate(own.facts) if each.id in said):
+        chances[at] = said[own.facts[at].id]
+    return chances

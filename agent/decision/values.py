@@ -66,6 +66,7 @@ Reason = Literal[
 ]
 NO_ROOM: Reason = "no room in the header"
 Disclose = Literal["never", "ask", "auto", "always", "guarded"]
+JudgeUse = Literal["", "used", "late"]
 
 
 class FactTerms(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -309,7 +310,8 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     are counted, None where nothing was weighed, as for language and
     country. ``rules``: settings as "key = value", by the rule of the policy that made them;
     ``stale_rules``: the policy file has mistakes, so that the rules before it decided. ``facts``:
-    by name, the id of the fact in own words behind what is disclosed or waits.
+    by name, the id of the fact in own words behind what is disclosed or waits; ``judge``: whether a
+    local judge said which of these help, or was late, empty where there is none.
     """
 
     code: Code
@@ -338,6 +340,7 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rules: dict[str, tuple[str, ...]] = field(default_factory=dict)
     stale_rules: bool = False
     facts: dict[str, str] = field(default_factory=dict)
+    judge: JudgeUse = ""
 
     @property
     def share(self) -> tuple[str, ...]:
@@ -356,6 +359,10 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def waiting(self) -> tuple[str, ...]:
         """The names of what waits for the user, in the order chosen."""
         return () if self.pending is None else self.pending.names[len(self.disclosed) :]
+
+    def called(self, name: str) -> str:
+        """What rules and reviews call a fact: its name, or # and the id where it has own words."""
+        return f"#{self.facts[name]}" if name in self.facts else name
 
     @property
     def again(self) -> tuple[str, ...]:
