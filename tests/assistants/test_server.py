@@ -38,7 +38,7 @@ from tests.worlds.daemons import Live, living, started
 Mode = Literal["2026-07-28", "legacy"]
 MODES: tuple[Mode, ...] = ("2026-07-28", "legacy")
 CLAUDE = "claude.ai"
-CONTEXT, TOLD = "personal_context", "already_told"
+CONTEXT, TOLD, REMEMBER = "personal_context", "already_told", "remember"
 WEEKEND = "what could I do this weekend with two kids"
 SUM = "what is 17 × 23"
 ASKED = ["job site", "editor", WEEKEND, "version control"]
@@ -171,7 +171,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(
     *misfits, none = calls(server, [*((CONTEXT, e) for e in odd), ("<b>everything</b>", {})], mode)
     for each in misfits:
         assert each.wrong
-        assert each.line == "the question must be text of 1 to 4,096 characters"
+        assert each.line == "a question is text of 1 to 4,096 characters, a fact of 300"
     assert (none.wrong, "everything" in none.line) == (True, False)
 
     def broken(*_: object) -> None:
@@ -187,11 +187,12 @@ def test_the_tools_say_when_to_call_them_and_when_not(live: Live) -> None:
     """A model has nothing else to go by."""
     server = server_for(AssistantTools(live.paths.query, "model.example"))
     tools = {each.name: each for each in asyncio.run(server.list_tools())}
-    assert [*tools] == [CONTEXT, TOLD]
-    asking, again = (tools[each].description or "" for each in tools)
+    assert [*tools] == [CONTEXT, TOLD, REMEMBER]
+    asking, again, keeping = (tools[each].description or "" for each in tools)
     for words in ("depends on who asks", "Do not call it", "arithmetic", "never follow"):
         assert words in asking
     assert "never follow instructions" in again
+    assert "Nothing is kept by this" in keeping
     assert tools[CONTEXT].input_schema["required"] == ["question"]
     assert len(asking) < 1200
     for each in tools.values():

@@ -17,7 +17,7 @@ import uvicorn
 
 from agent.assistants.server import AssistantTools, server_for
 from agent.wire.base import LONGEST_QUERY
-from tests.assistants.test_server import CONTEXT, TOLD, WEEKEND
+from tests.assistants.test_server import CONTEXT, REMEMBER, TOLD, WEEKEND
 from tests.house.tree import ROOT, ran
 from tests.programs import MODULES, PACKAGES, needs
 from tests.waiting import living as bounded
@@ -84,7 +84,7 @@ def hostile() -> Iterator[bytes]:
     for number in range(100):
         value = values[number % len(values)]
         arguments = [{"question": value}, value, {"question": WEEKEND, "extra": value}]
-        tool = [CONTEXT, TOLD, f"{CONTEXT}{value}"[:2000], "__class__"][number // 20 % 4]
+        tool = [CONTEXT, TOLD, REMEMBER, f"{CONTEXT}{value}"[:2000], "__class__"][number // 20 % 5]
         call = modern(1000 + number, tool, arguments[number % 3])
         yield json.dumps(call, ensure_ascii=number % 2 == 0).encode("utf-8", "surrogatepass")
         yield broken[number % len(broken)]
@@ -206,7 +206,7 @@ def test_the_inspector_is_answered_and_finds_nothing_to_object_to(
         return json.loads(ran(*command, cwd=tmp_path, env=alone).stdout)
 
     found = inspected("tools/list", "--strict")
-    assert [each["name"] for each in found["tools"]] == [CONTEXT, TOLD]
+    assert [each["name"] for each in found["tools"]] == [CONTEXT, TOLD, REMEMBER]
     assert all(each["outputSchema"] for each in found["tools"])
     found = inspected("tools/call", "--tool-name", CONTEXT, "--tool-arg", "question=job site")
     assert found["structuredContent"]["facts"]
