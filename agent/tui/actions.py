@@ -114,8 +114,10 @@ DISCLOSE = "Choose whether it may be sent: never, asks first, when worth it, or 
 GUARD = "Never send it, and less of what others could guess it from; or stop that."
 PRICE = "Choose how much it must help, beyond what it costs, to be sent."
 BACK = "Show all attributes again."
+ADD = "Write a fact in your own words; you see what it is taken for before it is kept."
 PROFILE = (
     Action("set_value", "s,enter", "Set", SET, "profile set NAME"),
+    Action("add", "a", "Add", ADD, "profile add TEXT"),
     Action("disclose", "d", "May be sent", DISCLOSE, "policy set disclose=never --attribute NAME"),
     Action("price", "p", "Price", PRICE, "policy set sensitivity=BITS --attribute NAME"),
     Action("guard", "g", "Secret", GUARD, "policy set guard=1 --attribute NAME"),

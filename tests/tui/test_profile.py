@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 from textual.widgets import Input, OptionList, Static
 
+from agent.decision.values import Fact, FactTerms, Proposal
 from agent.tui.dialogs import MANY, Choice
 from agent.tui.plain import HIDDEN
 from agent.tui.screens.profile import (
@@ -25,12 +26,21 @@ from agent.tui.screens.profile import (
     rows_of,
 )
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit
-from agent.wire.state import Changed, FactFigures, ProfileChange, ProfileFacts, ValueChange
+from agent.wire.state import (
+    Changed,
+    FactDraft,
+    FactFigures,
+    FactTexts,
+    ProfileChange,
+    ProfileFacts,
+    ValueChange,
+)
 from agent.words.titles import value_title
 from tests.tui.double import LARGE, Double, Running
 from tests.vault.values import facts_of
 from tests.wire.fake import says
 from tests.worlds.messages import attribute, recipient
+from tests.worlds.people import MONDAY
 
 OWN = "west_europe"  # a value that stands nowhere else on the screen
 SHOWN = value_title(OWN)
@@ -270,3 +280,27 @@ def test_a_value_is_hidden_until_it_is_revealed() -> None:
     assert dict(detail(shown[0]))["Shared by"] == "1 in 20 of the people of the US"
     assert "Shared by" not in dict(detail(hidden[0]))
     assert dict(detail(hidden[0]))["It helps with"] == "trips"
+
+
+async def test_a_fact_in_own_words_is_shown_before_it_is_kept(own: Own) -> None:
+    """And has a row of its own then, whose words are masked, and which a rule may name."""
+    text, kind = "I sing in a choir", own.attributes[2].kind
+    fact = Fact(id="7", kind=kind, words=text, set_at=MONDAY, terms=FactTerms(share=0.05))
+    proposals = [Proposal(fact=replace(fact, id="1"), helps=("gifts",))]
+    own.daemon.calls["propose"] = says(FactDraft(draft="d", proposals=proposals))
+    async with own.daemon.shown(LARGE) as shown:
+        await come(shown, "hobby")
+        await shown.pilot.press("a", *("space" if each == " " else each for each in text), "enter")
+        await shown.until(lambda: isinstance(shown.app.screen, Choice))
+        own.daemon.calls["profile"] = says(ProfileFacts(facts=[fact]))
+        await shown.pilot.press("enter")
+        await shown.until(lambda: any(each.in_words for each in page(shown).listing.items))
+        assert own.daemon.asked("propose") == [FactTexts(texts=[text])]
+        [change] = own.daemon.asked("change_profile")
+        assert (change.draft, [each.id for each in change.keep]) == ("d", ["1"])
+        assert row(shown, "#7")[1] == HIDDEN
+        page(shown).listing.put("#7")
+        await shown.pilot.pause()
+        await choose(shown, "d", "home", "enter")
+        await shown.until(lambda: bool(own.edits()))
+        assert own.edits() == [("#7", {"disclose": "never"})]

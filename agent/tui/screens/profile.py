@@ -5,18 +5,29 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar
 
+from msgspec.structs import replace as struct_replaced
 from textual.content import Content
 from textual.widgets import Input
 
-from agent.tui.dialogs import Choice, confirm
-from agent.tui.page import SentencesPage, for_item
+from agent.tui.dialogs import Choice, TextQuestion, confirm
+from agent.tui.page import SentencesPage, background, for_item
 from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Line, Look, Part
 from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, Value
-from agent.wire.state import Changed, EventKind, FactFigures, ProfileChange, ProfileFacts, Recipient
+from agent.wire.state import (
+    Changed,
+    EventKind,
+    FactDraft,
+    FactEdit,
+    FactFigures,
+    FactTexts,
+    ProfileChange,
+    ProfileFacts,
+    Recipient,
+)
 from agent.words.figures import SENSITIVITIES, listed, rarity, sensitivity
-from agent.words.notices import MOST_NAMED, also, edited, outdated
-from agent.words.titles import RULED, RULINGS, in_order, value_title
+from agent.words.notices import MOST_NAMED, also, edited, outdated, taken_for
+from agent.words.titles import RULED, RULINGS, in_order, stated, value_title
 
 STEPS = (0.0, *SENSITIVITIES.values(), 1.0, 2.0, 5.0, 10.0)  # bits
 NOT_SET = "not set"
@@ -30,6 +41,8 @@ LAST = (
     ("not said: you prefer not to say, which is an answer too", UNSPECIFIED),
     ("not set, so never sent", UNSET),
 )
+IN_WORDS = "A fact about you, in your own words, such as: I'm allergic to peanuts"
+KEEP = (("keep it", True), ("drop it", False))
 LEFT_TO = ("never", "ask", "auto", "always")
 
 
@@ -58,7 +71,13 @@ class FactRow:
             return EACH_REQUEST
         if not self.is_set:
             return NOT_SET
-        return HIDDEN if self.value is None else value_title(self.value, self.attribute.title)
+        fact = self.attribute
+        return HIDDEN if self.value is None else stated(self.value, fact.title, own=self.in_words)
+
+    @property
+    def in_words(self) -> bool:
+        """Whether it is a fact in the user's own words."""
+        return self.attribute.name.startswith("#")
 
     @property
     def rule(self) -> str:
@@ -82,9 +101,11 @@ def rows_of(
     """Lay out a row for each kind of fact; ``known_by``: names of facts by the recipient's pool.
 
     Where a person may hold several of a kind, the next one has a row once those before are set.
+    Below the first of its kind stands each fact in the user's own words.
     """
-    values = {each.kind: each.value for each in own.facts}
-    figures = {each.kind: own.figures.get(each.id) for each in own.facts}
+    values = {each.kind: each.value for each in own.facts if each.value}
+    figures = {each.kind: own.figures.get(each.id) for each in own.facts if each.value}
+    words = [each for each in own.facts if each.value is None]
     rows, complete = [], True
     for each in attributes:
         if each.shared in ("", each.name):
@@ -97,6 +118,11 @@ def rows_of(
         holders = tuple(pool for pool, theirs in known_by.items() if names.intersection(theirs))
         is_set = each.scope == "person" and each.kind in values
         rows.append(FactRow(each, is_set, value, figures.get(each.kind), holders))
+        for fact in (fact for fact in words if fact.kind == each.kind):
+            name, title = f"#{fact.id}", f"{each.title}, in your words"
+            about = struct_replaced(each, name=name, title=title, values=[])
+            more, shown = own.figures.get(fact.id, FactFigures()), None if masked else fact.words
+            rows.append(FactRow(about, bool(fact.words), shown, more, (*more.pools,)))
     return rows
 
 
@@ -150,7 +176,8 @@ def detail(row: FactRow) -> Iterator[tuple[str, str]]:
     yield "Its price", f"{price(fact.sensitivity_bits)}. {BITS}"
     nobody = "no recipient" if row.own else "nobody: no recipient keeps it"
     yield "Known to", listed(row.holders, nobody, most=MOST_NAMED)
-    yield "Its values", ", ".join(value_title(v, fact.title) for v in in_order(fact.values[1:]))
+    if fact.values:
+        yield "Its values", ", ".join(value_title(v, fact.title) for v in in_order(fact.values[1:]))
     yield "In the policy", fact.name
 
 
@@ -228,12 +255,40 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
 
     # the user's decisions
 
+    @background
+    async def action_add(self) -> None:
+        """Take a fact in the user's own words, and keep it once they have seen what it is."""
+        text = await self.review.push_screen_wait(TextQuestion(IN_WORDS))
+        if text is None or not text.strip():
+            return
+        draft: FactDraft = await self.ask("propose", FactTexts(texts=[text.strip()]))
+        kinds, keep = (e.attribute for e in self._all if not e.in_words), list[FactEdit]()
+        titles = {each.kind: each.title for each in kinds}
+        for each in draft.proposals:
+            about = taken_for(each, titles.get(each.fact.kind, each.fact.kind)).items()
+            lines = (f"{label}: {what}" for label, what in about)
+            is_new = each.same_as is None and each.contradicts is None
+            question = Choice("\n".join((f"Keep {each.fact.words!r}?", *lines)), KEEP, 1 - is_new)
+            if await self.review.push_screen_wait(question):
+                keep.append(FactEdit(id=each.fact.id))
+        if keep:
+            await self.ask("change_profile", ProfileChange(draft=draft.draft, keep=keep))
+            self.review.tell("Kept in your words. u reverts that.")
+            self.soon()
+
     @for_item
     async def action_set_value(self, row: FactRow) -> None:
         """Choose a value, or remove it after asking; the user learns who knows an older one."""
         fact = row.attribute
         if not row.own:
             self.review.tell(f"{fact.title} is set for each request; there is nothing to set.")
+            return
+        if row.in_words:
+            text = f"Remove {row.shown_value}? Whoever knows it keeps it."
+            if await self.review.push_screen_wait(confirm(text, "remove it")):
+                fact_id = fact.name.removeprefix("#")
+                await self.ask("change_profile", ProfileChange(unset=[fact_id]))
+                self.review.tell("Removed. u reverts that.")
             return
         values = in_order(fact.values[1:])
         answers = [*((value_title(each, fact.title), each) for each in values), *LAST]

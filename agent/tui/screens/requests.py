@@ -33,8 +33,8 @@ from agent.wire.decide import Ask
 from agent.wire.policy import Lasting, Review, Ruled, Word
 from agent.wire.state import Corrected, Entry, EventKind, ReadingEdit
 from agent.words.figures import listed
-from agent.words.notices import corrected, overridden, settled, took_effect, whom
-from agent.words.titles import Titles, titled, titles_in
+from agent.words.notices import corrected, named_in, overridden, settled, took_effect, whom
+from agent.words.titles import Titles
 
 LATEST = 1_000  # requests that are listed; `reticent requests list` has all
 UNSEEN = ("the request was out of view", "it is shown now: press the key again")
@@ -247,7 +247,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
             await self._hold(verdict)
 
     def _named(self, review: Review) -> list[str]:
-        return titled(review.names, titles_in(review.model, self._titles))
+        return named_in(review, self._titles)
 
     async def _choose(self, subject: Subject) -> None:
         """Ask for how long, and for whom; Enter alone changes nothing."""
