@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.resources import files
@@ -16,7 +16,9 @@ from agent.decision.cache import Cache
 from agent.decision.context import Context, Terms
 from agent.decision.decide import counted_among, decide
 from agent.decision.knowledge import Knowledge, people_left
-from agent.decision.values import Decision, Request
+from agent.decision.own_facts import NONE, OwnFacts, extended, level_of
+from agent.decision.values import Decision, Fact, Request
+from agent.facts import Facts
 from agent.model.file import read, shipped_models
 from agent.model.model import Model
 from agent.model.world import world_of
@@ -29,13 +31,14 @@ NAME = "Mara"
 _STORY = tomllib.loads((files("agent.cli") / "demo.toml").read_text("utf-8"))
 PROFILE: Profile = _STORY["profile"]
 REQUESTS: tuple[tuple[str, str], ...] = tuple(map(tuple, _STORY["requests"]))  # recipient, query
-FACTS = len(PROFILE)
-SITE = "search.example"  # is asked most
+WORDS: tuple[str, ...] = tuple(_STORY["words"])  # facts in her own words
+FACTS = len(PROFILE) + len(WORDS)
+SITE = "chat.example"  # is asked most, and gets facts in her own words, as an assistant does
 TERMS = Terms(mode="planned")  # as every preset has it
 
 
 class StoryEntry(NamedTuple):
-    """One answer: the decision, the values that left, and who fits afterwards."""
+    """One answer: the decision, the values or words that left, and who fits afterwards."""
 
     decision: Decision
     values: Mapping[str, str]
@@ -45,10 +48,14 @@ class StoryEntry(NamedTuple):
 class Story:
     """Requests, each decided in the light of those before it, and what each recipient holds."""
 
-    def __init__(self, profile: Profile, world: Model) -> None:
-        self.world, self.entries = world, list[StoryEntry]()
-        self._profile, self._cache = profile, Cache()
+    def __init__(self, profile: Profile, world: Model, facts: Sequence[Fact] = ()) -> None:
+        self.entries, self._cache = list[StoryEntry](), Cache()
+        self._profile, self._own = profile, OwnFacts.of(facts, world)
+        self.world = extended(world, self._own, (), self._cache)
+        self._words = {each.id: each.words or "" for each in facts}
+        self._levels = {each.id: each.value or level_of(each) for each in facts}
         self._sent = defaultdict[str, dict[str, str]](dict)  # values by name, by recipient
+        self._facts = defaultdict[str, dict[str, str]](dict)  # ids of those in own words, likewise
         # How often each query carried something, by recipient.
         self._asked = defaultdict[str, defaultdict[int, float]](partial(defaultdict, float))
 
@@ -59,12 +66,25 @@ class Story:
             request, knowledge = Request(query, recipient), self._knowledge(recipient)
             reading = self._cache.read(self.world, query)
             context = Context(
-                request, available, knowledge, self.world, reading=reading, cache=self._cache
+                request,
+                available,
+                knowledge,
+                self.world,
+                reading=reading,
+                cache=self._cache,
+                own=self._own if recipient == SITE else NONE,
             )
             decision = decide(context)
             # Only now, with the set fixed, is the profile read (DESIGN.md 2.6).
-            values = {name: self._profile[name] for name in decision.disclosed}
-            self.give(recipient, values)
+            facts = {n: e for n, e in decision.facts.items() if n in decision.disclosed}
+            listed = [n for n in decision.disclosed if n not in facts or n in self._profile]
+            levels = {name: self._levels[fact] for name, fact in facts.items()}
+            self.give(recipient, levels | {name: self._profile[name] for name in listed})
+            self._facts[recipient] |= facts
+            words = {name: self._words[fact] for name, fact in facts.items()}
+            values = {
+                name: words.get(name, self._sent[recipient][name]) for name in decision.disclosed
+            }
             if decision.disclosed:
                 for each in reading.accepted:
                     self._asked[recipient][each.query] += each.probability
@@ -82,12 +102,14 @@ class Story:
     def _knowledge(self, recipient: str) -> Knowledge:
         attributes = {each.name: each for each in self.world.attributes}
         codes = {name: attributes[name].code(v) for name, v in self._sent[recipient].items()}
-        return Knowledge(queries=tuple(sorted(self._asked[recipient].items()))).with_facts(codes)
+        asked = tuple(sorted(self._asked[recipient].items()))
+        return Knowledge(queries=asked).with_facts(codes, tuple(self._facts[recipient].items()))
 
     def held(self, recipient: str) -> str:
         """All that a recipient holds, in words."""
         titles = {each.name: each.title for each in self.world.attributes}
-        return "; ".join(facts_of(self._sent[recipient], titles)) or "nothing"
+        words = {name: self._words[fact] for name, fact in self._facts[recipient].items()}
+        return "; ".join(facts_of({**self._sent[recipient], **words}, titles)) or "nothing"
 
 
 def request_text(number: int, entry: StoryEntry, titles: Titles) -> str:
@@ -115,7 +137,8 @@ def demo() -> Output:
     They are decided with the models that come with reticent. Nothing is stored or sent.
     """
     world = world_of([*map(read, shipped_models())])
-    story = Story(PROFILE, world).tell(REQUESTS, TERMS)
+    story = Story(PROFILE, world, Facts.of(WORDS, world)).tell(REQUESTS, TERMS)
+    world = story.world
     recipients = [*dict.fromkeys(each for each, _ in REQUESTS)]
     begins = (
         f"{NAME}, a fictional nurse and mother of two, has told reticent {FACTS} facts about "

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from agent.cli.demo import PROFILE, REQUESTS, TERMS, Story
+from agent.cli.demo import PROFILE, REQUESTS, TERMS, WORDS, Story
 from agent.decision.context import Context, Terms
 from agent.decision.decide import decide as decision_of
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
+from agent.facts import Facts
 from agent.model.file import read, shipped_models
 from agent.model.world import world_of
 from policy.settings import Mode
@@ -29,7 +30,8 @@ def villager(terms: Terms, profile: Any = VILLAGER) -> Story:  # noqa: ANN401  (
 
 @pytest.fixture(scope="module")
 def shipped() -> Story:
-    return Story(PROFILE, world_of([*map(read, shipped_models())])).tell(REQUESTS, TERMS)
+    world = world_of([*map(read, shipped_models())])
+    return Story(PROFILE, world, Facts.of(WORDS, world)).tell(REQUESTS, TERMS)
 
 
 def test_each_request_is_decided_from_what_its_recipient_holds() -> None:
