@@ -66,7 +66,7 @@ def attached_page(attached: Attached, waiting: Iterable[Review], titles: words.T
     summary = attached.summary
     if summary is None:  # as of what was not decided, which is an error
         return ""
-    titles = words.titles_in(summary.model, titles)
+    titles = {**words.titles_in(summary.model, titles), **summary.titles}
     unset = listed(words.titled(attached.unspecified, titles))
     about = [("read as", words.read_as(summary.read_as))]
     if attached.attributes:
@@ -88,8 +88,8 @@ def attached_page(attached: Attached, waiting: Iterable[Review], titles: words.T
     header = f"{HEADER}: {attached.header}" if attached.header else ""
     ways = {"header": header, "words": attached.words, "parameters": pairs}
     about += [(label, text) for label, text in ways.items() if text]
-    named = ((titles.get(name, name), value) for name, value in attached.attributes.items())
-    values = ((title, words.value_title(value, title)) for title, value in named)
+    every = ((titles.get(n, n), v, n in attached.facts) for n, v in attached.attributes.items())
+    values = ((title, words.stated(value, title, own=own)) for title, value, own in every)
     return page(verdict, facts(values), facts(about))
 
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from agent.daemon.consent import Consent
 from agent.daemon.events import LOG, Bus
+from agent.daemon.judge import Judge
 from agent.daemon.locale import LOCALE
 from agent.daemon.model_registry import ModelRegistry, TextReader
 from agent.daemon.policy_file import PolicyFile
@@ -66,6 +67,7 @@ class Agent:
     clock: Callable[[], datetime] = now
     opening: Opening = open_in_thread
     reader: TextReader = field(default_factory=TextReader)
+    judge: Judge = field(default_factory=Judge)
     vault: Vault | None = None
     silent_requests: SilentRequests = field(default_factory=SilentRequests)
     rates: Rates = field(default_factory=Rates)
@@ -225,6 +227,7 @@ class Agent:
         for model in self.usable_models(now):
             model.texts.find("")
         self.consent.opened(vault.items)
+        self.judge.opened(vault.items)
 
     def use_models(self, vault: Vault | None, now: datetime) -> None:
         """Use the models that may be used, in rules, corrections, ledger and sources.
@@ -235,7 +238,7 @@ class Agent:
         models = self.known_models(now)
         if self.reader.corrections is not None:
             self.reader.corrections.use(models)
-        self.rules.use(models, self.reader.read)
+        self.rules.use(models, self.reader.read, () if vault is None else vault.profile.facts)
         if vault is not None:
             vault.ledger.disclosures.use(Concepts(models))
             names = frozenset(each.name for m in models for each in m.attributes[m.persons :])
@@ -264,6 +267,7 @@ class Agent:
         self.sources.closed()
         self.reader.corrections = None
         self.consent.closed()
+        self.judge.closed()
         try:
             vault.close()
         except ReplacedVaultError:

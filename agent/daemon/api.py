@@ -33,6 +33,7 @@ from agent.wire.state import EventKind, Locked, ModelStatus, Place, PolicyStatus
 
 POLICY = "policy: "  # how notes begin on what `doctor` finds in the files itself
 AHEAD = "the clock is behind the ledger, whose latest entry is of "
+JUDGE = "the local judge was late, or gave no valid answer, "
 MINUTE = timedelta(minutes=1)
 
 
@@ -165,6 +166,8 @@ def _status_notes(agent: Agent, models: list[ModelStatus], now: datetime) -> Ite
         yield f"{POLICY}it names the model {name!r}, which is missing"
     if agent.reader.problem is not None:
         yield f"{UNREADABLE}{agent.reader.problem}"
+    if agent.judge.failed:
+        yield f"{JUDGE}{agent.judge.failed} of {agent.judge.asked} times"
     if agent.trouble is not None:
         what, hint = agent.trouble.what, agent.trouble.hint
         yield f"the last request could not be answered: {what} ({hint})"

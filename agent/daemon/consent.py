@@ -133,7 +133,7 @@ class Consent:
             at=now,
             recipient=ruling.host,
             pool=ruling.pool,
-            names=[*decision.waiting],
+            names=[decision.called(each) for each in decision.waiting],
             query=ask.query,
             model=decision.model,
             more_bits=pending.utility - decision.figures.utility,
@@ -415,7 +415,7 @@ class Consent:
         before, active = (self._waiting, self.preferences), self._active()
         scopes = [RuleScope(recipient=review.whom, attribute=each) for each in review.families]
         edit = rewrite(self._path, partial(instructions.with_rulings, scopes, value))
-        after = ActivePolicy(edit.after, active.models, active.read)
+        after = ActivePolicy(edit.after, active.models, active.read, active.facts)
         self._waiting = reviews.narrowed(self._waiting, partial(self._current, now, after))
         what = f"Set {listed(review.families)} to {value} for {review.whom}"
         self._can_undo(what, before, partial(restore, self._path, edit))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent import __version__, errors
 from agent.daemon import programs, prompts
-from agent.daemon.api import AHEAD, POLICY
+from agent.daemon.api import AHEAD, JUDGE, POLICY
 from agent.daemon.artifacts import Machine
 from agent.daemon.locale import LOCALE
 from agent.daemon.model_registry import UNREADABLE, ModelRegistry
@@ -45,6 +45,7 @@ FIXES = {
     vault_files.UNWRITTEN: "free some space and make the state folder writable",
     ALTERED: "remove the keys that you do not recognise with `reticent vault key remove`",
     UNREADABLE: "install reticent anew, then lock and unlock",
+    JUDGE: "start its server, or name a smaller model in [judge] of your policy",
     AHEAD: "set the clock, or if it is right: reticent unlock --reset-clock",
 }  # by how a note begins
 KINDS: dict[str, Callable[[Machine], Iterator[Installation]]] = {

@@ -26,7 +26,7 @@ from agent.wire.base import RecipientName
 from agent.wire.decide import Answer, Ask, Draft, DraftedFact, Tell, Told
 from agent.words.decisions import headline
 from agent.words.figures import alike
-from agent.words.titles import WHY_NOTHING, about, phrase, plain, the_limit, titled, value_title
+from agent.words.titles import WHY_NOTHING, about, phrase, plain, stated, the_limit, titled
 from policy.hosts import host_of
 
 LASTS = timedelta(minutes=10)
@@ -126,10 +126,10 @@ def _facts(considered: handle.Considered) -> list[DraftedFact]:
         DraftedFact(
             name=name,
             title=plain(titles[name]),
-            value=plain(value_title(value, titles[name])),
-            phrase=phrase(titles[name], value),
+            value=stated(value, titles[name], own=name in considered.words),
+            phrase=phrase(titles[name], value, own=name in considered.words),
         )
-        for name, value in considered.values.items()
+        for name, value in {**considered.values, **considered.words}.items()
         if value != UNSPECIFIED
     ]
 
@@ -138,7 +138,7 @@ def _without(names: AbstractSet[str], considered: handle.Considered) -> handle.C
     """Leave out what the user does, and weigh the rest anew."""
     if not names:
         return considered
-    situation, decision, all_values, _ = considered
+    situation, decision, all_values, _, words = considered
     changed = weigh(decision, situation, drop=names).changed
     if changed.breaks is not None:
         raise RefusedError("conflict", f"breaks {the_limit(changed.breaks)}", AGAIN)
@@ -153,12 +153,13 @@ def _without(names: AbstractSet[str], considered: handle.Considered) -> handle.C
         figures=changed,
         outcomes=tuple(each for each in decision.outcomes if each.name not in names),
     )
-    return handle.Considered(situation, decision, values, handle.left_by(values, situation))
+    return handle.Considered(situation, decision, values, handle.left_by(values, situation), words)
 
 
 def _digest(key: str, considered: handle.Considered) -> bytes:
     """Digest the disclosed values, the recipient, and all that it knew before."""
     situation, knowledge = considered.situation, considered.situation.knowledge
     values = [*considered.values.items()]
-    parts = (situation.ruling.pool, knowledge.codes, knowledge.inexpressible, values)
+    held = (situation.ruling.pool, knowledge.codes, knowledge.inexpressible)
+    parts = (*held, values, [*considered.decision.facts.items()])
     return blake2b(msgspec.msgpack.encode(parts), key=key.encode(), digest_size=32).digest()

@@ -1,31 +1,48 @@
 """How one request travels, from what is asked to what is answered: read it top to bottom."""
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import NamedTuple
 
 from msgspec import structs
 
 from agent.daemon.agent import Agent
-from agent.daemon.header import LARGEST, Members, most_bytes, sent_as, words_fit
-from agent.daemon.instructions import applied
+from agent.daemon.header import (
+    LARGEST,
+    MOST_OWN,
+    MOST_SENTENCES,
+    MOST_SHORT,
+    Members,
+    most_bytes,
+    sent_as,
+    words_fit,
+)
+from agent.daemon.instructions import applied, own_words_wait, ruled_on
+from agent.daemon.judge import judgeable
 from agent.daemon.locale import LOCALE, located
 from agent.daemon.request_log import CAPPED, RECORDED, SHARES, Asker
-from agent.decision.context import Context
+from agent.decision.context import Context, Terms
 from agent.decision.decide import decide
-from agent.decision.knowledge import Knowledge, knowledge_in, people_left
-from agent.decision.values import NO_ROOM, Code, Decision, Disclose, Request
+from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_left
+from agent.decision.own_facts import MARK, OwnFacts, extended, meaning_of
+from agent.decision.own_facts import NONE as NO_OWN
+from agent.decision.values import NO_ROOM, Code, Decision, Disclose, JudgeUse, Request
 from agent.errors import ModelError, UsageError
-from agent.model.model import Model
+from agent.model.model import Meaning, Model
 from agent.model.reading import NOTHING as UNREAD
 from agent.model.reading import Interpretation
 from agent.vault.ledger import Disclosure, site_of
 from agent.vault.vault import Vault
 from agent.wire.decide import Answer, Ask, Because, Summary
 from agent.words.decisions import why_nothing
+from policy.hosts import host_of
 from policy.match import Ruling
 from policy.services import in_clear
+
+JUDGED: frozenset[Asker] = frozenset({"command", "user"})  # whose requests a local judge may see
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +50,9 @@ class Situation(Context):
     """A request as asked, by the terms of policy and user, with what its pool holds.
 
     ``now``: in the user's time zone; ``members``: how the model's attributes are sent; ``people``:
-    who agree with what the pool holds, where the model knows nobody: that of LOCALE.
+    who agree with what the pool holds, where the model knows nobody: that of LOCALE;
+    ``sentences``: facts in own words go as they are, not by their short forms; ``judge``: as
+    `Decision` has it.
     """
 
     ask: Ask
@@ -42,15 +61,21 @@ class Situation(Context):
     ruling: Ruling
     members: Members
     people: int | None = None
+    sentences: bool = False
+    judge: JudgeUse = ""
 
     def fits(self, names: Sequence[str]) -> bool:
         """Say whether these attributes have room in the request, whatever their values are."""
         if self.people is not None:
             return True
+        new = names if not self.sentences else {*names} - self.knowledge.names
+        own = sum(self.model.index(name) in self.model.own for name in new)
+        if own > (MOST_SENTENCES if self.sentences else MOST_SHORT):
+            return False
         if self.ruling.carry == "words":
             return words_fit(names, self.request.query, self.ruling, self.model)
-        longest = self.members.longest
-        return most_bytes(longest[name] for name in names) <= LARGEST
+        longest = most_bytes(self.members.longest[name] for name in names)
+        return longest + (not self.sentences) * own * MOST_OWN <= LARGEST
 
     def without(self, names: frozenset[str]) -> "Situation":
         """Exclude these attributes as well."""
@@ -79,45 +104,42 @@ def situation_of(
     before: tuple[int, datetime] | None = None,
     *,
     parameters: bool = False,
+    by: Asker = "command",
 ) -> Situation:
     """Look at policy, consent, models and ledger once, for one request.
 
-    ``now``: in the user's time zone; ``before``: the number and the time of an entry of the ledger,
-    whose request is decided by the rules of today: its pool, by the groups as they are now, holds
-    what it held before the entry, and what was recent then counts as recent. ``parameters``:
-    whether those of an address are of use; where they are all that may leave, the model is LOCALE.
-    No value is read. UndecidedError where nothing can be decided, UsageError for no host.
+    ``now``: where the user lives; ``by``: who asks; ``before``: number and time of a ledger entry,
+    whose request is decided by today's rules: its pool, by today's groups, holds what it held then,
+    and what was recent then is recent. ``parameters``: whether those of an address are of use;
+    where they are all that may leave, the model is LOCALE. No value is read. UndecidedError where
+    nothing can be decided, UsageError for no host.
     """
-    vault, policy, today = agent.vault, agent.rules.active, now.date()
+    vault, policy, cache = agent.vault, agent.rules.active, agent.reader.cache
     if vault is None:
         raise UndecidedError("locked")
     counting, model, reading = _read(ask, now, agent, parameters=parameters)
-    of_requests = agent.sources.available(model.attributes[model.persons :])
-    available = vault.profile.names(model) | of_requests  # by the names alone
-    terms = policy.terms(model, ask.recipient, ask.query, today, available)
-    if terms is None or terms.ruling is None:
-        raise UndecidedError("no policy")
-    ruling, preferences = terms.ruling, agent.consent.preferences
-    terms = applied(terms, preferences) if preferences else terms
-    number, at = before or (None, now)
-    index, cache = vault.ledger.disclosures, agent.reader.cache
-    holdings = index.pool(ruling.pool, policy.pool_of, number)
+    (number, at), host = before or (None, now), host_of(ask.recipient)
+    index = vault.ledger.disclosures
+    holdings = index.pool(policy.pool_of(host), policy.pool_of, number)
+    sentences = by == "assistant" or policy.is_assistant(host, now.date())
+    own = vault.profile.own(counting, short=not sentences)
+    counting = extended(counting, own, holdings.held, cache)
+    own, model = (NO_OWN, LOCALE) if model is LOCALE else (own, counting)
+    terms, ruling = _terms(ask, now, agent, model, own, holdings, by)
     planned = terms.mode == "planned"
     holds = knowledge_in(holdings, counting, at, index.concepts, cache, with_queries=planned)
     if holds.inexpressible:
         raise UndecidedError("unfit")
-    names: Collection[str] | None = ask.asked
-    if names is None and before is None:
-        names = agent.consent.usable(site_of(ruling.host), now)
+    offered = agent.consent.usable(site_of(host), now) if before is None else None
+    names: Collection[str] | None = offered if ask.asked is None else ask.asked
     stops = vault.profile.in_force(policy.limits, before and at) if vault.profile.stops else ()
     sent = cache.get(model, Members, lambda: Members.of(model))
     usable = None if names is None else tuple(sorted(sent.longest.keys() & {*names}))
     knowledge, people = holds, None
     if model is LOCALE:
         knowledge = knowledge_in(holdings, model, at, index.concepts, cache)
-        holds = holds if terms.memory == "remembers" else Knowledge()
-        people = people_left(holds, counting, cache)
-    return Situation(
+        people = people_left(holds if terms.memory == "remembers" else Knowledge(), counting, cache)
+    situation = Situation(
         Request(ask.query, ruling.host, usable),
         terms,
         knowledge,
@@ -131,7 +153,62 @@ def situation_of(
         ruling=ruling,
         members=sent,
         people=people,
+        sentences=sentences,
+        own=own,
     )
+    return _judged(situation, agent, by)
+
+
+def _terms(
+    ask: Ask,
+    now: datetime,
+    agent: Agent,
+    model: Model,
+    own: OwnFacts,
+    holdings: Holdings[str],
+    by: Asker,
+) -> tuple[Terms, Ruling]:
+    """Derive the terms of a request by policy and user, with the policy's words for them."""
+    policy, profile, host = agent.rules.active, agent.open_vault.profile, host_of(ask.recipient)
+    of_requests = agent.sources.available(model.attributes[model.persons :])
+    available = profile.names(model) | of_requests  # by the names alone
+    terms = policy.terms(model, ask.recipient, ask.query, now.date(), available)
+    ruling = None if terms is None else terms.ruling
+    if terms is None or ruling is None:
+        raise UndecidedError("no policy")
+    approved = agent.consent.usable(site_of(host), now, approved=True) is not None
+    holds_some = any(MARK in each for each in holdings.held)
+    if not (by == "command" or approved or holds_some or policy.names(host)):
+        terms = own_words_wait(terms, model)  # for whom the user neither named nor approved once
+    if preferences := agent.consent.preferences:
+        terms = applied(terms, preferences, ruled_on(own, terms, model))
+    return terms, ruling
+
+
+def _judged(situation: Situation, agent: Agent, by: Asker) -> Situation:
+    """Add what a local judge says, where there is one and the request is the user's own."""
+    policy = agent.rules.active.policy
+    settings = policy.judge if policy is not None and by in JUDGED else {}
+    if not settings or not (some := judgeable(situation)):
+        return situation
+    said = agent.judge.chances(situation.ask.query, settings["model"])
+    judged = tuple((each, *said[each]) for each in some if each in said)
+    return replace(situation, judged=judged, judge="used" if judged else "late")
+
+
+async def consult(ask: Ask, now: datetime, agent: Agent) -> None:
+    """Ask the local judge, if there is one, what `situation_of` needs of it for the user's request.
+
+    Whatever becomes of that, the request is decided as well as it can be.
+    """
+    policy = agent.rules.active.policy
+    if agent.vault is not None and policy is not None and policy.judge:
+        with suppress(UndecidedError, UsageError):
+            some = judgeable(replace(situation_of(ask, now, agent), judged=()))
+            known = agent.judge.chances(ask.query, policy.judge["model"])
+            words = agent.vault.profile.words(each for each in some if each not in known)
+            if words:
+                await agent.judge.ask(ask.query, words, policy.judge)
 
 
 def _read(
@@ -183,16 +260,20 @@ def decided(situation: Situation, *, brief: bool = False) -> Decision:
         if each.name in dropped:
             ruled: Disclose = "always" if each.name in situation.terms.always else "auto"
             outcomes[at] = structs.replace(each, reason=NO_ROOM, rule=None, disclose=ruled)
-    return structs.replace(decision, outcomes=tuple(outcomes)) if dropped else decision
+    return structs.replace(decision, outcomes=tuple(outcomes), judge=situation.judge)
 
 
 class Considered(NamedTuple):
-    """A decision in its situation, the values that it discloses, and the people left by them."""
+    """A decision in its situation, the values that it discloses, and the people left by them.
+
+    ``words``: of those that go in the user's own words, these, or their short forms.
+    """
 
     situation: Situation
     decision: Decision
     values: Mapping[str, str]
     people_left: int
+    words: Mapping[str, str] = MappingProxyType({})
 
 
 def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answer:
@@ -205,15 +286,17 @@ def handle(ask: Ask, now: datetime, agent: Agent, by: Asker = "command") -> Answ
     """
     try:
         # policy, vault, models: terms, knowledge and reading
-        considered = consider(situation_of(ask, now, agent, parameters=True), agent, by)
+        considered = consider(situation_of(ask, now, agent, parameters=True, by=by), agent, by)
     except UndecidedError as error:
         return Answer(code=error.code)
-    situation, decision, values, people = considered
-    sent = sent_as(situation.ruling, values, ask.query, situation.model, situation.members.texts)
+    situation, decision, values, people, words = considered
+    model, texts, sentences = situation.model, situation.members.texts, situation.sentences
+    sent = sent_as(situation.ruling, values, ask.query, model, texts, words, sentences=sentences)
     summary = summarised(decision, situation, people)
     return Answer(
         code=decision.code,
         **sent._asdict(),
+        facts={name: decision.facts[name] for name in sent.attributes if name in words},
         unspecified=[name for name in values if name not in sent.attributes],
         id=record(considered, agent, by),
         summary=summary,
@@ -246,18 +329,29 @@ def consider(situation: Situation, agent: Agent, by: Asker) -> Considered:
         values = {name: members.largest[name] for name in decision.disclosed}
         people = round(model.people) if situation.people is None else situation.people
         largest = _entry(Considered(situation, decision, values, people))
-        means = tuple(members.means[name] for name in largest.persons)
+        every = zip(largest.persons, largest.means, strict=True)
+        means = tuple(members.means.get(name, each) for name, each in every)
         vault.ledger.check(structs.replace(largest, means=means))
     # consent: the answer leaves without it
     waits = decision.pending is not None
     if waits and (review := agent.consent.note(decision, ruling, situation.ask, now, by)):
         agent.bus.publish("review", review.id)
     own = [name for name in decision.disclosed if name in model.person_codes]
-    revealed = vault.profile.reveal(own, model)  # vault: the first plaintext
+    revealed = vault.profile.reveal(
+        own, model, situation.filled.facts
+    )  # vault: the first plaintext
     if others := [name for name in decision.disclosed if name not in model.person_codes]:
         revealed = {**revealed, **agent.sources.values(others, situation.ask, now)}
     values = {name: revealed[name] for name in decision.disclosed}
-    return Considered(situation, decision, values, left_by(values, situation))
+    facts = {name: decision.facts[name] for name in values if name in decision.facts}
+    if situation.sentences:
+        words = vault.profile.words(facts.values())
+    else:
+        words = {
+            each.id: each.short for each in situation.own.facts if each.short and not each.value
+        }
+    said = {name: words[fact] for name, fact in facts.items() if fact in words}
+    return Considered(situation, decision, values, left_by(values, situation), said)
 
 
 def left_by(values: Mapping[str, str], situation: Situation) -> int:
@@ -286,7 +380,7 @@ def record(considered: Considered, agent: Agent, by: Asker) -> int | None:
 
 def summarised(decision: Decision, situation: Situation, people: float) -> Summary:
     """Summarise an answer; ``people``: who agree with all that the pool holds."""
-    waiting = [] if decision.pending is None else [*decision.waiting]
+    waiting = [decision.called(name) for name in decision.waiting]
     outcomes = {each.name: each for each in decision.outcomes}
     return Summary(
         pool=situation.ruling.pool,
@@ -295,7 +389,10 @@ def summarised(decision: Decision, situation: Situation, people: float) -> Summa
         people_left=people,
         waiting=len(waiting),
         pending=waiting,
-        titles={name: outcomes[name].title for name in (*decision.disclosed, *waiting)},
+        titles={
+            **{name: outcomes[name].title for name in decision.disclosed},
+            **{decision.called(name): outcomes[name].title for name in decision.waiting},
+        },
         why="" if decision.disclosed else why_nothing(decision),
         because=[
             Because(
@@ -313,8 +410,11 @@ def summarised(decision: Decision, situation: Situation, people: float) -> Summa
 
 def _entry(considered: Considered) -> Disclosure:
     """Write the entry of the ledger that says what leaves."""
-    situation, decision, values, people = considered
+    situation, decision, values, people, _ = considered
     model, read_as = situation.model, decision.read_as
+    own = {each.id: each for each in situation.own.facts}
+    facts = {name: own[decision.facts[name]] for name in values if name in decision.facts}
+    single = {name: meaning_of(each).concept for name, each in facts.items() if not each.value}
     persons = tuple(name for name in values if name in model.person_codes)
     others = decision.readings[1:] if read_as else ()
     return Disclosure(
@@ -324,7 +424,14 @@ def _entry(considered: Considered) -> Disclosure:
         asked=situation.request.asked,
         disclosed=tuple(values.items()),
         persons=persons,
-        means=tuple(model.meanings[name, values[name]] for name in persons),
+        means=tuple(
+            Meaning(single[name], values[name])
+            if name in single
+            else model.meanings[name, values[name]]
+            for name in persons
+        ),
+        facts=tuple((each.id, each.kind) for each in facts.values()),
+        judged=tuple((each, helps) for each, helps, _ in situation.judged),
         model=model.id,
         digest=model.digest,
         utility_bits=decision.figures.utility,

@@ -16,6 +16,7 @@ import msgspec
 
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Meaning, Model
+from agent.vault.profile import SHORT
 from policy.match import Ruling
 from policy.rules import Words, spoken
 from policy.services import LONGEST, SLOT
@@ -50,7 +51,8 @@ def most_bytes(members: Iterable[int]) -> int:
 class Members(NamedTuple):
     """How a model's attributes travel: the most bytes of each, and each value's own header.
 
-    ``longest``: 0 for an attribute without values to send, which is never in the header;
+    ``longest``: 0 for an attribute without values to send, which is never in the header, and for
+    places for facts in own words;
     ``largest``, ``means``: the value of each that takes the most room in an entry of the ledger,
     and the meaning that does, of those of the person.
     """
@@ -64,8 +66,8 @@ class Members(NamedTuple):
     def of(cls, model: Model) -> "Members":
         """Work out how a model's attributes travel."""
         values = {
-            each.name: [value for value in each.values if value != UNSPECIFIED]
-            for each in model.attributes
+            each.name: [e for e in each.values if e != UNSPECIFIED and at not in model.own]
+            for at, each in enumerate(model.attributes)
         }
         largest = {
             each.name: max(each.values, key=lambda value: len(msgspec.json.encode(value)))
@@ -76,7 +78,8 @@ class Members(NamedTuple):
                 (model.meanings[each.name, value] for value in each.values),
                 key=lambda fact: len(msgspec.json.encode(fact)),
             )
-            for each in model.attributes[: model.persons]
+            for at, each in enumerate(model.attributes[: model.persons])
+            if at not in model.own
         }
         texts = members_of(values)
         longest = {
@@ -87,6 +90,8 @@ class Members(NamedTuple):
 
 
 MOST = 300  # characters of all words, as the address has them
+MOST_SHORT, MOST_SENTENCES = 4, 8  # facts in own words in a header, or an address; new in a message
+MOST_OWN = 3 * SHORT + 60  # bytes of one with its name
 
 
 class Sent(NamedTuple):
@@ -104,10 +109,14 @@ def sent_as(
     query: str,
     model: Model,
     texts: Mapping[tuple[str, str], str],
+    own: Mapping[str, str],
+    *,
+    sentences: bool,
 ) -> Sent:
     """Write values by name as they leave; those with nothing to send are left out.
 
-    ``texts``: of the header, by attribute and value.
+    ``texts``: of the header, by attribute and value; ``own``: the words of facts in own words, by
+    name: as ``sentences`` they are attached alone, else the short forms stand in header or address.
     """
     if ruling.carry == "parameters":
         engine = ruling.engine
@@ -119,9 +128,15 @@ def sent_as(
     if ruling.carry == "words":
         worded = {each.name: each.words for each in model.attributes}
         sent = {name: value for name, value in values.items() if value in worded[name]}
-        return Sent(sent, "", words_after(query, sent, model), {})
-    sent = {name: value for name, value in values.items() if value != UNSPECIFIED}
-    return Sent(sent, SEPARATOR.join(texts[pair] for pair in sent.items()), "", {})
+        words = words_after(query, sent if sentences else {**sent, **own}, model)
+        return Sent({**sent, **own}, "", words, {})
+    sent = {name: value for name, value in values.items() if (name, value) in texts}
+    members = {name: texts[name, value] for name, value in sent.items()}
+    for name, short in own.items() if not sentences else ():
+        kind = model.attributes[model.own[model.index(name)]].name
+        key = name if kind in members else kind  # no key stands twice
+        [members[key]] = members_of({key: [short]}).values()
+    return Sent({**sent, **own}, SEPARATOR.join(members.values()), "", {})
 
 
 def words_fit(names: Iterable[str], query: str, ruling: Ruling, model: Model) -> bool:
@@ -132,8 +147,10 @@ def words_fit(names: Iterable[str], query: str, ruling: Ruling, model: Model) ->
     """
     address = str(ruling.settings["search"].value) if "search" in ruling.settings else SLOT
     taken = len(address) - len(SLOT) + len(quote_plus(query))
-    words = (model.attributes[model.index(name)].words.values() for name in names)
+    places = [model.index(name) for name in names]
+    words = (model.attributes[each].words.values() for each in places)
     longest = sum(1 + max(len(quote_plus(word)) for word in each) for each in words if each)
+    longest += (1 + 3 * SHORT) * sum(each in model.own for each in places)
     return not longest or longest <= min(MOST, LONGEST - taken)
 
 
@@ -143,8 +160,9 @@ def words_after(query: str, values: Mapping[str, str], model: Model) -> str:
     In the order of the model, whatever the order chosen; none twice, nor one that the query has.
     """
     query_words, words = spoken(query), list[str]()
-    for each in model.attributes:
-        word = each.words.get(values.get(each.name, ""), "")
+    for at, each in enumerate(model.attributes):
+        value = values.get(each.name, "")
+        word = value if at in model.own else each.words.get(value, "")
         if word and not Words.parse(word).matches(spoken(" ".join((query_words, *words)))):
             words.append(word)
     return " ".join(words)

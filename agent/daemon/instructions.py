@@ -14,21 +14,24 @@ from types import MappingProxyType
 from typing import Any, get_args
 
 from agent.decision.context import Terms
+from agent.decision.own_facts import OwnFacts
 from agent.decision.values import Decision
 from agent.errors import UsageError
+from agent.model.model import Model
 from agent.wire.policy import Disclose, Ruled
 from policy.amend import SHORT, RuleScope, add_rule, with_settings
 from policy.families import TopicProbabilities
 from policy.hosts import HostPattern, site_of
 from policy.match import GUARDED, Attributes, Rulebook, Ruling, Verdict, may
 from policy.read import preset, read
-from policy.rules import SIGN, Layer, Policy, Pools, Rule, is_group
+from policy.rules import FACT, SIGN, Layer, Policy, Pools, Rule, is_group
 from policy.toml_text import parsed, rewritten
 
 VERBS = {"auto": "approved", "never": "denied", "ask": "asked", "always": "always"}
 OPENNESS: tuple[Disclose, ...] = get_args(Disclose)  # the strictest first
 OWN_WORD = Rule("your own word", MappingProxyType({}), Layer.FILE, "")  # stands in no file
 LONGEST = 120  # characters of a recipient in a name, which has at most 200
+NO_FACTS: Mapping[str, Disclose] = MappingProxyType({})
 MANAGED = {"name", "recipient", "attribute", SHORT, "expires"}  # keys of a managed rule
 
 
@@ -97,9 +100,16 @@ def ruled_of(ruling: Ruling, name: str) -> Disclose | None:
     return None if value == GUARDED else OPENNESS[OPENNESS.index(value)]
 
 
-def holding(preferences: Preferences, ruling: Ruling) -> Mapping[str, Preference]:
-    """Find the latest preference that holds for each attribute, whatever it was called."""
+def holding(
+    preferences: Preferences, ruling: Ruling, facts: Mapping[str, Disclose] | None = None
+) -> Mapping[str, Preference]:
+    """Find the latest preference that holds for each attribute, whatever it was called.
+
+    ``facts``: what is ruled of those in own words, None where that does not matter.
+    """
     latest: dict[str, Preference] = {}
+    single = {e.concept: e.ruled for e in preferences if e.concept.startswith(FACT)}
+    single = single if facts is None else {**facts}
     for each in preferences:
         if each.pool not in (None, ruling.pool):
             continue
@@ -107,15 +117,37 @@ def holding(preferences: Preferences, ruling: Ruling) -> Mapping[str, Preference
             ruled = ruled_of(ruling, name) if each.concept in attribute.concepts else None
             if ruled is not None and each.holds(ruled):
                 latest[name] = each
+        if each.concept in single and each.holds(single[each.concept]):
+            latest[each.concept] = each
     return latest
 
 
-def applied(terms: Terms, preferences: Preferences) -> Terms:
-    """Apply the user's preferences to the terms."""
+def own_words_wait(terms: Terms, model: Model) -> Terms:
+    """The same terms, but that facts in own words wait for the user."""
+    places = frozenset(model.attributes[each].name for each in model.own) - terms.excluded
+    return replace(terms, ask=terms.ask | places, always=terms.always - places)
+
+
+def ruled_on(own: OwnFacts, terms: Terms, model: Model) -> dict[str, Disclose]:
+    """What is ruled on facts in own words that are not guarded, by what rules call them."""
+    first = {kind: place for place, kind in reversed([*model.own.items()])}
+    every = zip(own.facts, own.attributes, own.valued, strict=True)
+    behind = {fact.id: at if has else first[at] for fact, at, has in every}
+    names = {fact: model.attributes[at].name for fact, at in behind.items()}
+    ruled = {FACT + fact: terms.disclose(name, fact) for fact, name in names.items()}
+    return {fact: each for fact, each in ruled.items() if each != "guarded"}
+
+
+def applied(
+    terms: Terms, preferences: Preferences, facts: Mapping[str, Disclose] = NO_FACTS
+) -> Terms:
+    """Apply the user's preferences to the terms; ``facts``: as of `holding`."""
     ruling = terms.ruling
     if ruling is None or not preferences:
         return terms
-    new = {name: each.disclose for name, each in holding(preferences, ruling).items()}
+    held = {name: each.disclose for name, each in holding(preferences, ruling, facts).items()}
+    single = {name.removeprefix(FACT): each for name, each in held.items() if name in facts}
+    new = {name: each for name, each in held.items() if name not in facts}
     verdicts = {
         name: {**ruling.attributes[name], SHORT: Verdict(value, OWN_WORD)}
         for name, value in new.items()
@@ -129,12 +161,15 @@ def applied(terms: Terms, preferences: Preferences) -> Terms:
         )
     )
     ruling = replace(ruling, attributes={**ruling.attributes, **verdicts})
-    return replace(terms, excluded=excluded, ask=ask, always=always, ruling=ruling)
+    words = tuple({**dict(terms.facts), **single}.items())
+    changed = replace(terms, excluded=excluded, ask=ask, always=always, ruling=ruling)
+    return replace(changed, facts=words)
 
 
 def used_up(preferences: Preferences, decision: Decision, ruling: Ruling) -> Preferences:
     """Remove the preferences that a decision uses up."""
     new, used = {*decision.disclosed}.difference(decision.again), set[Preference]()
+    new |= {FACT + fact for name, fact in decision.facts.items() if name in new}
     for name, each in holding(preferences, ruling).items():
         ruled = ruled_of(ruling, name) or each.ruled
         is_opening = OPENNESS.index(each.disclose) > OPENNESS.index(ruled)
@@ -226,7 +261,8 @@ def with_instruction(text: str, policy: Policy, word: Instruction, today: date) 
     pool = None if word.everyone else recipient_of(Pools(policy.groups).of(word.host))
     ruled = ruling_of(policy, word, today).attributes
     # An answer does not open what somebody has closed since then.
-    names = [each for each in word.names if not word.approves or may(ruled[each]) == "ask"]
+    opens = ("ask", "auto")  # the latter of own words, which wait for whom nobody named
+    names = [each for each in word.names if not word.approves or may(ruled[each]) in opens]
     called = replace(word, names={each: word.names[each] for each in names}).called
     parts = {"recipient": pool, "attribute": names, SHORT: word.disclose, "expires": word.until}
     new: dict[str, Any] = {key: part for key, part in parts.items() if part is not None}

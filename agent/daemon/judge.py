@@ -10,21 +10,23 @@ import json
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from ipaddress import ip_address
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import msgspec
 
 from agent.daemon.request_log import digest
+from agent.decision.context import Context
 from agent.errors import VaultError
 from agent.vault.store import Items
+from policy.settings import LEVELS
 
 ITEM, MOST_TEXTS = "judged", 300  # the item of the vault, and how many texts are in it
 MOST_FACTS = 40  # that one request is about: a small model reads about so many in the time
 SECONDS = 1.0
 LARGEST = 1 << 16  # bytes of an answer
-# The chances that a fact helps, and that it is decisive, by the word of the judge.
-CHANCES = {"decisive": (0.95, 0.8), "helps": (0.8, 0.1), "neither": (0.02, 0.002)}
+# The chances that a fact helps, and that it is decisive: where the judge says nothing, or names it.
+CHANCES = {"neither": (0.02, 0.002), "helps": (0.8, 0.1), "decisive": (0.95, 0.8)}
 TASK = (
     "You get a request and numbered facts about the person who makes it. Say which facts make the "
     "best answer to the request a different one: decisive if the answer would be wrong or useless "
@@ -34,15 +36,24 @@ TASK = (
 )
 
 
-class JudgedFacts(msgspec.Struct, forbid_unknown_fields=True):
-    """The numbers of the facts that the judge names, from 1."""
+def judgeable(context: Context) -> list[str]:
+    """The ids of the facts that a local judge may see, of those that take part by themselves.
 
-    decisive: list[int]
-    helps: list[int]
+    They are ruled auto, and no more sensitive than what one tells some people.
+    """
+    terms, model, most = context.terms, context.model, LEVELS["some people"]
+    ruled, own = dict(terms.sensitivity), context.filled.prices
+    bits = [ruled.get(each.name, each.sensitivity) for each in model.attributes]
+    return [
+        fact
+        for at, fact in context.filled.facts.items()
+        if terms.disclose(model.attributes[at].name, fact) == "auto"
+        and max(bits[at], own.get(at, 0.0)) <= most
+    ][:MOST_FACTS]
 
 
+_NUMBERS = msgspec.json.Decoder(dict[Literal["helps", "decisive"], list[int]])
 _STORED = msgspec.json.Decoder(dict[str, dict[str, str]])
-_FORM = msgspec.json.schema_components([JudgedFacts])[1]["JudgedFacts"]
 
 
 class Judge:
@@ -107,7 +118,7 @@ def _body(text: str, facts: Mapping[str, str], model: str) -> bytes:
     """Write the request to the server: the facts numbered from 1, in their order."""
     numbered = {str(number): words for number, words in enumerate(facts.values(), 1)}
     given = json.dumps({"request": text, "facts": numbered}, ensure_ascii=False)
-    form = {"type": "json_schema", "json_schema": {"name": "facts", "schema": _FORM}}
+    form = {"type": "json_schema", "json_schema": {"name": "facts", "schema": {"type": "object"}}}
     messages = [{"role": "system", "content": TASK}, {"role": "user", "content": given}]
     asked = {"model": model, "messages": messages, "temperature": 0, "response_format": form}
     return msgspec.json.encode(asked)
@@ -119,12 +130,11 @@ def words_in(body: bytes, ids: list[str]) -> dict[str, str]:
     ValueError, TypeError, LookupError or DecodeError unless it is numbers of these facts alone.
     """
     completion: Any = msgspec.json.decode(body)
-    judged = msgspec.json.decode(completion["choices"][0]["message"]["content"], type=JudgedFacts)
-    if not {*judged.decisive, *judged.helps} <= {*range(1, len(ids) + 1)}:
-        raise ValueError("a fact that was not asked about")
+    numbers = _NUMBERS.decode(completion["choices"][0]["message"]["content"])
     words = dict.fromkeys(ids, "neither")
-    words |= dict.fromkeys((ids[each - 1] for each in judged.helps), "helps")
-    return words | dict.fromkeys((ids[each - 1] for each in judged.decisive), "decisive")
+    for word in ("helps", "decisive"):
+        words |= dict.fromkeys((dict(enumerate(ids, 1))[each] for each in numbers[word]), word)
+    return words
 
 
 async def _posted(url: str, body: bytes) -> bytes:

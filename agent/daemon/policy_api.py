@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 
+from msgspec.structs import replace
+
 from agent.daemon import profile
 from agent.daemon.agent import Agent
 from agent.daemon.policy_file import check_guards, rewrite
@@ -26,7 +28,7 @@ from policy import amend
 from policy.hosts import ANYBODY, host_of, site_of
 from policy.match import GUARDED, Rulebook, may
 from policy.read import Remark, preset, read
-from policy.rules import Layer, Pools, Rule
+from policy.rules import FACT, Layer, Pools, Rule
 from policy.services import own_address, own_search
 from policy.settings import SETTINGS
 from policy.toml_text import lines_of, toml
@@ -292,7 +294,7 @@ def override(body: wire.Word, now: datetime, agent: Agent) -> wire.Ruled:
 
     UsageError for one that no model has.
     """
-    names = names_in(agent, now)
+    names = names_in(agent, now) | {FACT + each.id for each in agent.open_vault.profile.facts}
     for name in body.names or ():
         if name not in names:
             raise UsageError.unknown("attribute", name, names)
@@ -301,7 +303,13 @@ def override(body: wire.Word, now: datetime, agent: Agent) -> wire.Ruled:
 
 def reviews(now: datetime, agent: Agent) -> list[wire.Review]:
     """List what waits for the user's word."""
-    return agent.consent.reviews(now)
+    profile, some = agent.open_vault.profile, agent.consent.reviews(now)
+    ids = {name: name.removeprefix(FACT) for each in some for name in each.names if FACT in name}
+    words = profile.words(ids.values())
+    own = {name: words[each] for name, each in ids.items() if each in words}
+    return [
+        replace(each, own={name: own[name] for name in each.names if name in own}) for each in some
+    ]
 
 
 def dismiss(_now: datetime, agent: Agent, *, id: int) -> Done:  # noqa: A002  (the route's word)

@@ -12,15 +12,16 @@ from typing import NamedTuple
 from agent.daemon.events import LOG
 from agent.decision.context import Terms, attributes_of, rulebook, terms_under
 from agent.decision.topics import Read, topics_of
+from agent.decision.values import Fact
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError
 from agent.files import check_ours, clear_unfinished, replace_bytes
 from agent.model.model import Model
 from agent.wire.state import PolicyStatus
 from policy.families import TopicProbabilities, revealed_by
-from policy.hosts import host_of
-from policy.match import NO_TOPICS, Attributes, Rulebook, Ruling
+from policy.hosts import ASSISTANT, host_of
+from policy.match import NO_TOPICS, Attributes, Known, Rulebook, Ruling
 from policy.read import EMPTY_POLICY, is_empty_policy, load, misspelt, opened, preset, read
-from policy.rules import SIGN, Layer, Policy, Pools
+from policy.rules import FACT, SIGN, Layer, Policy, Pools
 from policy.settings import DaemonSettings
 
 SETTLING = timedelta(seconds=0.25)
@@ -140,13 +141,17 @@ class ActivePolicy:
     """A policy, or none; it never changes, but caches what was asked."""
 
     def __init__(
-        self, policy: Policy | None, models: Sequence[Model] = (), read: Read = Model.read
+        self,
+        policy: Policy | None,
+        models: Sequence[Model] = (),
+        read: Read = Model.read,
+        facts: Sequence[Fact] = (),
     ) -> None:
         """Take the policy, and the models by any of whose names its rules may call a fact.
 
-        ``read``: reads a text by a model.
+        ``read``: reads a text by a model; ``facts``: those that a rule may name by its id.
         """
-        self.policy, self.models, self.read = policy, models, read
+        self.policy, self.models, self.read, self.facts = policy, models, read, facts
         self.topics: Callable[[str], TopicProbabilities] = partial(topics_of, policy, models, read)
         """What a query may be about, where a rule names a topic."""
         groups = {} if policy is None else policy.groups
@@ -172,8 +177,11 @@ class ActivePolicy:
 
     @cached_property
     def attributes(self) -> Attributes:
-        """The attributes of all models, each by all that any of them calls it."""
-        return attributes_of(self.models, self.models)
+        """The attributes of all models and all facts, each by all that any of them calls it."""
+        known = attributes_of(self.models, self.models)
+        names = {concept: each.names for each in known.values() for concept in each.concepts}
+        single = ((FACT + each.id, names.get(each.kind, frozenset[str]())) for each in self.facts)
+        return known | {each: Known(frozenset({each}), some | {each}) for each, some in single}
 
     @cached_property
     def recipients(self) -> Rulebook | None:
@@ -185,8 +193,19 @@ class ActivePolicy:
         # A world has its first's own, and places for facts in own words.
         key = *((each.id, each.digest) for each in model.every), *model.own.items()
         if key not in self._books and self.policy is not None:
-            self._books[key] = rulebook(self.policy, model, self.models)
+            self._books[key] = rulebook(self.policy, model, self.models, self.facts)
         return self._books.get(key)
+
+    def is_assistant(self, host: str, today: date) -> bool:
+        """Say whether a host is an assistant, by the user's rules or as a well-known one."""
+        book = self.recipients
+        return book is not None and book.match(host, "", today).kind == ASSISTANT
+
+    def names(self, host: str) -> bool:
+        """Say whether a rule of the user's names a host, or it is in a group of theirs."""
+        rules = () if self.policy is None else self.policy.rules
+        own = (each for rule in rules if rule.layer is Layer.FILE for each in rule.recipients)
+        return self.pool_of(host).startswith(SIGN) or any(each.matches(host) for each in own)
 
     def _match(self, model: str, recipient: str, query: str, today: date) -> Ruling | None:
         """Match a request with the rules for a model, by its id; None without rules or the model.
@@ -306,12 +325,12 @@ class PolicyFile:
         stamp = fingerprint_of(self.path)
         return self._take(stamp, _load(self.path, stamp), now)
 
-    def use(self, models: Sequence[Model], read: Read) -> None:
+    def use(self, models: Sequence[Model], read: Read, facts: Sequence[Fact] = ()) -> None:
         """Have a rule on what one of these models calls a fact hold for what the others call it.
 
-        ``read``: reads a text by a model.
+        ``read``: reads a text by a model; ``facts``: those that a rule may name by its id.
         """
-        self.active = ActivePolicy(self.policy, models, read)
+        self.active = ActivePolicy(self.policy, models, read, facts)
 
     def forget(self) -> None:
         """Forget what was asked; the rules stay in force."""
@@ -352,7 +371,8 @@ class PolicyFile:
         if texts[0] == texts[1] and problems == self.problems:
             return False
         if policy is not self.policy:
-            self.active = ActivePolicy(policy, self.active.models, self.active.read)
+            old = self.active
+            self.active = ActivePolicy(policy, old.models, old.read, old.facts)
             self._loaded_at = None if policy is None else now
         self.problems, self.stale = problems, policy is not None and bool(problems)
         if problems:

@@ -293,8 +293,7 @@ def _keep(agent: Agent, vault: Vault, facts: tuple[Fact, ...]) -> None:
     """
     before = _names(vault.profile, vault.ledger.disclosures.concepts)
     vault.profile.keep(facts)
-    if agent.country(facts) != agent.registry.country:
-        agent.use_models(vault, agent.clock())
+    agent.use_models(vault, agent.clock())
     agent.consent.unset(before - _names(vault.profile, vault.ledger.disclosures.concepts))
 
 

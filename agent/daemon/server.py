@@ -20,12 +20,13 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from agent.daemon.autolock import Autolock
 from agent.daemon.events import LOG, Bus, EndedError, kind_and_place
+from agent.daemon.handle import JUDGED, consult
 from agent.daemon.request_log import Asker
 from agent.decision.values import UNDECIDED
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError, VaultError, misfit
 from agent.wire.base import ASKER, JSON_TYPE, MOST_BYTES, UNATTENDED, Done, Fault
 from agent.wire.client import MEDIA_TYPE
-from agent.wire.decide import Answer, Frame, RelayAnswer
+from agent.wire.decide import Answer, Ask, Frame, RelayAnswer
 from agent.wire.routes import QUERY, ROUTES, SEE, Door, Route, fault_of, http_status
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ web = aiohttp.web
 Handler = aiohttp.typedefs.Handler
 Response = TypeVar("Response", bound=web.StreamResponse)
 DECIDE = "decide"
+ASKED = {DECIDE, "draft", "explain"}  # of which a local judge may be asked
 RELAY = "relay"
 RELAYED = {route.path.removeprefix("/v1/"): route for route in ROUTES if QUERY in route.doors}
 del RELAYED[RELAY]
@@ -171,6 +173,8 @@ async def _call(
             with suppress(TimeoutError):
                 async with asyncio.timeout(OPENING), opening:
                     pass
+    if isinstance(message, Ask) and name in ASKED and caller.by in JUDGED:
+        await consult(message, daemon.api.agent.look(), daemon.api.agent)
     try:
         if name == "shutdown":
             daemon.end()

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Annotated
 
 import msgspec
@@ -12,6 +13,7 @@ from msgspec import Meta, Struct
 from agent.decision.cache import Cache
 from agent.decision.context import Context, Limits, stands_out
 from agent.decision.knowledge import Knowledge, people_left
+from agent.decision.own_facts import OwnFacts, level_of
 from agent.decision.values import Fact, FactTerms
 from agent.errors import UsageError
 from agent.model.attributes import UNSPECIFIED, Attribute
@@ -25,6 +27,8 @@ from policy.families import impossible
 ITEM, STOPS = "profile", "stops"
 TERMS = "terms/"  # items: closed terms of the facts whose ids begin with the character behind it
 MOST_FACTS = 2_000
+NO_FACTS: Mapping[int, str] = MappingProxyType({})
+SHORT = 48  # bytes of a short form that is sent
 Values = Mapping[str, str]  # by kind: a value's name across models, or MODEL:VALUE (`Meaning`)
 _DECODER = msgspec.json.Decoder(list[Fact])
 _TERMS = msgspec.json.Decoder(dict[str, FactTerms])
@@ -74,13 +78,24 @@ class Profile:
         kinds, stated = model.fact_kinds, self._values.keys()
         return frozenset(name for name, some in kinds.items() if not stated.isdisjoint(some))
 
-    def reveal(self, names: Sequence[str], model: Model) -> dict[str, str]:
+    def own(self, model: Model, *, short: bool) -> OwnFacts:
+        """The facts in own words for a model; ``short``: those with a short form, or a value."""
+        fit = {each.id for each in self.facts if 0 < len((each.short or "").encode()) <= SHORT}
+        some = (each for each in self.facts if each.id in fit or each.value or not short)
+        return self._cache.get(model, (OwnFacts, short), lambda: OwnFacts.of(some, model))
+
+    def reveal(
+        self, names: Sequence[str], model: Model, facts: Mapping[int, str] = NO_FACTS
+    ) -> dict[str, str]:
         """The values to disclose, in the order given. Cannot fail.
 
-        A value that the model lacks is "unspecified", and so is one that is not set.
+        A value that the model lacks is "unspecified", and so is one that is not set. ``facts``: the
+        ids of those in own words, by attribute; of one without a value it is how rare that is.
         """
         values = self._cache.get(model, values_in, lambda: values_in(self._values, model))
-        return {name: values.get(name, UNSPECIFIED) for name in names}
+        levels = {each.id: level_of(each) for each in self.facts} if facts else {}
+        own = {model.attributes[at].name: levels[fact] for at, fact in facts.items()}
+        return {name: values.get(name, own.get(name, UNSPECIFIED)) for name in names}
 
     def words(self, ids: Iterable[str]) -> dict[str, str]:
         """The user's own words, by the id of each of these facts that has some, in the order given.
@@ -108,7 +123,7 @@ class Profile:
         new = [each for each in names if each in model.person_codes and each not in before]
         if not new or terms.limits.protect == "everyone":
             return False
-        values = self.reveal(new, model)
+        values = self.reveal(new, model, context.filled.facts)
         codes = {name: model.person_codes[name][value] for name, value in values.items()}
         return stands_out(known.with_facts(codes), terms.limits, model, context.cache)
 
@@ -143,8 +158,10 @@ class Profile:
 
         ``limits``: of the policy. VaultError if it was not written.
         """
-        known, codes = context.knowledge, self.codes(context.model)
-        new = {name: codes[name] for name in names if name in codes and name not in known.names}
+        known, codes = context.knowledge, context.model.person_codes
+        own = [name for name in names if name in codes and name not in known.names]
+        values = self.reveal(own, context.model, context.filled.facts)
+        new = {name: codes[name][value] for name, value in values.items()}
 
         def without(name: str) -> int:
             rest = {each: code for each, code in new.items() if each != name}

@@ -164,7 +164,8 @@ class Review(Message, frozen=True, kw_only=True):
     ``model``: whose names these are, empty for an offer; ``topic``: what ``query`` is said to mean,
     else null; of a fact to remember ``query`` is the text. ``families``: those of the names, as a
     policy calls them, of which only a preset says that they wait: one word settles them for
-    ``whom``, all recipients of this kind. ``raised``: whether the user is notified of it.
+    ``whom``, all recipients of this kind. ``raised``: whether the user is notified of it. ``own``:
+    the words of facts in own words, by their names.
     """
 
     id: int
@@ -183,6 +184,10 @@ class Review(Message, frozen=True, kw_only=True):
     families: list[str] = field(default_factory=list)
     whom: str = ""
     raised: bool = False
+    own: dict[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"Review(id={self.id}, kind={self.kind!r}, names={self.names}, ***)"
 
 
 class Word(Message, frozen=True, kw_only=True):

@@ -30,6 +30,7 @@ from agent.words.titles import (
     plain,
     quoted,
     read_as,
+    stated,
     titled,
     titles_in,
     value_title,
@@ -100,6 +101,12 @@ def outcome_of(handled: Entry, titles: Titles = NONE) -> str:
     return ", ".join(titled(handled.disclosed, titles_in(handled.model, titles))) + waiting
 
 
+def named_in(review: Review, titles: Titles = NONE) -> list[str]:
+    """Name what a review is about: by titles, and facts in own words by these."""
+    own = {name: f"'{stated(words, '', own=True)}'" for name, words in review.own.items()}
+    return titled(review.names, {**titles_in(review.model, titles), **own})
+
+
 def asks(review: Review, titles: Titles = NONE) -> str:
     """Say what waits for approval as a question, with what it would bring."""
     if review.address is not None:
@@ -109,7 +116,7 @@ def asks(review: Review, titles: Titles = NONE) -> str:
         return f"Read {what} as {quoted(review.topic.title)} from now on?"
     if review.kind == "fact":
         return f"Remember {review.query!r}, as {review.recipient} proposes?"
-    names = listed(titled(review.names, titles_in(review.model, titles)))
+    names = listed(named_in(review, titles))
     if review.kind == "offer":
         where = "" if review.search is None else f" for searches at {review.search}"
         return f"{review.recipient} asks for {names}{where}"
@@ -129,7 +136,7 @@ def family_facts(review: Review) -> str:
 def waits(review: Review, titles: Titles = NONE) -> str:
     """Say what waits for approval, and how to settle it."""
     approve, deny = (f"`reticent {word} {review.id}`" for word in ("approve", "deny"))
-    names = listed(titled(review.names, titles_in(review.model, titles)))
+    names = listed(named_in(review, titles))
     return f"{names}, until you say {approve} or {deny}"
 
 
@@ -142,8 +149,7 @@ def how_long(lasting: Lasting, days: int | None = None) -> str:
 
 def settled(review: Review, verdict: Word, titles: Titles = NONE) -> str:
     """Say what the user decided about a review, for whom and for how long."""
-    named = verdict.names or review.names
-    names = listed(titled(named, titles_in(review.model, titles)))
+    names = listed(named_in(replace(review, names=[*(verdict.names or review.names)]), titles))
     long, approved = how_long(verdict.lasting, verdict.days), verdict.disclose == "auto"
     if review.kind == "offer" and not verdict.days:
         long = "from now on"

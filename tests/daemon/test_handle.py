@@ -213,9 +213,9 @@ def test_the_profile_is_opened_for_what_was_chosen_alone(monkeypatch: pytest.Mon
     opened: list[list[str]] = []
     reveal = Profile.reveal
 
-    def noted(self: Profile, names: list[str], model: Model) -> dict[str, str]:
+    def noted(self: Profile, names: list[str], model: Model, *facts: Any) -> dict[str, str]:  # noqa: ANN401  (as it takes them)
         opened.append([*names])
-        return reveal(self, names, model)
+        return reveal(self, names, model, *facts)
 
     monkeypatch.setattr(Profile, "reveal", noted)
     monkeypatch.delattr(Profile, "codes")  # for what protects this user alone
