@@ -11,12 +11,14 @@ from agent.cli.prompts import agree, line, pick
 from agent.decision.values import Fact, FactTerms, Proposal
 from agent.errors import ReticentError, UsageError
 from agent.facts import statements_of
+from agent.model.world import RARITIES
+from agent.tradeoff.shares import OWN_SHARES
 from agent.wire.base import RecipientName, Words, from_fields
 from agent.wire.client import Client
 from agent.wire.decide import Draft, Tell
 from agent.wire.policy import AttributeStatus
 from agent.wire.state import FactDraft, FactEdit, FactTexts, ProfileChange
-from agent.words.figures import RARITIES, SENSITIVITIES, counted
+from agent.words.figures import SENSITIVITIES, counted
 from agent.words.notices import taken_for
 
 SHOWN = 6  # characters of an id
@@ -60,18 +62,20 @@ def proposed(texts: Sequence[str], client: Client, draft: str | None = None) -> 
     return FactDraft(draft=draft or "", proposals=proposals)
 
 
-def adding(text: str, client: Client, *, yes: bool, quiet: bool = False) -> ProfileChange:
+def adding(text: str, client: Client, *, yes: bool) -> ProfileChange:
     """Review the facts in a text; return the change that keeps those which the user wants.
 
-    ``yes``: all that are new, without a question; ``quiet``: nor are they shown. UsageError where
-    there is no fact in it, or nobody to answer; ReticentError where the answer is no.
+    ``yes``: all that are new, without a question; with --json they are not shown, either.
+    UsageError where there is no fact in it, or nobody to answer; ReticentError where the answer is
+    no.
     """
     if not (texts := statements_of(text)):
         raise UsageError("there is no fact in this text", 'write one, as in "I have a cat"')
     draft, kinds = proposed(texts, client), kinds_of(client)
     whole = {each.fact.id: each.fact for each in draft.proposals}
     if yes or not at_terminal():
-        for at in range(0 if quiet else len(draft.proposals)):
+        silent = yes and click.get_current_context().params["as_json"]
+        for at in range(0 if silent else len(draft.proposals)):
             click.echo(described(draft, at, kinds), err=True)
         agree("Keep what is new?", yes=yes)
         kept = [each for each in draft.proposals if each.is_new]
@@ -139,7 +143,7 @@ def changed(draft: FactDraft, at: int, kinds: Mapping[str, str], client: Client)
         if kind != fact.kind:  # which has a sensitivity of its own
             fact, terms = replace(fact, kind=kind, value=None), replace(terms, sensitivity=None)
     if share := pick("How many people would say the same, or Enter", [*RARITIES], [*RARITIES]):
-        terms = replace(terms, share=RARITIES[share])
+        terms = replace(terms, share=OWN_SHARES[RARITIES.index(share)])
     if person := pick("Whom you would tell, or Enter", [*SENSITIVITIES], [*SENSITIVITIES]):
         terms = replace(terms, sensitivity=SENSITIVITIES[person])
     if short := line("Short form for searches, - for none, or Enter"):

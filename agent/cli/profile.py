@@ -123,9 +123,8 @@ def _value(described: Described, world: Model) -> str:
 @profile.command()
 @click.argument("text", required=False, metavar="[TEXT]")
 @options.yes_option
-@click.pass_context
 @options.answers
-def add(context: click.Context, /, text: str | None, *, yes: bool) -> options.Output:
+def add(*, text: str | None, yes: bool) -> options.Output:
     """Add facts in your own words, as in "I'm vegetarian and allergic to peanuts".
 
     Each is shown with what it is taken for, how private and how rare that is, and where it would
@@ -138,8 +137,7 @@ def add(context: click.Context, /, text: str | None, *, yes: bool) -> options.Ou
     if text == str(PIPE):
         text = _piped().decode(errors="replace")
     with door() as client:
-        quiet = yes and context.params["as_json"]
-        return _change(client, own_facts.adding(text, client, yes=yes, quiet=quiet))
+        return _change(client, own_facts.adding(text, client, yes=yes))
 
 
 @profile.command()
@@ -257,12 +255,11 @@ def import_(context: click.Context, /, file: Path, *, yes: bool) -> options.Outp
     What would change is shown first, for you to agree. Nothing is set if anything in the file does
     not fit; `reticent requests undo` reverts all of it, until the vault is locked.
     """
-    quiet = yes and context.params["as_json"]
     source, text = (INPUT, _piped()) if file == PIPE else (str(file), read_bytes(file, LARGEST))
     with door() as client:
         if not is_values(text):
-            text_ = text.decode(errors="replace")
-            return _change(client, own_facts.adding(text_, client, yes=yes, quiet=quiet))
+            memory = text.decode(errors="replace")
+            return _change(client, own_facts.adding(memory, client, yes=yes))
         models = _models(client)
         try:
             values, own_words = read_profile(text, models), read_own_words(text)
@@ -274,7 +271,7 @@ def import_(context: click.Context, /, file: Path, *, yes: bool) -> options.Outp
         planned = client.call("change_profile", msgspec.structs.replace(change, dry_run=True))
         if not planned.changes:
             return options.Output(planned, "Nothing changed.")
-        if not quiet:
+        if not (yes and context.params["as_json"]):
             titles = {**titles_of(client), **{each.id: repr(each.words) for each in planned.facts}}
             click.echo(f"{_changes_text(planned, titles)}\n", err=True)
         agree("Make these changes?", yes=yes)

@@ -10,6 +10,8 @@ from msgspec.structs import replace
 from agent.daemon.agent import Agent
 from agent.decision.decide import counted_among
 from agent.decision.knowledge import inferred, knowledge_in, people_left
+from agent.decision.own_facts import NONE as NO_OWN_FACTS
+from agent.decision.own_facts import extended
 from agent.decision.values import Reading
 from agent.model.model import Meaning, Model
 from agent.vault.ledger import Disclosure, Forgetting, LedgerStep
@@ -115,7 +117,8 @@ def _recipient(
     disclosed = [step for step in steps if step.people_left is not None]
     sites, hosts = sorted({step.site for step in disclosed}), in_use.hosts_of(pool)
     holdings = index.pool(pool, in_use.pool_of)
-    for model in (agent.model_for((sites or hosts)[0], now), *agent.usable_models(now)):
+    for known in (agent.model_for((sites or hosts)[0], now), *agent.usable_models(now)):
+        model = extended(known, NO_OWN_FACTS, holdings.held, cache)
         knowledge = knowledge_in(holdings, model, now, index.concepts, cache)
         if not knowledge.inexpressible:  # else it was told by another population
             break

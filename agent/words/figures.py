@@ -29,11 +29,6 @@ SENSITIVITIES: Mapping[str, float] = {
     "few people": 0.3,
     "nobody": 0.6,
 }
-# How rare a fact in own words is, by the share of all people who would say the same.
-RARITIES: Mapping[str, float] = {
-    **{f"1 in {people:,}": 1 / people for people in (2, 5, 20, 100, 1_000)},
-    "only me": 1e-4,
-}
 COSTS = "what your rules charge for it, in the same bits"
 LEFT = "people who still look like you to the recipient"
 
