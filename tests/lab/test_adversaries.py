@@ -18,7 +18,7 @@ from agent.decision.values import Decision, Request
 from agent.lab.attack import simulation
 from agent.lab.attack.outcome import Reasoner, Remaining, people_left
 from agent.lab.attack.simulation import FIRST, Person, Reticent, Scene, Trace, people_of
-from agent.lab.attack.strategies import ANSWERED, PRESETS, SHIPPED, UNSET, Strategy
+from agent.lab.attack.strategies import ANSWERED, UNSET, Strategy
 from agent.model.model import Model
 from policy.match import Rulebook, known
 from policy.read import preset, read
@@ -36,22 +36,10 @@ SOUGHT = (
     pytest.param(TARGETS[0], id="0"),
     pytest.param(TARGETS[1], id="1", marks=pytest.mark.soak),
 )
-PLANNED = tuple(
-    Strategy(name=f"{name}, planned", preset=name, answered=True, mode="planned")
-    for name in PRESETS
-)
 # Limits of presets are for more people than are made, and leave little that can be told.
 FREE = tuple(
     Strategy(name=mode, preset="generous", answered=True, limits=False, trade_off=1.0, mode=mode)
     for mode in ("dynamic", "standing", "planned")
-)
-EVERYONE = (
-    *(SHIPPED[1], ANSWERED[1], PLANNED[1], *FREE),
-    *(
-        pytest.param(each, marks=pytest.mark.soak)
-        for part in (SHIPPED, ANSWERED, PLANNED)
-        for each in (part[0], part[2])
-    ),
 )
 MINE = Strategy(name="me", preset="generous", answered=True, trade_off=0.0, protect="me")
 
@@ -135,45 +123,22 @@ def inferred(strategy: Strategy, target: Person, scene: Scene | None = None) -> 
     return reasoner(strategy, model(), CODES, scene).inferred(target)
 
 
-@pytest.mark.parametrize("target", SOUGHT)
-@pytest.mark.parametrize("strategy", EVERYONE, ids=lambda strategy: strategy.name)
-def test_absence_says_nothing_where_everyone_is_protected(
-    strategy: Strategy, target: Person
-) -> None:
-    """Whose agent would produce it are those who agree: for each person and step, as sets."""
-    found, mine, all_ = inferred(strategy, target), *everybodys(strategy, target)
-    held: set[str] = set()
-    for step, sent in enumerate(mine):
-        held |= {*sent.order} & {*names()[:PERSONS]}
-        columns = [names().index(name) for name in held]
-        agree = {
-            row
-            for row, codes in enumerate(CODES)
-            if all(codes[each] == target.codes[each] for each in columns)
-        }
-        producing = {
-            row for row, theirs in enumerate(all_) if theirs[: step + 1] == mine[: step + 1]
-        }
-        assert producing == agree
-        assert found.producing[step] == found.agreeing[step] == len(agree)
-    assert found.same.all()
-    assert not found.bits.any()
-
-
-def test_the_law_above_is_about_people_who_tell_something() -> None:
-    """Where nobody told anything it would hold of any agent; nor do several recipients add."""
+def test_absence_says_nothing_where_everyone_is_protected() -> None:
+    """Of people who tell something: else it would hold of any agent; nor do several recipients."""
     for strategy in FREE:
-        left = [inferred(strategy, target).producing[-1] for target in TARGETS]
-        assert min(left) < len(CODES) / 2
+        found = [inferred(strategy, target) for target in TARGETS]
+        assert all(each.same.all() and not each.bits.any() for each in found)
+        assert min(each.producing[-1] for each in found) < len(CODES) / 2
     for grouped in (False, True):
         scene = Scene(recipients=3, grouped=grouped)
         assert all(inferred(ANSWERED[0], target, scene).same.all() for target in TARGETS)
 
 
 @pytest.mark.parametrize("target", SOUGHT)
-def test_groups_are_as_everybody_alone(target: Person) -> None:
-    """Where limits are kept for the user: by groups the same as person by person."""
-    found, mine, all_ = inferred(MINE, target), *everybodys(MINE, target)
+@pytest.mark.parametrize("strategy", [MINE, ANSWERED[1]], ids=lambda strategy: strategy.name)
+def test_groups_are_as_everybody_alone(strategy: Strategy, target: Person) -> None:
+    """For whomever limits are kept: by groups the same as person by person."""
+    found, mine, all_ = inferred(strategy, target), *everybodys(strategy, target)
     for step in range(REQUESTS):
         producing = sum(theirs[: step + 1] == mine[: step + 1] for theirs in all_)
         assert found.producing[step] == producing

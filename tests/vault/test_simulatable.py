@@ -101,21 +101,20 @@ def drawn(models: tuple[Model, Model], number: int) -> list[Values]:
 def test_an_edit_shows_only_in_the_values(terms: Terms) -> None:
     """Which attributes leave does not depend on an edit until its new value was disclosed."""
     models, shown = pair(), 0
-    first, *others = drawn(models, 3)
+    first, other = drawn(models, 2)
     before = transcript(first, terms, models)
-    for other in others:
-        for place in range(len(before)):
-            after = transcript(first, terms, models, {place: other})
-            for old, new in zip(before, after, strict=True):
-                assert old[:3] == new[:3]
-                assert dict(old.values).keys() == dict(new.values).keys()
-                if old != new:  # from here on the recipient holds the new value
-                    shown += 1
-                    break
+    for place in range(len(before)):
+        after = transcript(first, terms, models, {place: other})
+        for old, new in zip(before, after, strict=True):
+            assert old[:3] == new[:3]
+            assert dict(old.values).keys() == dict(new.values).keys()
+            if old != new:  # from here on the recipient holds the new value
+                shown += 1
+                break
     assert shown
 
 
-@pytest.mark.parametrize("terms", [each for each in TERMS.values() if not each.ask])
+@pytest.mark.parametrize("terms", [TERMS[each] for each in ("free", "k", "planned")])
 def test_across_models_absence_says_nothing_either(terms: Terms) -> None:
     """At every step those with a transcript are those who agree with what it disclosed.
 
