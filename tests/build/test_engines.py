@@ -110,19 +110,6 @@ def many(folder: Path, count: int, *, mixed: bool) -> BuildOptions:
 
 @pytest.mark.spark
 @SOCKETS
-def test_one_digest_of_a_million_events(tmp_path: Path) -> None:
-    """The whole build, from plain tables, and from shuffled ones in partitions."""
-    plain, mixed = (many(tmp_path / str(each), 1_000_000, mixed=each) for each in (False, True))
-    digests = set[str]()
-    for place in (plain, mixed, replace(mixed, spark="local")):
-        made = build_model(place, lambda _what, _share: None)
-        digests.add(write(made, tmp_path / "model.safetensors").digest)
-        assert made.queries[0].events == made.tables.query_weights[0] > canonical.MOST_ROWS
-    assert len(digests) == 1
-
-
-@pytest.mark.spark
-@SOCKETS
 def test_an_address_is_a_folder_of_spark(tmp_path: Path) -> None:
     """As of an object store; with its partitions, and its `_SUCCESS`."""
     given = many(tmp_path, 4_000, mixed=True)

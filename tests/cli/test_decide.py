@@ -117,16 +117,3 @@ def test_of_many_sets_some_are_shown() -> None:
         assert found == sorted({*found})
         assert {0, count - 1} | kept <= {*found}
         assert len(found) == min(count, ROWS)
-
-
-def test_lambda_is_for_costs_that_count_no_people(run: Run, village: Path) -> None:
-    """Where people are counted, the price of anonymity stands in its place; one of the two."""
-    for settings, what in (
-        ({"lambda": 5}, "the cost maxprob has another price"),
-        ({"lambda": 5, "cost": "log-maxprob"}, "the cost log-maxprob has another price"),
-        ({"cost": "entropy"}, "the cost entropy has another price"),
-        ({"cost": "entropy", "lambda": "x"}, "lambda cannot be x"),
-        ({"cost": "nothing"}, "cannot be nothing"),
-    ):
-        refused = decide_(run, village, *_settings(**settings)).refusal()
-        assert what in refused[0]

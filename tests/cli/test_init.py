@@ -110,13 +110,6 @@ def test_one_line_begins(begin: Begin) -> None:
     assert paths().policy.read_bytes() == before[paths().policy]
 
 
-def test_no_passphrase_makes_nothing(begin: Begin, home: Path) -> None:
-    """Nor does one that is too short."""
-    for given in ("", "short\n"):
-        assert "passphrase" in begin(given=given).refusal()[0]
-    assert [*home.iterdir()] == []
-
-
 def test_values_come_from_a_file(begin: Begin, tmp_path: Path) -> None:
     """Such as `reticent profile export` writes; a value that does not fit makes nothing."""
     file = tmp_path / "profile.toml"
@@ -165,7 +158,10 @@ def test_everything_is_asked(answering: Begin) -> None:
         ),
     )
     assert ran.code == 0
+    assert "The passphrase is too short" in ran.err
+    assert "No passphrase was given: type one, or leave with Ctrl-C." in ran.err
     assert "These differ; try again." in ran.err
+    assert PASSPHRASE not in ran.err
     assert "That is not one of the answers: type a number from 0 to" in " ".join(ran.err.split())
     assert "no such'" not in ran.err
     assert "'nobody' is not one of these" in ran.err

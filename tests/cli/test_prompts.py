@@ -3,7 +3,6 @@
 import io
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from agent.cli import prompts
 from agent.cli.prompts import (
     ENOUGH,
     agree,
-    ask_passphrase,
     ask_secret,
     chosen,
     new_passphrase,
@@ -26,13 +24,12 @@ from agent.wire.base import LONGEST_SECRET
 from tests.cli.conftest import Run
 from tests.cli.daemon import LOCKED
 from tests.cli.examples import PASSPHRASE, made
+from tests.cli.test_main import START
 from tests.vault.doubles import Memory
 from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=60)
-# The command in a process of its own, as a shell starts it.
-START = [sys.executable, "-c", "from agent.cli.main import run; run()"]
 SAID = "core files are forbidden"
 ASKING = [
     ("init", "--passphrase-stdin"),
@@ -98,22 +95,6 @@ def test_a_secret_is_hidden_and_forbids_core_files(
     for options in ((), ("--recovery",), ("--keyring",)):
         assert run("unlock", *options).refusal(1)[0] == SAID
     assert "unlock" not in [name for name, _ in fake.calls]
-
-
-def test_a_new_passphrase_is_asked_for_until_it_is_good_and_the_same_twice(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One that is no good is not to be typed again in vain; what was typed is not shown."""
-    asked = terminal(monkeypatch, "short", "", PASSPHRASE, "other", PASSPHRASE, PASSPHRASE)
-    assert ask_passphrase("Passphrase") == PASSPHRASE
-    again = ["Passphrase", "The same again"]
-    assert asked == ["Passphrase", "Passphrase", *again, *again]
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "The passphrase is too short" in err
-    assert "No passphrase was given: type one, or leave with Ctrl-C." in err
-    assert "These differ; try again." in err
-    assert not any(word in err for word in (PASSPHRASE, "other"))
 
 
 def test_agreement_is_given_beforehand_or_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

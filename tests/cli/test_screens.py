@@ -16,9 +16,9 @@ from agent.tui.app import ReviewApp
 from tests.cli.conftest import Run
 from tests.house.tree import ROOT
 from tests.tui.test_terminal import terminal
+from tests.waiting import PATIENCE
 from tests.worlds.daemons import living
 
-PATIENCE = 60.0  # seconds
 SECRET = "the-value-of-nobody"  # noqa: S105  (in a variable of what breaks)
 BREAK = """
 import agent.tui.status_bar as broken
