@@ -16,6 +16,7 @@ from agent.model.model import Member, Model
 from agent.model.tables import NO_ROWS, Tables, no_singles
 from agent.tradeoff.agreement import pair_people
 from agent.tradeoff.coverage import LEFT_OVER, Judged
+from agent.tradeoff.shares import OWN_SHARES
 from agent.tradeoff.tables import Kinds
 
 LEAST_SHARE, MOST_SHARE = 1e-4, 0.5  # of people who hold a value, by rows of other people
@@ -26,7 +27,7 @@ HOLDERS = {"so2017": "programming"}  # the kind of facts that all have whom a mo
 # age, partner, children, household, work and its hours, student, home, health.
 EVERYWHERE = {"age", "sex", "partner", "children", "household", "work_status", "study_now"}
 EVERYWHERE |= {"urbanity", "tenure", "dwelling", "body", "fitness"}
-RARITIES = ("1 in 2", "1 in 5", "1 in 20", "1 in 100", "1 in 1,000", "only me")
+RARITIES = (*(f"1 in {round(1 / share):,}" for share in OWN_SHARES[:-1]), "only me")
 """The values of places for facts in own words: OWN_SHARES, as people say them."""
 GROWN = 0.75  # of the world's people, aged 15 and up (World Population Prospects 2022, for 2022)
 # Names of countries that take an article.
@@ -180,16 +181,15 @@ def with_own_facts(model: Model, counts: Mapping[str, int]) -> Model:
             places.append(replace(place, sensitivity=each.sensitivity))
     if not places:
         return model
-    persons, more = model.persons, len(places)
-    attributes = (*model.attributes[:persons], *places, *model.attributes[persons:])
+    before, after = model.attributes[: model.persons], model.attributes[model.persons :]
+    attributes = *before, *places, *after
     tables = replace(model.tables, singles=no_singles(len(attributes)), near=None)
     members = tuple(
-        replace(each, places=tuple(at + more * (at >= persons) for at in each.places))
+        replace(each, places=tuple(at + len(places) * (at >= len(before)) for at in each.places))
         for each in model.members
     )
-    return replace(
-        model, attributes=attributes, tables=tables, kinds=tuple(kinds), members=members, own=own
-    )
+    model = replace(model, attributes=attributes, tables=tables, kinds=tuple(kinds))
+    return replace(model, members=members, own=own)
 
 
 def people_of(country: str) -> tuple[str, float]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 BINS = 8  # of a histogram, for each bit of -log2 of a share
 LEAST = 1e-4  # nothing that is possible is taken to be rarer
-OWN_SHARES = (1 / 2, 1 / 5, 1 / 20, 1 / 100, 1 / 1000, LEAST)
+OWN_SHARES = tuple(1 / many for ten in (1, 10, 100, 1000) for many in (2 * ten, 5 * ten, 10 * ten))
 """Of all people, who would say the same as a fact in its user's own words (DESIGN.md 2.12)."""
 
 

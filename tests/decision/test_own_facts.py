@@ -91,7 +91,7 @@ def drawn(draw: st.DrawFn, number: int, kind: str, value: str | None) -> Fact:
         helps=draw(SURE),
         like=draw(st.integers(0, 3)),
         relevance=draw(topics),
-        share=draw(st.sampled_from(OWN_SHARES[:4])),
+        share=draw(st.sampled_from(OWN_SHARES[:6])),
         words=draw(st.sampled_from(["some", "other"])),
     )
 
@@ -253,9 +253,8 @@ def test_a_fact_costs_its_kind_before_and_its_share_after() -> None:
     left = [CACHE.anonymity_set(model, [(place, code)]).people for code in codes]
     assert left == sorted(left, reverse=True)
     assert left[0] == pytest.approx(PEOPLE / 2, rel=0.05)
-    assert [level_of(fact(1, "age", share=s)) for s in (1.0, 0.3, 0.05, 1e-9)] == [
-        RARITIES[each] for each in (0, 1, 2, 5)
-    ]
+    shares = {1.0: "1 in 2", 0.3: "1 in 5", 0.05: "1 in 20", 0.0015: "1 in 1,000", 1e-9: "only me"}
+    assert {s: level_of(fact(1, "age", share=s)) for s in shares} == shares
     assert level_of(fact(1, "age")) == "only me"
 
 
