@@ -10,10 +10,9 @@ from agent.cli.printing import facts, printable, say, strong
 from agent.cli.prompts import agree, line, pick
 from agent.decision.values import Fact, FactTerms, Proposal
 from agent.errors import ReticentError, UsageError
-from agent.facts import statements_of
 from agent.model.world import RARITIES
 from agent.tradeoff.shares import OWN_SHARES
-from agent.wire.base import RecipientName, Words, from_fields
+from agent.wire.base import RecipientName, from_fields
 from agent.wire.client import Client
 from agent.wire.decide import Draft, Tell
 from agent.wire.policy import AttributeStatus
@@ -25,24 +24,6 @@ SHOWN = 6  # characters of an id
 BATCH = 40  # texts that one message has room for, however long they are
 KEEP, DROP, CHANGE, BACK, REST = "k", "d", "c", "<", "-"
 KEYS = "k keeps a fact, d drops it, c changes it, Enter is the capital letter; < goes back, - ends."
-
-
-class WrittenFact(FactEdit, frozen=True, kw_only=True):
-    """A fact in own words, all of it that may be changed, as files have it."""
-
-    id: str = ""
-    short: str = ""
-    words: Words
-
-    @classmethod
-    def of(cls, fact: Fact) -> "WrittenFact":
-        """Write a fact of a profile, or of a proposal."""
-        return from_fields(cls, fact.terms or FactTerms(), fact, short=fact.short or "")
-
-    @property
-    def edit(self) -> FactEdit:
-        """The same as a message; other words make it another fact."""
-        return from_fields(FactEdit, self)
 
 
 def kinds_of(client: Client) -> dict[str, str]:
@@ -62,14 +43,13 @@ def proposed(texts: Sequence[str], client: Client, draft: str | None = None) -> 
     return FactDraft(draft=draft or "", proposals=proposals)
 
 
-def adding(text: str, client: Client, *, yes: bool) -> ProfileChange:
-    """Review the facts in a text; return the change that keeps those which the user wants.
+def adding(texts: Sequence[str], client: Client, *, yes: bool) -> ProfileChange:
+    """Review facts, a text each; return the change that keeps those which the user wants.
 
     ``yes``: all that are new, without a question; with --json they are not shown, either.
-    UsageError where there is no fact in it, or nobody to answer; ReticentError where the answer is
-    no.
+    UsageError where there is none, or nobody to answer; ReticentError where the answer is no.
     """
-    if not (texts := statements_of(text)):
+    if not texts:
         raise UsageError("there is no fact in this text", 'write one, as in "I have a cat"')
     draft, kinds = proposed(texts, client), kinds_of(client)
     whole = {each.fact.id: each.fact for each in draft.proposals}
@@ -85,18 +65,13 @@ def adding(text: str, client: Client, *, yes: bool) -> ProfileChange:
             agree(f"Nothing is stored yet. Keep {counted(len(kept), 'fact')}?", yes=False)
     # Only what differs is sent: two thousand facts have room in one message.
     facts_ = [each.fact for each in kept]
-    keep = [FactEdit(id=e.id) if whole.get(e.id) == e else WrittenFact.of(e).edit for e in facts_]
+    keep = [FactEdit(id=e.id) if whole.get(e.id) == e else edit_of(e) for e in facts_]
     return ProfileChange(draft=draft.draft, keep=keep)
 
 
-def keeping(some: Sequence[WrittenFact], client: Client) -> ProfileChange:
-    """The change that keeps facts of a file, unless they are there already."""
-    if not some:
-        return ProfileChange()
-    draft = proposed([each.words for each in some], client)
-    pairs = zip(draft.proposals, some, strict=True)
-    keep = [replace(each.edit, id=new.fact.id) for new, each in pairs if new.same_as is None]
-    return ProfileChange(draft=draft.draft, keep=keep)
+def edit_of(fact: Fact) -> FactEdit:
+    """Say of a fact in own words all that may be changed of it."""
+    return from_fields(FactEdit, fact.terms or FactTerms(), fact, short=fact.short or "")
 
 
 def described(draft: FactDraft, at: int, kinds: Mapping[str, str]) -> str:
@@ -162,7 +137,7 @@ def editing(begun: str, client: Client) -> ProfileChange:
     draft, kinds = FactDraft(draft="", proposals=some), kinds_of(client)
     click.echo(described(draft, 0, kinds), err=True)
     draft = changed(draft, 0, kinds, client)
-    edit = WrittenFact.of(draft.proposals[0].fact).edit
+    edit = edit_of(draft.proposals[0].fact)
     if edit.id == some[0].fact.id:
         return ProfileChange(edit=[edit])
     return ProfileChange(draft=draft.draft, keep=[edit], unset=[some[0].fact.id])

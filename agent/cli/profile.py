@@ -19,6 +19,7 @@ from agent.daemon.locale import LOCALE
 from agent.decision.decide import counted_among
 from agent.decision.values import Fact
 from agent.errors import UsageError
+from agent.facts import statements_of
 from agent.files import create_private, read_bytes
 from agent.model.file import SUFFIX, read, shipped_model
 from agent.model.model import Concepts, Kind, Model, unknown_person
@@ -137,7 +138,7 @@ def add(*, text: str | None, yes: bool) -> options.Output:
     if text == str(PIPE):
         text = _piped().decode(errors="replace")
     with door() as client:
-        return _change(client, own_facts.adding(text, client, yes=yes))
+        return _change(client, own_facts.adding(statements_of(text), client, yes=yes))
 
 
 @profile.command()
@@ -258,7 +259,7 @@ def import_(context: click.Context, /, file: Path, *, yes: bool) -> options.Outp
     source, text = (INPUT, _piped()) if file == PIPE else (str(file), read_bytes(file, LARGEST))
     with door() as client:
         if not is_values(text):
-            memory = text.decode(errors="replace")
+            memory = statements_of(text.decode(errors="replace"))
             return _change(client, own_facts.adding(memory, client, yes=yes))
         models = _models(client)
         try:
@@ -267,7 +268,10 @@ def import_(context: click.Context, /, file: Path, *, yes: bool) -> options.Outp
             raise UsageError(error.what, error.hint, error.where or source) from None
         if not values and not own_words:
             return options.Output(Changed(done=False), "The file sets nothing.")
-        change = msgspec.structs.replace(own_facts.keeping(own_words, client), set=values)
+        change = ProfileChange()
+        if own_words:
+            change = own_facts.adding(own_words, client, yes=yes)
+        change = msgspec.structs.replace(change, set=values)
         planned = client.call("change_profile", msgspec.structs.replace(change, dry_run=True))
         if not planned.changes:
             return options.Output(planned, "Nothing changed.")

@@ -1,6 +1,6 @@
 """The file that a profile is exported to and imported from: lines of NAME = VALUE, in TOML.
 
-Facts in own words follow, a table each.
+Facts in own words are a list of texts.
 """
 
 import re
@@ -8,16 +8,13 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import msgspec
-
-from agent.cli.own_facts import WrittenFact
 from agent.cli.questions import understood
 from agent.decision.values import Fact
-from agent.errors import UsageError, misfit
+from agent.errors import UsageError
 from agent.model.model import Concepts, Meaning, Model
 from agent.vault.profile import named_values, values_of
 
-OWN = "own"  # the array of tables
+OWN = "own"  # the list
 _VALUES = re.compile(r"\s*(\[{1,2}[\"a-z][\w.\"-]*\]{1,2}\s*$|[\w.\"-]+\s*=)")
 
 LARGEST = 1 << 20  # bytes
@@ -37,10 +34,8 @@ def profile_toml(facts: Sequence[Fact], concepts: Concepts) -> str:
     document.add(tomlkit.nl())
     for kind, value in values_of(facts).items():
         document.add(*concepts.label(Meaning(kind, value)))
-    own = [msgspec.structs.asdict(WrittenFact.of(each)) for each in facts if each.words]
-    if own:
-        tables = [{k: v for k, v in each.items() if v and k != "id"} for each in own]
-        document.add(OWN, tomlkit.item(tables))
+    if own := [each.words for each in facts if each.words]:
+        document.add(OWN, tomlkit.item(own).multiline(multiline=True))
     return tomlkit.dumps(document)
 
 
@@ -54,12 +49,12 @@ def read_profile(text: bytes, models: Sequence[Model]) -> dict[str, str]:
     return named_values(understood(_flat(_document(text))), models)
 
 
-def read_own_words(text: bytes) -> list[WrittenFact]:
-    """The facts in own words in a file. UsageError as `read_profile`."""
-    try:
-        return msgspec.convert(_document(text).get(OWN, []), list[WrittenFact])
-    except msgspec.ValidationError as error:
-        raise UsageError(misfit(error, f"[[{OWN}]]"), "write it as an export does") from None
+def read_own_words(text: bytes) -> list[str]:
+    """The facts in own words in a file, a text each. UsageError as `read_profile`."""
+    own = _document(text).get(OWN, [])
+    if not isinstance(own, list) or not all(isinstance(each, str) for each in own):
+        raise UsageError(f"{OWN} is not a list of texts", f'write {OWN} = ["I have a cat"]')
+    return own
 
 
 def is_values(text: bytes) -> bool:

@@ -117,7 +117,7 @@ def test_values_come_from_a_file(begin: Begin, tmp_path: Path) -> None:
     error, _ = begin("--profile", file).refusal()
     assert "mars" in error
     assert not paths().vault.exists()
-    file.write_text('[so2017]\nregion = "west_europe"\n[[own]]\nwords = "I swim"\n')
+    file.write_text('own = ["I swim"]\n[so2017]\nregion = "west_europe"\n')
     ran = begin("--profile", file, "--preset", "strict")
     assert (ran.code, "in your own words comes with" in ran.err) == (0, True)
     assert _kept() == {"so2017.region": "west_europe"}

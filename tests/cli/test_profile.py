@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given as of
 
-from agent.cli.own_facts import WrittenFact
 from agent.cli.profile_file import is_values, profile_toml, read_own_words, read_profile
 from agent.daemon.profile import figures_of
 from agent.decision.cache import Cache
@@ -279,9 +278,7 @@ def test_what_is_exported_can_be_imported(values: dict[str, str]) -> None:
     for more in ([], own):
         text = profile_toml([*facts, *more], Concepts(BOTH))
         assert read_profile(text.encode(), BOTH) == values
-        assert read_own_words(text.encode()) == [
-            changed(WrittenFact.of(each), id="") for each in more
-        ]
+        assert read_own_words(text.encode()) == [each.words for each in more]
         assert is_values(text.encode())
 
 
@@ -291,7 +288,7 @@ def test_what_is_exported_can_be_imported(values: dict[str, str]) -> None:
         ("", True),
         ("# a comment\n\n[so2017]", True),
         ("\ufeffregion =", True),
-        ("[[own]]\nwords = 'a'", True),
+        ("own = ['a']", True),
         ("# About me\n- vegetarian", False),
         ("[2024-05-01] - Lives in Ohio", False),
         ('["Has two kids"]', False),
@@ -325,8 +322,7 @@ def test_a_table_holds_the_names_of_its_model() -> None:
         (b"region = true", "the value of region is not text", "quotes"),
         (b'[region]\nx = "uk"', "unknown fact 'region.x'", "'region'?"),
         (b'hours = "yes"', "hours changes with every request", "leave it out"),
-        (b"own = 1", "[[own]]", "as an export does"),
-        (b"[[own]]\nwords = ''", "words", "as an export does"),
+        (b"own = 1", "own is not a list of texts", "write own = ["),
         (b'[one]\nregoin = "uk"', "unknown fact 'one.regoin'", "'region'?"),
     ],
 )
