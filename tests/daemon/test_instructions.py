@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agent.daemon.instructions import Instruction, is_managed, outcome, owner_of, with_instruction
 from agent.errors import UsageError
-from agent.wire.policy import Disclose, Ruled
+from agent.wire.policy import Disclose
 from policy.amend import RuleScope, with_settings, without_refusals
 from policy.hosts import host_of
 from policy.match import Known, Rulebook, known
@@ -252,15 +252,6 @@ def test_no_name_of_a_recipient_writes_anything_else(text: str) -> None:
     assert rule.keys() == {"name", "recipient", "attribute", "disclose"}
     assert value_of(result, host, "salary", START) == "auto"
     assert value_of(result, "elsewhere.example", "salary", START) == "ask"
-
-
-def test_what_was_closed_by_hand_since_is_not_opened() -> None:
-    """The answer to a question of yesterday does not overrule the file of today."""
-    text = '[attributes]\nsalary = "never"\n'
-    assert after(text, BOOKS) == text
-    written = outcome(policy_of(text), BOOKS, START)
-    by = ["attributes.salary"]
-    assert written == Ruled(written=None, without_effect=["salary"], decided_by=by)
 
 
 @pytest.mark.parametrize("disclose", get_args(Disclose))

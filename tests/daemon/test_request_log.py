@@ -192,16 +192,8 @@ def test_counts_are_forgotten() -> None:
     assert rates.is_reached("user", "", 1, MONDAY)
 
 
-GOOD = "anonymity_price = 0.001\n"
 POOLED = ["forge.test", "docs.forge.test", "a.docs.forge.test", "shop.example"]
 POOLED += ["www.books.example", "google.com", "www.google.de", "news.example"]
-MANY = """
-[groups]
-shops = ["shop.example", "books.example"]
-[[rule]]
-recipient = "shop.example"
-population = "other"
-"""
 
 
 def active(text: str) -> ActivePolicy:
@@ -224,14 +216,10 @@ def test_a_pool_has_one_population(rules: list[tuple[str, str]], top: str) -> No
         assert policy.route(host, MONDAY.date()) == (expected, False)
 
 
-def test_a_rule_chooses_the_model_and_a_group_the_pool() -> None:
-    """For all that remember together; else it is all in use. Nothing else has a pool."""
-    rules, today = active(MANY), MONDAY.date()
-    for host in ("www.shop.example", "books.example", "shop.example"):
-        assert rules.route(host, today) == ("other", False)
-    assert rules.route("news.example", today) == (None, False)
-    for other in (active(GOOD), ActivePolicy(None)):
-        assert other.route("shop.example", today) == (None, False)
+def test_only_a_host_or_a_group_has_a_pool() -> None:
+    """However an address of it is written; without a policy none is chosen by a rule."""
+    assert ActivePolicy(None).route("shop.example", MONDAY.date()) == (None, False)
+    rules = active('k = 2\n[groups]\nshops = ["shop.example", "books.example"]\n')
     for recipient in ("https://www.books.example/a", "shop.example:443", "@shops"):
         assert rules.pool(recipient) == "@shops"
     assert rules.pool("a.other.example") == "other.example"

@@ -20,13 +20,10 @@ ENVIRONMENT = (
 )
 WRAPPED = {
     # templates of assistants: Cursor, Cline, Roo, Copilot, Claude Code
-    "<user_query>\nstairs hurt my knee\n</user_query>": "stairs hurt my knee",
     f"<attached_files>\n{CODE}\n</attached_files>\n<user_query>sort it</user_query>": "sort it",
-    f"<task>\nsort a list\n</task>\n\n{ENVIRONMENT}": "sort a list",
     f"[ERROR] no tool was used\n\n<feedback>use less</feedback>\n{ENVIRONMENT}": "use less",
     "<user_message>first</user_message><user_message>and then?</user_message>": "and then?",
     "<workspaceInfo>linux</workspaceInfo>\n<userRequest>sort it</userRequest>": "sort it",
-    "<system-reminder>be brief</system-reminder>\nsort a list": "sort a list",
     "<task>compare <file_content path='a.md'>of\nmine</file_content> with it</task>": (
         "compare \n\n with it"
     ),
@@ -38,12 +35,10 @@ WRAPPED = {
     "why is <b>this</b> bold, and <details> open?": "why is <b>this</b> bold, and <details> open?",
     "is 3 <4 and 5> 2": "is 3 <4 and 5> 2",
     # code
-    f"why is this wrong?\n{CODE}": "why is this wrong?",
     f"{CODE}\nexplain": "explain",
     "what does ```ls -l``` do": "what does  ls -l  do",
     "fix this ```\nx = 1": "fix this",
     # searches
-    "site:nhs.uk cluster headache": "cluster headache",
     "cluster headache  site:nhs.uk filetype:pdf": "cluster headache",
     "-site:pinterest.com curtains after:2024-01-01 linen": "curtains linen",
     "site:bbc.com": "site:bbc.com",
@@ -69,12 +64,10 @@ WRAPPED = {
     "Hi, thanks!": "thanks!",
     # how to answer
     "What is good for a cough? Answer in German.": "What is good for a cough?",
-    "answer in French: what is good for a cough": "what is good for a cough",
     "answer in short: is honey vegan?": "is honey vegan?",
     "Was hilft gegen Husten? (bitte auf Deutsch)": "Was hilft gegen Husten?",
     "how do I answer in German": "how do I answer in German",
     # documents
-    f"{DOCUMENT}\n\nCan I be made to leave?": "Can I be made to leave?",
     f"Summarise this lease for me:\n\n{DOCUMENT}": "Summarise this lease for me:",
     f"Lease:\n\n{DOCUMENT}\n\nwhen do I get it back?\n\n{DOCUMENT}": "when do I get it back?",
     f"{DOCUMENT}\n\nHi, can I be made to leave? Thanks!": "can I be made to leave?",
