@@ -139,16 +139,3 @@ def test_commands_print_what_is_written_down(
     if request.config.getoption("--accept"):
         file.write_text(found)
     assert found == text or request.config.getoption("--accept")
-
-
-def test_a_command_that_prints_something_else_is_seen(tmp_path: Path) -> None:
-    """The parts of a transcript are told apart, and what changes is taken out."""
-    text = (
-        "# a\nworld: fresh\n\n$ reticent x 'y z'\n% a 1\n< 1\n< 2\nout\n! err\n? 2\n$ reticent w\n"
-    )
-    first = Said("$ reticent x 'y z'", ["1", "2"], ["a 1"], [])
-    assert [*commands(text)] == [first, Said("$ reticent w", [], [], [])]
-    assert head(text)[1] == "fresh"
-    assert steady(f"{tmp_path}/a at 2026-03-02 09:15, 3.2 ms  \n", {tmp_path: "."}) == (
-        "./a at 0000-00-00 00:00, N ms"
-    )

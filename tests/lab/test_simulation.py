@@ -2,8 +2,6 @@
 
 from collections import Counter
 from dataclasses import replace
-from functools import reduce
-from operator import or_
 
 import pytest
 from hypothesis import given, settings
@@ -74,20 +72,6 @@ def test_a_recipient_holds_what_it_was_sent(
         assert not any(sent & ~asked for sent in trace.sent)
 
 
-@given(somebody, decided, scenes, st.data())
-def test_what_is_not_told_changes_nothing(
-    person: Person, strategy: Strategy, scene: Scene, data: st.DataObject
-) -> None:
-    """The profile is read only where a name was chosen: anybody who agrees is told alike."""
-    trace = walker(strategy, scene)(person)
-    told = reduce(or_, trace.sent)
-    codes = tuple(
-        code if told >> place & 1 else data.draw(st.integers(0, model().cards[place] - 1))
-        for place, code in enumerate(person.codes)
-    )
-    assert walker(strategy, scene)(person._replace(codes=codes)) == trace
-
-
 @settings(max_examples=15)
 @given(st.lists(somebody, min_size=1, max_size=5), st.sampled_from((*DECIDED, *OWN)), scenes)
 def test_who_walked_before_changes_nothing(
@@ -115,13 +99,6 @@ def test_what_does_not_look_back_repeats_itself(person: Person) -> None:
     # Of what is left of the standing set where it would leave nobody else, it is a part.
     first, *rest = walker(STANDING[0])(person).sent
     assert all(each & ~first == 0 for each in rest)
-
-
-def test_strict_asks_and_an_answer_lets_out() -> None:
-    """Nobody answers but where the strategy says so, not even where nothing has a price."""
-    for strategy, leaves in ((SHIPPED[2], False), (ANSWERED[2], True)):
-        walk = walker(replace(strategy, limits=False, trade_off=0.0))
-        assert any(sum(walk(person).sent) for person in EVERYBODY[:10]) is leaves
 
 
 @pytest.mark.parametrize("trade_off", [0.0, 1e9])

@@ -105,7 +105,7 @@ def test_every_truncation_is_refused() -> None:
 
 def test_every_flipped_byte_under_a_forged_digest_is_refused_or_usable() -> None:
     """Somebody who means harm recomputes the digest; what opens can still be computed with."""
-    places = range(0, len(DATA), 2)
+    places = range(0, len(DATA), 3)
     refused = [p for p in places for f in FLIPS[:2] if refusal(stamped(flipped(p, f)))]
     assert len(refused) > len(places) // 2
 

@@ -198,7 +198,7 @@ def test_software_is_decided_by_what_is_stored(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(Model, "rows", None)
     world, cache = shipped(), Cache()
     for query, mode in product(
-        range(world.members[1].first, len(world.queries), 4), get_args(Mode)
+        range(world.members[1].first, len(world.queries), 8), get_args(Mode)
     ):
         about, reading = Request(world.queries[query].text), Interpretation.exact(query)
         every = about, Terms(mode=mode), Knowledge(), world

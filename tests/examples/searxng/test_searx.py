@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent.decision.engine import Engine
 from agent.model.file import SHIPPED, read, shipped_model
 from examples.search_service.attributes import asked_of as helpful
 from examples.searxng.__main__ import PYTHON, SHARE, prepared
 from examples.searxng.adapter import INTERESTS, STUDIES, asked_of, categories_for, language_for
-from examples.shared_attributes import MOST_BYTES
+from examples.shared_attributes import MOST_BYTES, PRICE
 from tests.examples.searxng.serving import Answer, answers, free, get, started
 from tests.house.tree import ran
 from tests.waiting import PATIENCE
@@ -172,9 +173,10 @@ def test_as_the_table_of_the_readme_says() -> None:
 def test_what_is_asked_for_helps_some_query() -> None:
     """By one of the shipped models; each value that may come is read."""
     models = [read(shipped_model(name)) for name in SHIPPED]
-    usable = {each.name: each for model in models for each in helpful(model)}
+    (studying,) = Engine(models[:1]).decide_many(["student_aid"], anonymity_price=PRICE)
+    usable = {*studying.share, *(each.name for each in helpful(models[1]))}
     asked = {*ASKED} - {"language", "country"}  # these are of no model
-    assert asked <= {*usable}
+    assert asked <= usable
     for each in (each for model in models for each in model.attributes if each.name in asked):
         assert {*each.values[1:]} <= {*ASKED[each.name]}
 
