@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
+from operator import attrgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -106,13 +108,12 @@ def situation_of(
     parameters: bool = False,
     by: Asker = "command",
 ) -> Situation:
-    """Look at policy, consent, models and ledger once, for one request.
+    """Look at policy, consent, models and ledger once, for one request; no value is read.
 
     ``now``: where the user lives; ``by``: who asks; ``before``: number and time of a ledger entry,
-    whose request is decided by today's rules: its pool, by today's groups, holds what it held then,
-    and what was recent then is recent. ``parameters``: whether those of an address are of use;
-    where they are all that may leave, the model is LOCALE. No value is read. UndecidedError where
-    nothing can be decided, UsageError for no host.
+    whose request is decided by today's rules as things stood then. ``parameters``: whether those of
+    an address are of use; where they are all that may leave, the model is LOCALE. UndecidedError
+    where nothing can be decided, UsageError for no host.
     """
     vault, policy, cache = agent.vault, agent.rules.active, agent.reader.cache
     if vault is None:
@@ -121,9 +122,11 @@ def situation_of(
     (number, at), host = before or (None, now), host_of(ask.recipient)
     index = vault.ledger.disclosures
     holdings = index.pool(policy.pool_of(host), policy.pool_of, number)
-    sentences = by == "assistant" or policy.is_assistant(host, now.date())
-    own = vault.profile.own(counting, short=not sentences)
-    counting = extended(counting, own, holdings.held, cache)
+    sentences, own, words = by == "assistant", NO_OWN, map(attrgetter("words"), vault.profile.facts)
+    if any(words) or any(MARK in each for each in holdings.held):
+        sentences = sentences or policy.is_assistant(host, now.date())
+        own = vault.profile.own(counting, short=not sentences)
+        counting = extended(counting, own, holdings.held, cache)
     own, model = (NO_OWN, LOCALE) if model is LOCALE else (own, counting)
     terms, ruling = _terms(ask, now, agent, model, own, holdings, by)
     planned = terms.mode == "planned"
@@ -133,16 +136,14 @@ def situation_of(
     offered = agent.consent.usable(site_of(host), now) if before is None else None
     names: Collection[str] | None = offered if ask.asked is None else ask.asked
     stops = vault.profile.in_force(policy.limits, before and at) if vault.profile.stops else ()
-    sent = cache.get(model, Members, lambda: Members.of(model))
+    sent, people = cache.get(model, Members, lambda: Members.of(model)), None
     usable = None if names is None else tuple(sorted(sent.longest.keys() & {*names}))
-    knowledge, people = holds, None
     if model is LOCALE:
-        knowledge = knowledge_in(holdings, model, at, index.concepts, cache)
         people = people_left(holds if terms.memory == "remembers" else Knowledge(), counting, cache)
     situation = Situation(
         Request(ask.query, ruling.host, usable),
         terms,
-        knowledge,
+        holds if people is None else knowledge_in(holdings, model, at, index.concepts, cache),
         model,
         model is not LOCALE and any(policy.pool_of(e.site) == ruling.pool for e in stops),
         reading=reading,
@@ -156,7 +157,7 @@ def situation_of(
         sentences=sentences,
         own=own,
     )
-    return _judged(situation, agent, by)
+    return _judged(situation, agent) if own.facts and by in JUDGED else situation
 
 
 def _terms(
@@ -176,19 +177,18 @@ def _terms(
     ruling = None if terms is None else terms.ruling
     if terms is None or ruling is None:
         raise UndecidedError("no policy")
-    approved = agent.consent.usable(site_of(host), now, approved=True) is not None
-    holds_some = any(MARK in each for each in holdings.held)
-    if not (by == "command" or approved or holds_some or policy.names(host)):
+    unheld = by != "command" and not any(MARK in each for each in holdings.held)
+    offered = partial(agent.consent.usable, site_of(host), now, approved=True)
+    if model.own and unheld and not policy.names(host) and offered() is None:
         terms = own_words_wait(terms, model)  # for whom the user neither named nor approved once
     if preferences := agent.consent.preferences:
         terms = applied(terms, preferences, ruled_on(own, terms, model))
     return terms, ruling
 
 
-def _judged(situation: Situation, agent: Agent, by: Asker) -> Situation:
-    """Add what a local judge says, where there is one and the request is the user's own."""
-    policy = agent.rules.active.policy
-    settings = policy.judge if policy is not None and by in JUDGED else {}
+def _judged(situation: Situation, agent: Agent) -> Situation:
+    """Add what a local judge says, where there is one."""
+    settings = agent.rules.active.judge
     if not settings or not (some := judgeable(situation)):
         return situation
     said = agent.judge.chances(situation.ask.query, settings["model"])
@@ -201,14 +201,14 @@ async def consult(ask: Ask, now: datetime, agent: Agent) -> None:
 
     Whatever becomes of that, the request is decided as well as it can be.
     """
-    policy = agent.rules.active.policy
-    if agent.vault is not None and policy is not None and policy.judge:
+    settings = agent.rules.active.judge
+    if agent.vault is not None and settings:
         with suppress(UndecidedError, UsageError):
             some = judgeable(replace(situation_of(ask, now, agent), judged=()))
-            known = agent.judge.chances(ask.query, policy.judge["model"])
+            known = agent.judge.chances(ask.query, settings["model"])
             words = agent.vault.profile.words(each for each in some if each not in known)
             if words:
-                await agent.judge.ask(ask.query, words, policy.judge)
+                await agent.judge.ask(ask.query, words, settings)
 
 
 def _read(
@@ -380,7 +380,8 @@ def record(considered: Considered, agent: Agent, by: Asker) -> int | None:
 
 def summarised(decision: Decision, situation: Situation, people: float) -> Summary:
     """Summarise an answer; ``people``: who agree with all that the pool holds."""
-    waiting = [decision.called(name) for name in decision.waiting]
+    pending = () if decision.pending is None else decision.waiting
+    waiting = [decision.called(name) for name in pending]
     outcomes = {each.name: each for each in decision.outcomes}
     return Summary(
         pool=situation.ruling.pool,
@@ -391,7 +392,7 @@ def summarised(decision: Decision, situation: Situation, people: float) -> Summa
         pending=waiting,
         titles={
             **{name: outcomes[name].title for name in decision.disclosed},
-            **{decision.called(name): outcomes[name].title for name in decision.waiting},
+            **{decision.called(name): outcomes[name].title for name in pending},
         },
         why="" if decision.disclosed else why_nothing(decision),
         because=[

@@ -156,6 +156,7 @@ class ActivePolicy:
         """What a query may be about, where a rule names a topic."""
         groups = {} if policy is None else policy.groups
         self.daemon = DaemonSettings() if policy is None else policy.daemon
+        self.judge = {} if policy is None else policy.judge
         self.keys = () if policy is None else policy.trusted_keys
         """The keys of makers whose models may be used, none for any."""
         self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(groups).of)
