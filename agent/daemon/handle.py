@@ -40,7 +40,6 @@ from agent.vault.ledger import Disclosure, site_of
 from agent.vault.vault import Vault
 from agent.wire.decide import Answer, Ask, Because, Summary
 from agent.words.decisions import why_nothing
-from policy.hosts import host_of
 from policy.match import Ruling
 from policy.services import in_clear
 
@@ -119,7 +118,7 @@ def situation_of(
     if vault is None:
         raise UndecidedError("locked")
     counting, model, reading = _read(ask, now, agent, parameters=parameters)
-    (number, at), host = before or (None, now), host_of(ask.recipient)
+    (number, at), host = before or (None, now), policy.host_of(ask.recipient)
     index = vault.ledger.disclosures
     holdings = index.pool(policy.pool_of(host), policy.pool_of, number)
     sentences, own, words = by == "assistant", NO_OWN, map(attrgetter("words"), vault.profile.facts)
@@ -170,7 +169,8 @@ def _terms(
     by: Asker,
 ) -> tuple[Terms, Ruling]:
     """Derive the terms of a request by policy and user, with the policy's words for them."""
-    policy, profile, host = agent.rules.active, agent.open_vault.profile, host_of(ask.recipient)
+    policy, profile = agent.rules.active, agent.open_vault.profile
+    host = policy.host_of(ask.recipient)
     of_requests = agent.sources.available(model.attributes[model.persons :])
     available = profile.names(model) | of_requests  # by the names alone
     terms = policy.terms(model, ask.recipient, ask.query, now.date(), available)

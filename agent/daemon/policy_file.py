@@ -160,6 +160,7 @@ class ActivePolicy:
         self.keys = () if policy is None else policy.trusted_keys
         """The keys of makers whose models may be used, none for any."""
         self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(groups).of)
+        self.host_of: Callable[[str], str] = lru_cache(KEPT)(host_of)
         self.ruling = lru_cache(KEPT)(self._match)
         """What is ruled on a request: as `_match`."""
         self._books: dict[Hashable, Rulebook] = {}
