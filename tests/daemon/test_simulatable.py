@@ -329,13 +329,13 @@ def test_the_stop_is_the_one_exception(rules: Rules, stream: tuple[Event, ...], 
     log2(T + 1) bits in T answers.
     """
     calm = [replace(each, edits=(), forgets=False) for each in stream]
-    assert_stops(rules.policy.text, calm, the_model(seed))
+    assert_stops(rules.policy.text, calm, the_model(seed), 4)
 
 
 def test_some_stop_and_some_do_not() -> None:
     """The law is not about nobody; and what stops the rare says that they are rare."""
     policy = 'anonymity_price = 0\nk = 50\nviolations = 0.9\nprotect = "everyone"\n'
-    assert assert_stops(policy, EVERY_DAY, the_model(1)) == {True, False}
+    assert assert_stops(policy, EVERY_DAY, the_model(1), 4) == {True, False}
     for text, expected in ((policy, True), (policy.replace("everyone", "me"), False)):
         lives = lived(text, EVERY_DAY, the_model(1))
         assert holds({each: life.seen["shop.example"] for each, life in lives.items()}) == expected
