@@ -43,8 +43,11 @@ from tests.worlds.daemons import (
     started,
 )
 
-KILLS = [1, pytest.param(200, marks=pytest.mark.soak)]
-STOPS = [1, pytest.param(100, marks=pytest.mark.soak)]
+ENDS = [
+    *(("kill", 1), ("terminate", 1)),
+    pytest.param("kill", 200, marks=pytest.mark.soak),
+    pytest.param("terminate", 100, marks=pytest.mark.soak),
+]
 CLIENTS = 8
 FEWEST, MOST = 2 * CLIENTS, 10 * CLIENTS  # questions after the first, until a daemon is ended
 ENDLESS = 10_000  # questions of each client: more than anybody answers until then
@@ -102,47 +105,31 @@ def shown(record: Disclosure) -> dict[str, str]:
     return {name: value for name, value in record.disclosed if value != UNSPECIFIED}
 
 
-@pytest.mark.parametrize("kills", KILLS)
-def test_a_kill_costs_nothing_that_was_answered(say: Say, kills: int) -> None:
-    """At any instant, under load; the next daemon starts over what is left, sockets and all.
+@pytest.mark.parametrize(("how", "times"), ENDS)
+def test_no_end_costs_anything_that_was_answered(say: Say, how: str, times: int) -> None:
+    """By a kill or a signal, at any instant, under load; the next daemon starts over what is left.
 
-    Beyond what was answered the ledger has at most what each client was about to be told.
+    After a signal it ends by itself, without an error, and takes its sockets with it. Beyond what
+    was answered the ledger has at most what each client was about to be told.
     """
     rng = Random(4)  # noqa: S311  (instants that can be drawn again)
     with home() as places:
         crowd = Crowd(places.control, SIMPLE)
-        for kill in range(kills):
+        for end in range(times):
             with started(places) as live:
                 live.unlock()
                 count = live.status().entries or 0
-                assert max(crowd.told, default=0) <= count <= len(crowd.told) + CLIENTS * kill
-                asyncio.run(asked(crowd, live.process.kill, rng))
+                assert max(crowd.told, default=0) <= count <= len(crowd.told) + CLIENTS * end
+                asyncio.run(asked(crowd, getattr(live.process, how), rng))
+                assert how == "kill" or live.process.wait(PATIENCE) == 0
                 live.process.wait(PATIENCE)
-            assert places.query.is_socket()
-        gone = lost(places, crowd)
-    say(f"{kills} kills of the daemon, {len(crowd.told)} answers, {len(gone)} lost")
-    assert (gone, crowd.other, crowd.cut) == ([], [], kills * CLIENTS)
-    assert len(crowd.told) > kills * CLIENTS
-
-
-@pytest.mark.parametrize("stops", STOPS)
-def test_a_signal_in_the_middle_loses_nothing(say: Say, stops: int) -> None:
-    """The daemon ends by itself, without an error, and takes its sockets with it."""
-    rng = Random(5)  # noqa: S311  (moments that can be drawn again)
-    with home() as places:
-        crowd = Crowd(places.control, SIMPLE)
-        for _ in range(stops):
-            with started(places) as live:
-                live.unlock()
-                asyncio.run(asked(crowd, live.process.terminate, rng))
-                assert live.process.wait(PATIENCE) == 0
-            assert not places.query.exists()
-            assert not places.control.exists()
+            assert places.query.exists() == places.control.exists() == (how == "kill")
         log, gone = places.log.read_text(), lost(places, crowd)
-    say(f"{stops} ends by a signal, {len(crowd.told)} answers, {len(gone)} lost")
+    say(f"{times} times {how}, {len(crowd.told)} answers, {len(gone)} lost")
     assert gone == []
-    assert "failed" not in log
-    assert len(crowd.told) > stops * CLIENTS
+    assert how == "terminate" or (crowd.other, crowd.cut) == ([], times * CLIENTS)
+    assert how == "kill" or "failed" not in log
+    assert len(crowd.told) > times * CLIENTS
 
 
 @pytest.mark.parametrize("each", EACH)
