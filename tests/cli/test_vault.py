@@ -6,7 +6,6 @@ import stat
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from io import StringIO
 from pathlib import Path
 from shutil import copyfile
@@ -61,34 +60,6 @@ def test_without_one_it_is_copied_with_the_passphrase(
         assert piped("vault", "backup", tmp_path / "other.db").code == 0
         assert [name for name, _ in fake.calls] == ["status"]
     assert all(opens(tmp_path / f"{name}.db") for name in ("copy", "other"))
-
-
-def _number() -> bytes | None:
-    with opened() as vault:
-        return vault.items.get("other/n")
-
-
-@pytest.mark.usefixtures("memory")
-def test_a_backup_takes_the_place_of_the_vault(piped: Run, home: Path, tmp_path: Path) -> None:
-    """The witness goes with it, and what was there is kept beside, if anything was."""
-    made(home)
-    saved, restore = tmp_path / "saved.db", partial(piped, "vault", "restore")
-    with opened() as vault:
-        vault.items.put("other/n", b"1")
-        vault.backup(saved)
-        vault.items.put("other/n", b"2")
-    ran = restore(saved)
-    assert "the recipients do" in " ".join(ran.out.split())
-    assert "vault.db.replaced-1" in ran.out
-    assert _number() == b"1"
-    assert restore(paths().vault.with_name("vault.db.replaced-1")).code == 0
-    assert _number() == b"2"
-    paths().vault.write_bytes(b"rubbish")  # that is what backups are for
-    assert restore(saved).code == 0
-    for path in (paths().vault, paths().witness):
-        path.unlink()
-    assert restore(saved, "--json").record["kept"] is None
-    assert _number() == b"1"
 
 
 Answering = Callable[..., Ran]
