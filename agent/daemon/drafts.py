@@ -7,6 +7,7 @@ told.
 
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from secrets import token_urlsafe
@@ -107,12 +108,14 @@ def export(body: RecipientName, now: datetime, agent: Agent) -> Draft:
 def _considered(ask: Ask, now: datetime, agent: Agent, by: Asker) -> handle.Considered:
     """Decide what a line may hold. RefusedError where no rule lists the recipient as an assistant.
 
-    Whoever is told something without a question need not be one.
+    Whoever is told something without a question need not be one, and is told again what it holds.
     """
     book, host = agent.rules.active.recipients, host_of(ask.recipient)
     situation = handle.situation_of(ask, now, agent)
     if ask.query == ANYTHING:
-        return handle.consider(situation.for_anything, agent, by)
+        situation, terms = situation.for_anything, situation.for_anything.terms
+        always = terms.always | (situation.knowledge.names - terms.excluded)
+        return handle.consider(replace(situation, terms=replace(terms, always=always)), agent, by)
     if book is None or host not in dict(book.assistants(now.date())):
         hint = f"write a rule with assistant = true and the address of {host}"
         raise RefusedError("refused", f"{host} is not among your assistants", hint)

@@ -312,6 +312,8 @@ def test_a_recipient_may_be_told_whatever_it_is_asked() -> None:
     [told] = vault.disclosures
     assert (told.host, told.query) == ("claude.ai", "")
     assert {*names} <= {*told.persons} == {*calls.recipients(recipient="claude.ai")[0].values}
+    again = calls.export(RecipientName(recipient="claude.ai")).facts
+    assert {*names} <= {each.name for each in again}
     assert calls.export(RecipientName(recipient="ads.test")).facts == []
     with pytest.raises(RefusedError, match="is not among your assistants"):
         calls.draft(Ask(query="q", recipient="claude.ai"))
