@@ -11,12 +11,10 @@ from msgspec.structs import replace
 from agent.tui.screens.policy import EXPIRED, LEGEND, REMARK, PolicyItem, items_of
 from agent.tui.virtual_list import Listing
 from agent.wire.policy import RuleRemark, RulesStatus, RuleStatus, SettingStatus
-from tests.cli.daemon import BOOKS, BROKEN, OLD, PATH, RULES, SHADOWED, STRICT, WRONG
-from tests.tui.double import LARGE, NOTHING, SMALL, Double, Running
+from tests.cli.daemon import BOOKS, BROKEN, PATH, RULES, WRONG
+from tests.tui.double import LARGE, NOTHING, Double, Running
 from tests.wire.fake import says
 from tests.worlds.messages import POLICY
-
-SHUT = replace(BOOKS, name="shut", line=15, remarks=[SHADOWED])
 
 
 class Rules:
@@ -27,7 +25,7 @@ class Rules:
         self.daemon = daemon
         self.edited: list[tuple[str, int | None]] = []
         self.now: RulesStatus
-        self.have(replace(RULES, rules=[STRICT, BOOKS, OLD, SHUT]))
+        self.have(RULES)
         daemon.calls |= {"rules": lambda: self.now, "reload": says(POLICY)}
 
     def have(self, rules: RulesStatus) -> None:
@@ -64,18 +62,6 @@ def under(shown: Running) -> PolicyItem:
     item: PolicyItem | None = shown.app.screen.query_one(Listing).under
     assert item is not None
     return item
-
-
-async def test_each_rule_is_shown_with_what_is_to_be_said_of_it(rules: Rules) -> None:
-    """What is never used, and what is over, by its sign and whole in a sentence."""
-    async with rules.daemon.shown(SMALL) as shown:
-        listing = await shows(shown)
-        said = "\n".join(each.text for each in listing.items)
-        for words in (SHADOWED.what, "up to and including 2020-01-01", "preset strict"):
-            assert words in said
-        await go_to(shown, "shut")
-        assert "recipient books.example; query novel*:" in shown.text()
-        assert "! shut" in " ".join(shown.text().replace("–", " ").split())
 
 
 async def test_a_broken_file_shows_its_line_and_the_editor_opens_there(

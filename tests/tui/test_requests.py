@@ -13,7 +13,7 @@ from agent.tui.dialogs import Choice
 from agent.tui.screens.requests_detail import MATTER
 from agent.wire.policy import Review, Word
 from agent.wire.state import Corrected, Entry, ReadingEdit
-from tests.tui.double import LARGE, SMALL, USUAL, Double, Many, Running, at, names, opened, page
+from tests.tui.double import LARGE, SMALL, Double, Many, Running, at, names, opened, page
 from tests.wire.fake import says
 from tests.worlds.messages import ASSISTANT, AT, handled, review, row
 
@@ -141,7 +141,7 @@ async def test_words_leave_out_the_rest(found: Many) -> None:
         assert page(shown).listing.has_focus
 
 
-@pytest.mark.parametrize("size", [SMALL, USUAL, LARGE], ids=str)
+@pytest.mark.parametrize("size", [SMALL, LARGE], ids=str)
 async def test_one_in_detail_says_to_whom_what_and_at_what_cost(
     found: Many, size: tuple[int, int]
 ) -> None:

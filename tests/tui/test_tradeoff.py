@@ -15,7 +15,7 @@ from agent.tui.screens.tradeoff import TradeoffScreen, choices, facts, figures_o
 from agent.tui.unlocking import Unlocking
 from agent.wire.decide import CurveAsk
 from agent.wire.policy import Edited, Win
-from tests.tui.double import LARGE, SMALL, USUAL, Double, Running
+from tests.tui.double import LARGE, Double, Running
 from tests.waiting import PATIENCE
 from tests.wire.fake import says
 from tests.worlds.messages import CURVE, handled, point
@@ -115,28 +115,12 @@ async def test_what_wins_over_a_price_is_said(found: Curves) -> None:
         assert (edit.set, edit.recipient) == ({"anonymity_price": 0.0113}, None)
 
 
-@pytest.mark.parametrize("size", [SMALL, USUAL], ids=str)
-async def test_it_begins_with_the_latest_request_at_the_present_price(
-    found: Curves, size: tuple[int, int]
-) -> None:
-    """At every size: the sets, which is the present one and which the knee, and what leaves."""
-    found.daemon.calls["requests"] = says([handled(1), handled(2, query="database")])
-    async with found.daemon.shown(size) as shown:
-        await opened(shown)
-        text = shown.text()
-        assert [each.query for each in found.asked] == ["database"]
-        assert "“editor”, asked of anybody" in text
-        assert "›now" in text
-        assert "knee" in text
-        assert "change:" not in text
-        assert "shares: a and b." in text
-        assert max(map(len, text.splitlines())) <= size[0]
-
-
 async def test_arrows_walk_along_the_sets(found: Curves) -> None:
-    """Less leaves further up; at the top nothing leaves."""
+    """Of the latest request: less leaves further up; at the top nothing leaves."""
+    found.daemon.calls["requests"] = says([handled(1), handled(2, query="database")])
     async with found.daemon.shown(LARGE) as shown:
         await opened(shown)
+        assert [each.query for each in found.asked] == ["database"]
         for keys, here, elsewhere in (
             (["up"], "change:", "shares: nothing"),
             (["down"], "shares:", "change:"),
