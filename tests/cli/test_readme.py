@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.cli.demo import PROFILE, REQUESTS, TERMS, Story
+from agent.cli.demo import FACTS, PROFILE, REQUESTS, TERMS, WORDS, Story
 from agent.cli.main import outcome
+from agent.facts import Facts
 from agent.model.file import read, shipped_models
 from agent.model.world import world_of
 from agent.words.figures import people
@@ -94,7 +95,7 @@ def test_its_facts_are_those_of_the_demo() -> None:
     """What goes with each request that it names, and how many facts and people there are."""
     world = world_of([*map(read, shipped_models())])
     titles = {each.name: each.title for each in world.attributes}
-    told = Story(PROFILE, world).tell(REQUESTS, TERMS).entries
+    told = Story(PROFILE, world, Facts.of(WORDS, world)).tell(REQUESTS, TERMS).entries
     sent = {
         each.decision.request.query: "; ".join(facts(each.values, titles)) or "nothing"
         for each in told
@@ -105,7 +106,7 @@ def test_its_facts_are_those_of_the_demo() -> None:
     assert shown.items() <= sent.items()
     text = " ".join(PAGES[0].read_text().split())
     left = {each.decision.request.recipient: people(each.people_left) for each in told[:3]}
-    assert f"profile has {len(PROFILE)} facts" in text
+    assert f"profile has {FACTS} facts" in text
     assert f"About {left['recipes.example']} people of the US still look exactly like her" in text
     assert f"{left['shop.example']} to the shop" in text
 
