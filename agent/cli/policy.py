@@ -38,7 +38,6 @@ DEFERRED = {
     "block": Deferred("agent.cli.policy_edit", "Send nothing more to a recipient."),
     "calibrate": Deferred("agent.cli.policy_edit", "Turn your answers into prices, in bits."),
     "set": Deferred("agent.cli.policy_edit", "Change a setting in a policy file."),
-    "try": Deferred("agent.cli.policy_edit", "Replay your past requests under a policy."),
 }
 MODEL = "The model whose attributes are meant. By default the first that comes with reticent."
 MOVED = (

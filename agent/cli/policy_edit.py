@@ -1,8 +1,8 @@
-"""Change what a policy rules, and try what a change would do: `set`, `block`, `try`."""
+"""Change what a policy rules: `set`, `block` and `calibrate`."""
 
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import partial
 from math import isfinite, log2
@@ -36,10 +36,9 @@ from agent.cli.policy import (
     own_policy,
     policy_option,
     read_model,
-    read_policy,
     written,
 )
-from agent.cli.printing import Column, facts, note, numeric, page, paragraph, say, table, wide
+from agent.cli.printing import Column, note, paragraph, say, table
 from agent.cli.prompts import agree
 from agent.daemon.policy_file import Change, Check, Edit, rewrite
 from agent.decision.context import attributes_of
@@ -50,8 +49,8 @@ from agent.model.model import Model
 from agent.tradeoff.study import IMPROVEMENTS, fit
 from agent.wire.base import Done, RecipientName, from_fields
 from agent.wire.decide import Allowed
-from agent.wire.policy import Edited, ReplayedRequest, Tried, TryPolicy, Win
-from agent.words.figures import bits, counted, demand, listed, number, people, whom
+from agent.wire.policy import Edited, Tried, TryPolicy, Win
+from agent.words.figures import bits, counted, demand, listed, number, whom
 from agent.words.titles import Titles, titled
 from policy import amend
 from policy.read import load, preset, read, shipped_text
@@ -59,13 +58,6 @@ from policy.rules import Policy
 from policy.settings import LEVELS, SETTINGS, Value
 from policy.toml_text import lines_of
 
-NOTHING = "The ledger is empty: there is nothing to try the policy on."
-TRIED = (
-    *(Column("when"), wide("recipient", 10), wide("query", 10), wide("change", 10)),
-    *(wide("people left", 12), numeric("bits")),
-)
-SIGNS = "+: sent too; -: no longer sent; ?: asked about first."
-SHOWN = 60  # characters of a query
 BLOCKED = "{} gets nothing from now on, by a rule in the policy."
 UNBLOCKED = "{} is treated like others again from now on."
 NOT_BLOCKED = "{} was not blocked, so nothing was changed."
@@ -286,8 +278,8 @@ def replayed(text: str) -> str:
             titles = titles_of(client)
     except ReticentError as error:
         return f"Your past requests could not be tried with it: {error}."
-    latest = tried.requests[-LATEST:]
-    carried = [each.would_disclose for each in latest if each.would_disclose]
+    latest = tried.disclosed[-LATEST:]
+    carried = [*filter(None, latest)]
     facts = Counter(titled([name for names in carried for name in names], titles))
     which = listed((f"{title} ({times})" for title, times in facts.most_common()), most=MOST_FACTS)
     many, some = counted(len(latest), "request"), which and f": {which}"
@@ -345,61 +337,3 @@ def calibrate(
     say(f"Written into {path}.")
     if None in result.sensitivity.values():
         say("What you would never share is ruled never there.")
-
-
-@click.command("try")
-@click.argument("file", type=PATH)
-@answers
-def try_(file: Path) -> Output:
-    """Show what a policy would have sent for your past requests.
-
-    Your facts count as they are now, and each recipient is assumed to know what this policy would
-    have sent it before. What waits for your approval counts as not sent.
-    """
-    text = read_policy(file).text
-    with door() as client:
-        result: Tried = client.call("try_policy", TryPolicy(text=text))
-        titles = titles_of(client)
-    return Output(result, try_text(result, titles) if result.requests else NOTHING)
-
-
-def try_text(result: Tried, titles: Titles) -> str:
-    """Lay out what a policy would change about the requests of the ledger."""
-    requests = result.requests
-    many = counted(len(requests), "request")
-    was = sum(each.utility_was for each in requests) / len(requests)
-    would_be = sum(each.utility for each in requests) / len(requests)
-    rows = [
-        (
-            each.at.date().isoformat(),
-            each.recipient,
-            each.query if len(each.query) <= SHOWN else f"{each.query[:SHOWN]}...",
-            ", ".join(_moved(each, titles)),
-            _change(people(each.people_left_was), people(each.people_left)),
-            _change(bits(each.utility_was), bits(each.utility)),
-        )
-        for each in requests
-        if {*each.disclosed} != {*each.would_disclose} or each.would_ask
-    ]
-    head = "Nothing would change: each request would have sent what it did."
-    if rows:
-        how = "as well" if bits(was) == bits(would_be) else "worse" if would_be < was else "better"
-        head = f"{len(rows)} of {many} would have sent or asked something else; "
-        head += f"on average you would have been served {how}."
-    kept = [("kept as they were", counted(result.kept, "request"))] if result.kept else []
-    end = [("mean bits", _change(bits(was), bits(would_be))), *kept]
-    return page(head, table(TRIED, rows), paragraph(SIGNS) if rows else "", facts(end))
-
-
-def _change(was: str, would_be: str) -> str:
-    return was if was == would_be else f"{was} -> {would_be}"
-
-
-def _moved(each: ReplayedRequest, titles: Titles) -> Iterator[str]:
-    """Yield each fact that would have been sent, or not, or asked about first, with its sign."""
-    for sign, names, others in (
-        ("+", each.would_disclose, each.disclosed),
-        ("-", each.disclosed, each.would_disclose),
-        ("?", each.would_ask, ()),
-    ):
-        yield from (f"{sign}{titles.get(name, name)}" for name in names if name not in others)

@@ -14,7 +14,7 @@ from agent.daemon.policy_file import check_guards, rewrite
 from agent.daemon.readings import settle
 from agent.decision.context import Context, attributes_of, audited, rulebook, terms_under
 from agent.decision.decide import decide
-from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_left
+from agent.decision.knowledge import Holdings, knowledge_in
 from agent.decision.topics import topics_of
 from agent.decision.values import Request
 from agent.errors import ModelError, UsageError
@@ -166,10 +166,10 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
     policy = read(body.text, "the policy that is tried", preset)
     vault, models = agent.open_vault, agent.known_models(now)
     by_id = agent.models_by_id(now)
-    concepts, pool_of, unchanged = Concepts(models), Pools(policy.groups).of, 0
+    concepts, pool_of = Concepts(models), Pools(policy.groups).of
     pools = defaultdict[str, Holdings[str]](partial(Holdings[str], concepts.replaces))
     books = {name: rulebook(policy, each, models) for name, each in by_id.items()}
-    requests, stopped = list[wire.ReplayedRequest](), set[str]()
+    disclosed, stopped = list[tuple[str, ...]](), set[str]()
     for _, record in vault.ledger.read():
         if not isinstance(record, Disclosure):
             for site in record.sites:
@@ -181,7 +181,6 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
         if model is None or not names <= {each.name for each in model.attributes}:
             # the model is gone, or another version of it decided
             holdings.add_facts(record.at, site_of(record.host), record.means)
-            unchanged += 1
             continue
         topics = topics_of(policy, models, agent.reader.read, record.query)
         ruling = books[model.id].match(record.host, record.query, record.at.date(), topics)
@@ -196,15 +195,15 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
         if vault.profile.would_stand_out(decide(context, brief=True).disclosed, context):
             stopped.add(pool)
             context = dataclasses.replace(context, stopped=True)
-        requests.append(_replayed(record, context, codes, holdings))
-    return wire.Tried(requests=requests, kept=unchanged)
+        disclosed.append(_replayed(record, context, codes, holdings))
+    return wire.Tried(disclosed=disclosed)
 
 
 def _replayed(
     record: Disclosure, context: Context, codes: Mapping[str, int], holdings: Holdings[str]
-) -> wire.ReplayedRequest:
+) -> tuple[str, ...]:
     """Decide a past request, and note in the holdings what would have been sent."""
-    model, cache, terms = context.model, context.cache, context.terms
+    model = context.model
     decision = decide(context, brief=True)
     persons = [name for name in decision.disclosed if name in model.person_codes]
     sent = {name: codes.get(name, 0) for name in persons}
@@ -213,22 +212,10 @@ def _replayed(
     holdings.add_facts(record.at, site_of(record.host), facts)
     holdings.spent[site_of(record.host)] += decision.figures.spent
     if decision.disclosed:
-        meant = cache.read(model, record.query).accepted
+        meant = context.cache.read(model, record.query).accepted
         named = [(model.queries[each.query].text, each.probability) for each in meant]
         holdings.add_query(site_of(record.host), named)
-    before = context.knowledge if terms.memory == "remembers" else Knowledge()
-    return wire.ReplayedRequest(
-        at=record.at,
-        recipient=record.host,
-        query=record.query,
-        disclosed=tuple(name for name, _ in record.disclosed),
-        would_disclose=decision.disclosed,
-        would_ask=decision.waiting,
-        utility_was=record.utility_bits,
-        utility=decision.figures.utility,
-        people_left_was=record.people_left,
-        people_left=people_left(before.with_facts(sent), model, cache),
-    )
+    return decision.disclosed
 
 
 def offer(body: Offer, now: datetime, agent: Agent) -> Done:

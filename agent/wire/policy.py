@@ -128,31 +128,13 @@ class TryPolicy(Message, frozen=True, kw_only=True):
     text: str
 
 
-class ReplayedRequest(Message, frozen=True, kw_only=True):
-    """A past request under a policy that is tried, beside what it was.
+class Tried(Message, frozen=True, kw_only=True):
+    """What each request in the ledger would have sent, by name, under a policy that is tried.
 
-    ``disclosed``: the names that were sent, ``would_disclose``: those that would have been;
-    ``would_ask``: what would have waited for the user; ``utility``: in bits; ``people_left``: who
-    would have agreed with all that the recipient's pool had received by then.
+    Oldest first, without those whose model is gone.
     """
 
-    at: datetime
-    recipient: str
-    query: str
-    disclosed: tuple[str, ...]
-    would_disclose: tuple[str, ...]
-    would_ask: tuple[str, ...]
-    utility_was: float
-    utility: float
-    people_left_was: float
-    people_left: float
-
-
-class Tried(Message, frozen=True, kw_only=True):
-    """The requests in the ledger under a policy; ``kept``: those whose model is gone."""
-
-    requests: list[ReplayedRequest]
-    kept: int
+    disclosed: list[tuple[str, ...]]
 
 
 class Review(Message, frozen=True, kw_only=True):

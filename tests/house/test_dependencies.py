@@ -161,7 +161,7 @@ def test_the_man_page_is_what_help_says() -> None:
     for place, text in write_share.shared().items():
         assert (write_share.SHARE / place).read_text() == text, str(write_share.__doc__)
     text = write_share.page().replace("\\-", "-")
-    for command in ("ask", "connect", "daemon run", "policy try", "vault key add"):
+    for command in ("ask", "connect", "daemon run", "policy set", "vault key add"):
         assert f'.SS "reticent {command} ' in text
     assert [line for line in text.splitlines() if line.startswith(("'", ". "))] == []
     assert str(ROOT) not in text
