@@ -10,7 +10,6 @@ import click
 from agent.cli.interrupt import Progress, extra
 from agent.cli.options import PATH, Commands, Output, answers, option, seed_option
 from agent.cli.printing import paragraph
-from agent.errors import UsageError
 from agent.lab import StudyOptions
 from agent.lab.paper.subject import Options as PaperOptions
 from agent.lab.paper.survey import TRADE_OFF
@@ -44,7 +43,7 @@ out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 
 
 @lab.command()
-@option("--data", PATH, "DIR", "A log, or tables `users` and `events` with their `model.toml`.")
+@option("--data", PATH, "DIR", "Tables `users` and `events` with their `model.toml`.")
 @out_option
 @_counted("--people", MANY, USUAL.people, "How many send requests.")
 @_counted("--requests", MANY, USUAL.requests, "Requests of each of them.")
@@ -97,36 +96,28 @@ def _wrote(page: Path, figures: list[str], criteria: Sequence[Criterion]) -> Out
 
 @lab.command()
 @option("--model", PATH, "M", f"A model file. By default that of {SURVEY}.")
-@option("--log", PATH, "DIR", "A folder with the tables of a log: log, people and sites.")
 @out_option
 @option("--lambda trade_off", LAMBDA, None, "Of the calibrated objective.", default=TRADE_OFF)
 @seed_option
 @answers
 def paper(
     model: Path | None,
-    log: Path | None,
     out: Path,
     **options: Any,  # noqa: ANN401  (the fields of the study's options)
 ) -> Output:
-    """Draw the results of Krause and Horvitz (2010), section 7, from a model or a log.
+    """Draw the results of Krause and Horvitz (2010), section 7, from a model.
 
     Writes each figure as PNG, SVG and CSV, and report.md, which sets what was published beside
-    what is found here. Takes minutes. Needs the extra `lab`, and --log the extra `build` too.
+    what is found here. Takes minutes. Needs the extra `lab`.
     """
-    if model is not None and log is not None:
-        raise UsageError("the figures are of one thing", "give --model or --log")
     with extra("lab", "drawing figures"):
         from agent.decision.engine import load_model
         from agent.lab.drawing import write_report
         from agent.lab.paper.study import TITLE, study
     out.mkdir(parents=True, exist_ok=True)
     with Progress() as progress:
-        path = model or shipped_model(SURVEY)
-        if log is not None:
-            with extra("build", "building a model"):
-                from agent.lab.paper.log import logged
-            path = logged(log, out, progress)
-        intro, findings = study(load_model(path), PaperOptions(**options), progress)
+        opened = load_model(model or shipped_model(SURVEY))
+        intro, findings = study(opened, PaperOptions(**options), progress)
         progress("drawing", 1.0)
         page = write_report(TITLE, intro, findings, out)
     shapes = [each.met for finding in findings for each in finding.criteria]

@@ -99,12 +99,11 @@ def test_without_a_model_the_paper_is_drawn_of_the_developer_survey(
 def test_what_cannot_be_read_or_written_is_named(run: Run, tmp_path: Path) -> None:
     """It says what a table is called; a file in the way stays as it is."""
     (tmp_path / "file").write_text("mine")
-    for study, option, table in (("attack", "--data", "users"), ("paper", "--log", "log")):
-        asked = ("lab", study, option, tmp_path, "--out")
-        what, hint = run(*asked, tmp_path / "out").refusal()
-        assert what.endswith(f"there is no table {table}")
-        assert f"{table}.parquet" in hint
-        assert run(*asked, tmp_path / "file").refusal(1)[0].endswith("file exists")
+    asked = ("lab", "attack", "--data", tmp_path, "--out")
+    what, hint = run(*asked, tmp_path / "out").refusal()
+    assert what.endswith("there is no table users")
+    assert "users.parquet" in hint
+    assert run(*asked, tmp_path / "file").refusal(1)[0].endswith("file exists")
     assert (tmp_path / "file").read_text() == "mine"
 
 

@@ -3,22 +3,17 @@
 from dataclasses import replace
 from itertools import count
 from math import comb
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.build.log_schema import BY_LABEL, DEMOGRAPHIC, TABLE_1, TOPIC
-from agent.errors import UsageError
 from agent.lab.charts import StudyFinding
 from agent.lab.paper import comparison, orders
-from agent.lab.paper.log import MODEL, logged, stated_source
 from agent.lab.paper.orders import Along, reached, steps
 from agent.lab.paper.subject import Subject, cost_alone, fresh, groups_of, subject_of
-from agent.lab.paper.survey import PRICES, within_outcomes
 from agent.model.attributes import Attribute
-from agent.model.file import read
 from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import Parts
 from agent.tradeoff.search import maximise
@@ -27,7 +22,7 @@ from agent.tradeoff.tables import members
 from agent.tradeoff.tradeoff_curve import Point, beaten
 from agent.tradeoff.utility import Estimator
 from tests.build.worlds import QUIET
-from tests.lab.worlds import NAMES, paper_model, paper_subject, quiet
+from tests.lab.worlds import NAMES, paper_model, paper_subject
 
 pytestmark = QUIET
 
@@ -154,49 +149,6 @@ def test_the_knee_is_found_and_compared() -> None:
     line, others = beaten_too.chart.panels[0].series
     assert (line.x, line.y) == ((0.05, 1.0), (1.6, 2.0))
     assert (others.x, others.y, others.names) == ((0.5,), (1.0,), ("λ = 1",))
-
-
-PEOPLE = 40  # as many as a query wants, and some more
-LOG = "user,asked,query,time,host,dwell,zip,city,country,tld"
-REGIONS = ("us_canada", "europe")
-
-
-def write_log(folder: Path) -> None:
-    """Write a log of one query: what people want is what their region wants, by city and zip."""
-    lines = [LOG]
-    for number in range(PEOPLE):
-        at = f"2006-05-03 {8 + number % 9:02}:00"
-        place = f"z{number // 4},c{number // 10},{'US' if number < 20 else 'DE'},com"
-        lines.append(f"u{number},{at}:00,Weather,{at}:05,{'ab'[number // 20]}.org,60,{place}")
-        if number % 10 == 0:  # asked once from elsewhere, which is not where they live
-            lines.append(f"u{number},{at}:30,weather,{at}:35,b.org,40,elsewhere,c9,US,com")
-            lines.append(f"u{number},{at}:40,weather,{at}:45,b.org,40,{place}")
-    (folder / "log.csv").write_text("\n".join(lines) + "\n")
-    people = [f"u{number},female,{REGIONS[number // 20]}" for number in range(PEOPLE)]
-    (folder / "people.csv").write_text("\n".join(["user,gender,region", *people]) + "\n")
-    (folder / "sites.csv").write_text("host,topic\na.org,news\nb.org,sports\n")
-    (folder / "SOURCE.md").write_text("# Synthetic\n\nNobody asked.\n")
-
-
-def test_a_log_becomes_the_papers_model(tmp_path: Path) -> None:
-    """Its estimator, the sensitivities that the paper states, and that it is synthetic."""
-    log, out = tmp_path / "log", tmp_path / "out"
-    log.mkdir()
-    out.mkdir()
-    write_log(log)
-    path = logged(log, out, quiet)
-    assert path == out / MODEL
-    model = read(path)
-    assert (model.estimator, model.source) == ("plugin", "Synthetic: log")
-    bits = {each.name: each.sensitivity for each in model.attributes if each.sensitivity}
-    expected = {BY_LABEL[label].name: price * within_outcomes() for label, price in PRICES.items()}
-    assert bits == pytest.approx(expected)
-    assert stated_source(log) == "Synthetic: log"
-    (log / "SOURCE.md").write_text("no heading")
-    assert stated_source(log) == "log"
-    (log / "people.csv").unlink()
-    with pytest.raises(UsageError, match="no table people"):
-        logged(log, out, quiet)
 
 
 @given(st.integers(0, 9), st.floats(0.1, 50))

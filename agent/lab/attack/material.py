@@ -7,19 +7,20 @@ import ibis
 import numpy as np
 
 from agent.build.build import model_of
-from agent.build.log import open_log, source_of
 from agent.build.observe import HALF_KEY, Observations, in_half_a, observe
 from agent.build.options import BuildOptions, Description, TableFiles, read_description
 from agent.build.tables import open_tables
+from agent.errors import UsageError
 from agent.lab import Progress
 from agent.lab.attack.simulation import HeldOut, Material, Table
-from agent.lab.paper.log import files_of, stated_source, table_in
 from agent.model.model import Model
 
 DESCRIPTION = "model.toml"
 EACH = "one_each"  # the column of weights where every row is one person
 USUAL = Path(__file__).parents[3] / "examples" / "data" / "atus"
 EVERYDAY = USUAL.parent / "everyday"
+ENDINGS = (".parquet", ".csv.gz", ".csv")
+SOURCE = "SOURCE.md"
 
 
 def tables(data: Path | None, usual: Path = USUAL) -> BuildOptions:
@@ -35,26 +36,37 @@ def tables(data: Path | None, usual: Path = USUAL) -> BuildOptions:
     return BuildOptions(users=users, events=events, description=description)
 
 
+def table_in(folder: Path, name: str) -> Path:
+    """Find a table in a folder, whatever its form; UsageError if it is not there."""
+    for ending in ENDINGS:
+        if (path := folder / f"{name}{ending}").is_file():
+            return path
+    hint = f"the folder needs {name}.parquet, {name}.csv.gz or {name}.csv"
+    raise UsageError(f"there is no table {name}", hint, str(folder))
+
+
 def stated(options: BuildOptions) -> str:
-    """Look up what is said of the source of two tables."""
-    return stated_source(options.files[0].parent)
+    """Read the first heading of what is said of the source of two tables, else their folder."""
+    folder = options.files[0].parent
+    path = folder / SOURCE
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    heading = next((each.lstrip("# ").strip() for each in lines if each.startswith("#")), "")
+    if not heading:
+        return folder.name
+    return heading if folder.name in heading else f"{heading}: {folder.name}"
 
 
 def material_of(data: Path | None, progress: Progress) -> Material:
     """Build the model of one half of the users in a folder, and take the people of the other.
 
-    ``data``: has two tables, or a log; where the description says how many people a row stands for,
-    see `whole`. UsageError where there is no such file; BuildError where the tables cannot make a
+    ``data``: has two tables; where the description says how many people a row stands for, see
+    `whole`. UsageError where there is no such file; BuildError where the tables cannot make a
     model.
     """
-    if data is not None and any(data.glob("log.*")):
-        options = BuildOptions(**files_of(data)._asdict())
-        source = source_of(open_log(files_of(data)))
-    else:
-        options = tables(data)
-        if options.description.weights:
-            return whole(options, progress)
-        source = open_tables(*TableFiles(*options.files[:2]))
+    options = tables(data)
+    if options.description.weights:
+        return whole(options, progress)
+    source = open_tables(*TableFiles(*options.files[:2]))
     # Validation figures are dropped: they refer to the full model.
     one = replace(options, half="A", validation=False).described(id="half")
     model = model_of(source, one, progress)
