@@ -333,19 +333,6 @@ def test_what_is_guarded_must_be_taken_out_of_the_policy(
     assert not loose.consent.allow("a.example").changed
 
 
-def test_a_word_that_no_rule_can_say_is_refused(loose: Office) -> None:
-    """With what decides; and nothing is remembered in its stead."""
-    where = 'recipient = "a.example"\nattribute = "age"\n'
-    loose.path.write_text(f'{LOOSE}[[rule]]\nname = "mine"\n{where}disclose = "never"\n')
-    with pytest.raises(UsageError, match=r"'mine' decides about age"):
-        override(loose, ["age"], "always", lasting="always")
-    both = override(loose, ["age", "gender"], "always", lasting="always")
-    assert (both.without_effect, both.decided_by) == (["age"], ["mine"])
-    assert "age" not in loose.request("a.example")[0].disclosed
-    assert override(loose, ["age"], "always", lasting="once").without_effect == []
-    assert "age" in loose.request("a.example")[0].disclosed
-
-
 def test_a_word_that_makes_no_sense_is_refused(loose: Office) -> None:
     """As a verdict is; and one where no policy is in use."""
     for more in ({"lasting": "days"}, {"days": 2}, {"recipient": "x y"}, {"about": "family"}):
