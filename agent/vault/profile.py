@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
-from types import MappingProxyType
 from typing import Annotated
 
 import msgspec
@@ -27,7 +26,6 @@ from policy.families import impossible
 ITEM, STOPS = "profile", "stops"
 TERMS = "terms/"  # items: closed terms of the facts whose ids begin with the character behind it
 MOST_FACTS = 2_000
-NO_FACTS: Mapping[int, str] = MappingProxyType({})
 SHORT = 48  # bytes of a short form that is sent
 Values = Mapping[str, str]  # by kind: a value's name across models, or MODEL:VALUE (`Meaning`)
 _DECODER = msgspec.json.Decoder(list[Fact])
@@ -85,7 +83,7 @@ class Profile:
         return self._cache.get(model, (OwnFacts, short), lambda: OwnFacts.of(some, model))
 
     def reveal(
-        self, names: Sequence[str], model: Model, facts: Mapping[int, str] = NO_FACTS
+        self, names: Sequence[str], model: Model, facts: Mapping[int, str] | None = None
     ) -> dict[str, str]:
         """The values to disclose, in the order given. Cannot fail.
 
@@ -94,7 +92,7 @@ class Profile:
         """
         values = self._cache.get(model, values_in, lambda: values_in(self._values, model))
         levels = {each.id: level_of(each) for each in self.facts} if facts else {}
-        own = {model.attributes[at].name: levels[fact] for at, fact in facts.items()}
+        own = {model.attributes[at].name: levels[fact] for at, fact in (facts or {}).items()}
         return {name: values.get(name, own.get(name, UNSPECIFIED)) for name in names}
 
     def words(self, ids: Iterable[str]) -> dict[str, str]:
@@ -117,15 +115,18 @@ class Profile:
         Never where they are not new to it, or the terms protect everyone: the one Boolean by which
         values that were not disclosed have a say, once the set is fixed (DESIGN.md 2.6).
         """
-        terms, model = context.terms, context.model
-        known = context.knowledge if terms.memory == "remembers" else Knowledge()
-        before = dict(known.codes)
-        new = [each for each in names if each in model.person_codes and each not in before]
-        if not new or terms.limits.protect == "everyone":
-            return False
-        values = self.reveal(new, model, context.filled.facts)
-        codes = {name: model.person_codes[name][value] for name, value in values.items()}
-        return stands_out(known.with_facts(codes), terms.limits, model, context.cache)
+        limits = context.terms.limits
+        known = context.knowledge if context.terms.memory == "remembers" else Knowledge()
+        new = {} if limits.protect == "everyone" else self._new(names, known, context)
+        after = known.with_facts(new)
+        return bool(new) and stands_out(after, limits, context.model, context.cache)
+
+    def _new(self, names: Iterable[str], known: Knowledge, context: Context) -> dict[str, int]:
+        """The codes of those of these attributes that somebody with this knowledge lacks."""
+        codes = context.model.person_codes
+        new = [name for name in names if name in codes and name not in known.names]
+        values = self.reveal(new, context.model, context.filled.facts)
+        return {name: codes[name][value] for name, value in values.items()}
 
     def rarest(self, model: Model, limits: Limits, names: Iterable[str]) -> tuple[str, ...]:
         """Those of these attributes that alone would make the user stand out, for the user's eyes.
@@ -158,10 +159,7 @@ class Profile:
 
         ``limits``: of the policy. VaultError if it was not written.
         """
-        known, codes = context.knowledge, context.model.person_codes
-        own = [name for name in names if name in codes and name not in known.names]
-        values = self.reveal(own, context.model, context.filled.facts)
-        new = {name: codes[name][value] for name, value in values.items()}
+        known, new = context.knowledge, self._new(names, context.knowledge, context)
 
         def without(name: str) -> int:
             rest = {each: code for each, code in new.items() if each != name}
