@@ -1,26 +1,18 @@
 """What was asked and sent, who holds what, and the statement that one has forgotten."""
 
-import json
-from contextlib import suppress
-from datetime import UTC, datetime
-from itertools import chain
-from typing import Any
-
 import click
 import msgspec
 
 from agent.cli import options
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.interrupt import Interrupted
 from agent.cli.options import QUERY, Deferred, Output, answers, option
-from agent.cli.printing import Column, note, numeric, page, paragraph, printable, say, table, wide
+from agent.cli.printing import Column, note, numeric, page, paragraph, say, table, wide
 from agent.cli.printing import facts as pairs
 from agent.cli.prompts import agree
 from agent.cli.reviews import likely, waiting_page
-from agent.errors import DaemonError, LockedError, UsageError
-from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, Message, RecipientName
-from agent.wire.client import Client
-from agent.wire.state import Corrected, Entry, Event, EventKind, ReadingEdit, Recipient, Status
+from agent.errors import UsageError
+from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, RecipientName
+from agent.wire.state import Corrected, Entry, ReadingEdit, Recipient
 from agent.words import notices
 from agent.words.figures import counted, moment, of_whom, people
 from agent.words.titles import facts, titled, titles_in, value_title
@@ -43,14 +35,7 @@ DONE = (
 DEFERRED = {
     "undo": Deferred("agent.cli.reviews", "Undo your last decision or change of your facts.")
 }
-WHILE_LOCKED = {
-    "forget": "You marked a recipient as having forgotten everything",
-    "answer": "A request carried something",
-    "nothing": "A request carried nothing",
-}
-PRIVATE = ("query", "values")  # fields that are not printed line by line
 UNDO = click.option("--undo", is_flag=True, help="Forget what you said of the text.")
-SILENCE = 30.0  # seconds; a daemon that runs sends a comment every five
 
 
 @click.group(cls=options.Commands, default=lambda _: "list", deferred=DEFERRED)
@@ -72,13 +57,8 @@ def requests() -> None:
 )
 @click.option("--values", is_flag=True, help="With the values, which only the ledger has.")
 @click.option("--waiting", is_flag=True, help="Only what waits for your approval.")
-@click.option(
-    "--follow", "stream", is_flag=True, help="A sentence for whatever happens, until Ctrl-C."
-)
-@options.json_option
-def list_(
-    *, recipient: str | None, limit: int, values: bool, waiting: bool, stream: bool, as_json: bool
-) -> None:
+@answers
+def list_(*, recipient: str | None, limit: int, values: bool, waiting: bool) -> Output:
     """List the latest requests, the newest last.
 
     Requests that carried nothing are listed until the vault is locked, and have no entry in the
@@ -86,17 +66,8 @@ def list_(
     approval is in the daemon's memory only: once it stops, that waits again with the next request
     that needs it.
     """
-    if stream:
-        if waiting:
-            raise UsageError("--follow does not go with --waiting", "choose one of them")
-        with suppress(Interrupted):  # as announced, this is how it ends
-            follow(as_json=as_json)
-        return
-    answer = waiting_page() if waiting else _listed(recipient, limit, values=values)
-    click.echo(options.record(answer.message) if as_json else answer.page)
-
-
-def _listed(recipient: str | None, limit: int, *, values: bool) -> Output:
+    if waiting:
+        return waiting_page()
     with door() as client:
         route = "ledger" if values else "requests"
         entries: list[Entry] = client.call(route, recipient=recipient, limit=limit)
@@ -227,67 +198,3 @@ def forget(recipient: str, *, yes: bool) -> Output:
         stated: Done = client.call("forget", RecipientName(recipient=recipient))
     already = f"{recipient} already knows nothing about you, so there is nothing to forget."
     return Output(stated, paragraph(DONE.format(recipient) if stated.done else already))
-
-
-def follow(*, as_json: bool) -> None:
-    """Print what happens, one sentence per line, until Ctrl-C or until the daemon ends.
-
-    Facts are named, their values never shown. Nothing moves the cursor, so a screen reader can
-    follow. Watching does not keep the vault open: see lock_after_minutes.
-    """
-    with door(attended=False) as client:
-        begins = Event(number=0, kind="lock", at=datetime.now(UTC))
-        for event in chain([begins], client.events(SILENCE)):
-            try:
-                text, about = _happened(event, client)
-            except LockedError:
-                what = WHILE_LOCKED.get(event.kind, "Something waits for your approval")
-                text, about = f"{what}; the vault is locked: `reticent unlock` shows more.", event
-            line = printable(f"{moment(event.at)}: {text}")
-            if as_json:
-                fields: dict[str, Any] = msgspec.to_builtins(about)
-                fields = {key: each for key, each in fields.items() if key not in PRIVATE}
-                at = event.at.isoformat()
-                line = json.dumps({"event": event.kind, "at": at, "text": text, "about": fields})
-            click.echo(line)  # which flushes
-    raise DaemonError(
-        "the daemon has ended", "start it with `reticent daemon`, and follow it again"
-    )
-
-
-def _happened(event: Event, client: Client) -> tuple[str, Message]:
-    """Say what an event is about; return the message behind it too."""
-    if event.kind == "profile":
-        return "The profile changed.", event
-    if event.kind in ("lock", "policy", "models"):
-        status: Status = client.call("status")
-        return _state(event.kind, status), status
-    titles = titles_of(client)
-    if event.kind in ("review", "offer"):
-        for review in client.call("reviews"):
-            if review.id == event.id:
-                shown = msgspec.structs.replace(review, query="")
-                how = f"`reticent approve {event.id}` or `reticent deny {event.id}`"
-                return f"{notices.asks(shown, titles)}: {how}.", shown
-        text = f"Nothing waits under {event.id} any more."
-        return text if event.id else "Your decisions about facts have changed.", event
-    entries: list[Entry] = client.call("requests", limit=MOST_ENTRIES)
-    for entry in reversed(entries):
-        if entry.number == event.id or (event.id is None and entry.kind == "forgotten"):
-            return notices.verdict_of(entry, titles), entry
-    return f"{WHILE_LOCKED[event.kind]}.", event
-
-
-def _state(kind: EventKind, status: Status) -> str:
-    """Say what became of the lock, the policy or the models."""
-    policy = status.policy
-    if kind == "models":
-        models = "; ".join(map(notices.model_line, status.models)) or "there is none"
-        return f"The models changed: {models}."
-    if kind == "policy" and policy.problems:
-        stale = "the last good rules stay in use" if policy.in_use else "it is not in use"
-        many = counted(len(policy.problems), "problem")
-        return f"The policy has {many}, and {stale}: {'; '.join(policy.problems)}."
-    if kind == "policy" and policy.in_use:
-        return f"The policy changed: {counted(policy.rules, 'rule')}, no problems."
-    return notices.running(status)

@@ -52,7 +52,7 @@ def screens() -> None:
     It starts the daemon if none runs, and leaves it running. Keys are in the footer; `?` is help.
     """
     if not sees_terminal() or os.environ.get("TERM", "") in PLAIN:
-        hint = "use `reticent requests list --follow` or `--waiting` instead"
+        hint = "use `reticent requests list` or `--waiting` instead"
         raise UsageError("the screens need a terminal", hint)
     shown = ReviewApp(Link(paths().control, start), Environment(examined, edit, now))
     shown.run()

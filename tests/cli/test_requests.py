@@ -1,37 +1,23 @@
 """`reticent requests`, `approve` and `deny`: what was sent, who knows what, what waits."""
 
-import json
-import select
-import time
-from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 import pytest
 
-from agent.errors import LockedError
 from agent.wire.base import LATEST_ENTRIES, RecipientName
 from agent.wire.policy import Word
-from agent.wire.state import Corrected, Event, EventKind, ReadingEdit
+from agent.wire.state import Corrected, ReadingEdit
 from agent.words.notices import overridden, settled
-from tests.cli.conftest import Run, process
+from tests.cli.conftest import Run
 from tests.cli.daemon import (
-    AT,
     HELD,
-    HOSTILE,
-    LOCKED,
     OFFER,
-    POLICY,
-    REQUESTS,
     REVIEW,
     RULED,
-    STATUS,
     changed,
 )
-from tests.cli.test_main import START
-from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon, says
-from tests.worlds.daemons import LOOK, living
 from tests.worlds.messages import ASSISTANT
 
 
@@ -179,99 +165,3 @@ def test_facts_that_do_not_wait_are_decided_about_in_advance(
     run(decided, "weather.example", "hobby")
     [(_, given)] = [call for call in fake.calls if call[0] == "verdict"]
     assert (given["id"], given["body"].names) == (3, ["hobby"])
-
-
-Follow = Callable[..., list[str]]
-
-
-@pytest.fixture
-def follow(run: Run, fake: FakeDaemon) -> Follow:
-    """Follow until the daemon has ended; return the lines behind its state."""
-
-    def followed(*events: tuple[EventKind, int | None], options: tuple[str, ...] = ()) -> list[str]:
-        numbered = enumerate(events, 1)
-        told = [Event(number=number, kind=kind, at=AT, id=id_) for number, (kind, id_) in numbered]
-        fake.handlers["events"] = lambda: iter(told)
-        ran = run("requests", "list", "--follow", *options)
-        assert (ran.code, ran.err.startswith("reticent: error: ")) == (1, True)
-        assert ran.out.replace("\n", "").isprintable()
-        return ran.out.splitlines()[1:]
-
-    return followed
-
-
-def test_what_happens_is_a_sentence_in_a_line(follow: Follow, fake: FakeDaemon) -> None:
-    """By name alone, without values and query, with the commands that settle what waits."""
-    broken = changed(POLICY, problems=["line 2: odd", HOSTILE])
-    cases: list[tuple[EventKind, int | None, str]] = [
-        ("answer", 1, "Sent 2 facts to www.weather.example: region and hobby; about 20 people"),
-        ("nothing", -1, "Sent nothing to books.example: one of your rules blocks it."),
-        ("forget", None, "You marked weather.example as having forgotten everything."),
-        ("review", 3, "Send hobby and shoe_size to www.weather.example (and weather.example)? +0"),
-        ("offer", 4, "books.example asks for region: `reticent approve 4` or `reticent deny 4`."),
-        ("review", 9, "Nothing waits under 9 any more."),
-        ("review", None, "Your decisions about facts have changed."),
-        ("policy", None, "The policy changed: 4 rules, no problems."),
-        ("models", None, "The models changed: village: 4 kinds of facts, 2 topics; comes"),
-        ("profile", None, "The profile changed."),
-        ("lock", None, "Unlocked: requests are answered."),
-    ]
-    lines = follow(*((kind, number) for kind, number, _ in cases))
-    assert all(line.startswith("2026-03-02 ") for line in lines)
-    for line, (_, _, text) in zip(lines, cases, strict=True):
-        assert line.partition(": ")[2].startswith(text)
-    assert "tide" not in "".join(lines)
-    fake.handlers["status"] = says(changed(STATUS, policy=broken))
-    [said] = follow(("policy", None))
-    assert "has 2 problems, and the last good rules stay in use: line 2: odd; " in said
-
-
-def test_a_line_can_be_an_object_and_steers_nothing(follow: Follow, fake: FakeDaemon) -> None:
-    """With the same message, and no value or query of the user's; whatever a name is."""
-    fake.handlers["reviews"] = says([changed(REVIEW, recipient=HOSTILE, names=[HOSTILE])])
-    odd = changed(REQUESTS[0], recipient=HOSTILE, disclosed=[HOSTILE])
-    fake.handlers["requests"] = says([odd])
-    events = ("answer", 1), ("review", 3), ("lock", None)
-    assert len(follow(*events)) == len(events)
-    handled, review, lock = map(json.loads, follow(*events, options=("--json",)))
-    assert (handled["event"], handled["about"]["disclosed"]) == ("answer", [HOSTILE])
-    assert (review["event"], review["about"]["id"]) == ("review", 3)
-    assert lock["about"]["locked"] is False
-    assert not {"query", "values"} & {*handled["about"], *review["about"]}
-
-
-def test_a_locked_vault_ends_nothing(follow: Follow, fake: FakeDaemon) -> None:
-    """It is said, and what comes next is said as well."""
-
-    def refused(**_given: object) -> None:
-        raise LockedError
-
-    fake.handlers |= {"status": says(LOCKED), "reviews": refused, "requests": refused}
-    lines = follow(("answer", 1), ("forget", None), ("review", 1), ("profile", None))
-    assert all("the vault is locked: `reticent unlock`" in line for line in lines[:3])
-    assert lines[3].endswith("The profile changed.")
-
-
-def test_a_real_daemon_is_followed_until_its_end(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each line comes at once, through a pipe."""
-
-    def until(word: str, lines: Iterable[str]) -> str:
-        return next(line for line in lines if word in line)
-
-    with living() as live:
-        monkeypatch.setenv("RETICENT_HOME", str(live.paths.config.parent))
-        command = [*START, "requests", "list", "--follow"]
-        with process(*command) as started, live.client() as client:
-            assert started.stdout is not None
-            assert "Unlocked: requests are answered." in started.stdout.readline()
-            end = time.monotonic() + PATIENCE
-            while not select.select([started.stdout], [], [], LOOK)[0]:
-                assert time.monotonic() < end
-                client.call("reload")  # until it listens
-            assert run("ask", "news.example", "editor").code == 0
-            assert " facts to news.example: " in until("example", started.stdout)
-            client.call("lock")
-            assert "Locked: nothing is attached" in until("ocked", started.stdout)
-            live.stop()
-            _, err = started.communicate(timeout=PATIENCE)
-    assert (started.returncode, err.startswith("reticent: error: ")) == (1, True)

@@ -117,7 +117,7 @@ def test_it_needs_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TERM", term)
         error, hint = run("screens").refusal()
         assert error == "the screens need a terminal"
-        assert "`reticent requests list --follow`" in hint
+        assert "`reticent requests list`" in hint
 
 
 def test_no_editor_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
