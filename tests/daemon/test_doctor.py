@@ -201,6 +201,8 @@ def test_what_is_wrong_is_found(whole: Path) -> None:
         with healthy(whole) as here:
             spoil(here)
             findings = examine(here)
+        assert all(bool(each.fix) == (each.state != "ok") for each in findings)
+        assert not any(text.endswith(".") for each in findings for text in (each.what, each.fix))
         own = [each for each in findings if (each.name, each.state) == (name, state)][:1]
         bad = {each.name for each in findings if each.state == "bad"} - {name}
         if bad or len(own) != 1 or what not in f"{own[0].what}: {own[0].fix}":
@@ -215,15 +217,6 @@ def test_nothing_there_yet_is_nothing_wrong(tmp_path: Path) -> None:
     for name, fix in (("vault", "reticent init"), ("policy", 'preset = "balanced"')):
         assert fix in only(here, name, "warn").fix
     assert [*tmp_path.iterdir()] == []
-
-
-def test_what_needs_a_fix_has_one(here: Machine) -> None:
-    """And nothing else has; each is a sentence without a full stop."""
-    here.paths.data.chmod(0o777)
-    for each in examine(here):
-        assert bool(each.fix) == (each.state != "ok")
-        assert not each.what.endswith(".")
-        assert not each.fix.endswith(".")
 
 
 def test_a_folder_that_is_none_is_found(here: Machine) -> None:

@@ -47,7 +47,6 @@ from tests.worlds.people import (
     values_of,
 )
 
-TIMES = 3
 OTHER = Ask(query=SHOP.query, recipient="other.example")
 STREAMS = st.lists(STEPS, min_size=1, max_size=6)
 

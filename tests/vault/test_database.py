@@ -320,13 +320,17 @@ def survived(folder: Path, deed: Deed, seconds: float) -> None:
         assert [record for _, record in vault.ledger.read()] == expected
 
 
+@pytest.mark.parametrize("times", [1, pytest.param(18, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("name", [*ELSEWHERE, *IN_PLACE])
-def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, name: str) -> None:
+def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, name: str, times: int) -> None:
     """Whatever is done to the file under load: what is set aside opens, and has every entry.
 
     Where the open file itself is overwritten, that is said, and nothing is acknowledged any more.
     """
-    survived(tmp_path, (ELSEWHERE | IN_PLACE)[name], LATEST_SECONDS / 2)
+    rng = random.Random(7)  # noqa: S311  (instants that can be drawn again)
+    for number in range(times):
+        (folder := tmp_path / str(number)).mkdir()
+        survived(folder, (ELSEWHERE | IN_PLACE)[name], rng.uniform(0, LATEST_SECONDS))
 
 
 def test_a_backup_that_was_restored_meanwhile_keeps_its_witness(tmp_path: Path) -> None:
@@ -339,15 +343,3 @@ def test_a_backup_that_was_restored_meanwhile_keeps_its_witness(tmp_path: Path) 
     vault.close()
     assert len(vaults_set_aside(at)) == 1
     unlock(at, worlds.TYPED).close()
-
-
-@pytest.mark.soak
-def test_two_hundred_times_nothing_is_lost(tmp_path: Path) -> None:
-    """At instants drawn at random."""
-    rng = random.Random(7)  # noqa: S311  (instants that can be drawn again)
-    for number in range(200):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        deed = rng.choice([*(ELSEWHERE | IN_PLACE).values()])
-        survived(folder, deed, rng.uniform(0, LATEST_SECONDS))
-        shutil.rmtree(folder)
