@@ -1,15 +1,14 @@
 """The demo's story, told on the small model, and its facts on the shipped ones."""
 
-from collections import Counter, UserDict
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from agent.cli.demo import PROFILE, REQUESTS, TERMS, WORDS, Story
-from agent.decision.context import Context, Terms
-from agent.decision.decide import decide as decision_of
+from agent.decision.context import Terms
 from agent.decision.knowledge import Knowledge
-from agent.decision.values import Decision, Request
+from agent.decision.values import Request
 from agent.facts import Facts
 from agent.model.file import read, shipped_models
 from agent.model.world import world_of
@@ -57,28 +56,6 @@ def test_each_request_is_decided_from_what_its_recipient_holds() -> None:
         assert told.held("a.example") == "Region: hills"
         assert told.held("c.example") == "nothing"
         assert told.people_left("a.example") == told.entries[-1].people_left == 20
-
-
-def test_a_value_is_read_only_once_the_set_is_fixed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In this order for every request, and no value that does not leave (DESIGN.md 2.6)."""
-    events: list[str] = []
-
-    class Watched(UserDict[str, str]):
-        def __getitem__(self, name: str) -> str:
-            events.append(name)
-            return self.data[name]
-
-    def spy(context: Context) -> Decision:
-        decision = decision_of(context)
-        events.append("decided")
-        return decision
-
-    monkeypatch.setattr("agent.cli.demo.decide", spy)
-    told = villager(Terms(), Watched(VILLAGER))
-    expected: list[str] = []
-    for entry in told.entries:
-        expected += ["decided", *entry.decision.disclosed]
-    assert events == expected
 
 
 def test_the_story_is_told_in_words_of_the_shipped_models(shipped: Story) -> None:

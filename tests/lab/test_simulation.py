@@ -114,16 +114,6 @@ def test_lambda_and_limits_are_what_a_way_says(trade_off: float) -> None:
     assert all(some.bit_count() <= most.bit_count() for some, most in zip(held, free, strict=True))
 
 
-def test_recipients_who_pool_are_told_less_where_the_agent_knows() -> None:
-    """It charges them as one, and so they learn no more than one would, about."""
-    pooled = {}
-    for grouped in (False, True):
-        scene = Scene(recipients=3, grouped=grouped)
-        held = [walker(LEDGER[0], scene)(each).disclosed for each in EVERYBODY[:20]]
-        pooled[grouped] = sum((a | b | c).bit_count() for *_, a, b, c in held)
-    assert pooled[True] <= pooled[False]
-
-
 STRATEGIES = (NOTHING, SHIPPED[1], OWN[0], RANDOM[0], EVERYTHING)
 SENDERS = people_of(others(), AT_ONCE + 3, 4, seed=1)
 FEW, CODES = SENDERS[:5], others().codes
