@@ -201,3 +201,15 @@ def test_everybody_is_on_the_list_where_rows_have_weights(tmp_path: Path) -> Non
     assert len(others.askers) == TOWN - known
     assert len(others.query) == others.starts[-1] == 2 * (TOWN - known)
     assert others.unranked == 0
+
+
+def test_the_source_is_the_first_heading_beside_the_tables(tmp_path: Path) -> None:
+    """With the name of their folder, which is all there is where nothing is stated."""
+    (folder := tmp_path / "town").mkdir()
+    write_town(folder, 1)
+    options = tables.tables(folder)
+    for text, source in (("no heading", "town"), ("# Invented\n", "Invented: town")):
+        assert tables.stated(options) == "town"
+        (folder / tables.SOURCE).write_text(text)
+        assert tables.stated(options) == source
+        (folder / tables.SOURCE).unlink()
