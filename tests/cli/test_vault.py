@@ -172,10 +172,7 @@ def key(piped: Run) -> Keyed:
 
 def test_secrets_come_and_go(key: Keyed, code: str, memory: Memory) -> None:
     """Beside those before; what is removed from the vault is removed from the keyring."""
-    listed = key("list", "--json", given=()).record["keys"]
-    assert {each["id"]: each["kind"] for each in listed} == {1: "passphrase", 2: "recovery"}
-    record = key("add", "passphrase", "--json", given=(PASSPHRASE, OTHER)).record
-    assert record == {"id": 3, "kind": "passphrase", "recovery_code": None}
+    key("add", "passphrase", given=(PASSPHRASE, OTHER))
     opened(OTHER).close()
     shown = key("add", "recovery").out.splitlines()[-1].strip()
     for each in (shown, code):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from rich.cells import cell_len
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, OptionList
 
 from agent.decision.values import Fact, FactTerms, Proposal
 from agent.tui.dialogs import MANY, Choice
@@ -105,10 +105,6 @@ def row(shown: Running, name: str) -> list[str]:
     return [cell.strip() for cell in cells(found, listing.size.width)]
 
 
-def told(shown: Running) -> str:
-    return str(page(shown).query_one("#detail Static", Static).content)
-
-
 async def come(shown: Running, name: str) -> None:
     """Go to the screen, and to an attribute."""
     await shown.pilot.press("4")
@@ -145,22 +141,6 @@ def test_one_more_fact_of_a_kind_has_a_row(is_set: tuple[str, ...], rows: int) -
     assert (names[0], names[-1], len(names)) == ("region", "pets", rows + 2)
     assert {*is_set} <= {*names}
     assert names == [each.name for each in listed if each.name in names]
-
-
-async def test_values_are_hidden_until_they_are_asked_for(own: Own) -> None:
-    """That one is set, what may leave, and by which rule, is seen."""
-    async with own.daemon.shown() as shown:
-        await come(shown, "region")
-        assert row(shown, "region")[1] == "•••"
-        assert row(shown, "race")[1] == "not set"
-        assert row(shown, "region")[2] == "always"
-        assert SHOWN not in shown.text().split("Its values")[0]
-        assert "by attributes, line 3" in told(shown)
-        await shown.pilot.press("m")
-        await shown.until(lambda: row(shown, "region")[1] == SHOWN)
-        await shown.pilot.press("m")
-        await shown.until(lambda: row(shown, "region")[1] == "•••")
-        assert SHOWN not in told(shown).split("Its values")[0]
 
 
 async def test_a_value_is_set_and_taken_away_after_asking(own: Own) -> None:
