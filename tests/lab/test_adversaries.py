@@ -15,7 +15,6 @@ from agent.decision.context import Context, Limits, Terms, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
-from agent.lab.attack import simulation
 from agent.lab.attack.outcome import Reasoner, Remaining, people_left
 from agent.lab.attack.simulation import FIRST, Person, Reticent, Scene, Trace, people_of
 from agent.lab.attack.strategies import ANSWERED, UNSET, Strategy
@@ -172,10 +171,4 @@ def test_what_is_unset_says_nothing_beyond_that_it_is() -> None:
         assert (same.producing <= whole.producing).all()
         assert (whole.producing <= whole.agreeing).all()
         bits += whole.bits[-1]
-        agent = Reticent(free, model(), Scene())
-        for row in CODES:
-            person = Person(0, tuple(row.tolist()), target.requests)
-            asked = simulation.requests_of(agent.chosen, model(), Scene(), person)
-            carried = {each for _, chosen, _ in asked for each in chosen.order}
-            assert all(row[each] for each in carried if each < PERSONS)
     assert bits > 0  # the law is not about people who all have set the same

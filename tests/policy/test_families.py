@@ -142,20 +142,6 @@ def test_a_rule_holds_where_its_topics_are_probable_enough(
     assert (ruling.settings["nothing"].rule is policy.rules[-1]) == holds
 
 
-def test_a_family_stands_for_its_facts() -> None:
-    """More specific than a pattern, less than a name."""
-    text = '[attributes]\n"@money" = "never"\n"s*" = "auto"\ndebt = "ask"\n'
-    names = ("debt", "salary", "sleep", "income")
-    found = Rulebook(read_policy(text, "test", preset), known(*names))
-    ruled = found.match("a.example", "", TODAY).attributes
-    assert {name: may(ruled[name]) for name in names} == {
-        "debt": "ask",
-        "salary": "never",
-        "sleep": "auto",
-        "income": "never",
-    }
-
-
 @pytest.mark.parametrize("preset_name", PRESETS)
 def test_a_preset_asks_about_each_family_until_a_rule_settles_it(preset_name: str) -> None:
     """For a kind of recipient, whatever the word; a fact that the file asks about is not open."""
