@@ -151,8 +151,7 @@ def _bilinear(
     for some, ridge in ((lefts, RIDGES[0]), (rights, RIDGES[1])):
         each = np.concatenate(some)
         fitted = np.linalg.solve(each.T @ each / len(each) + ridge * np.eye(len(fitted)), fitted).T
-    weights: Vectors = fitted.astype(np.float32)
-    return weights
+    return np.asarray(fitted, np.float32)
 
 
 def _pairs(model: Model, relevance: Relevance, profile: Sheet) -> Pairs:

@@ -172,17 +172,14 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     budget, weekly = terms.limits.violations, terms.limits.new_facts_per_week  # whatever is spent
     demands = replace(settings, candidates=usable, max_violations=budget, most_new=weekly)
 
-    def beforehand(mean: QueryPlanner) -> int:
-        everyone = DisclosureObjective(mean, cache.anonymity_set(model), demands)
-        return maximise(everyone, restarts=0).mask
-
     mean, mix, starts = _mean(model, cache), _mix(model, cache), list[int]()
     filled = prepared.filled
     present = utility_of(prepared.reading, model, cache, filled, filtered=True)
     again = _again(prepared, terms.horizon if mean is None else 0)
     certain = prepared.reading.certain
     same = 0.0 if certain is None else again.pop(certain, 0.0)
-    queries = [present, *(uses_of(each, model, cache, filled, filtered=True) for each in again)]
+    later = partial(utility_of, model=model, cache=cache, filled=filled, filtered=True, later=True)
+    queries = [present, *map(later, map(Interpretation.exact, again))]
     judged = len(cache.judgements(model).bits) > 0
     if judged:  # what helps none of these is in no answer, and there are many kinds
         helpful = (np.flatnonzero(each.beside(0, usable) > 0) for each in queries)
@@ -193,7 +190,9 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
         queries.append(mix)
         numbers.append(terms.horizon)
         if not judged:
-            starts.append(cache.get(model, (maximise, demands), partial(beforehand, mean)))
+            everyone = DisclosureObjective(mean, cache.anonymity_set(model), demands)
+            best = partial(maximise, everyone, restarts=0)
+            starts.append(cache.get(model, (maximise, demands), best).mask)
     prices = DisclosureObjective(HELPS_NOTHING, anonymity_set, replace(settings, most=None))
     scope = Scope(anonymity_set.disclosed & usable, fixed, settings.most)
     portfolio = plan(queries, numbers, prices, scope, usable, starts)
@@ -248,7 +247,7 @@ def utility_of(
         key = utility_of, filtered, some, later and bool(some.facts), *parts
         return cache.get(model, key, planner)
     rows = _uses_of_rows(reading, model, cache)
-    if not filled.carries:
+    if later or not filled.carries:
         return rows
     alone = filled.coverage({}, judged, None, later=False)  # beside what people chose
     more = alone.rows([*rows.stored])
@@ -275,9 +274,7 @@ def _uses_of_rows(reading: Interpretation, model: Model, cache: Cache) -> QueryP
     return cache.get(model, (Mixture, *parts), compute)
 
 
-def uses_of(
-    query: int, model: Model, cache: Cache, filled: Filled = EMPTY, *, filtered: bool = False
-) -> QueryPlanner:
+def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
     """The utility of sets of attributes for a query, drawn towards the mean of all queries.
 
     Few rows are mostly noise. As in the James-Stein estimator (Efron and Morris 1975), by the share
@@ -287,11 +284,9 @@ def uses_of(
     held out get on these, on the time use survey and on samples of all three. What the best of many
     sets owes to luck its prices say: the query's own part has them, the mean has none. Without
     pairs too little is known of the mean, and nothing is pooled; nor is what was judged of a topic.
-    ``filled``: of topics, the facts in own words that may help; ``filtered``: as of `utility_of`.
     """
     if query < len(cache.judgements(model).bits):
-        reading = Interpretation.exact(query)
-        return utility_of(reading, model, cache, filled, filtered=filtered, later=True)
+        return utility_of(Interpretation.exact(query), model, cache)
     count = len(model.attributes)
     if model.members:
         member, own = model.owners[query]

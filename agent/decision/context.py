@@ -1,7 +1,7 @@
 """All that a decision depends on, and the same in indexes, as the mathematics wants it."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from functools import partial
@@ -419,21 +419,16 @@ def barred_of(context: Context) -> dict[str, Reason]:
         every = zip(model.attributes, filled.helpful(reading, judged), strict=True)
         some = (each.name for each, helps in every if not helps and each.name not in terms.always)
         barred = dict.fromkeys(some, HARDLY) | barred
-    allowed: tuple[tuple[Reason, Collection[str] | None], ...] = (
-        ("not carried", terms.carried),
-        ("not asked for", context.request.asked),
-        ("not set", terms.available),
-    )
-    listed = [each for at, each in enumerate(model.attributes) if at not in model.own]
-    for reason, names in allowed:
-        if names is not None:
-            barred |= {each.name: reason for each in listed if each.name not in names}
-    asked = context.request.asked
-    for at, kind in model.own.items():
-        names = place, _ = model.attributes[at].name, model.attributes[kind].name
-        if asked is not None and {*names}.isdisjoint(asked):
-            barred[place] = "not asked for"
-        barred |= {} if at in filled.facts else {place: "not set"}
+    every_name = {each.name for each in model.attributes}
+    carried, available = (every_name if e is None else e for e in (terms.carried, terms.available))
+    asked = every_name if context.request.asked is None else context.request.asked
+    for at, each in enumerate(model.attributes):
+        if at not in model.own and each.name not in carried:
+            barred[each.name] = "not carried"
+        if {each.name, model.attributes[model.own.get(at, at)].name}.isdisjoint(asked):
+            barred[each.name] = "not asked for"
+        if at not in filled.facts if at in model.own else each.name not in available:
+            barred[each.name] = "not set"
     never = filled.ruled("never", mask_of(terms.excluded, model), dict(terms.facts))
     barred |= {model.attributes[each].name: "never" for each in members(never)}
     return barred | {name: "guarded" for name, _ in terms.guards}

@@ -156,18 +156,15 @@ class Engine:
         def terms(model: Model, facts: Iterable[Fact]) -> Terms:
             return terms_under(rulebook(rules, model, (self._world,), facts).match(*asked), model)
 
-        return self._world if population is None else self._model(str(population.value)), terms
+        models = {each.id: each for each in self.models}
+        if population is not None and population.value not in models:
+            raise UsageError.unknown("model", str(population.value), models)
+        return self._world if population is None else models[str(population.value)], terms
 
     def _own(self, facts: tuple[Fact, ...], model: Model) -> OwnFacts:
         """Those of these facts that are in own words; for the same tuple the same object again."""
         key, make = (OwnFacts, id(facts)), lambda: (facts, OwnFacts.of(facts, model))
         return self._cache.get(model, key, make)[1] if facts else NONE
-
-    def _model(self, name: str) -> Model:
-        models = {each.id: each for each in self.models}
-        if name not in models:
-            raise UsageError.unknown("model", name, models)
-        return models[name]
 
     def _with(self, terms: Terms, options: DecideOptions, model: Model) -> Terms:
         """The terms with what the caller says in their place."""

@@ -18,7 +18,7 @@ from agent.decision.values import Disclose, Fact, FactTerms
 from agent.model.attributes import SLOTS
 from agent.model.model import Meaning, Model
 from agent.model.reading import LEAST_CHANCE, NOTHING, Interpretation
-from agent.model.relevance import SIZE, vectors_of
+from agent.model.relevance import SIZE, Vectors, vectors_of
 from agent.model.unwrapping import unwrapped
 from agent.model.world import RARITIES, with_own_facts
 from agent.tradeoff.coverage import GRADES, Coverage, resolved
@@ -47,6 +47,22 @@ def level_of(fact: Fact) -> str:
 def meaning_of(fact: Fact) -> Meaning:
     """What a fact without a listed value means to the ledger: never its words."""
     return Meaning(f"{fact.kind}{MARK}{fact.id}", level_of(fact))
+
+
+def stored_terms(facts: Sequence[Fact], topics: Sequence[str]) -> tuple[Vectors, Vectors]:
+    """What was stored of F facts when they were written: vectors, and where the facts help.
+
+    Both float32: the vectors of shape (F, SIZE), of length 1, or 0 without one; how probably each
+    helps with each of T topics, by their texts, of shape (F, T).
+    """
+    some = [each.terms or _NO_TERMS for each in facts]
+    chances = [[each.relevance.get(topic, 0.0) for topic in topics] for each in some]
+    vectors = np.zeros((len(some), SIZE), np.float32)
+    for row, each in zip(vectors, some, strict=True):
+        if len(stored := np.frombuffer(each.vector, "<f2")) == SIZE:
+            row[:] = stored
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-6)
+    return vectors, np.array(chances, np.float32).reshape(len(some), len(topics))
 
 
 Codes = dict[Meaning, tuple[str, int] | None]
@@ -85,8 +101,8 @@ class OwnFacts:
     facts: tuple[Fact, ...]
     attributes: tuple[int, ...]
     valued: Flags
-    vectors: NDArray[np.float32]
-    topics: NDArray[np.float32]
+    vectors: Vectors
+    topics: Vectors
 
     @classmethod
     def of(cls, facts: Iterable[Fact], model: Model) -> "OwnFacts":
@@ -105,42 +121,27 @@ class OwnFacts:
                 at = named[every[at].shared or every[at].name]
             if at >= 0:
                 some[fact.id] = at, replace(fact, kind=every[at].concept)
-        topics = np.zeros((len(some), len(judged.totals) if judged else 0), np.float32)
-        vectors = np.zeros((len(some), SIZE), np.float32)
-        for row, (_, fact) in enumerate(some.values()):
-            terms = fact.terms or _NO_TERMS
-            topics[row] = [
-                terms.relevance.get(q.text, 0.0) for q in model.queries[: topics.shape[1]]
-            ]
-            place = np.frombuffer(terms.vector, "<f2").astype(np.float32)
-            if len(place) == SIZE:
-                vectors[row] = place / max(float(np.linalg.norm(place)), 1e-6)
         attributes, kept = zip(*some.values(), strict=True) if some else ((), ())
-        return cls(kept, attributes, np.array([e in valued for e in some], bool), vectors, topics)
-
-    def places(self, disclosed: Iterable[str], model: Model) -> dict[str, int]:
-        """How many places each kind needs, by its concept: up to SLOTS, and all that are held.
-
-        ``disclosed``: the ledger's names for what the recipient holds.
-        """
-        kinds = (at for at, has in zip(self.attributes, self.valued, strict=True) if not has)
-        counts = {model.attributes[at].concept: min(n, SLOTS) for at, n in Counter(kinds).items()}
-        held = Counter(each.rpartition(MARK)[0] for each in disclosed if MARK in each)
-        return {kind: max(counts.get(kind, 0), held[kind]) for kind in sorted({*counts, *held})}
+        topics = model.queries[: len(judged.totals)] if judged else ()
+        terms = stored_terms(kept, [each.text for each in topics])
+        return cls(kept, attributes, np.array([each in valued for each in some], bool), *terms)
 
 
-def _alike(vectors: NDArray[np.float32]) -> Indexes:
+def _alike(vectors: Vectors) -> Indexes:
     """For each fact, by index, the first that says nearly the same, which may be itself."""
     near = enumerate(vectors @ vectors.T >= SAME)
     return np.array([next(iter(np.flatnonzero(row[:at])), at) for at, row in near], np.intp)
 
 
 def extended(model: Model, own: OwnFacts, disclosed: Collection[str], cache: Cache) -> Model:
-    """The model with the places that facts in own words need, those that are held among them.
+    """The model with the places that facts in own words need: up to SLOTS, and all that are held.
 
     ``disclosed``: the ledger's names for what the recipient holds.
     """
-    counts = own.places(disclosed, model)
+    kinds = (at for at, has in zip(own.attributes, own.valued, strict=True) if not has)
+    new = Counter(model.attributes[at].concept for at in kinds)
+    held = Counter(each.rpartition(MARK)[0] for each in disclosed if MARK in each)
+    counts = {kind: max(min(new[kind], SLOTS), held[kind]) for kind in sorted({*new, *held})}
     key = with_own_facts, *counts.items()
     return cache.get(model, key, lambda: with_own_facts(model, counts)) if counts else model
 
@@ -161,7 +162,7 @@ class Filled:
     kinds: Indexes
     carried: Flags
     weights: Floats
-    topics: NDArray[np.float32]
+    topics: Vectors
     groups: tuple[int, ...]
     prices: Mapping[int, float]
     chance: float

@@ -7,21 +7,14 @@ can hold these values without the mathematics that makes them.
 import re
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from msgspec import Meta, Struct, field
 
 CROWD = 1000  # people, among whom to be at most costs the anonymity price, in bits (DESIGN.md 1)
 PRICED = ("maxprob", "log-maxprob")  # measures by which the price of anonymity is counted
-Code = Literal[
-    "answered",  # decided in the ordinary way, whether or not anything is attached
-    "unknown query",
-    "blocked",
-    "recognised",
-    "outside the model",
-    "past a limit already",
-    "you would stand out",
-    "locked",  # from here on: nothing was decided, and nothing is attached (`UNDECIDED`)
+Undecided = Literal[  # nothing was decided, and nothing is attached
+    "locked",
     "no policy",
     "no model",
     "unfit",  # the recipient holds a value that the model does not have, or the like
@@ -31,12 +24,17 @@ Code = Literal[
     "too many from pages",  # more than the policy lets pages lead to
     "parameters only",  # asked for what an address's parameters cannot be
 ]
-UNDECIDED: frozenset[Code] = frozenset(
-    {
-        *("locked", "no policy", "no model", "unfit", "failed"),
-        *("not https", "too many", "too many from pages", "parameters only"),
-    }
-)
+Code = Literal[
+    "answered",  # decided in the ordinary way, whether or not anything is attached
+    "unknown query",
+    "blocked",
+    "recognised",
+    "outside the model",
+    "past a limit already",
+    "you would stand out",
+    Undecided,
+]
+UNDECIDED: frozenset[Code] = frozenset(get_args(Undecided))
 Reason = Literal[
     "worth it",
     "always",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from agent.decision.choice import choice_of, objective_of
-from agent.decision.context import Context, Prepared, mask_of, prepare
+from agent.decision.context import Context, mask_of, prepare
 from agent.decision.decide import accounted, added_by, figures_of, read_by
 from agent.decision.values import Curve, CurvePoint, Decision, Figures, Outcome, SetComparison
 from agent.errors import UsageError
@@ -44,7 +44,10 @@ def weigh(
         what = "the set has too many attributes that change with every request"
         raise UsageError(what, "add fewer of them, or drop some")
     informed = prepared.informed or terms.unknown_queries == "standing"
-    objective = _objective(prepared, informed=informed)
+    objective = DisclosureObjective(HELPS_NOTHING, prepared.anonymity_set, prepared.settings)
+    if informed:
+        average = terms.mode == "standing" or not prepared.informed
+        objective = objective_of(prepared, None if average else prepared.reading)
     objective.extensions(mask, ())
     new, sets = ~prepared.anonymity_set.disclosed if context.stopped else 0, (before, mask)
     broken = ["protect" if each & new else objective.broken(each) for each in sets]
@@ -65,27 +68,17 @@ def weigh(
             disclose=terms.disclose(attribute.name),
             fact=prepared.filled.facts.get(index),
         )
-        rows.append(
-            structs.replace(
-                outcome,
-                disclosed=bool(mask & own),
-                held=bool(prepared.anonymity_set.disclosed & own),
-                gain_bits=gain if informed else None,
-                cost_bits=cost,
-                people_left=min(
-                    float(chosen.people), prepared.anonymity_set.people_left(mask | own)
-                ),
-            )
+        alike = prepared.anonymity_set.people_left(mask | own)
+        outcome = structs.replace(
+            outcome,
+            disclosed=bool(mask & own),
+            held=bool(prepared.anonymity_set.disclosed & own),
+            gain_bits=gain if informed else None,
+            cost_bits=cost,
+            people_left=min(float(chosen.people), alike),
         )
+        rows.append(outcome)
     return SetComparison(chosen=chosen, changed=changed, outcomes=tuple(rows), informed=informed)
-
-
-def _objective(prepared: Prepared, *, informed: bool) -> DisclosureObjective:
-    """The objective that chose the set; one of which nothing helps where nothing is known."""
-    if not informed:
-        return DisclosureObjective(HELPS_NOTHING, prepared.anonymity_set, prepared.settings)
-    average = prepared.context.terms.mode == "standing" or not prepared.informed
-    return objective_of(prepared, None if average else prepared.reading)
 
 
 def curve_of(context: Context) -> Curve:

@@ -45,9 +45,8 @@ class MemoryLine(NamedTuple):
 def lines_of(text: str) -> Iterator[MemoryLine]:
     """The lines of a text without their marks, less headings. Never raises."""
     whole = _of_json(text)
-    parts = whole or [
-        *chain.from_iterable(_of_json(e) or [MemoryLine(e)] for e in text.splitlines())
-    ]
+    by_line = (_of_json(each) or [MemoryLine(each)] for each in text.splitlines())
+    parts = whole or [*chain.from_iterable(by_line)]
     heading = ""
     for at, part in enumerate(parts):
         bare, year = _without_date(part.text)

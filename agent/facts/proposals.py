@@ -10,13 +10,14 @@ import numpy as np
 from msgspec.structs import replace
 
 from agent.decision.engine import load_model
+from agent.decision.own_facts import stored_terms
 from agent.decision.values import Fact, FactTerms, Proposal
 from agent.errors import UsageError
 from agent.facts.values import alike, details, english, short_of, values_of, with_year, without_year
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.encoder import CHARACTERS
 from agent.model.model import Model
-from agent.model.relevance import LEAST_HELP, SIZE, Relevance, Vectors, vectors_of
+from agent.model.relevance import LEAST_HELP, Relevance, Vectors, vectors_of
 from agent.model.unwrapping import unwrapped
 
 LIKELY = 5  # kinds that are tried, the likeliest, beside those that the words name
@@ -67,11 +68,10 @@ def relevance(
     written = iter(Facts.of([*texts], topical))
     some = [e if isinstance(e, Fact) and e.terms else next(written) for e in facts]
     names = [each.text for each in topical.queries[: len(judge.common)]]
-    terms = [each.terms.relevance if each.terms else {} for each in some]
-    topics = np.array([[each.get(name, 0.0) for name in names] for each in terms], np.float32)
+    vectors, topics = stored_terms(some, names)
     helps = np.zeros((len(questions), len(facts), 2), np.float32)
     if helps.size:
-        places, vectors = vectors_of([*map(unwrapped, questions)], question=True), _vectors(some)
+        places = vectors_of([*map(unwrapped, questions)], question=True)
         for at, question in enumerate(questions):
             helps[at] = judge.helps(topical.read(question), places[at], vectors, topics)
     return helps
@@ -172,9 +172,10 @@ def marked(some: Sequence[Proposal], facts: Sequence[Fact], model: Model) -> tup
     stored = [_listed(each, model) for each in facts]
     for at, (name, _) in enumerate(stored):
         by_kind[name].append(at)
-    cosines, result = _vectors([each.fact for each in some]) @ _vectors(facts).T, list[Proposal]()
-    for proposal, row in zip(some, cosines, strict=True):
-        new, own = proposal.fact, _listed(proposal.fact, model)
+    new, old = (stored_terms(each, ())[0] for each in ([each.fact for each in some], facts))
+    result = list[Proposal]()
+    for proposal, row in zip(some, new @ old.T, strict=True):
+        own = _listed(proposal.fact, model)
         names = {own[0]}.union(*(pair for pair in pairs if own[0] in pair))
         close = {*np.flatnonzero(row >= NEARLY).tolist(), *chain(*map(by_kind.__getitem__, names))}
         same = opposed = None
@@ -186,7 +187,7 @@ def marked(some: Sequence[Proposal], facts: Sequence[Fact], model: Model) -> tup
                 same = fact.id
             elif differ and _contradict(own, stored[at], model):
                 opposed = fact.id
-            elif near and not differ and alike(new.words or "", fact.words or ""):
+            elif near and not differ and alike(proposal.fact.words or "", fact.words or ""):
                 same = fact.id
         result.append(replace(proposal, same_as=same, contradicts=opposed))
     return tuple(result)
@@ -211,16 +212,6 @@ def _listed(fact: Fact, model: Model) -> Listed:
     code = model.codes_by_meaning.get((fact.kind, fact.value or UNSPECIFIED))
     value = attribute.values[code[1]] if code and code[1] else None
     return attribute.shared or attribute.name, value
-
-
-def _vectors(facts: Sequence[Fact]) -> Vectors:
-    """The vectors of facts, of length 1, float32; 0 for a fact that has none."""
-    rows = np.zeros((len(facts), SIZE), np.float32)
-    for row, fact in zip(rows, facts, strict=True):
-        if fact.terms and len(vector := np.frombuffer(fact.terms.vector, "<f2")) == SIZE:
-            row[:] = vector
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True).clip(1e-6)
-    return rows
 
 
 @cache

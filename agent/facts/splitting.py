@@ -111,11 +111,8 @@ def _begins(part: str, before: str, joint: str, *, own: bool) -> bool:
     comma, names = joint.lstrip()[:1] in {",", ";"}, ("subject", "verb", "counted", "aged", "state")
     subject, verb, counted, aged, state = (english(each).match(part) for each in names)
     few = comma and len(part.split()) < SHORT and re.sub("[ -]", "", part).isalpha()
-    plain = (
-        few
-        and english("short").fullmatch(before)
-        and not english("small").match(f"{before} {part}")
-    )
+    small = english("small").match(f"{before} {part}")
+    plain = few and english("short").fullmatch(before) and not small
     roles = comma and english("role").match(part) and english("role").match(before)
     after_state = comma and english("state").fullmatch(before) and not english("more").match(part)
     alone = state or plain or roles or after_state

@@ -163,11 +163,7 @@ def _ages(text: str, year: int) -> Iterator[float]:
         infant = re.search(r"(?i)month|week", match[0])
         for number in english("number").findall(match["some"] or match["one"] or ""):
             parts = re.split(r"[\s-]+", number.lower())
-            whole = (
-                int(number)
-                if number.isdecimal()
-                else sum(map(_table("english")["numbers"].__getitem__, parts))
-            )
+            whole = sum(int(e) if e.isdecimal() else _table("english")["numbers"][e] for e in parts)
             yield since + (0 if infant else whole)
 
 

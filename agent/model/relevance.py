@@ -131,8 +131,7 @@ class Relevance:
 
 def helping(topics: Vectors) -> Floats:
     """The probabilities of `Relevance.topics`, where those below LEAST_HELP need not be kept."""
-    chances: Floats = np.where(topics < LEAST_HELP, RARE, topics.astype(np.float64))
-    return chances
+    return np.where(topics < LEAST_HELP, RARE, topics.astype(np.float64))
 
 
 def _even(vectors: Vectors) -> Vectors:
@@ -144,5 +143,4 @@ def _even(vectors: Vectors) -> Vectors:
 
 
 def _logarithms(chances: Floats) -> Floats:
-    logarithms: Floats = np.log(np.maximum(chances, np.exp(DEEPEST)))
-    return logarithms
+    return np.asarray(np.log(np.maximum(chances, np.exp(DEEPEST))))

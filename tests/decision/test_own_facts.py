@@ -15,7 +15,7 @@ from msgspec import structs
 
 from agent.decision import context as contexts
 from agent.decision.cache import Cache
-from agent.decision.choice import uses_of, utility_of
+from agent.decision.choice import utility_of
 from agent.decision.context import Context, Limits, Terms, rulebook, terms_under
 from agent.decision.decide import decide
 from agent.decision.engine import Engine
@@ -338,10 +338,12 @@ def test_history_counts_what_was_stored() -> None:
     context = Recipient(facts, Terms()).context(READINGS[0], START)
     place, figures = context.model.index("region_own"), MODEL.tables.judged
     assert figures is not None
-    later = uses_of(0, context.model, CACHE, context.filled, filtered=True)
+    about = context.model, CACHE, context.filled
+    later = utility_of(Interpretation.exact(0), *about, filtered=True, later=True)
     wanted = MODEL.queries[0].bits * (1 - 0.1 ** (0.5 / float(figures.totals[0])))
     assert isclose(later.value(1 << place), wanted, abs_tol=1e-6)
-    assert uses_of(1, context.model, CACHE, context.filled, filtered=True).value(1 << place) == 0
+    other = utility_of(Interpretation.exact(1), *about, filtered=True, later=True)
+    assert other.value(1 << place) == 0
 
 
 def test_an_engine_shares_facts_by_their_ids() -> None:
