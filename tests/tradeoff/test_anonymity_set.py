@@ -279,6 +279,19 @@ def test_every_table_is_the_count_of_its_attribute(
     assert Presence(columns).classes(Grouping(numbered, len(used))) == classes
 
 
+@given(st.lists(st.integers(1, 4), min_size=2, max_size=4))
+def test_the_closed_form_of_theorem_3_2(cards: list[int]) -> None:
+    """I_m(A) is the product, over i outside A, of the largest chance of a value of i.
+
+    Of everybody there can be, each as likely as the others.
+    """
+    codes = np.array([*product(*map(range, cards))], np.uint8)
+    crowd, everything = AnonymitySet(Population(codes), cards), (1 << len(cards)) - 1
+    for mask in subsets(everything):
+        expected = prod(1 / cards[i] for i in members(everything & ~mask))
+        assert crowd.identifiability(mask, "maxprob", 1) == pytest.approx(expected)
+
+
 ATTRIBUTES = st.sets(st.integers(0, 70))
 
 
