@@ -85,7 +85,7 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
     if options.description.topics is not None:
         from agent.build.relevance import with_relevance
 
-        model = with_relevance(model, options.description.topics, texts)
+        return with_relevance(model, options.description.topics, texts)
     return model
 
 

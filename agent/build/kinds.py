@@ -88,8 +88,7 @@ def raked(people: Floats, margins: Sequence[tuple[Codes, Floats]]) -> Floats:
         current = np.bincount(codes, people, len(shares))
         factors = np.divide(shares * whole, current, out=np.ones(len(shares)), where=current > 0)
         people = people * factors[codes]
-    scaled: Floats = np.maximum(people * (whole / people.sum()), MIN_PEOPLE)
-    return scaled
+    return np.asarray(np.maximum(people * (whole / people.sum()), MIN_PEOPLE))
 
 
 def read_file(path: Path, decode: Callable[[bytes], T]) -> T:

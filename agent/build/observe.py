@@ -47,8 +47,7 @@ def in_half_a(users: Iterable[str], key: bytes) -> NDArray[np.bool_]:
     ``key``: at most 64 bytes; another key splits independently. The half depends on the id and the
     key alone: a user stays in it when others come and go. Source: RFC 7693 (BLAKE2b).
     """
-    even: NDArray[np.bool_] = np.frombuffer(_digests(users, key, 1), dtype=np.uint8) % 2 == 0
-    return even
+    return np.asarray(np.frombuffer(_digests(users, key, 1), dtype=np.uint8) % 2 == 0)
 
 
 def user_hashes(users: Iterable[str]) -> Hashes:

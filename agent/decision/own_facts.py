@@ -319,7 +319,7 @@ def chances_of(
     key, words = (vectors_of, text), [unwrapped(text)]
     vectors = cache.get(model, key, lambda: vectors_of(words, question=True))
     chances: Floats = relevance.helps(reading, vectors, own.vectors, own.topics)
-    said = {fact: both for fact, *both in judged}
-    for at in (at for at, each in enumerate(own.facts) if each.id in said):
-        chances[at] = said[own.facts[at].id]
+    by_judge = {fact: both for fact, *both in judged}
+    for at in (at for at, each in enumerate(own.facts) if each.id in by_judge):
+        chances[at] = by_judge[own.facts[at].id]
     return chances

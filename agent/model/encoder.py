@@ -108,8 +108,7 @@ def _forward(pieces: NDArray[np.intp], *, question: bool) -> NDArray[np.float32]
     means = states.mean(axis=1)
     if question:
         means = _linear(means, "p")
-    vectors: NDArray[np.float32] = means / np.linalg.norm(means, axis=1, keepdims=True)
-    return vectors
+    return np.asarray(means / np.linalg.norm(means, axis=1, keepdims=True))
 
 
 def _linear(states: NDArray[np.float32], name: str) -> NDArray[np.float32]:
@@ -129,8 +128,7 @@ def _normalised(states: NDArray[np.float32], name: str) -> NDArray[np.float32]:
     weights, centred = _weights(), states - states.mean(axis=-1, keepdims=True)
     variances = np.square(centred).mean(axis=-1, keepdims=True)
     centred *= weights[f"{name}.weight"] / np.sqrt(variances + np.float32(1e-12))
-    biased: NDArray[np.float32] = centred + weights[f"{name}.bias"]
-    return biased
+    return np.asarray(centred + weights[f"{name}.bias"])
 
 
 def _below(numbers: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -142,8 +142,7 @@ NOTHING = Interpretation()
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """The probability of each class for each row of scores."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
-    return shares
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,8 +178,7 @@ class Classifier:
 
     def scores(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
         """The unscaled log-odds of each class for each text, shape (texts, Q + 1)."""
-        scores: NDArray[np.float64] = vectors.astype(np.float64) @ self.weights.T + self.biases
-        return scores
+        return np.asarray(vectors.astype(np.float64) @ self.weights.T + self.biases)
 
     def read(self, text: str) -> Interpretation:
         """The reading of a text; 1 ms, 6 with two classifiers, and more to load the encoders."""

@@ -63,7 +63,11 @@ def world_of(models: Sequence[Model]) -> Model:
                 kinds += (replace(_kind(name, at, model), parent=HOLDERS.get(model.id)),)
             else:
                 requests.append(new)
-                habits.append(_habits(at, model, base.population.rows))
+                counts, of_row = model.population.requests[at - model.persons]
+                whole = np.bincount(of_row, minlength=len(counts)) @ counts.astype(np.int64)
+                # Nothing is known of these people one by one: all get the same frequencies.
+                anybody = np.zeros(base.population.rows, np.uint8)
+                habits.append(Kinds(whole[None].astype(np.uint32), anybody))
     attributes, queries = (*persons, *requests), tuple(chain(*(each.queries for each in every)))
     place = {(each.scope, each.concept): at for at, each in enumerate(attributes)}
     members: tuple[Member, ...] = ()
@@ -96,13 +100,6 @@ def _kind(name: str, source: int, model: Model, most: float = MOST_SHARE) -> Sha
     about, values = (name, attribute.title, model.source, 1), attribute.values[1:]
     # Capped, they do not sum to 1, as where a person may hold several.
     return SharedKind(*about, several=True, values=values, shares=tuple(shares))
-
-
-def _habits(source: int, model: Model, rows: int) -> Kinds:
-    """How often anybody has each value of a request attribute: of these people nobody says more."""
-    counts, of_row = model.population.requests[source - model.persons]
-    whole = np.bincount(of_row, minlength=len(counts)) @ counts.astype(np.int64)
-    return Kinds(whole[None].astype(np.uint32), np.zeros(rows, np.uint8))
 
 
 def _unit(base: Model, model: Model) -> float:

@@ -40,8 +40,7 @@ def resolved(weights: Floats, totals: Floats) -> Floats:
     """
     wholes = totals[:, None]
     shares = np.divide(weights, wholes, out=np.zeros(weights.shape), where=wholes > 0)
-    parts: Floats = -np.expm1(np.log(LEFT_OVER) * shares)
-    return parts
+    return np.asarray(-np.expm1(np.log(LEFT_OVER) * shares))
 
 
 class Coverage(Utility):
@@ -137,8 +136,7 @@ class Coverage(Utility):
         survivals *= self._bits
         survivals += self._rounding
         survivals -= self._rounding
-        bits: Floats = survivals.sum(axis=1)
-        return bits
+        return np.asarray(survivals.sum(axis=1))
 
 
 def _shared(groups: Sequence[int]) -> tuple[Indexes, Indexes, Indexes] | None:

@@ -238,8 +238,7 @@ class LocalSearch:
     def _within(self, levels: Floats) -> Floats:
         """Levels by attribute, minus infinity for those that are no candidates."""
         [inside] = mask_arrays([self.candidates], levels.shape[-1])
-        within: Floats = np.where(inside, levels, -inf)
-        return within
+        return np.where(inside, levels, -inf)
 
     @property
     def level(self) -> float:

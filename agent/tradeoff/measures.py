@@ -103,8 +103,7 @@ def risk_unseen(rate: Floats, share: float | Floats) -> Floats:
     share = np.maximum(share, LEAST_SHARE)
     rest, low = 1 - rate, (1 - share) * rate / (share + (1 - share) * rate)
     total = np.divide(-np.log1p(-rest * (1 - low)), rest, out=1 - low, where=rest > CENSUS)
-    chances: Floats = np.where(share <= LEAST_SHARE, 1.0, np.minimum(rate * total / share, 1.0))
-    return chances
+    return np.where(share <= LEAST_SHARE, 1.0, np.minimum(rate * total / share, 1.0))
 
 
 def risk_outside(rows: float, rate: float, share: float) -> float:

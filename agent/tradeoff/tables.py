@@ -69,8 +69,7 @@ UNSPECIFIED = 0  # the code of "not specified" in every attribute
 def summable(figures: Floats) -> Floats:
     """Figures above 0, float64, rounded so that sums of them are exact in any order."""
     step = 2.0 ** (np.ceil(np.log2(figures.sum())) - EXACT_BITS)
-    rounded: Floats = np.maximum(np.round(figures / step), 1.0) * step
-    return rounded
+    return np.asarray(np.maximum(np.round(figures / step), 1.0) * step)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,8 +198,7 @@ class Population:
         """
         with np.errstate(divide="ignore"):
             bits = np.log2(self.people_by_code / self.people)
-        rounded: Floats = np.round(bits * 2**LOG_BITS) / 2**LOG_BITS
-        return rounded
+        return np.asarray(np.round(bits * 2**LOG_BITS) / 2**LOG_BITS)
 
     def possible_codes(self, values: Iterable[tuple[int, int]]) -> dict[int, frozenset[int]]:
         """Codes, by column, of the people who agree with these (attribute, code) pairs.
@@ -299,8 +297,7 @@ class Population:
 
 def exact(prices: Floats) -> Floats:
     """Prices in bits, rounded so that the sum of any of them is exact in any order."""
-    rounded: Floats = np.rint(prices / PRICE_STEP) * PRICE_STEP
-    return rounded
+    return np.asarray(np.rint(prices / PRICE_STEP) * PRICE_STEP)
 
 
 @cache

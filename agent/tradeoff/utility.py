@@ -268,8 +268,7 @@ class PlugIn(Utility):
 def _entropies(masses: NDArray[np.number]) -> Floats:
     """The entropy, in bits, of each row of masses once it is divided by its sum."""
     share = masses / masses.sum(axis=1, keepdims=True)
-    entropies: Floats = -plogp(share).sum(axis=1)
-    return entropies
+    return np.asarray(-plogp(share).sum(axis=1))
 
 
 QueryUtility = LeaveOneUserOut | PlugIn

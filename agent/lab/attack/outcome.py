@@ -76,8 +76,7 @@ class Remaining(NamedTuple):
     @property
     def bits(self) -> Floats:
         """What absence gives after each request, in bits: how many fewer people produce it."""
-        bits: Floats = np.log2(self.agreeing / self.producing)
-        return bits
+        return np.asarray(np.log2(self.agreeing / self.producing))
 
 
 class Reasoner:

@@ -50,14 +50,12 @@ class Learnt:
         masses = np.exp(logs - logs.max(axis=1, keepdims=True))
         shares = masses / masses.sum(axis=1, keepdims=True)
         silent = (received == SILENT).all(axis=1)[:, None]
-        mixed: Floats = np.where(silent, self.prior, (1 - FLOOR) * shares + FLOOR * self.prior)
-        return mixed
+        return np.where(silent, self.prior, (1 - FLOOR) * shares + FLOOR * self.prior)
 
 
 def tempered(received: Received) -> Floats:
     """Compute t for each request, float64, shape (n,)."""
-    factors: Floats = np.maximum(np.count_nonzero(received != SILENT, axis=1), 1) ** -TEMPER
-    return factors
+    return np.asarray(np.maximum(np.count_nonzero(received != SILENT, axis=1), 1) ** -TEMPER)
 
 
 def practice_sets(model: Model, count: int, draw: np.random.Generator) -> Table:
@@ -125,5 +123,4 @@ class Service:
         if query not in self._learnt:
             self._learnt[query] = learn(self._model, query, self._seed)
         learnt = self._learnt[query]
-        scores: Floats = np.log2(learnt.chances(received) / learnt.prior)
-        return scores
+        return np.asarray(np.log2(learnt.chances(received) / learnt.prior))
