@@ -13,28 +13,26 @@ from agent.cli.demo import PROFILE
 from agent.cli.interrupt import Interrupted, uninterrupted
 from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, record
 from agent.cli.printing import note, paragraph, printable, say
-from agent.cli.profile_file import LARGEST, read_own_words, read_profile
+from agent.cli.profile_file import LARGEST, read_profile
 from agent.cli.prompts import ask_passphrase, check_keyring, confirmed, line, pick, read_passphrase
 from agent.cli.questions import asked_uses, concerned, country_of_locale, most_useful
 from agent.daemon.locale import LOCALE
-from agent.daemon.profile import new_id
+from agent.daemon.profile import implied, new_id
 from agent.decision.knowledge import TOLD_ANYWAY
 from agent.decision.values import Fact
 from agent.errors import UsageError, VaultError
 from agent.files import create_private, private_folder, read_bytes
 from agent.model.file import read, shipped_models
-from agent.model.model import Concepts, Meaning, Model
+from agent.model.model import Concepts, Model
 from agent.model.world import COUNTRY, people_of, world_of
 from agent.paths import Paths, paths
 from agent.vault import secrets
-from agent.vault.profile import planned
+from agent.vault.profile import planned, values_of
 from agent.vault.vault import Vault
 from agent.vault.vault import make as make_vault
 from agent.vault.vault_files import Location, check_free
-from agent.wire.state import Implied
 from agent.words.figures import counted
 from agent.words.notices import also
-from agent.words.titles import UNSPECIFIED
 from policy import read as policies
 from policy.amend import RuleScope, with_settings
 from policy.families import ASKED_ONCE
@@ -253,19 +251,12 @@ def _with_implied(values: Mapping[str, str], models: Sequence[Model]) -> tuple[F
 
     The country is that of the locale where the values name none, nor a state, and it is said so.
     """
-    concepts = Concepts(models)
     here = country_of_locale() if values.keys().isdisjoint(STATES) else {}
     if here and COUNTRY not in values:
         say(WHERE.format(country=people_of(here[COUNTRY])[0]))
     values = {**here, **values}
     own = planned((), values, (), models, datetime.now(UTC), new_id)
-    implied = []
-    for fact in own:
-        kind = concepts.kinds[fact.kind]
-        if not any(map(kind.called, values)):
-            value = concepts.label(Meaning(fact.kind, fact.value or UNSPECIFIED))[1]
-            implied.append(Implied(name=kind.name, title=kind.title, value=value))
-    for each in also(implied):
+    for each in also(implied(values_of(own), values, Concepts(models))):
         say(each)
     return own
 
@@ -277,9 +268,8 @@ def _read_facts(file: Path | None, models: Sequence[Model]) -> tuple[Fact, ...]:
         if file == Path(DEMO) and not file.exists():
             values = PROFILE
         elif file is not None:
-            text = read_bytes(file, LARGEST)
-            values = read_profile(text, models)
-            if read_own_words(text):
+            values, own_words = read_profile(read_bytes(file, LARGEST), models)
+            if own_words:
                 note(f"what is in your own words comes with `reticent profile import {file}`")
         return _with_implied(values, models)
     except UsageError as error:

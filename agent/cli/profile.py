@@ -1,7 +1,7 @@
 """`reticent profile`: the user's own facts."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import msgspec
 from agent.cli import options, own_facts
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.printing import Column, facts, page, paragraph, say, strong, table, wide
-from agent.cli.profile_file import LARGEST, is_values, profile_toml, read_own_words, read_profile
+from agent.cli.profile_file import LARGEST, is_values, profile_toml, read_profile
 from agent.cli.prompts import agree, line
 from agent.cli.questions import CITY, HARMLESS, ask_city, ask_values, concerned, most_useful
 from agent.daemon.locale import LOCALE
@@ -25,7 +25,7 @@ from agent.model.file import SUFFIX, read, shipped_model
 from agent.model.model import Concepts, Kind, Model, unknown_person
 from agent.model.world import in_country, world_of
 from agent.paths import paths
-from agent.vault.profile import values_of
+from agent.vault.profile import Values, values_of
 from agent.wire.client import Client
 from agent.wire.state import Changed, FactFigures, ModelStatus, ProfileChange, ProfileFacts
 from agent.words.figures import counted, listed, proviso, rarity
@@ -155,14 +155,18 @@ def edit(*, fact: str | None) -> options.Output:
         if fact is not None:
             return _change(client, own_facts.editing(fact, client))
         models, own = _models(client), values_of(client.call("profile").facts)
-        offered = most_useful(models[0], concerned(models[0]))
         kinds = Concepts(models).kinds.values()
+        offered = most_useful(models[0], concerned(models[0]))
         offered += [each for each in kinds if each.attributes[0][0] is LOCALE]
-        current = {each.name: own[each.concept] for each in kinds if each.concept in own}
-        return _change(client, _answered(ask_values(offered, current)))
+        return _change(client, _asked(offered, kinds, own))
 
 
-def _answered(values: Mapping[str, str]) -> ProfileChange:
+def _asked(
+    offered: Sequence[Kind], kinds: Iterable[Kind], own: Values, *, city: bool = False
+) -> ProfileChange:
+    """Ask for values, and for a city; ``kinds``: all that there are; ``own``: what is set."""
+    before = {each.name: own[each.concept] for each in kinds if each.concept in own}
+    values = {**ask_values(offered, before), **(ask_city() if city else {})}
     unset = [name for name, value in values.items() if not value]
     return ProfileChange(set={k: v for k, v in values.items() if v}, unset=unset)
 
@@ -181,7 +185,17 @@ def set_(*, names: tuple[str, ...]) -> options.Output:
     if any("=" in each for each in names):
         raise VALUE_GIVEN  # without repeating it
     with door() as client:
-        return _change(client, _asked(names, client))
+        models, own = _models(client), values_of(client.call("profile").facts)
+        chosen = dict[str, Kind]()
+        kinds = Concepts(models).kinds.values()
+        for name in (each for each in names if each != CITY):  # several kinds may share a name
+            named = {each.name: each for each in kinds if each.called(name) or each.title == name}
+            if not named:
+                is_value = any(name in each.values for each in kinds)
+                raise VALUE_GIVEN if is_value else unknown_person(name, models)
+            chosen |= named
+        _check_terminal()
+        return _change(client, _asked([*chosen.values()], kinds, own, city=CITY in names))
 
 
 @profile.command()
@@ -223,25 +237,6 @@ def _check_terminal() -> None:
         raise UsageError("this asks for facts, and there is no terminal", hint)
 
 
-def _asked(names: Sequence[str], client: Client) -> ProfileChange:
-    """Ask at the terminal for values; UsageError for a name that no model has.
-
-    A name that several kinds share asks for each of them.
-    """
-    models, own = _models(client), values_of(client.call("profile").facts)
-    current, kinds = Concepts(models).kinds.values(), dict[str, Kind]()
-    for name in (each for each in names if each != CITY):
-        named = {each.name: each for each in current if each.called(name) or each.title == name}
-        if not named:
-            is_value = any(name in each.values for each in current)
-            raise VALUE_GIVEN if is_value else unknown_person(name, models)
-        kinds |= named
-    _check_terminal()
-    before = {each.name: own[each.concept] for each in current if each.concept in own}
-    values = ask_values([*kinds.values()], before)
-    return _answered({**values, **(ask_city() if CITY in names else {})})
-
-
 @profile.command(name="import")
 @click.argument("file", type=options.PATH, metavar="FILE")
 @options.yes_option
@@ -263,7 +258,7 @@ def import_(context: click.Context, /, file: Path, *, yes: bool) -> options.Outp
             return _change(client, own_facts.adding(memory, client, yes=yes))
         models = _models(client)
         try:
-            values, own_words = read_profile(text, models), read_own_words(text)
+            values, own_words = read_profile(text, models)
         except UsageError as error:
             raise UsageError(error.what, error.hint, error.where or source) from None
         if not values and not own_words:

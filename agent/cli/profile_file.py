@@ -6,7 +6,6 @@ Facts in own words are a list of texts.
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from agent.cli.questions import understood
 from agent.decision.values import Fact
@@ -39,22 +38,22 @@ def profile_toml(facts: Sequence[Fact], concepts: Concepts) -> str:
     return tomlkit.dumps(document)
 
 
-def read_profile(text: bytes, models: Sequence[Model]) -> dict[str, str]:
-    """The values in a file, by kind.
+def read_profile(text: bytes, models: Sequence[Model]) -> tuple[dict[str, str], list[str]]:
+    """The values in a file, by kind, and the facts in own words, a text each.
 
     A line is NAME = VALUE; below a line [MODEL], the names are that model's. A city, a state or a
     country may have any of its names. Raises UsageError as `understood` and `named_values`, and for
     what is not TOML.
     """
-    return named_values(understood(_flat(_document(text))), models)
-
-
-def read_own_words(text: bytes) -> list[str]:
-    """The facts in own words in a file, a text each. UsageError as `read_profile`."""
-    own = _document(text).get(OWN, [])
+    try:
+        document = tomllib.loads(text.decode("utf-8-sig"))
+    except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
+        hint = 'write lines such as education = "bachelor"'
+        raise UsageError("not valid TOML", hint) from None
+    own = document.pop(OWN, [])
     if not isinstance(own, list) or not all(isinstance(each, str) for each in own):
         raise UsageError(f"{OWN} is not a list of texts", f'write {OWN} = ["I have a cat"]')
-    return own
+    return named_values(understood(_flat(document)), models), own
 
 
 def is_values(text: bytes) -> bool:
@@ -64,17 +63,9 @@ def is_values(text: bytes) -> bool:
     return bool(_VALUES.match(first)) or "\N{REPLACEMENT CHARACTER}" in first[:1]
 
 
-def _document(text: bytes) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text.decode("utf-8-sig"))
-    except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
-        hint = 'write lines such as education = "bachelor"'
-        raise UsageError("not valid TOML", hint) from None
-
-
 def _flat(document: Mapping[str, object]) -> Iterator[tuple[str, str]]:
     """Yield every name, dotted, with its value; UsageError for a value that is not text."""
-    tables = [("", {name: each for name, each in document.items() if name != OWN})]
+    tables = [("", document)]
     while tables:
         prefix, table = tables.pop()
         for key, value in table.items():

@@ -42,12 +42,23 @@ def new_id() -> str:
 
 def profile(now: datetime, agent: Agent) -> state.ProfileFacts:
     """List the user's facts, what each helps with, how rare it is, and what became of it."""
-    vault, cache, country = agent.open_vault, agent.reader.cache, agent.registry.country
+    vault, cache = agent.open_vault, agent.reader.cache
     models = [part for world in agent.usable_models(now) for part in world.every]
     shown = _shown(vault.profile.facts, agent)
     figures = {each.id: figures_of(each, models, cache) for each in shown}
-    _add_uses(figures, models, agent)
-    return state.ProfileFacts(facts=shown, figures=figures, country=country)
+    titles = {each.text: each.title for model in models for each in model.queries}
+    ids = {each.kind: each.id for each in shown if each.value}
+    ids |= {f"{each.kind}{FACT}{each.id}": each.id for each in shown}
+    disclosures = vault.ledger.disclosures
+    for pool, holdings in disclosures.pools(agent.rules.active.pool_of):
+        for concept in ids.keys() & holdings.held:
+            figures[ids[concept]].pools.append(pool)
+    for step in disclosures.steps:
+        topics = [titles[query] for query, _ in step.meant[:1] if query in titles]
+        for concept in ids.keys() & dict(step.facts):
+            helped = figures[ids[concept]].helped
+            helped += [each for each in topics if each not in helped]
+    return state.ProfileFacts(facts=shown, figures=figures, country=agent.registry.country)
 
 
 def figures_of(fact: Fact, models: Sequence[Model], cache: Cache) -> state.FactFigures:
@@ -79,24 +90,6 @@ def _shown(facts: Sequence[Fact], agent: Agent) -> list[Fact]:
     labels = (each.value and concepts.label(Meaning(each.kind, each.value))[1] for each in facts)
     shown = zip(facts, labels, strict=True)
     return [replace(without_closed(each), value=label) for each, label in shown]
-
-
-def _add_uses(
-    figures: Mapping[str, state.FactFigures], models: Sequence[Model], agent: Agent
-) -> None:
-    """Add to the figures of each fact who knows it, and the topics with which it was new."""
-    vault, pool_of = agent.open_vault, agent.rules.active.pool_of
-    titles = {each.text: each.title for model in models for each in model.queries}
-    ids = {each.kind: each.id for each in vault.profile.facts if each.value}
-    ids |= {f"{each.kind}{FACT}{each.id}": each.id for each in vault.profile.facts}
-    for pool, holdings in vault.ledger.disclosures.pools(pool_of):
-        for concept in ids.keys() & holdings.held:
-            figures[ids[concept]].pools.append(pool)
-    for step in vault.ledger.disclosures.steps:
-        topics = [titles[query] for query, _ in step.meant[:1] if query in titles]
-        for concept in ids.keys() & dict(step.facts):
-            helped = figures[ids[concept]].helped
-            helped += [each for each in topics if each not in helped]
 
 
 async def propose(body: state.FactTexts, now: datetime, agent: Agent) -> state.FactDraft:
@@ -217,7 +210,7 @@ def change_profile(body: state.ProfileChange, now: datetime, agent: Agent) -> st
             for e in changes
         ],
         facts=_shown(new, agent),
-        implied=_implied(changes, stated, concepts),
+        implied=implied(changes, stated, concepts),
         stale={_name(concepts, kind): [*pools] for kind, pools in stale.items()},
     )
 
@@ -237,10 +230,9 @@ def _planned(body: state.ProfileChange, agent: Agent, now: datetime) -> tuple[Fa
     edited = {each.id: each for each in edits}
     new = [_edited(drafted.get(each.id), each, concepts) for each in body.keep]
     named = {each: _own(each, facts) for each in body.unset}
-    gone = {each.id: each for each in named.values() if each}
-    rest = [edited.get(each.id, each) for each in facts if each.value or each.id not in gone]
-    unset = [name for name, fact in named.items() if fact is None]
-    unset += [each.kind for each in gone.values() if each.value]
+    alone = {each.id for each in named.values() if each and not each.value}
+    rest = [edited.get(each.id, each) for each in facts if each.id not in alone]
+    unset = [own.kind if own else name for name, own in named.items() if not own or own.value]
     after = planned(rest, body.set, unset, concepts.models, now, new_id)
     return with_own_words(after, new, concepts.models, now, new_id)
 
@@ -301,10 +293,10 @@ def _names(profile: Profile, concepts: Concepts) -> set[str]:
     return {name for model in concepts.models for name in profile.names(model)}
 
 
-def _implied(
+def implied(
     changes: Mapping[str, str | None], stated: Collection[str], concepts: Concepts
 ) -> list[state.Implied]:
-    """List the changes that follow from the named ones, with their new values."""
+    """List the changes, by kind, that follow from the stated ones, with their new values."""
     return [
         state.Implied(
             name=kind.name,

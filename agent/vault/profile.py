@@ -105,9 +105,8 @@ class Profile:
 
     def codes(self, model: Model) -> dict[str, int]:
         """The codes of what is set, for the user's eyes: no answer depends on them."""
-        codes = model.person_codes
         values = values_in(self._values, model)
-        return {name: codes[name][value] for name, value in values.items()}
+        return {name: model.person_codes[name][value] for name, value in values.items()}
 
     def would_stand_out(self, names: Sequence[str], context: Context) -> bool:
         """Whether with these attributes too few people would look like the user to a recipient.
@@ -250,10 +249,9 @@ def values_in(values: Values, model: Model) -> dict[str, str]:
     """
     values_by_name = {}
     for each in model.attributes[: model.persons]:
-        kinds = model.fact_kinds[each.name]
-        value = next((values[kind] for kind in kinds if kind in values), None)
-        if value is not None:
-            values_by_name[each.name] = _listed(value, each, model)
+        own = [values[kind] for kind in model.fact_kinds[each.name] if kind in values]
+        if own:
+            values_by_name[each.name] = _listed(own[0], each, model)
     return values_by_name
 
 
@@ -352,8 +350,10 @@ def with_own_words(
         if meaning is not None:
             kind, value = meaning
             if values.get(kind) != value:
-                freed = [_without_other(old, meaning) for old in after]
-                after = [*planned(freed, {kind: value}, (), models, now, new_id)]
+                for at, old in enumerate(after):  # keeps its words alone
+                    if old.words and old.kind == kind:
+                        after[at] = msgspec.structs.replace(old, value=None)
+                after = [*planned(after, {kind: value}, (), models, now, new_id)]
             holder = next(at for at, old in enumerate(after) if old.kind == kind and old.value)
         if holder is None or after[holder].words:
             after.append(msgspec.structs.replace(each, id=new_id(), value=None, set_at=now))
@@ -377,13 +377,6 @@ def _place_for(fact: Fact, values: Values, concepts: Concepts) -> Meaning | None
             if values.get(concept) in wanted:
                 return Meaning(concept, meaning.value)
     return None
-
-
-def _without_other(fact: Fact, meaning: Meaning) -> Fact:
-    """The fact, without its value where that gives way to another and it has words as well."""
-    if fact.words and fact.kind == meaning.concept and fact.value != meaning.value:
-        return msgspec.structs.replace(fact, value=None)
-    return fact
 
 
 def _check_pairs(values: Values, stated: KeysView[str], models: Sequence[Model]) -> None:
@@ -425,15 +418,12 @@ def _set_kind(name: str, facts: Values, models: Sequence[Model]) -> str:
 def _hanging(kind: str, value: str | None, models: Sequence[Model]) -> dict[str, str]:
     """The kinds that hang on a fact, with the values that follow from one of its values."""
     hanging = dict[str, str]()
-    for model in models:
-        by = model.by_concept.get(kind)
-        if by is None:
-            continue
+    for model in [each for each in models if kind in each.by_concept]:
+        by = model.by_concept[kind]
         implied = by.implies.get("" if value is None else _listed(value, by, model), {})
         for name in by.decides:
             other = model.attributes[model.index(name)].concept
             if hanging.get(other, UNSPECIFIED) == UNSPECIFIED:
                 follows = implied.get(name)
-                meaning = None if follows is None else model.meanings[name, follows].value
-                hanging[other] = meaning or UNSPECIFIED
+                hanging[other] = model.meanings[name, follows].value if follows else UNSPECIFIED
     return hanging

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given as of
 
-from agent.cli.profile_file import is_values, profile_toml, read_own_words, read_profile
+from agent.cli.profile_file import is_values, profile_toml, read_profile
 from agent.daemon.profile import figures_of
 from agent.decision.cache import Cache
 from agent.errors import UsageError
@@ -277,8 +277,7 @@ def test_what_is_exported_can_be_imported(values: dict[str, str]) -> None:
     own = [HOBBY, changed(HOBBY, words='"quoted" = ]\t', short=None, terms=None)]
     for more in ([], own):
         text = profile_toml([*facts, *more], Concepts(BOTH))
-        assert read_profile(text.encode(), BOTH) == values
-        assert read_own_words(text.encode()) == [each.words for each in more]
+        assert read_profile(text.encode(), BOTH) == (values, [each.words for each in more])
         assert is_values(text.encode())
 
 
@@ -304,7 +303,7 @@ def test_a_table_holds_the_names_of_its_model() -> None:
     """As older versions exported; what one model lacks is unspecified there, and gives way."""
     one, two = sexes()
     text = b'\xef\xbb\xbf[one]\ngender = "other"\n[two]\nsex = "unspecified"\n'
-    assert read_profile(text, (two, one)) == {"sex": "one:other"}
+    assert read_profile(text, (two, one)) == ({"sex": "one:other"}, [])
     with pytest.raises(UsageError, match="has two values"):
         read_profile(b'one.gender = "male"\ntwo.sex = "female"', (two, one))
 
@@ -329,6 +328,6 @@ def test_a_table_holds_the_names_of_its_model() -> None:
 def test_a_mistake_is_named(text: bytes, what: str, hint: str) -> None:
     """Before anything of the file counts."""
     with pytest.raises(UsageError) as caught:
-        read_own_words(text) if b"own" in text else read_profile(text, BOTH)
+        read_profile(text, BOTH)
     assert what in caught.value.what
     assert hint in caught.value.hint
