@@ -1,10 +1,10 @@
 """What waits for the user's word, and their word on it: approve, deny, undo."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import click
 import msgspec
@@ -14,6 +14,7 @@ from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import Output, answers, option
 from agent.cli.options import names as names_in
 from agent.cli.printing import facts, note, page, paragraph
+from agent.cli.prompts import Command
 from agent.errors import LockedError, UsageError
 from agent.wire.base import MOST_DAYS, Undone
 from agent.wire.client import Client
@@ -49,7 +50,6 @@ FACTS = (
     "A fact that you approve is added to your profile: `reticent profile show --reveal` shows what "
     "it was taken for. If you deny, nothing is kept."
 )
-F = TypeVar("F", bound=Callable[..., Any])
 ALWAYS = "For good, not only for the next request; written into the policy."
 DAYS = "For N days; written into the policy."
 FAMILY = "For all facts of their families and all recipients of this kind, for good."
@@ -80,16 +80,7 @@ def likely(host: str, recipients: Iterable[Recipient]) -> str:
     return f" Did you mean {near[0]!r}?" if near and not below else ""
 
 
-def waiting(number: int, pending: Sequence[Review]) -> Review:
-    """Find what waits under a number; UsageError where nothing does."""
-    for each in pending:
-        if each.id == number:
-            return each
-    hint = f"{MEANWHILE}; `reticent requests list --waiting` lists what does wait"
-    raise UsageError(f"nothing waits under {number}", hint)
-
-
-def word_options(command: F) -> F:
+def word_options(command: Command) -> Command:
     """Give a command what `approve` and `deny` take; the options become its argument ``word``."""
 
     @click.argument("which", metavar="ID|HOST")
@@ -122,7 +113,7 @@ def word_options(command: F) -> F:
         )
         return command(which=which, word=word, **more)
 
-    return cast(F, worded)
+    return worded
 
 
 @click.command()
@@ -189,12 +180,15 @@ def _waiting_for(
     ``chosen``: with these facts alone, where any are named. UsageError where nothing does but
     offers: they are settled for good, each by itself.
     """
+    pending: list[Review] = client.call("reviews")
     if number is not None:
-        return [waiting(number, client.call("reviews"))], []
+        if waits := [each for each in pending if each.id == number]:
+            return waits, []
+        hint = f"{MEANWHILE}; `reticent requests list --waiting` lists what does wait"
+        raise UsageError(f"nothing waits under {number}", hint)
     pool = client.call("recipients", recipient=host)[0].pool
-    pending: list[Review] = [each for each in client.call("reviews") if each.pool == pool]
-    offers = [each.id for each in pending if each.kind == "offer"]
-    waits = [each for each in pending if each.kind == "ask"]
+    offers = [each.id for each in pending if (each.kind, each.pool) == ("offer", pool)]
+    waits = [each for each in pending if (each.kind, each.pool) == ("ask", pool)]
     if chosen:
         return [each for each in waits if {*chosen} <= {*each.names}][-1:], []
     if not waits:

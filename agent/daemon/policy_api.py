@@ -290,12 +290,10 @@ def override(body: wire.Word, now: datetime, agent: Agent) -> wire.Ruled:
 
 def reviews(now: datetime, agent: Agent) -> list[wire.Review]:
     """List what waits for the user's word."""
-    profile, some = agent.open_vault.profile, agent.consent.reviews(now)
-    ids = {name: name.removeprefix(FACT) for each in some for name in each.names if FACT in name}
-    words = profile.words(ids.values())
-    own = {name: words[each] for name, each in ids.items() if each in words}
+    own = {FACT + each.id: each.words for each in agent.open_vault.profile.facts if each.words}
     return [
-        replace(each, own={name: own[name] for name in each.names if name in own}) for each in some
+        replace(each, own={name: own[name] for name in each.names if name in own})
+        for each in agent.consent.reviews(now)
     ]
 
 

@@ -20,12 +20,8 @@ from policy.match import Rulebook
 from policy.services import usable
 
 EXPIRES = timedelta(hours=24)
-MOST_REVIEWS = {
-    "ask": 1000,
-    "offer": 100,
-    "means": 100,
-    "fact": 100,
-}  # an offer may name a thousand attributes
+# An offer may name a thousand attributes.
+MOST_REVIEWS = {"ask": 1000, "offer": 100, "means": 100, "fact": 100}
 PREFIX = "offers/"
 MOST_OFFERS = 4096  # sites whose offers are at hand
 SEARCHES_PER_SITE = 8

@@ -112,8 +112,8 @@ def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon)
     said = run("deny", "www.weather.example", "--days", "2").page
     word = Word(disclose="never", lasting="days", days=2, recipient="weather.example")
     assert fake.calls == [
-        ("recipients", {"recipient": "www.weather.example"}),
         ("reviews", {}),
+        ("recipients", {"recipient": "www.weather.example"}),
         *(
             ("verdict", {"body": changed(word, names=each.names), "id": each.id})
             for each in (REVIEW, other)

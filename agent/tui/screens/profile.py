@@ -267,8 +267,8 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         for each in draft.proposals:
             about = taken_for(each, titles.get(each.fact.kind, each.fact.kind)).items()
             lines = (f"{label}: {what}" for label, what in about)
-            is_new = each.same_as is None and each.contradicts is None
-            question = Choice("\n".join((f"Keep {each.fact.words!r}?", *lines)), KEEP, 1 - is_new)
+            text = "\n".join((f"Keep {each.fact.words!r}?", *lines))
+            question = Choice(text, KEEP, 1 - each.is_new)
             if await self.review.push_screen_wait(question):
                 keep.append(FactEdit(id=each.fact.id))
         if keep:
