@@ -12,10 +12,10 @@ from agent.daemon import profile
 from agent.decision.values import Fact, FactTerms, Proposal
 from agent.errors import LockedError, RefusedError, UsageError
 from agent.model.model import Meaning, Model
-from agent.vault.ledger import Disclosure
 from agent.wire.policy import Word
 from agent.wire.state import FactDraft, FactEdit, FactProposal, FactTexts, ProfileChange
 from agent.words.titles import titled
+from tests.vault.histories import disclosed
 from tests.worlds.homes import Home
 from tests.worlds.people import MONDAY
 
@@ -191,19 +191,12 @@ def test_who_knows_a_fact_is_said_of_it(mine: Home) -> None:
     [one, two] = sorted(kept(mine, "one", "two"), key=lambda each: each.words or "")
     topic = next(query for model in mine.agent.usable_models(MONDAY) for query in model.queries)
     mine.agent.open_vault.ledger.append(
-        Disclosure(
-            at=mine.now,
-            host="www.shop.example",
-            query="q",
-            asked=None,
+        replace(
+            disclosed(mine.now, "www.shop.example"),
             disclosed=(("region_own", "1 in 20"),),
             persons=("region_own",),
             means=(Meaning(f"region#{one.id}", "1 in 20"),),
             facts=((one.id, "region"),),
-            model="mine",
-            digest="",
-            utility_bits=0.1,
-            people_left=9,
             read_as=topic.text,
         )
     )

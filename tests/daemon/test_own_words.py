@@ -133,27 +133,6 @@ def test_own_words_wait_for_whom_the_user_never_named() -> None:
     assert asked(agent, STRANGER, "command").facts
 
 
-@pytest.mark.parametrize(
-    ("rules", "sent", "waiting"),
-    [
-        ('own = "never"\n', "", ""),
-        ('own = "ask"\n', "", "012"),
-        ('own = "ask"\nattributes = { "#f1" = { own = "auto" } }\n', "1", "02"),
-        ('own = "ask"\nattributes = { "#f1" = "auto" }\n', "1", "02"),
-        ('attributes = { "#f1" = "never" }\n', "02", ""),
-        ('attributes = { "#f1" = "ask" }\n', "02", "1"),
-        (f'attributes = {{ {[*KINDS][2]} = "never" }}\n', "01", ""),
-    ],
-)
-def test_rules_hold_for_them(rules: str, sent: str, waiting: str) -> None:
-    """On all own words, on a kind, on one fact."""
-    agent, _ = holding(f"{OPEN}{rules}{CHAT}", *FEW)
-    found = asked(agent, ASSISTANT)
-    assert {*found.facts.values()} == {f"f{each}" for each in sent}
-    assert found.summary is not None
-    assert {*found.summary.pending} == {f"#f{each}" for each in waiting}
-
-
 @pytest.mark.parametrize("relevance", ["fact", "kind"])
 def test_what_a_fact_or_a_question_demands_changes_nothing(relevance: str) -> None:
     """But the words themselves, in their place."""
