@@ -1,6 +1,6 @@
 """The profile: facts by kind and in own words, and stops."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -15,13 +15,7 @@ from agent.decision.values import Fact, FactTerms, Request
 from agent.errors import DamagedVaultError, UsageError, VaultError
 from agent.model.model import Model
 from agent.vault import profile
-from agent.vault.profile import (
-    ITEM,
-    STOPS,
-    Profile,
-    planned,
-    with_own_words,
-)
+from agent.vault.profile import ITEM, STOPS, Profile, planned, with_own_words
 from agent.vault.store import MAX_ITEM_BYTES
 from tests.model.examples import judged_model
 from tests.vault.doubles import MemoryStore
@@ -88,33 +82,9 @@ def test_a_stop_holds_until_the_facts_or_the_limits_change() -> None:
     assert [each.site for each in profile.stops] == ["books.example"]
 
 
-def test_a_stop_that_is_not_written_is_none() -> None:
-    """Nothing is sent in its place: whoever asked for it fails."""
-    profile = Profile(store := MemoryStore())
-    store.full = True
-    with pytest.raises(VaultError):
-        stop(profile, "shop.example")
-    assert profile.stops == ()
-
-
-@pytest.mark.parametrize("payload", [b"", b"{}", b"[{}]", b'[{"site":"a.example"}]', b"\xff"])
-def test_damaged_stops_are_refused(payload: bytes) -> None:
-    """Never read as none: then more would be told."""
-    store = MemoryStore()
-    store.put(STOPS, payload)
-    with pytest.raises(DamagedVaultError):
-        Profile(store)
-
-
 def _of_model(values: dict[str, str], model: Model) -> dict[str, str]:
     own = {each.name for each in model.attributes}
     return {name: value for name, value in values.items() if name in own}
-
-
-def _stored(facts: Iterable[Fact]) -> Profile:
-    store = MemoryStore()
-    store.put(ITEM, msgspec.json.encode([*facts]))
-    return Profile(store)
 
 
 @given(GIVEN, GIVEN, st.sets(st.sampled_from(NAMES)))
@@ -191,14 +161,16 @@ def test_a_fact_by_shares_may_be_rare() -> None:
 
 
 def test_a_full_disk_changes_nothing() -> None:
-    """What is in memory is what is in the file."""
-    store = MemoryStore()
-    profile = Profile(store)
+    """What is in memory is what is in the file; nothing is sent in place of a stop, either."""
+    profile = Profile(store := MemoryStore())
     change(profile, {"age": "old"}, (), BOTH)
     store.full = True
     with pytest.raises(VaultError):
         change(profile, {"age": "young"}, (), BOTH)
-    assert own_values(profile) == own_values(Profile(store)) == {"age": "old"}
+    with pytest.raises(VaultError):
+        stop(profile, "shop.example")
+    for each in (profile, Profile(store)):
+        assert (own_values(each), each.stops) == ({"age": "old"}, ())
 
 
 @given(GIVEN, GIVEN, st.permutations((*NAMES, "hours", "height")))
@@ -226,25 +198,29 @@ def test_which_attributes_are_set_says_nothing_of_their_values(
     assert other.names(later) == names
 
 
-def test_nothing_private_is_shown() -> None:
-    """Neither a value nor a name."""
-    profile = profile_of(age="old", region="uk")
-    assert repr([profile]) == "[Profile(2 facts)]"
-    assert "old" not in repr(profile.facts)
+def damage() -> Iterator[tuple[str, bytes]]:
+    """Yield items of one fact, and payloads that this never writes there."""
+    for item in (ITEM, STOPS, "terms/1"):
+        yield from ((item, payload) for payload in (b"", b"{", b"\xff", b"[" * 99_999, b"[{}]"))
+    yield from ((ITEM, b"{}"), (ITEM, b'[{"kind": "age"}]'))
+    yield from ((STOPS, b"{}"), (STOPS, b'[{"site":"a.example"}]'))
+    no_zone = NOW.replace(tzinfo=None)
+    for odd in ({"kind": ""}, {"set_at": no_zone}, {"value": None}):
+        yield ITEM, msgspec.json.encode([msgspec.structs.replace(FACT, **odd)])
+    for other in ({"id": "2"}, {"kind": "region"}):  # two values of a kind, two of an id
+        yield ITEM, msgspec.json.encode([FACT, msgspec.structs.replace(FACT, **other)])
+    for closed in ({"vector": "?"}, {"relevance": {"a": 2}}, {"share": 0}):
+        yield "terms/1", msgspec.json.encode({"1": closed})
+    yield "terms/1", b'{"2":{}}'  # of no fact
 
 
-def test_a_profile_that_cannot_be_read_is_damage() -> None:
-    """It is said at once, without a quotation."""
-    no_kind, other = (msgspec.structs.replace(FACT, kind=kind) for kind in ("", "region"))
-    no_zone = msgspec.structs.replace(FACT, set_at=NOW.replace(tzinfo=None))
-    no_value = msgspec.structs.replace(FACT, value=None)
-    two = [FACT, msgspec.structs.replace(FACT, id="2")]
-    wrong = ([no_kind], [FACT, other], [no_zone], [no_value], two)
-    facts = map(msgspec.json.encode, wrong)
-    for payload in (b"", b"{", b"{}", b'[{"kind": "age"}]', b"\xff", b"[" * 99_999, *facts):
+def test_what_cannot_be_read_is_damage() -> None:
+    """Never read as nothing: then more would be sent. It is said at once, without a quotation."""
+    for item, payload in damage():
         store = MemoryStore()
-        store.put(ITEM, payload)
-        with pytest.raises(DamagedVaultError, match=r": the profile cannot be read$"):
+        store.put(ITEM, msgspec.json.encode([FACT]))
+        store.put(item, payload)
+        with pytest.raises(DamagedVaultError, match=r": (the profile|its stops) cannot be read$"):
             Profile(store)
 
 
@@ -294,8 +270,9 @@ def test_facts_in_own_words_are_kept_as_they_are(
     assert again.words(["gone", *words, *given_]) == words
     later = planned(again.facts, {"region": "uk"}, ["age"], BOTH, NOW, new_id)
     assert [e for e in later if e.value is None] == [e for e in again.facts if e.value is None]
-    for shown in (repr(again.facts), repr(again)):
-        assert not any(len(each) > 2 and each in shown for each in words.values() if each)
+    assert repr([again]) == f"[Profile({len(again.facts)} facts)]"
+    private = (each for each in (*words.values(), *given_.values()) if each)
+    assert not any(len(each) > 2 and each in repr(again.facts) for each in private)
 
 
 def test_two_thousand_facts_have_room() -> None:
@@ -360,19 +337,6 @@ def test_values_of_a_kind_with_several_facts_take_its_places() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "closed",
-    [{"2": {}}, {"1": {"vector": "?"}}, {"1": {"relevance": {"a": 2}}}, {"1": {"share": 0}}, []],
-)
-def test_damaged_terms_are_refused(closed: object) -> None:
-    """Those of no fact, or out of their range."""
-    store = MemoryStore()
-    store.put(ITEM, msgspec.json.encode([FACT]))
-    store.put("terms/1", msgspec.json.encode(closed))
-    with pytest.raises(DamagedVaultError, match="the profile cannot be read"):
-        Profile(store)
-
-
 @given(
     st.sampled_from(["female", "male", "other", "unspecified"]),
     st.sampled_from(["gender", "sex", "one.gender", "two.sex"]),
@@ -394,7 +358,9 @@ def test_a_fact_of_a_model_that_is_gone_can_be_unset() -> None:
     """It is not in the way, and is used again once a model knows it by any name it had."""
     fact = Fact(id="1", kind="one.gender", value="one:other", set_at=NOW)
     one, _ = sexes()
-    assert _stored([fact]).reveal(["gender"], one) == {"gender": "other"}
+    profile = Profile(MemoryStore())
+    profile.keep([fact])
+    assert profile.reveal(["gender"], one) == {"gender": "other"}
     assert planned([fact], {"age": "old"}, ["one.gender"], [ONE], NOW, new_id)[0].kind == "age"
 
 
