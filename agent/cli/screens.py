@@ -54,7 +54,8 @@ def screens() -> None:
     if not sees_terminal() or os.environ.get("TERM", "") in PLAIN:
         hint = "use `reticent requests list` or `--waiting` instead"
         raise UsageError("the screens need a terminal", hint)
-    shown = ReviewApp(Link(paths().control, start), Environment(examined, edit, now))
+    environment = Environment(examined, edit, lambda: datetime.now().astimezone())
+    shown = ReviewApp(Link(paths().control, start), environment)
     shown.run()
     if shown.defect is not None:
         raise shown.defect
@@ -81,8 +82,3 @@ def examined() -> Sequence[Finding]:
     from agent.daemon.programs import this_machine
 
     return examine(this_machine())
-
-
-def now() -> datetime:
-    """The local time."""
-    return datetime.now().astimezone()

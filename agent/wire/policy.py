@@ -69,10 +69,9 @@ class RulesStatus(Message, frozen=True, kw_only=True):
 class AttributeStatus(Message, frozen=True, kw_only=True):
     """An attribute of the model in use, and what the policy says of it, for one recipient or any.
 
-    ``kind``: what it is about, under the name that models share; ``refines``: the attribute that
-    it is a finer version of; ``disclose``: never, ask, auto, always or guarded; ``rule``: which
-    says so; ``guard``: its weight, 0 where it is not guarded; ``shared``: the name of the first
-    fact of its kind, where a person may have several.
+    ``kind``: what it is about, under the name that models share; ``disclose``: never, ask, auto,
+    always or guarded; ``rule``: which says so; ``guard``: its weight, 0 where it is not guarded;
+    ``shared``: the name of the first fact of its kind, where a person may have several.
     """
 
     name: str
@@ -80,7 +79,6 @@ class AttributeStatus(Message, frozen=True, kw_only=True):
     title: str
     scope: str
     values: list[str]
-    refines: str | None
     model: str
     disclose: str
     sensitivity_bits: float

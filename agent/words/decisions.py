@@ -10,7 +10,6 @@ from agent.words.figures import (
     added_risk,
     alike,
     bits,
-    brought,
     counted,
     demand,
     listed,
@@ -18,6 +17,7 @@ from agent.words.figures import (
     people,
     proviso,
     useful,
+    would_bring,
 )
 from agent.words.layout import Column, facts, numeric, paragraph, table, wide
 from agent.words.titles import REASONS, WHY_NOTHING, Titles, quoted, read_as, the_limit, titled, why
@@ -202,7 +202,7 @@ def _pending(decision: Decision) -> Iterator[tuple[str, str]]:
     if (more := decision.pending) is not None:
         gain = more.utility - decision.figures.utility
         names = listed(titled(decision.waiting, decision.titles))
-        yield "waits for you", f"{names}: {brought(gain, more.people_left, expected=True)}"
+        yield "waits for you", f"{names}: {would_bring(gain, more.people_left)}"
 
 
 def _planned(decision: Decision) -> Iterator[tuple[str, str]]:

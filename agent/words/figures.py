@@ -132,15 +132,11 @@ def alike(
     return f"about {of_whom(people_left, among)} still look like you{proviso(among)}"
 
 
-def brought(gain: float | None, people_left: float | None, *, expected: bool = False) -> str:
-    """Say how much something helps and how many people are left, as far as it is known.
-
-    ``expected``: it is not sent yet, and who is left depends on the user's own values.
-    """
-    parts = [] if gain is None else [useful(gain, signed=expected)]
-    remain = "expected to be left" if expected else "left"
-    parts += [] if people_left is None else [f"about {people(people_left)} people {remain}"]
-    return ", ".join(parts)
+def would_bring(gain: float | None, people_left: float | None) -> str:
+    """Say how much what is not sent yet would help, and leave of people, as far as it is known."""
+    help_ = "" if gain is None else useful(gain, signed=True)
+    rest = "" if people_left is None else f"about {people(people_left)} people expected to be left"
+    return ", ".join(filter(None, (help_, rest)))
 
 
 def measured(value: float, metric: str) -> str:

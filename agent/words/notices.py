@@ -21,7 +21,7 @@ from agent.wire.state import (
     Status,
 )
 from agent.words import figures
-from agent.words.figures import alike, bits, brought, counted, counted_among, listed, people
+from agent.words.figures import alike, bits, counted, counted_among, listed, people, would_bring
 from agent.words.titles import (
     NONE,
     UNSPECIFIED,
@@ -121,7 +121,7 @@ def asks(review: Review, titles: Titles = NONE) -> str:
         where = "" if review.search is None else f" for searches at {review.search}"
         return f"{review.recipient} asks for {names}{where}"
     about = f", for {review.query!r}" if review.query else ""
-    figures = brought(review.more_bits, review.people_left, expected=True)
+    figures = would_bring(review.more_bits, review.people_left)
     to = review.recipient
     to += f" (and {review.pool})" if review.pool != to else ""
     once = f"Or once for all: {family_facts(review)}" if review.families else ""

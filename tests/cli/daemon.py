@@ -313,7 +313,6 @@ REGION = AttributeStatus(
     title="Region",
     scope="person",
     values=["unspecified", "coast"],
-    refines="country",
     model="village",
     disclose="guarded",
     sensitivity_bits=0.25,

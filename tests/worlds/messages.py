@@ -186,14 +186,13 @@ CURVE = Curve(
 )
 
 
-def attribute(name: str, refines: str | None = None, **given: Any) -> AttributeStatus:  # noqa: ANN401  (of the message)
+def attribute(name: str, **given: Any) -> AttributeStatus:  # noqa: ANN401  (of the message)
     """Make an attribute that may leave when it is worth it."""
     found = AttributeStatus(
         name=name,
         kind=name,
         title=f"the {name}",
         scope="person",
-        refines=refines,
         values=["unspecified", "a", "b"],
         model="world",
         disclose="auto",
