@@ -233,9 +233,8 @@ def utility_of(
     """
     count = len(model.attributes)
     if reading is None:
-        return cache.get(
-            model, utility_of, lambda: QueryPlanner(lambda: cache.mean_utility(model), count)
-        )
+        mean = partial(cache.mean_utility, model)
+        return cache.get(model, utility_of, lambda: QueryPlanner(mean, count))
     judged, parts = cache.judgements(model), sorted(reading.accepted, key=lambda each: each.query)
     if not parts or parts[-1].query < len(judged.bits):  # topics alone, or only facts in own words
         shares = {each.query: each.probability for each in parts}
@@ -253,9 +252,8 @@ def utility_of(
     more = alone.rows([*rows.stored])
     stored = {mask: row + more[mask] for mask, row in rows.stored.items()}
     both = once(lambda: Mixture((rows, alone), (1.0, 1.0)))
-    return cache.get(
-        model, (Mixture, filled, *parts), lambda: QueryPlanner(both, count, stored, least=LEAST)
-    )
+    planner = partial(QueryPlanner, both, count, stored, least=LEAST)
+    return cache.get(model, (Mixture, filled, *parts), planner)
 
 
 def _uses_of_rows(reading: Interpretation, model: Model, cache: Cache) -> QueryPlanner:
@@ -305,14 +303,13 @@ def uses_of(query: int, model: Model, cache: Cache) -> QueryPlanner:
         queries, rows = len(model.queries), model.queries[query].rows
         share = (queries - FEWEST) / (queries - 1) * OWN_ROWS / (rows + OWN_ROWS)
         weights, of_mean = [1 - share, share], mean.utility()
+        limit = (1 - share) * limit + share * of_mean.limit
         at_hand |= weighted([stored, mean.stored], weights)
-        return QueryPlanner(
-            lambda: Mixture((cache.utility(model, query), of_mean), weights),
-            count,
-            at_hand,
-            (1 - share) * limit + share * of_mean.limit,
-            LEAST,
-        )
+
+        def both() -> Mixture:
+            return Mixture((cache.utility(model, query), of_mean), weights)
+
+        return QueryPlanner(both, count, at_hand, limit, LEAST)
 
     return cache.get(model, (QueryPlanner, query), compute)
 

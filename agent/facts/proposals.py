@@ -14,11 +14,12 @@ from agent.decision.own_facts import stored_terms
 from agent.decision.values import Fact, FactTerms, Proposal
 from agent.errors import UsageError
 from agent.facts.values import alike, details, english, short_of, values_of, with_year, without_year
-from agent.model.attributes import UNSPECIFIED, Attribute
+from agent.model.attributes import UNSPECIFIED
 from agent.model.encoder import CHARACTERS
 from agent.model.model import Model
 from agent.model.relevance import LEAST_HELP, Relevance, Vectors, vectors_of
 from agent.model.unwrapping import unwrapped
+from agent.model.world import LEAST_SHARE, counted
 
 LIKELY = 5  # kinds that are tried, the likeliest, beside those that the words name
 # How much likelier a kind is of which the words certainly name a value, and say no more; half of
@@ -29,7 +30,6 @@ SURE = 0.6  # the least chance of a kind for its value to be set
 MOST_TITLES, LEAST_TITLE = 3, 0.2  # topics that are shown, and how surely a fact helps there
 # How many of those with a value would say as many more words of it: from none to ten, and more.
 EXACTNESS = (1, 1, 1 / 2, 1 / 2, 1 / 5, 1 / 5, 1 / 5, 1 / 20, 1 / 20, 1 / 20, 1 / 100, 0)
-LEAST_SHARE = 1e-4
 SAME, NEARLY = 0.76, 0.95  # the least cosine of facts that say the same, of one kind and of any
 
 Listed = tuple[str, str | None]  # the attribute of a kind, and one of its values
@@ -109,7 +109,7 @@ def _proposal(
 ) -> Proposal:
     name, value, chance = _kind_of(words, chances, model, now.year)
     attribute = model.attributes[model.index(name)]
-    shares = _shares(attribute, model)
+    shares = _shares(name, model)
     common = shares[value] if value else float(np.median([*shares.values()]))
     exactness = EXACTNESS[details(words, name, model)]
     order = [int(at) for at in np.argsort(-topics, kind="stable") if topics[at] >= LEAST_HELP]
@@ -148,15 +148,10 @@ def _kind_of(
 
 
 @lru_cache(maxsize=256)
-def _shares(attribute: Attribute, model: Model) -> Mapping[str, float]:
-    """By listed value, the share of people who have it."""
-    kind = next((each for each in model.kinds if each.name == attribute.name), None)
-    if kind is not None:
-        return dict(zip(kind.values, kind.shares, strict=True))
-    people = model.population
-    column = people.columns[model.attributes.index(attribute)]
-    counts = np.bincount(column, people.weights, len(attribute.values))[1:]
-    return dict(zip(attribute.values[1:], (counts / counts.sum()).tolist(), strict=True))
+def _shares(name: str, model: Model) -> Mapping[str, float]:
+    """By listed value of an attribute, the share of people who have it, at least LEAST_SHARE."""
+    kind = counted(name, model.index(name), model, most=1.0)
+    return dict(zip(kind.values, kind.shares, strict=True))
 
 
 def marked(some: Sequence[Proposal], facts: Sequence[Fact], model: Model) -> tuple[Proposal, ...]:

@@ -60,7 +60,7 @@ def world_of(models: Sequence[Model]) -> Model:
             new = replace(each, name=name, refines=None, implies={})
             if each.scope == "person":
                 persons.append(replace(new, shared=name))
-                kinds += (replace(_kind(name, at, model), parent=HOLDERS.get(model.id)),)
+                kinds += (replace(counted(name, at, model), parent=HOLDERS.get(model.id)),)
             else:
                 requests.append(new)
                 counts, of_row = model.population.requests[at - model.persons]
@@ -88,8 +88,12 @@ def world_of(models: Sequence[Model]) -> Model:
     )
 
 
-def _kind(name: str, source: int, model: Model, most: float = MOST_SHARE) -> SharedKind:
-    """The kind whose shares count an attribute: those of the model's own rows who say."""
+def counted(name: str, source: int, model: Model, *, most: float = MOST_SHARE) -> SharedKind:
+    """The kind, of this name, whose shares count an attribute: those of the model's rows who say.
+
+    ``source``: the index of the attribute; ``most``: what no share exceeds; none is below
+    LEAST_SHARE.
+    """
     attribute, population = model.attributes[source], model.population
     if attribute.shared:
         people = np.array(next(e.shares for e in model.kinds if e.name == attribute.shared))
@@ -144,7 +148,7 @@ def in_country(model: Model, country: str) -> Model:
     )
     attributes = tuple(new.get(at, model.attributes[at]) for at in order)
     one = replace(kind, values=(country,), shares=(1.0,), parent=None, given={}, excludes={})
-    kinds = [_kind(columns[at].name, at, model, 1.0) for at in by_share]
+    kinds = [counted(columns[at].name, at, model, most=1.0) for at in by_share]
     kinds += (one if each is kind else each for each in model.kinds)
     some, singles = order[: model.persons], no_singles(len(order))
     judged = Judged(judged.weights[:, some], judged.totals, judged.likely[:, some])
@@ -166,7 +170,7 @@ def with_own_facts(model: Model, counts: Mapping[str, int]) -> Model:
         count, name = counts.get(each.concept, 0), f"{each.name}_own"
         if not count or each.further:
             continue
-        kind = by_name[each.shared] if each.shared else _kind(name, at, model, 1.0)
+        kind = by_name[each.shared] if each.shared else counted(name, at, model, most=1.0)
         alone = replace(kind, name=name, several=True, parent=None, given={}, excludes={})
         kinds.append(alone)
         values = UNSPECIFIED, *alone.values, *RARITIES

@@ -246,13 +246,10 @@ class RequestsScreen(ListPage[Item], where="requests"):
         else:
             await self._hold(verdict)
 
-    def _named(self, review: Review) -> list[str]:
-        return named_in(review, self._titles)
-
     async def _choose(self, subject: Subject) -> None:
         """Ask for how long, and for whom; Enter alone changes nothing."""
         if isinstance(subject, Review):
-            question = f"Send {listed(self._named(subject))} to {whom(subject)}?"
+            question = f"Send {listed(named_in(subject, self._titles))} to {whom(subject)}?"
         else:
             change = self._tried().change.text(self._titles)
             question = f"{change}, to {whom(subject)}: for how long, and for whom?"
