@@ -149,8 +149,9 @@ def _kind_of(
 
 @lru_cache(maxsize=256)
 def _shares(name: str, model: Model) -> Mapping[str, float]:
-    """By listed value of an attribute, the share of people who have it, at least LEAST_SHARE."""
-    kind = counted(name, model.index(name), model, most=1.0)
+    """By listed value of a column or a kind, the share of people who have it."""
+    kind = next((each for each in model.kinds if each.name == name), None)
+    kind = kind or counted(name, model.index(name), model, most=1.0)
     return dict(zip(kind.values, kind.shares, strict=True))
 
 
