@@ -12,6 +12,7 @@ from typing import Annotated, Literal, get_args
 from msgspec import Meta, Struct, field
 
 CROWD = 1000  # people, among whom to be at most costs the anonymity price, in bits (DESIGN.md 1)
+UNLIKELY = 0.1  # a text of no kind that is more probable is no fact, such as an order to us
 PRICED = ("maxprob", "log-maxprob")  # measures by which the price of anonymity is counted
 Undecided = Literal[  # nothing was decided, and nothing is attached
     "locked",
@@ -115,14 +116,14 @@ class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     fact: Fact
     helps: tuple[str, ...] = ()
-    chance: float = 0.0
+    chance: float = 1.0
     same_as: str | None = None
     contradicts: str | None = None
 
     @property
     def is_new(self) -> bool:
-        """Whether no fact that is there, or comes before it, says the same or the opposite."""
-        return self.same_as is None and self.contradicts is None
+        """Whether it reads like a fact, and none before it says the same or the opposite."""
+        return self.chance >= UNLIKELY and self.same_as is None and self.contradicts is None
 
     def __repr__(self) -> str:
         return "Proposal(***)"
