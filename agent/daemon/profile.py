@@ -181,15 +181,10 @@ def change_profile(body: state.ProfileChange, now: datetime, agent: Agent) -> st
     words; RefusedError where the draft is not kept any more.
     """
     vault = agent.open_vault
-    concepts = vault.ledger.disclosures.concepts
-    facts = vault.profile.facts
+    concepts, facts = vault.ledger.disclosures.concepts, vault.profile.facts
     planned_facts = _planned(body, agent, now)
     before, after = _stated(facts), _stated(planned_facts)
-    changes = {
-        kind: after.get(kind)
-        for kind in sorted(before.keys() | after.keys())
-        if before.get(kind) != after.get(kind)
-    }
+    changes = {kind: after.get(kind) for kind, _ in sorted(before.items() ^ after.items())}
     old, own = ({e.id: e for e in some if e.words} for some in (facts, planned_facts))
     new = [each for each in own.values() if old.get(each.id) != each]
     gone = [each for each in old.values() if each.id not in own]

@@ -62,6 +62,7 @@ NOT_THAT = "Say that the text was misread; it is never read that way again. u ta
 MEANS = "Choose what the text means, from a list; it is read as that from now on. u takes it back."
 UNLIST = "Take it off the list without deciding anything."
 FIGURES = "Show or hide the figures: bits, prices and proof, each with its unit."
+TO_LIST = "Back to the list; there, show all again."
 FIND = "Show only requests with these words: a recipient, a query or an attribute."
 REQUESTS = (
     Action("open", "enter", "Open", WHY, "ask HOST TEXT --explain"),
@@ -76,9 +77,7 @@ REQUESTS = (
     Action("not_that", "t", "Not that", NOT_THAT, "requests not-that ID", shown=False),
     Action("put_aside", "x", "Dismiss", UNLIST, "", shown=False),
     Action("only_find", "slash", "Find", FIND, shown=False),
-    Action(
-        "only_back", "escape", "Back", "Back to the list; there, show all again.", "", shown=False
-    ),
+    Action("only_back", "escape", "Back", TO_LIST, "", shown=False),
 )
 
 KNOWS = "Show what this recipient knows and could infer."
@@ -92,9 +91,7 @@ RECIPIENTS = (
     Action("block", "b", "Block", BLOCK, "policy block HOST"),
     Action("requests", "l", "Its requests", ITS, "requests list --recipient HOST", shown=False),
     Action("only_find", "slash", "Find", SOUGHT),
-    Action(
-        "only_back", "escape", "Back", "Back to the list; there, show all again.", "", shown=False
-    ),
+    Action("only_back", "escape", "Back", TO_LIST, "", shown=False),
 )
 
 CURVE = "model curve --query QUERY"

@@ -164,10 +164,8 @@ def detail(row: FactRow) -> Iterator[tuple[str, str]]:
     """Yield the details of an attribute: labels, each with a sentence."""
     fact = row.attribute
     masked = " (m shows it)" if row.shown_value == HIDDEN else ""
-    yield (
-        fact.title,
-        {NOT_SET: "not set, so never sent"}.get(row.shown_value, row.shown_value) + masked,
-    )
+    value = "not set, so never sent" if row.shown_value == NOT_SET else row.shown_value
+    yield fact.title, value + masked
     if row.figures is not None and row.figures.helps_with:
         yield "It helps with", listed(row.figures.helps_with)
     if row.figures is not None and row.figures.share and row.value is not None:
