@@ -68,9 +68,8 @@ def with_texts(model: Model, texts: Texts) -> Model:
         raise BuildError(what, "give texts of many other topics")
     if len({*texts.helped.values()}) == 1:
         what = "something personal helps every text, or none"
-        raise BuildError(
-            what, "give topics with bits, and texts of requests that are alike for all"
-        )
+        hint = "give topics with bits, and texts of requests that are alike for all"
+        raise BuildError(what, hint)
     queries = model.queries
     classifier, figures = fit_classifier([query.title for query in queries], texts)
     pairs = zip(queries, texts.phrasings, strict=True)

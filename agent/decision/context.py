@@ -17,7 +17,7 @@ from agent.errors import UsageError
 from agent.model.attributes import NAME
 from agent.model.file import SHIPPED
 from agent.model.model import Model
-from agent.model.reading import Interpretation
+from agent.model.reading import NOTHING, Interpretation
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import Settings
@@ -416,7 +416,9 @@ def barred_of(context: Context) -> dict[str, Reason]:
     reading, judged = context.meaning, context.cache.judgements(model)
     query = -1 if reading.query is None and filled.carries else reading.query
     if terms.mode != "standing" and query is not None and query < len(judged.bits):
-        every = zip(model.attributes, filled.helpful(reading, judged), strict=True)
+        helpful = judged.helpful(NOTHING if reading.query is None else reading)
+        helpful[[*filled.facts]] |= filled.carried
+        every = zip(model.attributes, helpful, strict=True)
         some = (each.name for each, helps in every if not helps and each.name not in terms.always)
         barred = dict.fromkeys(some, HARDLY) | barred
     every_name = {each.name for each in model.attributes}

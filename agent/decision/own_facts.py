@@ -179,12 +179,6 @@ class Filled:
                 mask = mask | 1 << at if facts[each] == disclose else mask & ~(1 << at)
         return mask
 
-    def helpful(self, reading: Interpretation, judged: Judgements) -> Flags:
-        """Whether a text may carry each attribute, bool, shape (n,): the static filter."""
-        helpful = judged.helpful(NOTHING if reading.query is None else reading)
-        helpful[[*self.facts]] |= self.carried
-        return helpful
-
     def parts(self, topics: Sequence[int], judged: Judgements, *, later: bool) -> Floats:
         """The part of the bits of each topic that each fact resolves, x_tf, float64, (topics, m).
 

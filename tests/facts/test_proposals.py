@@ -54,6 +54,7 @@ def test_the_example_of_the_issue_has_typed_values() -> None:
     assert "allergies and intolerances" in some[7].helps
     shares = [(each.fact.terms or FactTerms()).share or 0 for each in some]
     assert shares[2] == pytest.approx(0.04)  # no word more than "vegetarian"
+    assert shares[7] == pytest.approx(0.018)  # of people who may have several allergies
     assert shares[4] < 0.03  # of the 9 % with a youngest child so old, few say as much
     for each in some:
         assert each.chance > 0.5
