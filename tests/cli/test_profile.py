@@ -115,9 +115,9 @@ def test_facts_are_shown_by_family(run: Run, fake: FakeDaemon) -> None:
 
 
 def test_an_export_is_private_and_can_be_read_again(
-    run: Run, village_only: FakeDaemon, tmp_path: Path
+    run: Run, village_only: FakeDaemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By `profile import`, which sets the same."""
+    """By `profile import`, which sets the same; from a pipe, too, so that no shell keeps it."""
     village_only.handlers["profile"] = says(ProfileFacts(facts=facts_of(region="coast")))
     file = tmp_path / "own.toml"
     ran = run("profile", "export", file, "--yes")
@@ -125,9 +125,11 @@ def test_an_export_is_private_and_can_be_read_again(
     assert "readable by you alone" in " ".join(ran.out.split())
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert tomllib.loads(file.read_text()) == {"region": "coast"}
-    ran = run("profile", "import", file, "--yes")
-    assert (ran.code, ran.out) == (0, f"Set: region.\n{BACK}\n")
-    assert _done(village_only) == [ProfileChange(set={"region": "coast"})]
+    given(monkeypatch, file.read_bytes())
+    for source in (file, "-"):
+        ran = run("profile", "import", source, "--yes")
+        assert (ran.code, ran.out) == (0, f"Set: region.\n{BACK}\n")
+    assert _done(village_only) == [ProfileChange(set={"region": "coast"})] * 2
     before = file.read_bytes()
     for arguments in (["--yes"], []):
         error, _ = run("profile", "export", file, *arguments).refusal()
@@ -151,16 +153,6 @@ def test_an_export_asks_and_warns(
     monkeypatch.setattr("agent.cli.profile.agree", says(None))
     assert run("profile", "export", file).code == 0
     assert file.exists()
-
-
-def test_values_come_from_a_pipe(
-    run: Run, village_only: FakeDaemon, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So that no shell keeps them."""
-    given(monkeypatch, TEXT)
-    ran = run("profile", "import", "-", "--json", "--yes")
-    assert (ran.code, ran.err) == (0, "")
-    assert _done(village_only) == [ProfileChange(set={"region": "coast", "hobby": "yes"})]
 
 
 def test_an_import_shows_what_it_changes_and_asks(
@@ -281,22 +273,17 @@ def test_what_is_exported_can_be_imported(values: dict[str, str]) -> None:
         assert is_values(text.encode())
 
 
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("", True),
-        ("# a comment\n\n[so2017]", True),
-        ("\ufeffregion =", True),
-        ("own = ['a']", True),
-        ("# About me\n- vegetarian", False),
-        ("[2024-05-01] - Lives in Ohio", False),
-        ('["Has two kids"]', False),
-        ("I am 41, female.", False),
-    ],
+VALUES_FILES = ("", "# a comment\n\n[so2017]", "\ufeffregion =", "own = ['a']")
+MEMORIES = (
+    *("# About me\n- vegetarian", "[2024-05-01] - Lives in Ohio"),
+    *('["Has two kids"]', "I am 41, female."),
 )
-def test_a_memory_is_told_from_values(text: str, values: bool) -> None:
+
+
+@pytest.mark.parametrize("text", [*VALUES_FILES, *MEMORIES])
+def test_a_memory_is_distinguished_from_values(text: str) -> None:
     """By its first line that is no comment."""
-    assert is_values(text.encode()) == values
+    assert is_values(text.encode()) == (text in VALUES_FILES)
 
 
 def test_a_table_holds_the_names_of_its_model() -> None:

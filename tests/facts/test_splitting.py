@@ -27,14 +27,6 @@ MARKUP = st.lists(
 ).map("".join)
 
 
-def test_the_example_of_the_issue() -> None:
-    text = "I am 41, female, vegetarian, live in Ohio, two kids aged 5 and 9, work part-time as"
-    assert statements_of(f"{text} web developer. Allergic to peanuts.") == (
-        *("I am 41", "female", "vegetarian", "live in Ohio", "two kids aged 5 and 9"),
-        *("work part-time", "work as web developer", "Allergic to peanuts"),
-    )
-
-
 MEMORIES = {  # as assistants show or export them
     # ChatGPT: a fact a line, in the third person or without a subject; or numbered and dated
     "User is a nurse in Leeds.\nHas two kids, works nights.\nPrefers short answers.": (
