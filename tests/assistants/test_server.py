@@ -235,16 +235,6 @@ def test_locked_or_killed_it_tells_nothing_until_all_is_well_again() -> None:
         asyncio.run(run())
 
 
-def test_who_is_no_recipient_is_told_nothing(live: Live) -> None:
-    """The command refuses such a name; where it is passed all the same, the daemon does."""
-    for whom in ("a b", "@group", ""):
-        [found] = ask(live.paths.query, "job site", recipient=whom)
-        assert found.line.startswith(NOTHING)
-        assert (found.facts, found.wrong) == ({}, False)
-    [clear] = ask(live.paths.query, "job site", recipient="http://plain.example")
-    assert "not an https address" in clear.line
-
-
 NAMES = st.sampled_from(["age", "region", "sex"])
 
 

@@ -5,7 +5,6 @@ import json
 import stat
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -38,15 +37,6 @@ OLDER = Changed(
 )
 
 
-class Piped(NamedTuple):
-    """A standard input that is a pipe."""
-
-    buffer: io.BytesIO
-
-    def isatty(self) -> bool:
-        return False
-
-
 @pytest.fixture
 def village_only(fake: FakeDaemon) -> FakeDaemon:
     """A daemon whose one model is the small one, which was added."""
@@ -59,7 +49,7 @@ def village_only(fake: FakeDaemon) -> FakeDaemon:
 
 def given(patch: pytest.MonkeyPatch, text: str | bytes) -> None:
     data = text.encode() if isinstance(text, str) else text
-    patch.setattr("sys.stdin", Piped(io.BytesIO(data)))
+    patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
 
 
 def answering(patch: pytest.MonkeyPatch, *answers: str) -> None:
