@@ -211,15 +211,3 @@ def test_who_knows_a_fact_is_said_of_it(mine: Home) -> None:
     changed = mine.calls.change_profile(ProfileChange(unset=[one.id, two.id]))
     assert mine.calls.recipients(recipient="shop.example")[0].values == {name: "1 in 20"}
     assert changed.stale == {one.id: ["shop.example"]}
-
-
-def test_a_large_import_has_room(mine: Home) -> None:
-    """Two thousand facts, in the largest messages, are kept in one step."""
-    draft: str | None = None
-    for start in range(0, 2_000, 500):
-        texts = [f"fact {start + at}" for at in range(500)]
-        draft = drafted(mine, *texts, draft=draft).draft
-    before = len(mine.calls.profile().facts)
-    edits = [FactEdit(id=str(at + 1)) for at in range(2_000 - before)]
-    mine.calls.change_profile(ProfileChange(draft=draft, keep=edits))
-    assert len(mine.calls.profile().facts) == 2_000
