@@ -271,7 +271,8 @@ def test_what_is_no_model_is_named(tmp_path: Path) -> None:
 
 @SOME
 @given(models(), models())
-@example(reading_model(), small_model())  # which have all that a file may, and a part of it
+@example(reading_model(), small_model())  # a part of all that a file may have
+@example(own_words_model(), reading_model())  # and the rest of it
 def test_reading_what_was_written_is_the_identity(model: Model, other: Model) -> None:
     """Everything survives; the same content gives the same bytes and digest, another another."""
     data = encode(model)

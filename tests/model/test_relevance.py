@@ -26,7 +26,7 @@ from agent.model.relevance import (
     Vectors,
     vectors_of,
 )
-from tests.model.examples import own_words_model, same
+from tests.model.examples import own_words_model
 
 MODEL = own_words_model()
 RELEVANCE = MODEL.tables.relevance or pytest.fail("it has none")
@@ -105,12 +105,7 @@ def test_it_is_what_plain_loops_say(seed: int, read: Interpretation) -> None:
     assert RELEVANCE.helps(read, question, short, kept) == pytest.approx(helps, abs=0.01)
 
 
-def test_it_is_kept_in_the_file() -> None:
-    """With the names of its kinds; it needs what reads requests."""
-    decoded = decode(encode(MODEL))
-    assert same(decoded, MODEL)
-    assert decoded.tables.relevance is not None
-    assert decoded.tables.relevance.kind_names == RELEVANCE.kind_names
+def test_it_needs_what_reads_requests() -> None:
     alone = replace(MODEL, tables=replace(MODEL.tables, classifier=None))
     with pytest.raises(Exception, match="without 'judged' or 'mixture'"):
         decode(encode(alone))
