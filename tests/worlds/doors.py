@@ -54,7 +54,7 @@ class FakeApi:
     """
 
     def __init__(self) -> None:
-        deeds = dict.fromkeys(("lock", "guard", "look_at_all"), lambda: None)
+        deeds = dict.fromkeys(("lock", "guard", "look", "look_at_all"), lambda: None)
         rest = {"rules": PolicyFile(Path("/none")), "unlock_lock": asyncio.Lock(), **deeds}
         self.agent: Any = SimpleNamespace(vault=None, bus=Bus(lambda: NOON), **rest)
         self.made: list[tuple[str, tuple[object, ...], dict[str, object]]] = []
