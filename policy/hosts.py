@@ -198,7 +198,9 @@ class HostPattern:
     @property
     def rank(self) -> int:
         """How specific it is: the more labels the more, ``*.`` between two numbers of labels."""
-        return 2 * _labels(self.key) + (self.key != self.text)
+        # An address has more than any domain has.
+        labels = NAME_LENGTH if _is_alone(self.key) else self.key.count(".") + 1
+        return 2 * labels + (self.key != self.text)
 
     @property
     def host(self) -> str:
@@ -254,8 +256,3 @@ def _address(
 def _is_alone(host: str) -> bool:
     """Whether nothing is below a canonical host: it is an address, or localhost."""
     return ":" in host or host == LOCAL or host.rpartition(".")[2].isdigit()
-
-
-def _labels(key: str) -> int:
-    """How many labels a domain has; more than any domain has for an address."""
-    return NAME_LENGTH if _is_alone(key) else key.count(".") + 1

@@ -87,7 +87,7 @@ def drawn(text: str) -> dict[str, str]:
 def made() -> dict[str, str]:
     """Return each class of our own below the root of the tree, with its base."""
     classes = [
-        (each.name, [base.id for base in each.bases if isinstance(base, ast.Name)])
+        (each.name, [ast.unparse(base).rpartition(".")[2] for base in each.bases])
         for path in sources(".py")
         if path.relative_to(ROOT).parts[0] in ("agent", "policy")
         for each in ast.walk(ast.parse(path.read_text(encoding="utf-8")))

@@ -15,8 +15,7 @@ import click
 
 from agent.errors import BuildError, install_hint
 
-CELLS, LETTERS = 40, 30  # of 80 columns
-WIDTH = LETTERS + CELLS + len(" [] 100%")
+WIDTH = 40  # columns, of what is being done
 _came = Event()
 Handler = Callable[[int, FrameType | None], object] | signal.Handlers
 
@@ -74,24 +73,19 @@ def check() -> None:
 class Progress:
     """Called with what is being done and which share of it is done, 0 to 1."""
 
-    def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
-
     def __enter__(self) -> Self:
         return self
 
     def __call__(self, what: str, share: float) -> None:
         """Draw the line anew; Interrupted if Ctrl-C has come unnoticed."""
         check()
-        if self._shown:
-            bar = "#" * round(CELLS * share)
-            line = f"{what:<{LETTERS}.{LETTERS}} [{bar:.<{CELLS}}] {share:4.0%}"
-            click.echo(f"\r{line}", nl=False, err=True)
+        if sys.stderr.isatty():
+            click.echo(f"\r{what:<{WIDTH}.{WIDTH}} {share:4.0%}", nl=False, err=True)
 
     def __exit__(self, *_error: object) -> None:
         """Leave an empty line, whatever happened."""
-        if self._shown:
-            click.echo(f"\r{' ' * WIDTH}\r", nl=False, err=True)
+        if sys.stderr.isatty():
+            click.echo(f"\r{'':{WIDTH + 5}}\r", nl=False, err=True)
 
 
 @contextmanager

@@ -12,16 +12,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from agent.daemon.agent import Agent
-from agent.daemon.header import (
-    LARGEST,
-    MOST_OWN,
-    MOST_SENTENCES,
-    MOST_SHORT,
-    Members,
-    most_bytes,
-    sent_as,
-    words_fit,
-)
+from agent.daemon.header import Members, fits, sent_as
 from agent.daemon.instructions import applied, own_words_wait, ruled_on
 from agent.daemon.judge import judgeable
 from agent.daemon.locale import LOCALE, located
@@ -67,21 +58,12 @@ class Situation(Context):
 
     def fits(self, names: Sequence[str]) -> bool:
         """Say whether these attributes have room in the request, whatever their values are."""
-        if self.people is not None:
-            return True
-        new = names if not self.sentences else {*names} - self.knowledge.names
-        own = sum(self.model.index(name) in self.model.own for name in new)
-        if own > (MOST_SENTENCES if self.sentences else MOST_SHORT):
-            return False
-        if self.ruling.carry == "words":
-            return words_fit(names, self.request.query, self.ruling, self.model)
-        longest = most_bytes(self.members.longest[name] for name in names)
-        return longest + (not self.sentences) * own * MOST_OWN <= LARGEST
+        own = self.members, self.ruling
+        return self.people is not None or fits(names, self, *own, sentences=self.sentences)
 
     def without(self, names: frozenset[str]) -> "Situation":
         """Exclude these attributes as well."""
-        excluded = self.terms.excluded | names
-        return replace(self, terms=replace(self.terms, excluded=excluded))
+        return replace(self, terms=replace(self.terms, excluded=self.terms.excluded | names))
 
     @property
     def for_anything(self) -> "Situation":
@@ -337,9 +319,8 @@ def consider(situation: Situation, agent: Agent, by: Asker) -> Considered:
     if waits and (review := agent.consent.note(decision, ruling, situation.ask, now, by)):
         agent.bus.publish("review", review.id)
     own = [name for name in decision.disclosed if name in model.person_codes]
-    revealed = vault.profile.reveal(
-        own, model, situation.filled.facts
-    )  # vault: the first plaintext
+    # vault: the first plaintext
+    revealed = vault.profile.reveal(own, model, situation.filled.facts)
     if others := [name for name in decision.disclosed if name not in model.person_codes]:
         revealed = {**revealed, **agent.sources.values(others, situation.ask, now)}
     values = {name: revealed[name] for name in decision.disclosed}

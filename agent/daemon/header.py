@@ -14,6 +14,7 @@ from urllib.parse import quote_plus
 import http_sf
 import msgspec
 
+from agent.decision.context import Context
 from agent.model.attributes import UNSPECIFIED
 from agent.model.model import Meaning, Model
 from agent.vault.profile import SHORT
@@ -139,12 +140,23 @@ def sent_as(
     return Sent({**sent, **own}, SEPARATOR.join(members.values()), "", {})
 
 
-def words_fit(names: Iterable[str], query: str, ruling: Ruling, model: Model) -> bool:
-    """Say whether an address has room for the words of these attributes, whatever their values.
+def fits(
+    names: Collection[str], context: Context, members: Members, ruling: Ruling, *, sentences: bool
+) -> bool:
+    """Say whether attributes have room in a request, whatever their values are.
 
-    ``ruling``: has the search, where there is one. With the query itself it has at most LONGEST
-    characters.
+    With the words of a search, an address has at most LONGEST characters. ``sentences``: facts in
+    own words go as they are, not by their short forms.
     """
+    model, query = context.model, context.request.query
+    new = {*names} - context.knowledge.names if sentences else names
+    own = sum(model.index(each) in model.own for each in new)
+    if own > (MOST_SENTENCES if sentences else MOST_SHORT):
+        return False
+    if ruling.carry != "words":
+        longest = most_bytes(members.longest[name] for name in names)
+        return longest + (not sentences) * own * MOST_OWN <= LARGEST
+    # The ruling has the search, where there is one.
     address = str(ruling.settings["search"].value) if "search" in ruling.settings else SLOT
     taken = len(address) - len(SLOT) + len(quote_plus(query))
     places = [model.index(name) for name in names]

@@ -162,8 +162,7 @@ def applied(
     )
     ruling = replace(ruling, attributes={**ruling.attributes, **verdicts})
     words = tuple({**dict(terms.facts), **single}.items())
-    changed = replace(terms, excluded=excluded, ask=ask, always=always, ruling=ruling)
-    return replace(changed, facts=words)
+    return replace(terms, excluded=excluded, ask=ask, always=always, ruling=ruling, facts=words)
 
 
 def used_up(preferences: Preferences, decision: Decision, ruling: Ruling) -> Preferences:

@@ -35,6 +35,9 @@ TASK = (
     'Answer with JSON alone: {"decisive": [numbers], "helps": [numbers]}.'
 )
 
+_SCHEMA = {"name": "facts", "schema": {"type": "object"}}
+FORM = {"temperature": 0, "response_format": {"type": "json_schema", "json_schema": _SCHEMA}}
+
 
 def judgeable(context: Context) -> list[str]:
     """The ids of the facts that a local judge may see, of those that take part by themselves.
@@ -92,10 +95,12 @@ class Judge:
         ``settings``: ``[judge]`` of the policy.
         """
         self.asked += 1
-        items = self._items
+        items, numbered = self._items, dict(enumerate(facts.values(), 1))
+        given = json.dumps({"request": text, "facts": numbered}, ensure_ascii=False)
+        messages = [{"role": "system", "content": TASK}, {"role": "user", "content": given}]
+        body = msgspec.json.encode({"model": settings["model"], "messages": messages, **FORM})
         try:
             async with asyncio.timeout(SECONDS):
-                body = _body(text, facts, settings["model"])
                 answer = words_in(await _posted(settings["url"], body), [*facts])
         except (OSError, ValueError, LookupError, TypeError, RecursionError, msgspec.DecodeError):
             self.failed += 1
@@ -112,16 +117,6 @@ class Judge:
 
 def _key(text: str, model: str) -> str:
     return f"{digest(text).hex()} {model}"
-
-
-def _body(text: str, facts: Mapping[str, str], model: str) -> bytes:
-    """Write the request to the server: the facts numbered from 1, in their order."""
-    numbered = {str(number): words for number, words in enumerate(facts.values(), 1)}
-    given = json.dumps({"request": text, "facts": numbered}, ensure_ascii=False)
-    form = {"type": "json_schema", "json_schema": {"name": "facts", "schema": {"type": "object"}}}
-    messages = [{"role": "system", "content": TASK}, {"role": "user", "content": given}]
-    asked = {"model": model, "messages": messages, "temperature": 0, "response_format": form}
-    return msgspec.json.encode(asked)
 
 
 def words_in(body: bytes, ids: list[str]) -> dict[str, str]:

@@ -27,15 +27,8 @@ from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes
 
+from agent import errors
 from agent.daemon.events import LOG, kind_and_place
-from agent.errors import (
-    DaemonError,
-    ReticentError,
-    UnsafeError,
-    UsageError,
-    WrongSecretError,
-    reason,
-)
 from agent.files import check_ours
 from agent.wire.decide import Answer, Ask
 from agent.wire.policy import Disclose, Review, Ruled, Word
@@ -68,7 +61,7 @@ PASSED = (*DISPLAYS, *LOCALES, "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RU
 _TRY = 'write its path as `pinentry = "/…"` under [daemon], or prompt = "terminal"'
 
 
-class PinentryError(DaemonError):
+class PinentryError(errors.DaemonError):
     """The program cannot be used, or does not speak as it should."""
 
     def __init__(self, what: str, where: str | None = None, hint: str = _TRY) -> None:
@@ -117,7 +110,7 @@ def find() -> Path | None:
     for folder in FOLDERS:
         for name in NAMES:
             path = Path(folder, f"pinentry-{name}")
-            with suppress(PinentryError, UnsafeError):
+            with suppress(PinentryError, errors.UnsafeError):
                 return checked(path)
     return None
 
@@ -128,7 +121,7 @@ def checked(path: Path) -> Path:
         check_ours(path)
         usable = path.is_file() and os.access(path, os.X_OK)
     except OSError as error:
-        raise PinentryError(reason(error), str(path)) from error
+        raise PinentryError(errors.reason(error), str(path)) from error
     if not path.is_absolute() or not usable:
         raise PinentryError("not a program, by its absolute path", str(path))
     return path
@@ -230,7 +223,7 @@ async def opened(
             start_new_session=True,
         )
     except OSError as error:
-        raise PinentryError(reason(error), str(program)) from error
+        raise PinentryError(errors.reason(error), str(program)) from error
     dialog = Dialog(process, seconds, patience)
     try:
         await dialog.tell("")  # which it greets with
@@ -294,7 +287,7 @@ class Prompts:
             return
         consent = self._agent.consent
         if answer.code == "locked" and self._clock() >= self._next:
-            with suppress(UsageError):  # not a host, which nobody has looked at yet
+            with suppress(errors.UsageError):  # not a host, which nobody has looked at yet
                 refused = consent.refused_by(ask.recipient, now) or in_clear(ask.recipient)
                 if self._agent.place.vault.exists() and not refused:
                     self._begin(partial(self._ask_passphrase, host_of(ask.recipient)))
@@ -311,7 +304,7 @@ class Prompts:
         async def run() -> None:
             try:
                 await ask()
-            except ReticentError as error:
+            except errors.ReticentError as error:
                 LOG.warning("the dialog failed: %s", kind_and_place(error))
             finally:
                 self._dialog = None
@@ -334,7 +327,7 @@ class Prompts:
                     break
                 secret = reply.data.decode("utf-8", "surrogateescape")
                 del reply
-                with suppress(WrongSecretError, UsageError):
+                with suppress(errors.WrongSecretError, errors.UsageError):
                     await self._unlock(Unlock(method="passphrase", secret=secret))
                     self._agent.commanded()
                     break

@@ -135,13 +135,6 @@ class Engine:
             understood=reading.query is not None,
         )
 
-    def decide_many(self, queries: Iterable[str], to: str = "", **named: Any) -> list[Decision]:  # noqa: ANN401  (of `decide`)
-        """A decision for each of several texts, each as if it were the first to ``to``.
-
-        ``named``: as of `decide`, whose errors it raises.
-        """
-        return [self.decide(query, to, **named) for query in queries]
-
     def _matched(
         self, query: str, to: str, policy: Policy | str | Path | None, today: date | None
     ) -> tuple[Model, Callable[[Model, Iterable[Fact]], Terms]]:

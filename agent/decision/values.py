@@ -12,7 +12,6 @@ from typing import Annotated, Literal, get_args
 from msgspec import Meta, Struct, field
 
 CROWD = 1000  # people, among whom to be at most costs the anonymity price, in bits (DESIGN.md 1)
-UNLIKELY = 0.1  # a text of no kind that is more probable is no fact, such as an order to us
 PRICED = ("maxprob", "log-maxprob")  # measures by which the price of anonymity is counted
 Undecided = Literal[  # nothing was decided, and nothing is attached
     "locked",
@@ -110,8 +109,9 @@ class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a fact in own words would be, shown before it is kept.
 
     ``fact``: its id is "" until it is stored; ``helps``: titles of up to three topics where it
-    would help most; ``chance``: that the kind is the right one; ``same_as``, ``contradicts``: the
-    ids of a fact that says the same, and of one that cannot be true beside it. ``repr`` masks all.
+    would help most; ``chance``: that the kind is the right one, 0 of an order to us; ``same_as``,
+    ``contradicts``: the ids of a fact that says the same, and of one that cannot be true beside it.
+    ``repr`` masks all.
     """
 
     fact: Fact
@@ -123,7 +123,7 @@ class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     @property
     def is_new(self) -> bool:
         """Whether it reads like a fact, and none before it says the same or the opposite."""
-        return self.chance >= UNLIKELY and self.same_as is None and self.contradicts is None
+        return self.chance > 0 and self.same_as is None and self.contradicts is None
 
     def __repr__(self) -> str:
         return "Proposal(***)"

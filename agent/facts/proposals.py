@@ -25,7 +25,6 @@ LIKELY = 5  # kinds that are tried, the likeliest, beside those that the words n
 # How much likelier a kind is of which the words certainly name a value, and say no more; half of
 # that for each detail, but at least: by statements, of which a third was kept aside to choose by.
 NAMES_VALUE, LEAST_NAMES = 20.0, 1.5
-STEERING = 0.1  # how much less likely any kind is of words that give orders
 SURE = 0.6  # the least chance of a kind for its value to be set
 MOST_TITLES, LEAST_TITLE = 3, 0.2  # topics that are shown, and how surely a fact helps there
 # How many of those with a value would say as many more words of it: from none to ten, and more.
@@ -143,7 +142,7 @@ def _kind_of(
     more = {name: 2.0 ** details(words, name, model) for name in values}
     odds = chances * [max(NAMES_VALUE / more[e], LEAST_NAMES) if e in more else 1 for e in names]
     best = int(np.argmax(odds))
-    chance = float(odds[best] / odds.sum()) * (STEERING if english("steering").search(words) else 1)
+    chance = float(odds[best] / odds.sum()) * (not english("steering").search(words))
     return names[best], values.get(names[best]) if chance >= SURE else None, chance
 
 

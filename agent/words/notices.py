@@ -8,7 +8,7 @@ from itertools import zip_longest
 
 from msgspec.structs import replace
 
-from agent.decision.values import UNLIKELY, CountedAmong, FactTerms, Inferred, Proposal
+from agent.decision.values import CountedAmong, FactTerms, Inferred, Proposal
 from agent.wire.policy import Edited, Lasting, Review, Ruled, Word
 from agent.wire.state import (
     Changed,
@@ -317,7 +317,7 @@ def inferred(fact: Inferred) -> str:
 def taken_for(proposal: Proposal, title: str) -> dict[str, str]:
     """Say what a fact in own words was taken for, by label; ``title``: of its kind."""
     fact, terms = proposal.fact, proposal.fact.terms or FactTerms()
-    note = "this does not read like a fact" if proposal.chance < UNLIKELY else ""
+    note = "this does not read like a fact" if not proposal.chance else ""
     note = "you have said this already" if proposal.same_as else note
     note = "another fact of yours says the opposite" if proposal.contradicts else note
     rows = {

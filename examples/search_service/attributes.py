@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def asked_of(model: Model) -> tuple[Attribute, ...]:
     """Choose the attributes to ask for: those that a new service would be sent with some query."""
-    texts = (each.text for each in model.queries)
-    decisions = Engine([model]).decide_many(texts, anonymity_price=PRICE)
+    engine = Engine([model])
+    decisions = [engine.decide(each.text, anonymity_price=PRICE) for each in model.queries]
     shared = {name for each in decisions for name in each.share}
     return tuple(each for each in model.attributes if each.name in shared)
 

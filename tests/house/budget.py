@@ -36,20 +36,20 @@ class Size(NamedTuple):
 # states; nothing else does.
 BUDGETS = {
     "agent": Size(400, 4),  # __init__, errors, files, paths
-    "agent/assistants": Size(490, 4),
+    "agent/assistants": Size(480, 4),
     "agent/build": Size(2_690, 19),
-    "agent/cli": Size(4_060, 29),
-    "agent/daemon": Size(4_880, 31),
-    "agent/decision": Size(1_760, 11),
-    "agent/facts": Size(480, 5),
+    "agent/cli": Size(3_930, 28),
+    "agent/daemon": Size(5_040, 31),
+    "agent/decision": Size(1_750, 11),
+    "agent/facts": Size(470, 5),
     "agent/lab": Size(2_020, 19),
-    "agent/model": Size(1_833, 11),
-    "agent/tradeoff": Size(2_804, 17),
+    "agent/model": Size(1_828, 11),
+    "agent/tradeoff": Size(2_801, 17),
     "agent/tui": Size(2_900, 20),
-    "agent/vault": Size(2_287, 13),
-    "agent/wire": Size(780, 7),
+    "agent/vault": Size(2_285, 13),
+    "agent/wire": Size(765, 7),
     "agent/words": Size(915, 6),
-    "policy": Size(2_015, 12),
+    "policy": Size(2_012, 12),
 }
 PRODUCT = Size(30_200, 210)  # less than the rooms together: not every room can be at its own
 OTHERS = {

@@ -173,7 +173,7 @@ def test_as_the_table_of_the_readme_says() -> None:
 def test_what_is_asked_for_helps_some_query() -> None:
     """By one of the shipped models; each value that may come is read."""
     models = [read(shipped_model(name)) for name in SHIPPED]
-    (studying,) = Engine(models[:1]).decide_many(["student_aid"], anonymity_price=PRICE)
+    studying = Engine(models[:1]).decide("student_aid", anonymity_price=PRICE)
     usable = {*studying.share, *(each.name for each in helpful(models[1]))}
     asked = {*ASKED} - {"language", "country"}  # these are of no model
     assert asked <= usable
