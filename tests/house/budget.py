@@ -36,31 +36,31 @@ class Size(NamedTuple):
 # states; nothing else does.
 BUDGETS = {
     "agent": Size(400, 4),  # __init__, errors, files, paths
-    "agent/assistants": Size(480, 4),
+    "agent/assistants": Size(560, 4),
     "agent/build": Size(2_690, 19),
-    "agent/cli": Size(3_930, 28),
-    "agent/daemon": Size(5_040, 31),
-    "agent/decision": Size(1_750, 11),
-    "agent/facts": Size(470, 5),
+    "agent/cli": Size(4_180, 30),
+    "agent/daemon": Size(5_340, 33),
+    "agent/decision": Size(1_770, 11),
+    "agent/facts": Size(480, 5),
     "agent/lab": Size(2_020, 19),
-    "agent/model": Size(1_828, 11),
+    "agent/model": Size(1_848, 11),
     "agent/tradeoff": Size(2_801, 17),
-    "agent/tui": Size(2_900, 20),
-    "agent/vault": Size(2_285, 13),
-    "agent/wire": Size(765, 7),
-    "agent/words": Size(915, 6),
-    "policy": Size(2_012, 12),
+    "agent/tui": Size(3_000, 21),
+    "agent/vault": Size(2_385, 14),
+    "agent/wire": Size(795, 7),
+    "agent/words": Size(950, 6),
+    "policy": Size(2_267, 13),
 }
-PRODUCT = Size(30_200, 210)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(31_400, 219)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 22),
     "examples": Size(1_960, 38),
-    "tests": Size(49_850, 290),
+    "tests": Size(50_400, 296),
     "tests/bench": Size(900, 9),
 }
 # A room above its budget may not grow. A line here goes once the room is within its budget.
 STANDING: dict[str, Size] = {}
-COUNTS = {"classes": 450, "class names that two classes share": 0, "commands": 55, "options": 180}
+COUNTS = {"classes": 450, "class names that two classes share": 0, "commands": 59, "options": 192}
 
 
 def code_lines(text: str) -> int:
