@@ -1,7 +1,7 @@
 """Changes of a policy file: settings for exactly some requests, and what still overrides them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date
@@ -13,7 +13,7 @@ from agent.errors import UsageError
 from policy.hosts import ANYBODY, KINDS, HostPattern
 from policy.match import GUARDED, Attributes, Rulebook, known, may
 from policy.read import preset, read, with_typo_guard
-from policy.rules import SIGN, Layer, NamePattern, Policy, Rule, Words, is_group
+from policy.rules import SIGN, Layer, NamePattern, Policy, Pools, Rule, Words, is_group, recipient
 from policy.sections import ATTRIBUTE_KINDS, TOP_KINDS, fitting
 from policy.settings import DAEMON, REPLACED, SETTINGS, Value
 from policy.toml_text import Document, parsed, rewritten
@@ -81,7 +81,8 @@ def scope(
     """The scope that options name; UsageError where one of them is not valid."""
     if recipient is not None:
         recipient = recipient.strip()
-        recipient = recipient if is_group(recipient) else HostPattern.parse(recipient).text
+        whom = recipient.removeprefix(SIGN)
+        recipient = whom if is_group(whom) else HostPattern.parse(recipient).text
     if attribute is not None:
         attribute = NamePattern.parse(attribute.strip()).text
     if query is not None:
@@ -97,10 +98,8 @@ def check_day(scope: RuleScope, today: date) -> None:
 
 def check_group(scope: RuleScope, policy: Policy) -> None:
     """Raise UsageError where a group is named that a policy does not have."""
-    name = scope.recipient
-    groups = [*policy.groups, *KINDS]
-    if name is not None and is_group(name) and name not in groups:
-        raise UsageError.unknown("group", name, groups)
+    if scope.recipient is not None:
+        recipient(scope.recipient, policy.groups)
 
 
 def places(scope: RuleScope, policy: Policy) -> list[Rule]:
@@ -243,19 +242,26 @@ def with_assistant(text: str, recipient: str, address: str, until: date | None =
     return rewritten(text, document)
 
 
-def without_refusals(text: str, recipient: str) -> str:
-    """The text of a policy in which no rule gives a recipient, named exactly, nothing.
+def naming(policy: Policy, host: str) -> Callable[[str | None], bool]:
+    """Make what says whether the recipient of a rule is the pool of a host, or a part of it."""
+    groups, pools = policy.groups, Pools(policy.groups)
+    pool = pools.of(host)
+    return lambda text: text is not None and pools.named(recipient(text, groups)) == pool
+
+
+def without_refusals(text: str, policy: Policy, host: str) -> str:
+    """The text of a policy in which no rule that names the pool of a host gives it nothing.
 
     A rule that names others too keeps them; one for some queries stays.
     """
-    document = parsed(text)
+    document, is_for = parsed(text), naming(policy, host)
     rules = document.get("rule", [])
     for place, rule in enumerate(rules):
         listed = rule.get("recipient", [])
         listed = [listed] if isinstance(listed, str) else listed
-        if rule.get("nothing") is not True or recipient not in listed or "query" in rule:
+        others = [each for each in listed if not is_for(each)]
+        if rule.get("nothing") is not True or len(others) == len(listed) or "query" in rule:
             continue
-        others = [each for each in listed if each != recipient]
         if others:
             rule["recipient"] = others
         elif SETTINGS.keys() & rule.keys() == {"nothing"}:

@@ -10,9 +10,12 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from agent.errors import UsageError
+
+if TYPE_CHECKING:
+    from publicsuffixlist import PublicSuffixList
 
 NAME_LENGTH, LABEL_LENGTH = 253, 63  # RFC 1035, 2.3.4; the name as text, without its final dot
 SHOWN = 80  # characters of a wrong host that an error repeats
@@ -28,6 +31,11 @@ _REFUSED = re.compile(
 )
 Value = TypeVar("Value")
 LOCAL = "localhost"
+_OF_THIS_MACHINE = re.compile(r"(?:[a-z0-9_-]+\.)*localhost|127(?:\.[0-9]{1,3}){3}|::1")
+# Endings for use in private or in documents (RFC 2606, 6761, 6762, 9476), and very common ones.
+_SURE = {"alt", "arpa", "example", "home", "internal", "invalid", "lan", "local", LOCAL, "test"}
+_SURE |= {"ai", "com", "net", "org"}
+DOUBT = "no public domain ends in .{}"
 ANYBODY = "anybody.invalid"  # RFC 2606: nobody's name, so no rule for some recipients matches
 ASSISTANT, ENGINE, OTHER = "any assistant", "any search engine", "any other site"
 # The kinds of recipients, each with a host of that kind that no rule names.
@@ -143,15 +151,32 @@ def site_of(host: str) -> str:
     An address, a single label and a public suffix stand for themselves.
     Source: publicsuffix.org, its private section included.
     """
-    return host if _is_alone(host) else load_suffixes()(host) or host
+    return host if _is_alone(host) else load_suffixes().privatesuffix(host) or host
 
 
 @functools.cache
-def load_suffixes() -> Callable[[str], str | None]:
+def load_suffixes() -> "PublicSuffixList":
     """Load the list of public suffixes, once, which takes 40 ms."""
     from publicsuffixlist import PublicSuffixList
 
-    return PublicSuffixList().privatesuffix
+    return PublicSuffixList()
+
+
+def is_local(host: str) -> bool:
+    """Whether a canonical host is this machine, by any of its names and addresses."""
+    return _OF_THIS_MACHINE.fullmatch(host) is not None
+
+
+def odd_ending(host: str) -> str | None:
+    """The last label of a canonical host, if no registry has it and no network of one's own.
+
+    None as well for an address, and for a single label.
+    """
+    ending = host.rpartition(".")[2]
+    if _is_alone(host) or "." not in host or ending in _SURE:
+        return None
+    listed = load_suffixes().publicsuffix(host, accept_unknown=False)
+    return None if listed else ending
 
 
 def suffixes(host: str) -> tuple[str, ...]:
@@ -175,6 +200,8 @@ class HostPattern:
     def parse(cls, text: str) -> "HostPattern":
         """The pattern in a policy; UsageError where no host can be like that."""
         rest = text.removeprefix("*.")
+        if rest == text and "://" in text:
+            return cls(host_of(text))
         if _ADDRESS_PART.search(rest):
             hint = "write the host alone, as in books.example"
             raise UsageError(f"{rest!r} has a scheme, a user, a port or a path", hint)
@@ -201,6 +228,15 @@ class HostPattern:
         # An address has more than any domain has.
         labels = NAME_LENGTH if _is_alone(self.key) else self.key.count(".") + 1
         return 2 * labels + (self.key != self.text)
+
+    @property
+    def site(self) -> str | None:
+        """The registered domain that all its hosts are of; None where several owners have some."""
+        if _is_alone(self.key) or is_local(self.key):
+            return LOCAL if is_local(self.key) else self.key
+        below = f"x.{self.key}"
+        site = site_of(below)
+        return None if site == below else site
 
     @property
     def host(self) -> str:

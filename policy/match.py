@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple
 from agent.errors import UsageError
 from policy.families import TopicProbabilities
 from policy.hosts import OTHER, HostIndex, host_of
-from policy.rules import ANY, GROUP, KIND, SIGN, NamePattern, Policy, Pools, Reach, Rule, spoken
+from policy.rules import ANY, KIND, NAMELESS, POOL, NamePattern, Policy, Pools, Reach, Rule, spoken
 from policy.services import Search, SearchEngine, engine_at, engines, home_of, usable
-from policy.settings import SETTINGS, Carry, Value
+from policy.settings import OF_HOSTS, SETTINGS, Carry, Value
 
 GUARDED = "guarded"
 PER_ATTRIBUTE = tuple(key for key, each in SETTINGS.items() if each.about == "attribute")
@@ -49,11 +49,15 @@ def known(*names: str) -> dict[str, Known]:
 
 
 class Matched(NamedTuple):
-    """A rule that holds, with its place, and how specific it is in each part but attributes."""
+    """A rule that holds, with its place, and how specific it is in each part but attributes.
+
+    ``host``: in the recipient as a host, for OF_HOSTS; None where it is for others of the pool.
+    """
 
     place: int
     rule: Rule
     recipient: int
+    host: int | None
     query: int
     topic: int
 
@@ -79,6 +83,7 @@ class Verdict(NamedTuple):
 
 
 Verdicts = Mapping[str, Verdict]
+Reached = tuple[Rule, int, int | None]  # how specific in the recipient, and as `Matched.host`
 
 
 def may(verdicts: Verdicts) -> str:
@@ -175,9 +180,12 @@ def _verdicts(
     about others.
     """
     claims: dict[str, list[Contender]] = {}
-    for (place, rule, recipient, query, topic), rank in holding:
+    for (place, rule, recipient, host, query, topic), rank in holding:
         for key, value in rule.settings.items() if rank is not None else ():
-            setting, reach = SETTINGS[key], Reach(recipient, rank or ANY, query, topic)
+            at = host if key in OF_HOSTS else recipient
+            if at is None:
+                continue
+            setting, reach = SETTINGS[key], Reach(at, rank or ANY, query, topic)
             strictness = setting.strictness(value) if setting.order else float(place)
             claims.setdefault(key, []).append(Contender(rule, reach, value, strictness))
     return {key: decide(claims[key]) for key in keys if key in claims}
@@ -249,16 +257,17 @@ class Rulebook:
         self._known = attributes
         self._pools = Pools(policy.groups)
         self._ranks = _ranks(policy.rules, attributes)
-        self._places = {rule: place for place, rule in enumerate(policy.rules)}
+        self._places = {rule: place for place, rule in enumerate((*policy.rules, NAMELESS))}
         self._kinds = policy.kinds()
         self._hosts = HostIndex((each, rule) for rule in policy.rules for each in rule.recipients)
-        self._groups: dict[str, list[Rule]] = {}
+        self._named: dict[str, list[Rule]] = {}  # by pool or kind
         for rule in policy.rules:
-            for group in rule.groups:
-                self._groups.setdefault(group, []).append(rule)
+            named = {*map(self._pools.named, rule.recipients), *map(self._pools.named, rule.groups)}
+            for each in filter(None, named):
+                self._named.setdefault(each, []).append(rule)
         self._anywhere = [rule for rule in policy.rules if rule.anywhere and not rule.lasting]
         self._lasting = [  # rules about attributes follow, as what they claim is compared in order
-            Matched(self._places[rule], rule, ANY, ANY, ANY)
+            Matched(self._places[rule], rule, ANY, ANY, ANY, ANY)
             for rule in sorted(policy.rules, key=lambda rule: bool(rule.attributes))
             if rule.lasting
         ]
@@ -274,9 +283,9 @@ class Rulebook:
         query may be about. UsageError where the recipient is not a host.
         """
         host, pool, kind, reached = self._recipient(recipient)
-        words = spoken(query) if any(rule.queries for rule, _ in reached) else ""
+        words = spoken(query) if any(rule.queries for rule, *_ in reached) else ""
         matched = []
-        for rule, rank in reached:
+        for rule, rank, at in reached:
             ranks = [each.rank for each in rule.queries if each.matches(words)]
             if rule.is_over(today) or (rule.queries and not ranks):
                 continue
@@ -284,8 +293,8 @@ class Rulebook:
             likely = sum(topics[each] for each in {topic for _, topic in found})
             if rule.topics and likely < (POSSIBLE if rule.withholds else LIKELY):
                 continue
-            specific = rank, max(ranks, default=ANY), max((e.rank for e, _ in found), default=ANY)
-            matched.append(Matched(self._places[rule], rule, *specific))
+            specific = max(ranks, default=ANY), max((e.rank for e, _ in found), default=ANY)
+            matched.append(Matched(self._places[rule], rule, rank, at, *specific))
         settings, attributes = self._verdicts(tuple(sorted(matched)))
         carry: Carry = settings["carry"].value  # type: ignore[assignment]  # as it was read
         return Ruling(host, pool, kind, settings, attributes, carry, self._known)
@@ -308,19 +317,26 @@ class Rulebook:
         nothing = self.match(recipient, "", today).settings["nothing"]
         return nothing.rule if nothing.value is True else None
 
-    def _reached(self, recipient: str) -> tuple[str, str, str, tuple[tuple[Rule, int], ...]]:
+    def _reached(self, recipient: str) -> tuple[str, str, str, tuple[Reached, ...]]:
         """Find its host, its pool, its kind, and the rules for it that need not always hold."""
         if recipient in self.policy.groups:
             raise UsageError(f"{recipient!r} is a group", "name one of its members")
         host = host_of(recipient)
         pool = self._pools.of(host)
-        ranks: dict[Rule, int] = {}
-        for rule, rank in self._hosts.find(host):  # the most specific first
-            ranks.setdefault(rule, rank)
         kind = next((each for each, _ in self._kinds.find(host)), OTHER)
-        for name, rank in ((pool[1:] if SIGN in pool else "", GROUP), (kind, KIND)):
-            ranks = dict.fromkeys(self._groups.get(name, ()), rank) | ranks
-        return host, pool, kind, (*ranks.items(), *((rule, ANY) for rule in self._anywhere))
+        own = dict(reversed([*self._hosts.find(host)]))  # of several patterns the most specific
+        ranks = dict.fromkeys(self._named.get(kind, ()), KIND)
+        for domain in self._pools.domains(host):
+            for rule, rank in self._hosts.find(domain):
+                ranks[rule] = max(ranks.get(rule, ANY), rank)
+        ranks |= dict.fromkeys(self._named.get(pool, ()), POOL)
+        for name in (pool, kind):
+            own = dict.fromkeys(self._named.get(name, ()), KIND) | own
+        reached = ((rule, rank, own.get(rule)) for rule, rank in ranks.items())
+        more = [(rule, ANY, ANY) for rule in self._anywhere]
+        if self._pools.lacks(host):
+            more.append((NAMELESS, POOL, ANY))
+        return host, pool, kind, (*reached, *more)
 
     def searches(self, today: date) -> Iterator[Search]:
         """Yield the searches that browsers can use, of recipients that get anything.

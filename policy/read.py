@@ -4,23 +4,33 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from agent.errors import PolicyError, Problem, UsageError, nearest, reason
 from policy.families import revealed_by
-from policy.hosts import ANYBODY
+from policy.hosts import ANYBODY, DOUBT, KINDS, odd_ending
 from policy.match import GUARDED, Rulebook, known, may
-from policy.rules import DEFAULT_RULE, KeyPath, Layer, NamePattern, Policy, Rule, topic_pattern
+from policy.rules import (
+    DEFAULT_RULE,
+    KeyPath,
+    Layer,
+    NamePattern,
+    Policy,
+    Pools,
+    Rule,
+    topic_pattern,
+)
 from policy.sections import TOP_KINDS, SectionReader, check_carry, dotted, shown
 from policy.services import Search, engine_at, engines
-from policy.settings import SETTINGS, DaemonSettings
+from policy.settings import OF_HOSTS, SETTINGS, DaemonSettings
 from policy.toml_text import Key, line_of, lines_of
 
 LARGEST = 1 << 19  # characters
@@ -239,7 +249,7 @@ def audit(
         return (Remark(EMPTY_POLICY.line, "", what, EMPTY_POLICY.hint, DEFAULT_RULE),)
     auditor = _Auditor(policy, names, today, topics)
     remarks = [each for rule in auditor.rules for each in auditor.remarks(rule)]
-    remarks += auditor.revealed()
+    remarks += [*auditor.revealed(), *auditor.contradictions()]
     return tuple(sorted(remarks, key=lambda each: (each.line, each.key, each.what)))
 
 
@@ -286,6 +296,10 @@ class _Auditor:
             return
         yield from self._guarded(rule)
         yield from self._searched(rule)
+        for each in rule.recipients:
+            if ending := odd_ending(each.host):
+                what, hint = DOUBT.format(ending), f"check how {each.text} is written"
+                yield self._remark(rule, ("recipient",), what, hint)
 
     def strangers(self, rule: Rule) -> list[Remark]:
         """A remark on each attribute that the model lacks, and on each topic."""
@@ -321,6 +335,25 @@ class _Auditor:
                     what = f"{each!r} nearly tells {name!r}, and may be sent"
                     hint = f"write {each} = 'never' as well, or accept that {name} can be guessed"
                     yield self._remark(rule, (), what, hint)
+
+    def contradictions(self) -> Iterator[Remark]:
+        """Yield a remark on each setting that is overridden by name of another part of its pool."""
+        pools, rivals = Pools(self._policy.groups), dict[Hashable, list[tuple[str, Rule, str]]]()
+        for rule in [each for each in self.rules if not each.is_over(self._today)]:
+            of = {each.text: pools.named(each) for each in rule.recipients}
+            of |= {each: pools.named(each) for each in rule.groups if each not in KINDS}
+            for text, key in product(filter(of.get, of), rule.settings.keys() - OF_HOSTS):
+                place = key, of[text], rule.attributes, rule.queries, rule.topics
+                rivals.setdefault(place, []).append((text, rule, key))
+        for some in rivals.values():
+            ranked = [SETTINGS[key].strictness(rule.settings[key]) for _, rule, key in some]
+            whole, winner, _ = some[max(range(len(some)), key=lambda at: (ranked[at], at))]
+            for part, rule, key in some:
+                if part != whole and rule.settings[key] != winner.settings[key]:
+                    why = "stricter" if SETTINGS[key].order else "later"
+                    by = f"{called(winner, self._lines, key)}, which is {why}, decides"
+                    what = f"{part} and {whole} are one recipient, and {by}"
+                    yield self._remark(rule, (key,), what, "write one rule for both")
 
     def _guarded(self, rule: Rule) -> Iterator[Remark]:
         """Yield a remark on a rule that lets out what is never sent, because it is guarded."""

@@ -8,12 +8,13 @@ from datetime import date
 from enum import IntEnum
 from fnmatch import fnmatchcase
 from itertools import chain
+from types import MappingProxyType
 from typing import NamedTuple
 
 from agent.errors import UsageError
 from policy.families import ASKED_ONCE, families
-from policy.hosts import ASSISTANT, ENGINE, KINDS, LOCAL, HostIndex, HostPattern, site_of
-from policy.services import assistants, engine_at, engines
+from policy.hosts import ASSISTANT, ENGINE, KINDS, LOCAL, HostIndex, HostPattern, host_of
+from policy.services import assistants, engines, meant_by, owned_with
 from policy.settings import DEFAULTS, DaemonSettings, Value
 from policy.toml_text import line_of
 
@@ -31,8 +32,8 @@ _BREAK = "\u200b"  # of a word, which is not seen
 _NAMING = "#+"  # as in c++ and c#
 KeyPath = tuple[str | int, ...]
 ANY = 0  # the rank of a part that a rule leaves out
-KIND = 1  # the rank of a kind of recipient: below that of any group
-GROUP = 2  # the rank of a group: below that of any domain
+KIND = 1  # the rank of a kind of recipient, and of a group as hosts: below that of any pattern
+POOL = EXACT  # the rank of whatever is in one pool: above that of a pattern for several owners
 Groups = Mapping[str, tuple[HostPattern, ...]]
 SIGN = "@"  # before the name of a group, where a host may stand as well
 
@@ -311,8 +312,9 @@ class Policy:
     def kinds(self) -> HostIndex[str]:
         """The kind of each recipient but for any other site: by a rule, or by what it is."""
         domains = chain.from_iterable(each.domains for each in engines().values())
+        listed = chain.from_iterable((each.recipient, *each.domains) for each in assistants())
         kinds = {
-            ASSISTANT: [*map(HostPattern, (KINDS[ASSISTANT], *assistants()))],
+            ASSISTANT: [*map(HostPattern, (KINDS[ASSISTANT], *listed))],
             ENGINE: [*map(HostPattern, (KINDS[ENGINE], *domains))],
         }
         for rule in self.rules:
@@ -324,6 +326,8 @@ class Policy:
 
 
 DEFAULT_RULE = Rule("the defaults", DEFAULTS, Layer.DEFAULTS, "reticent")
+NAMELESS = Rule("no rule can name it", {"nothing": True}, Layer.DEFAULTS, "reticent")
+"""Holds for a bare name that no group has."""
 
 
 class Pools:
@@ -331,28 +335,69 @@ class Pools:
 
     def __init__(self, groups: Groups) -> None:
         """Take the groups, which have no recipient in common."""
-        members = [(each, name) for name, its in groups.items() for each in its]
-        self._members = HostIndex(members)
-        for domains in (each.domains for each in engines().values() if groups):
-            if group := next(filter(None, map(self.group, domains)), None):
-                rest = [each for each in domains if self.group(each) is None]
-                members += [(HostPattern.parse(each), group) for each in rest]
-        self._members = HostIndex(members)
+        self._groups = groups
+        self._members = HostIndex((each, name) for name, its in groups.items() for each in its)
 
     def of(self, host: str) -> str:
         """Who shares what a host learns: ``@`` and its group, or its registered domain.
 
-        The domains of a search engine are one recipient: the first, or the group that any is in.
+        The domains of a company are one recipient: the first, or the group that any is in. So is
+        whatever means this machine.
         """
-        site = site_of(host)
-        group, engine = self.group(site), engine_at(site)
-        if group is not None:
-            return SIGN + group
-        return site if engine is None else engines()[engine].domains[0]
+        group, owner = self.group(host), owned_with(host)[0]
+        return owner if group is None else SIGN + group
 
     def group(self, host: str) -> str | None:
-        """The group that a host belongs to, whoever registered it."""
-        return next((name for name, _ in self._members.find(host)), None)
+        """The group that a host belongs to, by any domain of its owner."""
+        found = chain.from_iterable(map(self._members.find, owned_with(host)))
+        return next((name for name, _ in found), None)
+
+    def lacks(self, host: str) -> bool:
+        """Whether a host is a bare name, which only a group could have, and none has it."""
+        return is_group(host) and self.group(host) is None
+
+    def domains(self, host: str) -> frozenset[str]:
+        """A host of each domain in the pool of a host, and that host."""
+        members = self._groups.get(self.group(host) or "", ())
+        owners = (host, *(each.host for each in members))
+        return frozenset((host, *chain.from_iterable(map(owned_with, owners))))
+
+    def named(self, recipient: str | HostPattern) -> str | None:
+        """The pool of which a rule names a part or all, or the kind; None for several owners."""
+        if isinstance(recipient, HostPattern):
+            return None if recipient.site is None else self.of(recipient.site)
+        return recipient if recipient in KINDS else SIGN + recipient
+
+
+def recipient(text: str, groups: Groups) -> str | HostPattern:
+    """The recipient of a rule: a pattern, or the name of a group, also after @, or of a kind.
+
+    UsageError where it is none of these, with the assistant that it may mean.
+    """
+    name = text.strip().removeprefix(SIGN)
+    if not is_group(name):
+        return HostPattern.parse(text)
+    if name not in (known := [*groups, *KINDS]):
+        error = UsageError.unknown("group", name, known)
+        near = meant_by(name) if error.hint.startswith("known") else None
+        raise UsageError(error.what, f"did you mean {near}?") if near else error
+    return name
+
+
+def named_host(text: str, groups: Groups = MappingProxyType({})) -> str:
+    """The canonical host that a user names; UsageError as `host_of`, and for a bare name."""
+    host = host_of(text)
+    if Pools(groups).lacks(host):
+        raise bare(host)
+    return host
+
+
+def bare(name: str) -> UsageError:
+    """The error for a name without a dot that no group has, with the assistant it may mean."""
+    near = meant_by(name)
+    hint = "write its domain, or add it to a group in the policy"
+    hint = f"did you mean {near}?" if near else hint
+    return UsageError(f"{name!r} is no recipient: it has no dot", hint)
 
 
 def is_group(recipient: str) -> bool:

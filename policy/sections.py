@@ -5,15 +5,17 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from functools import partial
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 import msgspec
 
 from agent.errors import Problem, UsageError, nearest
-from policy.hosts import KINDS, LOCAL, HostPattern, host_of, site_of, suffixes
+from policy.hosts import LOCAL, HostPattern, host_of, suffixes
 from policy.match import PER_ATTRIBUTE
-from policy.rules import Groups, KeyPath, Layer, NamePattern, Rule, Words, is_group, topic_pattern
+from policy.rules import Groups, KeyPath, Layer, NamePattern, Rule, Words, recipient, topic_pattern
+from policy.services import owned_with
 from policy.settings import DAEMON, JUDGE, LEVELS, REPLACED, SETTINGS, Setting, Value
 from policy.toml_text import line_of, lines_of
 
@@ -66,7 +68,7 @@ class SectionReader:
 
     def unknown(self, path: KeyPath, kind: str, name: str, names: Iterable[str]) -> None:
         """Note a name that is none of these."""
-        if len(self._mistakes) < MOST_FOUND:  # looking for the nearest takes time
+        if len(self._mistakes) < MOST_FOUND:
             error = UsageError.unknown(kind, name, names)
             self.add(path, error.what, error.hint)
 
@@ -74,6 +76,8 @@ class SectionReader:
         self, path: KeyPath, parse: Callable[[Any], Parsed], given: object
     ) -> Parsed | None:
         """Parse a value; None, with its UsageError noted, if that fails."""
+        if len(self._mistakes) == MOST_FOUND:  # looking for the nearest name takes time
+            return None
         try:
             return parse(given)
         except UsageError as error:
@@ -231,10 +235,7 @@ def check_carry(reader: SectionReader, rule: Rule) -> None:
 def _member(text: str) -> HostPattern:
     """A member of a group, widened to all that its owner has registered."""
     member = HostPattern.parse(text)
-    below = f"x.{member.key}"
-    site = site_of(below)
-    several = site in (below, "x") or ":" in member.key
-    return member if several or site == member.text else HostPattern.parse(site)
+    return member if member.site is None else HostPattern(member.site)
 
 
 def _groups(reader: SectionReader, path: KeyPath, given: object) -> None:
@@ -246,7 +247,8 @@ def _groups(reader: SectionReader, path: KeyPath, given: object) -> None:
         reader.attempt(place, _GROUP_NAME, name)
         groups[name] = reader.each(place, members, _member)
         shared: dict[str, HostPattern] = {}
-        for member in groups[name]:
+        owned = (map(HostPattern, owned_with(each.key)) for each in groups[name] if each.site)
+        for member in (*groups[name], *chain.from_iterable(owned)):
             domains = suffixes(member.key)
             for other in (*map(named.get, domains), above.get(member.key)):
                 if other is not None and other != name:
@@ -345,13 +347,7 @@ def _recipients(
     reader: SectionReader, path: KeyPath, given: object
 ) -> tuple[HostPattern | str, ...]:
     """The patterns of hosts, and the names of groups."""
-    listed = reader.each(
-        path, given, lambda each: each if is_group(each) else HostPattern.parse(each)
-    )
-    for name in listed:
-        if isinstance(name, str) and name not in {*reader.groups, *KINDS}:
-            reader.unknown(path, "group", name, [*reader.groups, *KINDS])
-    return listed
+    return reader.each(path, given, partial(recipient, groups=reader.groups))
 
 
 def _one(parse: Callable[[Any], object]) -> Kind:

@@ -8,22 +8,24 @@ the user may choose from: the extension has a copy of it.
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from urllib.parse import unquote
 
 import msgspec
 from msgspec import Struct
 
 from agent.errors import UsageError
-from policy.hosts import HIGHEST_PORT, host_of, site_of, suffixes
+from policy.hosts import HIGHEST_PORT, LOCAL, host_of, is_local, site_of, suffixes
 
 BETWEEN = "-"  # the values that a parameter is of
 SLOT = "{query}"
+SHORT, ALIKE = 4, 0.75  # letters of a name that others only begin with; of difflib
 LONGEST = 2000  # characters of an address
 TOO_LONG = f"it has more than {LONGEST} characters"
 WRITE = f"write it like https://search.example/find?q={SLOT}"
-_OF_THIS_MACHINE = re.compile(r"(?:[a-z0-9-]+\.)*localhost|127(?:\.[0-9]{1,3}){3}|::1")
 _FORM = re.compile(r"(https?)://([^/?#\\]+)(/[^?#]*)?\?([^?#][^#]*)")
 _HOME = re.compile(r"(https?)://([^\s/?#@{}\\]+)/?")
 _AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:]+)(?::([0-9]{1,5}))?")
@@ -87,11 +89,57 @@ def engine_at(host: str) -> str | None:
     return _names().get(site_of(host))
 
 
+class Assistant(Struct, frozen=True, forbid_unknown_fields=True):
+    """A well-known assistant, its site's ``address``, and whom rules name.
+
+    ``domains``: where it answers as well; ``company``: others of its makers.
+    """
+
+    name: str
+    address: str
+    recipient: str
+    domains: tuple[str, ...] = ()
+    company: tuple[str, ...] = ()
+
+
 @cache
-def assistants() -> tuple[str, ...]:
-    """The recipients of the well-known assistants."""
-    table = msgspec.toml.decode((files("policy") / "assistants.toml").read_text("utf-8"))
-    return tuple(each["recipient"] for each in table["assistant"])
+def assistants() -> tuple[Assistant, ...]:
+    """The well-known assistants."""
+    text = (files("policy") / "assistants.toml").read_text("utf-8")
+    return tuple(msgspec.toml.decode(text, type=dict[str, tuple[Assistant, ...]])["assistant"])
+
+
+@cache
+def companies() -> Mapping[str, tuple[str, ...]]:
+    """By domain, all those that the same company has registered, as far as the tables say."""
+    named = [each.domains for each in engines().values()]
+    named += [(site_of(e.recipient), *e.domains, *e.company) for e in assistants()]
+    companies = dict[str, tuple[str, ...]]()
+    for domains in named:
+        before = chain.from_iterable(companies.get(each, ()) for each in domains)
+        whole = tuple(dict.fromkeys((*before, *domains)))
+        companies |= dict.fromkeys(whole, whole)
+    return companies
+
+
+def owned_with(host: str) -> tuple[str, ...]:
+    """The domains of whoever registered a canonical host, of which the first stands for all.
+
+    Whatever means this machine has one: localhost.
+    """
+    site = LOCAL if is_local(host) else site_of(host)
+    return companies().get(site, (site,))
+
+
+def meant_by(name: str) -> str | None:
+    """The domain of a well-known assistant that a name without a dot probably means."""
+    domains = chain.from_iterable((each.recipient, *each.domains) for each in assistants())
+    names = {each.partition(".")[0]: each for each in domains}
+    names |= {each.name.casefold().replace(" ", ""): each.recipient for each in assistants()}
+    plain = "".join(filter(str.isalnum, name.casefold()))
+    begun = [each for each in names if len(each) > SHORT and plain.startswith(each)]
+    near = begun or get_close_matches(plain, names, n=1, cutoff=ALIKE)
+    return names[near[0]] if near else None
 
 
 def codes(name: str) -> tuple[str, ...]:
@@ -151,7 +199,7 @@ def in_clear(text: str) -> bool:
     if not separator or scheme == "https":
         return False
     try:
-        return scheme != "http" or _OF_THIS_MACHINE.fullmatch(host_of(text)) is None
+        return scheme != "http" or not is_local(host_of(text))
     except UsageError:
         return True
 

@@ -82,6 +82,8 @@ REPLACED = {
     "model": ("'model' is now called 'population'", "write population = in its place"),
     "prompts_per_hour": ("it is now 'questions_per_day'", "write questions_per_day = 1"),
 }
+# How facts reach a host, and what is there: not of its whole pool.
+OF_HOSTS = frozenset({"search", "carry", "engine", "assistant", "address"})
 LARGER, SMALLER = 1, -1  # which values are stricter; of choices, the later are larger
 
 

@@ -19,6 +19,7 @@ from agent.words.decisions import BRIEF, MORE, explanation, headline, lines
 from agent.words.figures import listed
 from agent.words.layout import facts
 from agent.words.notices import sent_to, waits
+from policy.hosts import DOUBT, host_of, odd_ending
 
 EXPLAIN = "Show what would be sent and why, and send nothing."
 HEADER = "Shared-Attributes"
@@ -113,6 +114,9 @@ def ask(recipient: str, query: str, *, explain: bool, every: bool) -> Output:
             note(STALE)
         if answer.code in UNDECIDED:
             return Output(answer, "", error=undecided(answer.code, client.call("status")))
+        ending = odd_ending(host_of(recipient))
+        if ending and client.call("recipients", recipient=recipient)[0].requests <= 1:
+            note(f"{DOUBT.format(ending)}: is {recipient} written as you mean it?")
         if isinstance(answer, Decision):
             return Output(answer, decision_page(answer, every=every))
         pool = answer.summary.pool if answer.summary and answer.summary.waiting else None

@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 
 import click
 
-from agent.cli.options import host, json_option, option, record
+from agent.cli.options import host, json_option, option, own_groups, record
 from agent.cli.printing import listing, note, paragraph
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError, install_hint, reason
 from agent.paths import paths
 from agent.wire.client import Client
-from policy.hosts import host_of
+from policy.hosts import LOCAL, host_of
 from policy.services import in_clear
 
 if TYPE_CHECKING:
@@ -68,7 +68,11 @@ def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
     service, whom, at = checked(upstream), host_of(recipient), paths()
     from agent.assistants.proxy import ProxyRoute, serve
     from agent.files import private_folder
+    from policy.rules import Pools
 
+    pool_of, asked = Pools(own_groups()).of, host_of(urlsplit(service).hostname or "")
+    if pool_of(asked) not in (pool_of(whom), LOCAL):
+        note(f"{asked} learns what counts as known to {whom}: is that the same recipient?")
     private_folder(at.state)
     route = ProxyRoute(token_of(at.state / TOKEN), service, whom, at.query)
     with at_port(port) as listening:

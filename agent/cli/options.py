@@ -10,13 +10,17 @@ from functools import wraps
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 import click
 import msgspec
 
 from agent.errors import ReticentError, UsageError
+from agent.paths import paths
 from agent.wire.base import LONGEST_HOST, LONGEST_QUERY
+
+if TYPE_CHECKING:
+    from policy.rules import Groups
 
 PATH = click.Path(path_type=Path)
 PIPE = "-"
@@ -166,12 +170,26 @@ def today() -> date:
 
 
 def host(recipient: str) -> str:
-    """Check a recipient; UsageError if it is empty or too long."""
+    """Check a recipient; UsageError if it is empty, too long, or a bare name that no group has."""
     if not recipient.strip() or len(recipient) > LONGEST_HOST:
         what = "too long" if recipient.strip() else "empty"
         hint = "name who receives the request, as in forge.example"
         raise UsageError(f"the recipient is {what}", hint)
+    if not {*recipient} & {*".:"}:  # else there is no need to know the groups
+        from policy.rules import named_host
+
+        named_host(recipient, own_groups())
     return recipient
+
+
+def own_groups() -> "Groups":
+    """The groups of the user's own policy, none where it cannot be used."""
+    from policy.read import load
+
+    try:
+        return load(paths().policy).groups
+    except ReticentError:
+        return {}
 
 
 class Deferred(NamedTuple):

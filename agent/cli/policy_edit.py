@@ -58,7 +58,10 @@ from policy.rules import Policy
 from policy.settings import LEVELS, SETTINGS, Value
 from policy.toml_text import lines_of
 
-BLOCKED = "{} gets nothing from now on, by a rule in the policy."
+BLOCKED = (
+    "{} gets nothing from now on, nor does whoever counts as the same recipient, by a rule in the "
+    "policy."
+)
 UNBLOCKED = "{} is treated like others again from now on."
 NOT_BLOCKED = "{} was not blocked, so nothing was changed."
 STILL = "{} still gets nothing, by {}, which is not for it alone: change it by hand."
@@ -168,8 +171,8 @@ def _outcome(
 def block(recipient: str, *, undo: bool) -> Output:
     """Send nothing more to HOST, from the next request on.
 
-    The block is written into the policy, and covers HOST alone, not the rest of its group. HOST
-    keeps what it already knows.
+    The block is written into the policy, and covers whatever counts as one recipient with HOST: all
+    domains of its company, and its group. They keep what they already know.
     """
     with door() as client:
         if not undo:

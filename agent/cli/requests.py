@@ -192,9 +192,10 @@ def forget(recipient: str, *, yes: bool) -> Output:
         if pool not in [each.pool for each in recipients]:
             never = f"{recipient} was never sent anything, so there is nothing to forget."
             return Output(Done(done=False), paragraph(never + likely(recipient, recipients)))
+        whom = recipient if recipient == pool else f"{recipient}, with all that counts as {pool},"
         if not yes:
-            say(MEANS.format(recipient))
+            say(MEANS.format(whom))
         agree("Mark it as having forgotten you?", yes=yes)
         stated: Done = client.call("forget", RecipientName(recipient=recipient))
     already = f"{recipient} already knows nothing about you, so there is nothing to forget."
-    return Output(stated, paragraph(DONE.format(recipient) if stated.done else already))
+    return Output(stated, paragraph(DONE.format(whom) if stated.done else already))

@@ -25,7 +25,7 @@ from agent.wire.state import Site
 from agent.words.figures import listed
 from agent.words.notices import GONE
 from policy.amend import RuleScope, with_assistant, without_refusals
-from policy.hosts import host_of, site_of
+from policy.hosts import site_of
 from policy.match import NO_TOPICS, Rulebook, Ruling, known
 from policy.rules import Policy, Rule
 
@@ -223,7 +223,7 @@ class Consent:
         """
         if not word.names or word.recipient is None or word.about == "family":
             raise UsageError("the word is about nothing", "name attributes and a recipient")
-        wanted = self._instruction(word, host_of(word.recipient), now)
+        wanted = self._instruction(word, self._active().host(word.recipient), now)
         self.reviews(now)
         before = self._waiting, self.preferences
         pool = None if wanted.everyone else self._active().pool_of(wanted.host)
@@ -254,7 +254,7 @@ class Consent:
 
         RefusedError where too many rules say so of somebody: a page may ask for it.
         """
-        host = host_of(recipient)
+        host = self._active().host(recipient)
 
         def change(text: str, policy: Policy) -> str:
             rule = Rulebook(policy, {}).refusing(site_of(host), now.date())
@@ -273,14 +273,14 @@ class Consent:
             self._can_undo(f"Blocked {host}", before, partial(restore, self._path, edit))
 
     def allow(self, recipient: str) -> Edit:
-        """Remove the rules that name the recipient's owner exactly and give it nothing.
+        """Remove the rules that name the recipient, or what it pools with, and give it nothing.
 
-        UsageError where no rule can mean it alone, or the file cannot be changed.
+        UsageError where the file cannot be changed.
         """
-        host = host_of(recipient)
+        host = self._active().host(recipient)
 
         def change(text: str, policy: Policy) -> str:
-            return without_refusals(text, instructions.owner_of(policy, host))
+            return without_refusals(text, policy, host)
 
         before, edit = (self._waiting, self.preferences), rewrite(self._path, change)
         if edit.changed:

@@ -19,12 +19,12 @@ from agent.decision.values import Decision
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.wire.policy import Disclose, Ruled
-from policy.amend import SHORT, RuleScope, add_rule, with_settings
+from policy.amend import SHORT, RuleScope, add_rule, naming, with_settings
 from policy.families import TopicProbabilities
-from policy.hosts import HostPattern, site_of
+from policy.hosts import HostPattern
 from policy.match import GUARDED, Attributes, Rulebook, Ruling, Verdict, may
 from policy.read import preset, read
-from policy.rules import FACT, SIGN, Layer, Policy, Pools, Rule, is_group
+from policy.rules import FACT, SIGN, Layer, Policy, Pools, Rule, bare, is_group
 from policy.toml_text import parsed, rewritten
 
 VERBS = {"auto": "approved", "never": "denied", "ask": "asked", "always": "always"}
@@ -216,32 +216,22 @@ def is_managed(rule: Mapping[str, Any]) -> bool:
     )
 
 
-def recipient_of(pool: str) -> str:
-    """Name a pool as a policy does; UsageError where no rule can mean it and nobody else."""
+def recipient_of(policy: Policy, host: str) -> str:
+    """Name the pool of a host as a policy does; UsageError where no rule can mean it alone."""
+    pool = Pools(policy.groups).of(host)
     if pool.startswith(SIGN):
         return pool.removeprefix(SIGN)
     if is_group(pool):
-        hint = "add it to a group in the policy and try again"
-        raise UsageError(f"no rule can name {pool!r}, which has no dot", hint)
-    below = f"x.{pool}"
-    if HostPattern.parse(pool).matches(below) and site_of(below) != pool:
+        raise bare(pool)
+    if HostPattern.parse(pool).site is None:
         what = f"a rule for {pool!r} would apply to everyone registered below it"
         raise UsageError(what, "if that is what you want, write the rule by hand")
     return pool
 
 
-def owner_of(policy: Policy, host: str) -> str:
-    """Name the owner of a host as a policy does, without the rest of its group.
-
-    UsageError where no rule can mean it and nobody else.
-    """
-    site = site_of(host)
-    return recipient_of(Pools(policy.groups).of(host) if is_group(site) else site)
-
-
 def with_block(text: str, policy: Policy, host: str, until: date | None = None) -> str:
-    """Write into a policy that a host's owner gets nothing; UsageError as in `rewritten`."""
-    where = RuleScope(recipient=owner_of(policy, host), expires=until)
+    """Write into a policy that a host's pool gets nothing; UsageError as in `rewritten`."""
+    where = RuleScope(recipient=recipient_of(policy, host), expires=until)
     return with_settings(text, policy, where, {"nothing": True})
 
 
@@ -257,7 +247,7 @@ def with_instruction(text: str, policy: Policy, word: Instruction, today: date) 
 
     UsageError where no rule can mean the recipient alone, and as in `rewritten`.
     """
-    pool = None if word.everyone else recipient_of(Pools(policy.groups).of(word.host))
+    pool = None if word.everyone else recipient_of(policy, word.host)
     ruled = ruling_of(policy, word, today).attributes
     # An answer does not open what somebody has closed since then.
     opens = ("ask", "auto")  # the latter of own words, which wait for whom nobody named
@@ -265,10 +255,10 @@ def with_instruction(text: str, policy: Policy, word: Instruction, today: date) 
     called = replace(word, names={each: word.names[each] for each in names}).called
     parts = {"recipient": pool, "attribute": names, SHORT: word.disclose, "expires": word.until}
     new: dict[str, Any] = {key: part for key, part in parts.items() if part is not None}
-    document, alike = parsed(text), None
+    document, alike, is_for = parsed(text), None, naming(policy, word.host)
     rules = document.get("rule", [])
     for place, rule in enumerate(rules):
-        if not is_managed(rule) or pool not in (None, rule.get("recipient")):
+        if not is_managed(rule) or not (word.everyone or is_for(rule.get("recipient"))):
             continue
         if all(rule.get(key) == new.get(key) for key in ("recipient", SHORT, "expires")):
             alike = place

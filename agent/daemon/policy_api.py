@@ -259,7 +259,7 @@ def allow(body: RecipientName, now: datetime, agent: Agent) -> Allowed:
     """Take back a refusal; a rule that is not ours stays, and is named."""
     done = agent.consent.allow(body.recipient).changed
     agent.renew()
-    rule = agent.consent.refused_by(body.recipient, now)
+    rule = agent.consent.refused_by(agent.rules.active.host(body.recipient), now)
     return Allowed(done=done, rule=None if rule is None else rule.name)
 
 

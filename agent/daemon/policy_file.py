@@ -21,7 +21,7 @@ from policy.families import TopicProbabilities, revealed_by
 from policy.hosts import ASSISTANT, host_of
 from policy.match import NO_TOPICS, Attributes, Known, Rulebook, Ruling
 from policy.read import EMPTY_POLICY, is_empty_policy, load, misspelt, opened, preset, read
-from policy.rules import FACT, SIGN, Layer, Policy, Pools
+from policy.rules import FACT, SIGN, Layer, Policy, Pools, named_host
 from policy.settings import DaemonSettings
 
 SETTLING = timedelta(seconds=0.25)
@@ -205,9 +205,11 @@ class ActivePolicy:
 
     def names(self, host: str) -> bool:
         """Say whether a rule of the user's names a host, or it is in a group of theirs."""
-        rules = () if self.policy is None else self.policy.rules
+        rules, pool = () if self.policy is None else self.policy.rules, self.pool_of(host)
         own = (each for rule in rules if rule.layer is Layer.FILE for each in rule.recipients)
-        return self.pool_of(host).startswith(SIGN) or any(each.matches(host) for each in own)
+        if pool.startswith(SIGN):
+            return True
+        return any(e.matches(host) or (e.site and self.pool_of(e.site) == pool) for e in own)
 
     def _match(self, model: str, recipient: str, query: str, today: date) -> Ruling | None:
         """Match a request with the rules for a model, by its id; None without rules or the model.
@@ -221,18 +223,14 @@ class ActivePolicy:
     def _route(self, recipient: str, today: date) -> tuple[str | None, bool]:
         """Name the population of a recipient, None for that of the world of all models in use.
 
-        It is one for the whole pool: that of the first rule for any host in it, else of one for all
-        recipients. And say whether the recipient gets parameters in its address, and nothing else.
-        UsageError if it is not a host.
+        And say whether the recipient gets parameters in its address, and nothing else. UsageError
+        if it is not a host.
         """
         if self.policy is None or self.recipients is None:
             return None, False
-        match, pool = partial(self.recipients.match, query="", today=today), self.pool(recipient)
-        named_hosts = (each.host for rule in self.policy.rules for each in rule.recipients)
-        hosts = [each for each in named_hosts if self.pool_of(each) == pool]
-        rulings = (match(e).settings.get("population") for e in (*hosts, *self.hosts_of(pool)))
-        chosen = sorted(filter(None, rulings), key=lambda each: each.rule.lasting)
-        return next((str(e.value) for e in chosen), None), match(recipient).carry == "parameters"
+        ruling = self.recipients.match(recipient, "", today)
+        chosen = ruling.settings.get("population")
+        return chosen and str(chosen.value), ruling.carry == "parameters"
 
     def terms(
         self,
@@ -260,16 +258,22 @@ class ActivePolicy:
         return self._terms[key]
 
     def pool(self, recipient: str) -> str:
-        """Find the pool of a host or address, or of @ and the name of a group.
+        """Find the pool of a host or address, or of the name of a group, also after @.
 
         UsageError where it is neither.
         """
-        if not recipient.startswith(SIGN):
-            return self.pool_of(host_of(recipient))
         groups = {} if self.policy is None else self.policy.groups
-        if recipient.removeprefix(SIGN) not in groups:
+        if recipient.removeprefix(SIGN) in groups:
+            return SIGN + recipient.removeprefix(SIGN)
+        if recipient.startswith(SIGN):
             raise UsageError.unknown("group", recipient, [SIGN + name for name in groups])
-        return recipient
+        return self.pool_of(host_of(recipient))
+
+    def host(self, recipient: str) -> str:
+        """Find the host that is named, or one of a group; UsageError as `named_host`."""
+        groups = {} if self.policy is None else self.policy.groups
+        name = recipient.removeprefix(SIGN)
+        return self.hosts_of(SIGN + name)[0] if name in groups else named_host(recipient, groups)
 
     def hosts_of(self, pool: str) -> list[str]:
         """List hosts of a pool, for the rules about it: its domain, or one of each member."""

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.daemon.instructions import Instruction, is_managed, outcome, owner_of, with_instruction
+from agent.daemon.instructions import (
+    Instruction,
+    is_managed,
+    outcome,
+    recipient_of,
+    with_instruction,
+)
 from agent.errors import UsageError
 from agent.wire.policy import Disclose
 from policy.amend import RuleScope, with_settings, without_refusals
@@ -210,13 +216,13 @@ def test_a_rule_that_somebody_changed_is_theirs() -> None:
         ('[attributes]\nsalary = "ask"\n', None),
         ('[[rule]]\nrecipient="books.example"\ndisclose="ask"\n', None),
         ('[[rule]]\nname="r"\nrecipient="books.example"\nquery="jobs"\ndisclose="ask"\n', "r"),
-        ('[[rule]]\nname="r"\nrecipient="www.books.example"\ndisclose="ask"\n', "r"),
+        ('[[rule]]\nrecipient="www.books.example"\ndisclose="ask"\n', None),
         ('[[rule]]\nname="r"\nrecipient="books.example"\nattribute="s*y"\ndisclose="ask"\n', None),
         ('[[rule]]\nname="r"\nrecipient="books.example"\nattribute="salary"\ndisclose="ask"', "r"),
     ],
 )
 def test_what_another_rule_wins_is_said(rule: str, winner: str | None) -> None:
-    """With its name: a query, a host below the domain, the very same scope."""
+    """With its name: a query, the very same scope; not a host of the same recipient."""
     wanted = Instruction("www.books.example", "auto", known("salary"), "jobs in town", answers=True)
     text = after(rule, wanted)
     written = outcome(policy_of(text), wanted, START)
@@ -232,10 +238,10 @@ def test_no_rule_is_written_that_means_others(host: str) -> None:
         with pytest.raises(UsageError, match=host):
             after(PLAIN, Instruction(host, disclose, known("salary")))
     with pytest.raises(UsageError, match=host):
-        owner_of(policy_of(PLAIN), host)
+        recipient_of(policy_of(PLAIN), host)
     text = 'disclose = "ask"\n[groups]\nours = ["intranet", "a.example"]\n'
-    assert owner_of(policy_of(text), "intranet") == "ours"
-    assert owner_of(policy_of(text), "www.a.example") == "a.example"
+    assert recipient_of(policy_of(text), "intranet") == "ours"
+    assert recipient_of(policy_of(text), "www.a.example") == "ours"
 
 
 @given(
@@ -320,7 +326,7 @@ def test_who_was_refused_last_gets_nothing(steps: list[tuple[str, bool]]) -> Non
     """And nobody else: a rule that names others too keeps them, and its other settings."""
     text, away = BLOCKED, blocked(BLOCKED)
     for host, refused in steps:
-        text = without_refusals(text, host)
+        text = without_refusals(text, policy_of(text), "intranet" if host == "shops" else host)
         if refused:
             text = with_settings(
                 text, policy_of(text), RuleScope(recipient=host), {"nothing": True}

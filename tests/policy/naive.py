@@ -30,6 +30,8 @@ FROM_OPEN_TO_STRICT = {
     "memory": ("forgets", "remembers"),
     "protect": ("everyone", "me"),
 }
+OF_HOSTS = ("search", "carry", "engine", "assistant", "address")
+COMPANIES = (("chatgpt.com", "openai.com"),)  # of those in the two tables
 NOT_SETTINGS = {
     *(
         "format",
@@ -114,7 +116,7 @@ def claims(document: Document, asked: Asked, key: str, name: str | None) -> list
         if key not in entry.settings or (entry.expires and asked.today > entry.expires):
             continue
         reach = (
-            recipient_rank(entry.recipient, asked.recipient, document),
+            recipient_rank(entry.recipient, asked.recipient, document, of_hosts=key in OF_HOSTS),
             _attribute(entry.attribute, name),
             query_rank(entry.query, asked.query),
             topic_rank(entry, asked.topics),
@@ -169,14 +171,35 @@ def strictness(key: str, value: Any) -> float:  # noqa: ANN401  # of any setting
     return float(value) if key in LARGER else -float(value) if key in SMALLER else 0.0
 
 
-def recipient_rank(part: Part, recipient: str, document: Document) -> float | None:
-    """Return how specific a part is for a host, None where it does not match."""
+def recipient_rank(
+    part: Part, recipient: str, document: Document, *, of_hosts: bool
+) -> float | None:
+    """Return how specific a part is for a host or for its pool, None where it does not match."""
     host, groups = _host(recipient), document.get("groups", {})
+    hosts = [host] if of_hosts else [host, *_pooled(pool(host, groups), groups)]
     ranks = [
-        0.25 if each == kind(host, document) else _rank(each, host, groups)
+        0.25 if each == kind(host, document) else max(_rank(each, one, groups) for one in hosts)
         for each in _listed(part)
     ]
+    if not of_hosts and any(_is_of(each, pool(host, groups), groups) for each in _listed(part)):
+        ranks.append(1000.0)
     return 0.0 if part is None else max((rank for rank in ranks if rank), default=None)
+
+
+def _pooled(name: str, groups: Mapping[str, list[str]]) -> list[str]:
+    """Return a host of each owner in a pool."""
+    members = groups.get(name[1:], [name]) if "@" in name else [name]
+    own = [each.removeprefix("*.") for each in members]
+    return [*own, *(d for each in own for c in COMPANIES if _site(each) in c for d in c)]
+
+
+def _is_of(text: str, name: str, groups: Mapping[str, list[str]]) -> bool:
+    """Say whether a recipient of a rule is a pool or a part of it."""
+    if text in groups or " " in text:
+        return name == f"@{text}"
+    domain = text.removeprefix("*.")
+    several = domain in ("example", "com", "co.uk")
+    return not several and pool(domain, groups) == name
 
 
 def kind(host: str, document: Document) -> str:
@@ -187,7 +210,8 @@ def kind(host: str, document: Document) -> str:
         of = "any search engine" if rule.keys() & {"search", "engine"} else ""
         of = "any assistant" if rule.get("assistant") is True else of
         found += [(_rank(each, host, {}), of) for each in names if of]
-    found += [(_rank(each, host, {}), "any assistant") for each in ("claude.ai", "mistral.ai")]
+    listed = ("claude.ai", "mistral.ai", "chatgpt.com", "openai.com")
+    found += [(_rank(each, host, {}), "any assistant") for each in listed]
     found += [(_rank("duckduckgo.com", host, {}), "any search engine")]
     best = max(rank for rank, _ in found)
     return min((of for rank, of in found if rank == best > 0), default="any other site")
@@ -195,27 +219,31 @@ def kind(host: str, document: Document) -> str:
 
 def _rank(text: str, host: str, groups: Mapping[str, list[str]]) -> float:
     if text in groups:
-        return 0.5 if pool(host, groups) == f"@{text}" else 0.0
+        return 0.25 if pool(host, groups) == f"@{text}" else 0.0
     domain = text.removeprefix("*.")
     if host == domain:
         return 0.0 if text != domain else len(domain.split("."))
-    below = host.endswith(f".{domain}") and not domain.replace(".", "").isdigit()
+    alone = domain.replace(".", "").isdigit() or domain == "localhost"
+    below = host.endswith(f".{domain}") and not alone
     return len(domain.split(".")) + (0.5 if text != domain else 0.0) if below else 0.0
 
 
 def pool(host: str, groups: Mapping[str, list[str]]) -> str:
     """Return who remembers what a host is told."""
     site = _site(host)
+    same = next((each for each in COMPANIES if site in each), (site,))
     names = [
         name
         for name, members in groups.items()
-        if any(_site(member.removeprefix("*.")) == site for member in members)
+        if any(_site(member.removeprefix("*.")) in same for member in members)
     ]
-    return f"@{names[0]}" if names else site
+    return f"@{names[0]}" if names else same[0]
 
 
 def _site(host: str) -> str:
     """Return the registered domain, by the few public suffixes that are generated."""
+    if host in ("::1", "127.0.0.1") or host.endswith("localhost"):
+        return "localhost"
     if ":" in host or host.replace(".", "").isdigit():
         return host
     return ".".join(host.split(".")[-3 if host.endswith(".co.uk") else -2 :])

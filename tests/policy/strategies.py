@@ -1,6 +1,5 @@
 """Policies that are valid by FORMAT.md, and requests that meet their rules."""
 
-import tomllib
 from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any, NamedTuple, get_args
@@ -12,7 +11,7 @@ from policy.amend import RuleScope, scope, with_settings
 from policy.families import TopicProbabilities
 from policy.hosts import KINDS, host_of
 from policy.match import NO_TOPICS
-from policy.read import preset, read, shipped_text
+from policy.read import preset, read
 from policy.rules import Policy
 from policy.settings import SETTINGS, Carry, Value
 
@@ -36,26 +35,16 @@ PIECES = st.lists(
 Document = dict[str, Any]
 
 
-class Assistant(NamedTuple):
-    """One of assistants.toml, which users may choose from; ``address``: of its whole site."""
-
-    name: str
-    address: str
-    recipient: str
-
-
-LISTED = tomllib.loads(shipped_text("assistants.toml"))["assistant"]
-ASSISTANTS = [Assistant(**each) for each in LISTED]
-
 TODAY = date(2027, 3, 1)
 NAMES = ("age", "region", "gender", "salary", "dev_web", "dev_ops")
 DOMAINS = (
     *("shop.example", "www.shop.example", "*.shop.example", "*.example", "*.www.shop.example"),
     *("books.example", "ads.test", "*.co.uk", "a.co.uk", "192.0.2.7", "localhost"),
+    *("openai.com", "www.chatgpt.com", "127.0.0.1", "app.localhost", "*.com"),
 )
 MEMBERS: Mapping[str, tuple[str, ...]] = {
     "adverts": ("shop.example", "ads.test", "*.track.test", "www.ads.test"),
-    "others": ("www.a.co.uk", "192.0.2.7", "*.books.example"),
+    "others": ("www.a.co.uk", "192.0.2.7", "*.books.example", "openai.com", "app.localhost"),
 }
 PATTERNS = (
     "*",
@@ -76,6 +65,7 @@ SAMPLES = ("flu", "flux", "debt", "debts", "shoes", "new", "new shoes", "NEW  Sh
 HOSTS = (
     *("shop.example", "www.shop.example", "a.www.shop.example", "m.shop.example", "other.example"),
     *("books.example", "ads.test", "x.ads.test", "track.test", "b.a.co.uk", "c.co.uk", "192.0.2.7"),
+    *("api.openai.com", "chatgpt.com", "127.0.0.1", "app.localhost"),
     *("localhost", "WWW.Shop.Example.", "https://a.co.uk:8443/x?y#z", "2001:db8::1"),
     *("claude.ai", "www.claude.ai", "duckduckgo.com"),
 )

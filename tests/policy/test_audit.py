@@ -17,7 +17,7 @@ from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, re
 REQUESTS = st.lists(requests(), min_size=4, max_size=12)
 ABOUT_NO_SETTING = (
     *("the model has no attribute", "no search engine is known", "the model has no topic"),
-    *("nearly tells", EMPTY_POLICY.what),
+    *("nearly tells", "are one recipient", "no public domain", EMPTY_POLICY.what),
 )
 REVEALING = (*NAMES, "chronic_condition", "medication")
 CALLED = ("health", "money", "job hunting", "finding a job")

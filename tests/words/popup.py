@@ -12,8 +12,8 @@ from typing import Any
 from agent.model.attributes import Attribute
 from agent.model.file import read, shipped_models
 from agent.words.titles import REASONS, WHY_NOTHING, value_title
+from policy.services import assistants
 from tests.house.tree import ROOT
-from tests.policy.strategies import ASSISTANTS
 
 PLACE = ROOT / "agent" / "browser_extension" / "popup" / "words.js"
 HEAD = "/** Generated from agent/words by `python -m tests.words.popup`: change it there. */\n"
@@ -27,7 +27,7 @@ def words() -> str:
     tables: dict[str, Mapping[Any, object]] = {
         "WHY_NOTHING": {**WHY_NOTHING},
         "ASSISTANTS": {
-            each.address: {"name": each.name, "recipient": each.recipient} for each in ASSISTANTS
+            each.address: {"name": each.name, "recipient": each.recipient} for each in assistants()
         },
         "REASONS": REASONS,
         "TITLES": {name: min(found) for name, found in titles.items() if len(found) == 1},
