@@ -58,10 +58,7 @@ from policy.rules import Policy
 from policy.settings import LEVELS, SETTINGS, Value
 from policy.toml_text import lines_of
 
-BLOCKED = (
-    "{} gets nothing from now on, nor does whoever counts as the same recipient, by a rule in the "
-    "policy."
-)
+BLOCKED = "{} gets nothing from now on, under any of its names, by a rule in the policy."
 UNBLOCKED = "{} is treated like others again from now on."
 NOT_BLOCKED = "{} was not blocked, so nothing was changed."
 STILL = "{} still gets nothing, by {}, which is not for it alone: change it by hand."
