@@ -324,14 +324,14 @@ class Rulebook:
         host = host_of(recipient)
         pool = self._pools.of(host)
         kind = next((each for each, _ in self._kinds.find(host)), OTHER)
-        own = dict(reversed([*self._hosts.find(host)]))  # of several patterns the most specific
         ranks = dict.fromkeys(self._named.get(kind, ()), KIND)
         for domain in self._pools.domains(host):
             for rule, rank in self._hosts.find(domain):
                 ranks[rule] = max(ranks.get(rule, ANY), rank)
         ranks |= dict.fromkeys(self._named.get(pool, ()), POOL)
-        for name in (pool, kind):
-            own = dict.fromkeys(self._named.get(name, ()), KIND) | own
+        grouped = {kind, self._pools.group(host)}
+        own = {rule: KIND for rule in ranks if not grouped.isdisjoint(rule.groups)}
+        own |= reversed([*self._hosts.find(host)])  # of several patterns the most specific
         reached = ((rule, rank, own.get(rule)) for rule, rank in ranks.items())
         more = [(rule, ANY, ANY) for rule in self._anywhere]
         if self._pools.lacks(host):

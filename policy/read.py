@@ -18,16 +18,7 @@ from agent.errors import PolicyError, Problem, UsageError, nearest, reason
 from policy.families import revealed_by
 from policy.hosts import ANYBODY, DOUBT, KINDS, odd_ending
 from policy.match import GUARDED, Rulebook, known, may
-from policy.rules import (
-    DEFAULT_RULE,
-    KeyPath,
-    Layer,
-    NamePattern,
-    Policy,
-    Pools,
-    Rule,
-    topic_pattern,
-)
+from policy.rules import DEFAULT_RULE, Layer, NamePattern, Policy, Pools, Rule, topic_pattern
 from policy.sections import TOP_KINDS, SectionReader, check_carry, dotted, shown
 from policy.services import Search, engine_at, engines
 from policy.settings import OF_HOSTS, SETTINGS, DaemonSettings
@@ -387,7 +378,7 @@ class _Auditor:
             yield self._remark(rule, ("carry",), what, hint)
 
     def _remark(
-        self, rule: Rule, key: KeyPath, what: str, hint: str, settings: Iterable[str] = ()
+        self, rule: Rule, key: Key, what: str, hint: str, settings: Iterable[str] = ()
     ) -> Remark:
         path = (*rule.path, *key)
         return Remark(line_of(self._lines, path), dotted(path), what, hint, rule, (*settings,))

@@ -143,9 +143,12 @@ def test_a_base_url_is_https_or_of_this_machine(run: Run) -> None:
 
 
 def test_a_port_that_is_taken(run: Run) -> None:
-    """It says which."""
+    """It says which; before that, whether the service is of another recipient."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         error, _ = run("proxy", "--upstream", SERVICE, *WHOM, "--port", port).refusal(1)
+        other = run("proxy", "--upstream", "https://api.deepseek.com/v1", *WHOM, "--port", port)
+        run("proxy", "--upstream", SERVICE, "--recipient", "chatgpt.com", "--port", port).refusal(1)
     assert error.startswith(f"cannot listen at 127.0.0.1:{port}: ")
+    assert "note: api.deepseek.com learns what counts as known to openai.com" in other.err
     assert PORT == 8377

@@ -246,7 +246,7 @@ def test_what_cannot_be_asked_is_one_sentence(piped: Run, fake: FakeDaemon) -> N
         ("a.example", "q" * 5000, "", "the query is too long"),
         ("a.example", "-", "q" * (LONGEST_QUERY + 1), "the query is too long"),
         ("a.example", "q\udcff", "", "the query is not text in UTF-8"),
-        ("h\udcff", "q", "", "part of this is not text in UTF-8"),
+        ("h.\udcff", "q", "", "part of this is not text in UTF-8"),
     ):
         said, hint = piped("ask", recipient, query, given=piped_text).refusal()
         assert said == error

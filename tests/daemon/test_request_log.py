@@ -205,12 +205,12 @@ def active(text: str) -> ActivePolicy:
     st.sampled_from(["", "top"]),
 )
 def test_a_pool_has_one_population(rules: list[tuple[str, str]], top: str) -> None:
-    """That of the first rule for any of its hosts, whichever of them asks; else that of all."""
+    """That of the last rule for any of its hosts, whichever of them asks; else that of all."""
     text = f'population = "{top}"\n' if top else ""
     text += '[groups]\nshops = ["shop.example", "books.example"]\n'
     text += "".join(f'[[rule]]\nrecipient = "{h}"\npopulation = "{p}"\n' for h, p in rules)
     policy = active(text)
-    chosen = {policy.pool(host): population for host, population in reversed(rules)}
+    chosen = {policy.pool(host): population for host, population in rules}
     for host in POOLED:
         expected = chosen.get(policy.pool(host), top or None)
         assert policy.route(host, MONDAY.date()) == (expected, False)
