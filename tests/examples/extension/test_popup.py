@@ -19,8 +19,8 @@ from agent.decision.values import Code, Reading
 from agent.model.file import read, shipped_models
 from agent.wire.decide import Answer, Because, Draft, DraftedFact, Summary
 from agent.words.titles import about
+from policy.services import assistants
 from tests.examples.extension.conftest import HERE, Modules
-from tests.policy.strategies import ASSISTANTS
 from tests.programs import needs
 from tests.waiting import PATIENCE
 
@@ -175,9 +175,9 @@ def test_the_line_is_the_daemons(modules: Modules, phrases: list[str]) -> None:
 
 def test_the_well_known_are_told_by_their_whole_origin(modules: Modules) -> None:
     """Any page of it, and nothing that only looks like it."""
-    for each in ASSISTANTS:
+    for each in assistants():
         found = modules("popup/chat.js", "wellKnown", f"{each.address}chat/1?x=2#y")
-        assert found == each._asdict()
+        assert found == {"name": each.name, "address": each.address, "recipient": each.recipient}
         host = each.address.removeprefix("https://").rstrip("/")
         for other in (f"http://{host}/", f"https://{host}.evil.example/", f"https://x.{host}/"):
             assert modules("popup/chat.js", "wellKnown", other) is None
