@@ -4,7 +4,7 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache, lru_cache
@@ -329,19 +329,19 @@ class _Auditor:
 
     def contradictions(self) -> Iterator[Remark]:
         """Yield a remark on each setting that is overridden by name of another part of its pool."""
-        pools, rivals = Pools(self._policy.groups), dict[Hashable, list[tuple[str, Rule, str]]]()
+        pools, rivals = Pools(self._policy.groups), dict[Any, list[tuple[str, Rule]]]()
         for rule in [each for each in self.rules if not each.is_over(self._today)]:
             of = {each.text: pools.named(each) for each in rule.recipients}
             of |= {each: pools.named(each) for each in rule.groups if each not in KINDS}
             for text, key in product(filter(of.get, of), rule.settings.keys() - OF_HOSTS):
                 place = key, of[text], rule.attributes, rule.queries, rule.topics
-                rivals.setdefault(place, []).append((text, rule, key))
-        for some in rivals.values():
-            ranked = [SETTINGS[key].strictness(rule.settings[key]) for _, rule, key in some]
-            whole, winner, _ = some[max(range(len(some)), key=lambda at: (ranked[at], at))]
-            for part, rule, key in some:
+                rivals.setdefault(place, []).append((text, rule))
+        for (key, *_), some in rivals.items():
+            strict = [SETTINGS[key].strictness(rule.settings[key]) for _, rule in some]
+            whole, winner = some[max(range(len(some)), key=lambda at: (strict[at], at))]
+            why = "stricter" if SETTINGS[key].order else "later"
+            for part, rule in some:
                 if part != whole and rule.settings[key] != winner.settings[key]:
-                    why = "stricter" if SETTINGS[key].order else "later"
                     by = f"{called(winner, self._lines, key)}, which is {why}, decides"
                     what = f"{part} and {whole} are one recipient, and {by}"
                     yield self._remark(rule, (key,), what, "write one rule for both")

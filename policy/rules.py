@@ -8,10 +8,9 @@ from datetime import date
 from enum import IntEnum
 from fnmatch import fnmatchcase
 from itertools import chain
-from types import MappingProxyType
 from typing import NamedTuple
 
-from agent.errors import UsageError
+from agent.errors import UsageError, nearest
 from policy.families import ASKED_ONCE, families
 from policy.hosts import ASSISTANT, ENGINE, KINDS, LOCAL, HostIndex, HostPattern, host_of
 from policy.services import assistants, engines, meant_by, owned_with
@@ -378,13 +377,12 @@ def recipient(text: str, groups: Groups) -> str | HostPattern:
     if not is_group(name):
         return HostPattern.parse(text)
     if name not in (known := [*groups, *KINDS]):
-        error = UsageError.unknown("group", name, known)
-        near = meant_by(name) if error.hint.startswith("known") else None
-        raise UsageError(error.what, f"did you mean {near}?") if near else error
+        is_assistant = meant_by(name) is not None and nearest(name, known) is None
+        raise bare(name) if is_assistant else UsageError.unknown("group", name, known)
     return name
 
 
-def named_host(text: str, groups: Groups = MappingProxyType({})) -> str:
+def named_host(text: str, groups: Groups) -> str:
     """The canonical host that a user names; UsageError as `host_of`, and for a bare name."""
     host = host_of(text)
     if Pools(groups).lacks(host):

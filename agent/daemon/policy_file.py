@@ -21,7 +21,7 @@ from policy.families import TopicProbabilities, revealed_by
 from policy.hosts import ASSISTANT, host_of
 from policy.match import NO_TOPICS, Attributes, Known, Rulebook, Ruling
 from policy.read import EMPTY_POLICY, is_empty_policy, load, misspelt, opened, preset, read
-from policy.rules import FACT, SIGN, Layer, Policy, Pools, named_host
+from policy.rules import FACT, SIGN, Groups, Layer, Policy, Pools, named_host
 from policy.settings import DaemonSettings
 
 SETTLING = timedelta(seconds=0.25)
@@ -154,12 +154,12 @@ class ActivePolicy:
         self.policy, self.models, self.read, self.facts = policy, models, read, facts
         self.topics: Callable[[str], TopicProbabilities] = partial(topics_of, policy, models, read)
         """What a query may be about, where a rule names a topic."""
-        groups = {} if policy is None else policy.groups
+        self.groups: Groups = {} if policy is None else policy.groups
         self.daemon = DaemonSettings() if policy is None else policy.daemon
         self.judge = {} if policy is None else policy.judge
         self.keys = () if policy is None else policy.trusted_keys
         """The keys of makers whose models may be used, none for any."""
-        self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(groups).of)
+        self.pool_of: Callable[[str], str] = lru_cache(KEPT)(Pools(self.groups).of)
         self.host_of: Callable[[str], str] = lru_cache(KEPT)(host_of)
         self.ruling = lru_cache(KEPT)(self._match)
         """What is ruled on a request: as `_match`."""
@@ -262,24 +262,20 @@ class ActivePolicy:
 
         UsageError where it is neither.
         """
-        groups = {} if self.policy is None else self.policy.groups
-        if recipient.removeprefix(SIGN) in groups:
+        if recipient.removeprefix(SIGN) in self.groups:
             return SIGN + recipient.removeprefix(SIGN)
         if recipient.startswith(SIGN):
-            raise UsageError.unknown("group", recipient, [SIGN + name for name in groups])
+            raise UsageError.unknown("group", recipient, [SIGN + name for name in self.groups])
         return self.pool_of(host_of(recipient))
 
     def host(self, recipient: str) -> str:
         """Find the host that is named, or one of a group; UsageError as `named_host`."""
-        groups = {} if self.policy is None else self.policy.groups
-        name = recipient.removeprefix(SIGN)
-        return self.hosts_of(SIGN + name)[0] if name in groups else named_host(recipient, groups)
+        members = self.groups.get(recipient.removeprefix(SIGN))
+        return members[0].host if members else named_host(recipient, self.groups)
 
     def hosts_of(self, pool: str) -> list[str]:
         """List hosts of a pool, for the rules about it: its domain, or one of each member."""
-        if self.policy is None or not pool.startswith(SIGN):
-            return [pool]
-        return [member.host for member in self.policy.groups[pool.removeprefix(SIGN)]]
+        return [each.host for each in self.groups.get(pool.removeprefix(SIGN), ())] or [pool]
 
     def misspelt(self, models: Sequence[Model]) -> tuple[str, ...]:
         """Remark on each name in the rules that is probably a misspelt attribute."""

@@ -3,6 +3,7 @@
 from typing import get_args
 
 import pytest
+from msgspec.structs import replace
 
 from agent.daemon.handle import handle
 from agent.daemon.request_log import Asker
@@ -17,8 +18,6 @@ from tests.worlds.people import SHOP
 DOMAINS = [  # one of a pool, another of the same, and how a rule names all
     ("www.google.de", "google.com", "google.com"),
     ("openai.com", "www.chatgpt.com", "chatgpt.com"),
-    ("console.anthropic.com", "claude.ai", "claude.ai"),
-    ("copilot.microsoft.com", "bing.com", "bing.com"),
     ("s2.example", "s1.example", "shops"),
     ("127.0.0.1", "searx.localhost", "localhost"),
 ]
@@ -52,41 +51,27 @@ def test_a_word_at_one_domain_holds_at_all(
     assert codes() == {"blocked"}
 
 
-def test_an_older_word_for_another_name_of_the_pool_is_replaced(office: Office) -> None:
-    """As it was one of a recipient of its own when it was written."""
-    older = (
-        '[[rule]]\nname = "denied for openai.com"\nrecipient = "openai.com"\n'
-        'attribute = ["age"]\ndisclose = "never"\n'
-    )
-    office.path.write_text(f"{office.path.read_text()}{older}")
-    word = Word(recipient="chatgpt.com", names=["age"], disclose="auto", lasting="always")
-    assert office.consent.override(word, office.now).without_effect == []
-    assert "denied for openai.com" not in office.path.read_text()
-
-
-def test_a_group_is_named_with_or_without_its_sign(office: Office) -> None:
-    """Wherever the user says for whom; a bare name that is none is refused, with who is meant."""
-    for name in ("shops", "@shops"):
-        word = Word(recipient=name, names=["age"], disclose="never", lasting="always")
+def test_a_pool_is_named_in_more_than_one_way(office: Office) -> None:
+    """An older word under another name is replaced; @ may stand before a group; no bare name is."""
+    older = Word(recipient="openai.com", names=["age"], disclose="never", lasting="always")
+    office.consent.override(older, office.now)
+    office.path.write_text(office.path.read_text().replace("chatgpt.com", "openai.com"))
+    for name in ("chatgpt.com", "shops", "@shops"):
+        word = replace(older, recipient=name, disclose="auto")
         assert office.consent.override(word, office.now).without_effect == []
-        office.consent.undo(office.now)
-        office.consent.refuse(name, office.now)
-        assert office.request("s1.example")[0].code == "blocked"
-        assert office.consent.allow(name).changed
-    with pytest.raises(UsageError, match="it has no dot") as caught:
+    assert "openai.com" not in office.path.read_text()
+    office.consent.refuse("@shops", office.now)
+    assert office.request("s1.example")[0].code == "blocked"
+    with pytest.raises(UsageError, match="it has no dot"):
         office.consent.refuse("claude", office.now)
-    assert caught.value.hint == "did you mean claude.ai?"
 
 
 def test_what_two_names_were_told_counts_together(opened: Home) -> None:
     """Also what the ledger has from when they were two recipients; a statement is about both."""
-    first = opened.calls.decide(Ask(query=SHOP.query, recipient="api.openai.com"))
-    again = opened.calls.decide(Ask(query=SHOP.query, recipient="chatgpt.com"))
-    assert first.attributes == again.attributes != {}
-    for name in ("openai.com", "chatgpt.com"):
-        (known,) = opened.calls.recipients(recipient=name)
-        assert (known.pool, known.requests) == ("chatgpt.com", 2)
-        assert {*known.values} >= {*first.attributes}
+    for host in ("api.openai.com", "chatgpt.com"):
+        assert opened.calls.decide(Ask(query=SHOP.query, recipient=host)).attributes
+    (known,) = opened.calls.recipients(recipient="openai.com")
+    assert (known.pool, known.requests, "age" in known.values) == ("chatgpt.com", 2, True)
     opened.calls.forget(RecipientName(recipient="openai.com"))
     assert opened.calls.recipients(recipient="chatgpt.com")[0].values == {}
 

@@ -2,7 +2,6 @@
 
 from collections import deque
 from datetime import datetime, timedelta
-from operator import itemgetter
 from typing import get_args
 
 import pytest
@@ -192,28 +191,8 @@ def test_counts_are_forgotten() -> None:
     assert rates.is_reached("user", "", 1, MONDAY)
 
 
-POOLED = ["forge.test", "docs.forge.test", "a.docs.forge.test", "shop.example"]
-POOLED += ["www.books.example", "google.com", "www.google.de", "news.example"]
-
-
 def active(text: str) -> ActivePolicy:
     return ActivePolicy(read(text, "test", preset))
-
-
-@given(
-    st.lists(st.tuples(st.sampled_from(POOLED), st.sampled_from("ab")), unique_by=itemgetter(0)),
-    st.sampled_from(["", "top"]),
-)
-def test_a_pool_has_one_population(rules: list[tuple[str, str]], top: str) -> None:
-    """That of the last rule for any of its hosts, whichever of them asks; else that of all."""
-    text = f'population = "{top}"\n' if top else ""
-    text += '[groups]\nshops = ["shop.example", "books.example"]\n'
-    text += "".join(f'[[rule]]\nrecipient = "{h}"\npopulation = "{p}"\n' for h, p in rules)
-    policy = active(text)
-    chosen = {policy.pool(host): population for host, population in rules}
-    for host in POOLED:
-        expected = chosen.get(policy.pool(host), top or None)
-        assert policy.route(host, MONDAY.date()) == (expected, False)
 
 
 def test_only_a_host_or_a_group_has_a_pool() -> None:

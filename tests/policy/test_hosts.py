@@ -14,8 +14,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from policy.hosts import HostPattern, host_of, mapped, site_of, suffixes
-from policy.services import Search, own_address, own_search
+from policy.hosts import HostPattern, host_of, mapped, odd_ending, site_of, suffixes
+from policy.services import Search, meant_by, own_address, own_search
 from tests.policy.strategies import ADDRESSES, ANY_DOMAINS, ANY_HOSTS, PIECES
 
 
@@ -135,6 +135,8 @@ SHOWN = Path(__file__).with_name("hosts.txt")
 CALLS: Mapping[str, Callable[[str], str]] = {
     "host": host_of,
     "site": site_of,
+    "ending": lambda text: str(odd_ending(text)),
+    "meant": lambda text: str(meant_by(text)),
     "pattern": lambda text: HostPattern.parse(text).text,
     "search": lambda text: Search.parse(text).text,
     "own": lambda text: own_address(text, "shop.example"),

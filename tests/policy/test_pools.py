@@ -1,21 +1,16 @@
 """A recipient is a pool: what a rule says of one part holds for all, however it is named."""
 
 from collections.abc import Mapping
-from datetime import timedelta
-from itertools import product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from policy.hosts import HostPattern, odd_ending, site_of
+from policy.hosts import HostPattern, site_of
 from policy.match import Rulebook, Ruling, known
 from policy.read import preset, read
-from policy.rules import NAMELESS, Pools, named_host
-from policy.services import assistants, companies, engines, owned_with
-from policy.settings import OF_HOSTS
-from tests.policy.strategies import DOMAINS, NAMES, TODAY, Document, documents, rendered
+from policy.rules import NAMELESS, named_host
+from policy.services import assistants, companies, owned_with
+from tests.policy.strategies import NAMES, TODAY, Document, rendered
 
 GROUPS = "[groups]\nfam = ['one.example', 'two.example', 'intranet']\n"
 POOLS: Mapping[str, tuple[str, ...]] = {  # of each, whatever names a part of it
@@ -28,16 +23,13 @@ POOLS: Mapping[str, tuple[str, ...]] = {  # of each, whatever names a part of it
     "@fam": ("fam", "@fam", "one.example", "www.two.example"),
 }
 HOSTS = {
-    pool: [HostPattern.parse(each).host for each in parts if "." in each or ":" in each]
-    for pool, parts in POOLS.items()
+    HostPattern.parse(part).host: pool
+    for pool, parts in {**POOLS, "else.example": ("else.example",)}.items()
+    for part in parts
+    if {*part} & {*".:"}
 }
 NAMED = [(part, pool) for pool, parts in POOLS.items() for part in parts]
-CLOSING = {
-    "nothing = true": ("nothing", True),
-    "k = 7": ("k", 7),
-    "new_facts_per_week = 0": ("new_facts_per_week", 0),
-    "memory = 'remembers'": ("memory", "remembers"),
-}
+CLOSING: Document = {"nothing": True, "k": 7, "new_facts_per_week": 0, "disclose": "never"}
 
 
 def ruled(text: str, host: str) -> Ruling:
@@ -46,49 +38,17 @@ def ruled(text: str, host: str) -> Ruling:
 
 @pytest.mark.parametrize(("part", "pool"), NAMED)
 def test_what_restricts_a_part_restricts_the_whole(part: str, pool: str) -> None:
-    """Blocks, limits, and what is said of a fact; nobody else is affected."""
-    fact = f"[[rule]]\nrecipient = '{part}'\nattribute = 'age'\ndisclose = 'never'\nguard = 1\n"
-    for rule, (key, value) in CLOSING.items():
-        text = f"{GROUPS}{fact}[[rule]]\nrecipient = '{part}'\n{rule}\n"
-        for other, hosts in HOSTS.items():
-            for host in (*hosts, "else.example"):
-                ruling = ruled(text, host)
-                mine = other == pool and host in hosts
-                assert (ruling.pool == pool) == mine
-                verdict = ruling.settings.get(key)
-                assert (verdict is not None and verdict.value == value) >= mine
-                assert (ruling.attributes["age"]["disclose"].value == "never") == mine
-                assert ("guard" in ruling.attributes["age"]) == mine
-
-
-@pytest.mark.parametrize(("pool", "parts"), POOLS.items())
-def test_of_two_parts_the_stricter_decides(pool: str, parts: tuple[str, ...]) -> None:
-    """Whichever is named more exactly; an opening holds for all where nothing else does."""
-    text = f"disclose = 'ask'\n{GROUPS}"
-    for one, other in product(parts, parts):
-        closing = f"[[rule]]\nrecipient = '{other}'\ndisclose = 'never'\n"
-        opening = f"[[rule]]\nrecipient = '{one}'\ndisclose = 'always'\n"
-        for host in HOSTS[pool]:
-            verdicts = ruled(f"{text}{opening}{closing}", host).attributes["age"]
-            assert verdicts["disclose"].value == "never"
-            assert ruled(f"{text}{opening}", host).attributes["age"]["disclose"].value == "always"
-
-
-@given(documents(), st.sampled_from(DOMAINS), st.sampled_from(DOMAINS))
-def test_hosts_of_one_kind_and_pool_are_ruled_alike(
-    document: Document, one: str, other: str
-) -> None:
-    """But for how facts reach each of them."""
-    book = Rulebook(read(rendered(document), "p", preset), known(*NAMES))
-    for day in (TODAY, TODAY + timedelta(days=9)):
-        hosts = (HostPattern.parse(each).host for each in (one, other))
-        first, second = (book.match(each, "", day) for each in hosts)
-        if (first.pool, first.kind) != (second.pool, second.kind):
-            continue
-        for key in first.settings.keys() - OF_HOSTS:
-            assert first.settings[key].value == second.settings[key].value
-        for name in NAMES:
-            assert first.attributes[name] == second.attributes[name]
+    """Whatever opens another part; nobody else is affected, and alone an opening holds for all."""
+    opening: Document = {"recipient": POOLS[pool][0], "disclose": "always", "k": 5}
+    for host, its in HOSTS.items():
+        rules = [{"recipient": part, **CLOSING}, opening]
+        for closed in (its == pool, False):
+            ruling = ruled(f"{GROUPS}{rendered({'rule': rules})}", host)
+            verdicts = {**ruling.settings, **ruling.attributes["age"]}
+            values = {key: verdicts[key].value for key in CLOSING.keys() & verdicts}
+            assert (ruling.pool, values == CLOSING) == (its, closed)
+            assert its != pool or closed or values["disclose"] == "always"
+            rules = [opening | {"recipient": part}]
 
 
 def test_the_tables_of_companies_agree() -> None:
@@ -100,39 +60,15 @@ def test_the_tables_of_companies_agree() -> None:
     for each in assistants():
         whole = owned_with(each.recipient)
         assert {site_of(each.recipient), *each.domains, *each.company} <= {*whole}
-    for engine in engines().values():
-        assert {Pools({}).of(each) for each in engine.domains} == {*engine.domains[:1]}
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        *(("claude", "claude.ai"), ("Claude", "claude.ai"), ("anthropic", "anthropic.com")),
-        *(("openai", "openai.com"), ("gemini", "gemini.google.com"), ("chat-gpt", "chatgpt.com")),
-        *(("intra", "write its domain"), ("Claude-Desktop", "claude.ai")),
-        *(("intranet", "write its domain"), ("xerox", "write its domain")),
-    ],
-)
-def test_a_bare_name_is_no_recipient(name: str, meant: str) -> None:
-    """It gets nothing whatever the rules say; who may be meant is named."""
-    with pytest.raises(UsageError, match="it has no dot") as caught:
-        named_host(name)
-    assert meant in caught.value.hint
+@pytest.mark.parametrize("name", ["claude", "Claude", "intranet", "com"])
+def test_a_bare_name_is_no_recipient(name: str) -> None:
+    """It gets nothing whatever the rules say, unless a group has it."""
+    with pytest.raises(UsageError, match="it has no dot"):
+        named_host(name, {})
     ruling = ruled("nothing = false\n[[rule]]\nrecipient='any other site'\nnothing=false\n", name)
     assert ruling.settings["nothing"].rule is NAMELESS
-    assert ruled(GROUPS, "intranet").settings["nothing"].value is False
-    groups = read(GROUPS, "p", preset).groups
-    assert named_host("intranet", groups) == "intranet"
-    assert named_host("LOCALHOST", groups) == "localhost"
-
-
-@pytest.mark.parametrize(
-    ("host", "ending"),
-    [
-        *(("a1.exampel", "exampel"), ("claude.aii", "aii"), ("x.example", None), ("a.co.uk", None)),
-        *(("printer.local", None), ("192.0.2.7", None), ("::1", None), ("x.foo.ck", None)),
-    ],
-)
-def test_an_ending_that_nobody_has_is_doubted(host: str, ending: str | None) -> None:
-    """Neither one of a network of one's own, nor one for documents."""
-    assert odd_ending(host) == ending
+    groups = f"[groups]\nours = ['{name}']\n"
+    assert ruled(groups, name).settings["nothing"].value is False
+    assert named_host(name, read(groups, "p", preset).groups) == name.lower()
