@@ -40,6 +40,7 @@ _DEEP = re.compile(rf"(?<![\w-]) (?: {_PART} [ \t]*+ \. [ \t]*+ ){{{MOST_PARTS}}
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 EMPTY_POLICY = Problem(1, "", "the file sets nothing", 'write preset = "balanced" into it')
+STRICT_IDLE = MappingProxyType({"lock_after_minutes": 15.0})  # with that preset, by default
 _NEVER = MappingProxyType({"disclose": "never"})
 Check = Callable[[Path, os.stat_result], None]
 
@@ -72,7 +73,8 @@ def read(text: str, source: str, preset: Preset | None) -> Policy:
         raise PolicyError(source, problems)
     started = preset(values["preset"]) if preset is not None and "preset" in values else ()
     everything = (DEFAULT_RULE, *started, *rules)
-    daemon, judge = DaemonSettings(**values.get("daemon", {})), values.get("judge", {})
+    idle = STRICT_IDLE if values.get("preset") == "strict" else {}
+    daemon, judge = DaemonSettings(**{**idle, **values.get("daemon", {})}), values.get("judge", {})
     keys = values.get("trusted_keys", ())
     return Policy(source, everything, reader.groups, keys, daemon, judge, text)
 
@@ -81,8 +83,7 @@ def _document(text: str, source: str) -> dict[str, Any]:
     if len(text) > LARGEST:
         what = "the file has more than half a million characters"
         raise PolicyError(source, [Problem(1, "", what, "shorten it")])
-    if deep := _DEEP.search(text):
-        line = text.count("\n", 0, deep.start()) + 1
+    if line := deep_line(text):
         what = f"a key has more than {MOST_PARTS} parts"
         raise PolicyError(source, [Problem(line, "", what, "no key of a policy is that long")])
     try:
@@ -98,6 +99,12 @@ def _document(text: str, source: str) -> dict[str, Any]:
         hint = next((each for sign, each in WAYS_OUT.items() if sign in what), "see toml.io")
         problem = Problem(line, "", f"this is not TOML: {what}", hint)
     raise PolicyError(source, [problem])
+
+
+def deep_line(text: str) -> int:
+    """The first line with a dotted key of more than MOST_PARTS parts; 0 where there is none."""
+    deep = _DEEP.search(text)
+    return 0 if deep is None else text.count("\n", 0, deep.start()) + 1
 
 
 def is_empty_policy(text: str) -> bool:

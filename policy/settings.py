@@ -22,7 +22,7 @@ Engine = Literal["bing", "brave", "duckduckgo", "google", "searxng"]  # those of
 Whom = Literal["anybody", "most people", "some people", "few people", "nobody"]
 Value = str | int | float | bool
 
-LONGEST_MINUTES = 480  # that a vault stays open after the last command, whatever the policy says
+LONGEST_MINUTES = 480  # that a vault stays open unused, where idle time locks it
 MACHINE = r"(([a-z0-9-]+[.])*localhost|127([.][0-9]{1,3}){3}|\[::1\])"
 # How an address begins that nobody reads on its way: https, or this machine.
 SEALED = rf"(https://|http://{MACHINE}[:/?])"
@@ -166,13 +166,13 @@ DEFAULTS: Mapping[str, Value] = MappingProxyType(
 class DaemonSettings:
     """The settings in `[daemon]`, or the defaults.
 
-    ``lock_after_minutes``: without a command or a search of the user's; 0 means `LONGEST_MINUTES`;
+    ``lock_after_minutes``: without a command or a search of the user's; 0: with the session alone;
     ``questions_per_day``: how many reviews the user is notified of; ``clicks``: whether browsers
     may tell which results are visited; ``prompt``: where the user is asked; ``pinentry``: the
     program of its dialogs, empty for the first that is found.
     """
 
-    lock_after_minutes: float = 15.0
+    lock_after_minutes: float = 0.0
     questions_per_day: int = 1
     clicks: bool = False
     prompt: Prompt = "terminal"
@@ -180,7 +180,7 @@ class DaemonSettings:
 
 
 DAEMON = _by_key(
-    ("lock_after_minutes", Minutes, "daemon", None, None, "Idle minutes until it locks; 0 is 480."),
+    ("lock_after_minutes", Minutes, "daemon", None, None, "Idle minutes until it locks; 0: none."),
     ("questions_per_day", Whole, "daemon", None, None, "Questions a day that you are told of."),
     ("clicks", Switch, "daemon", None, None, "Whether browsers tell which results you visit."),
     ("prompt", Prompt, "daemon", None, None, "Whether dialogs ask you, or the terminal alone."),

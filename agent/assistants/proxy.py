@@ -13,17 +13,19 @@ import signal
 from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from socket import socket
+from socket import AI_NUMERICHOST, AddressFamily, socket
 
 import aiohttp
 from aiohttp import web
+from aiohttp.abc import ResolveResult
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from agent.assistants.conversation import MESSAGES, Conversations, Turn, turn_of
-from agent.errors import RefusedError, ReticentError
+from agent.errors import UNLOCK, RefusedError, ReticentError
 from agent.wire.client import Client
 from agent.wire.decide import Answer, Ask
+from agent.words.figures import counted
 from agent.words.titles import about, phrase
 
 WHO = "The user says:"  # before the line, which speaks as the user does
@@ -39,7 +41,7 @@ _CALLS = (
     "audio|batches|chat/completions|completions|conversations|embeddings|files|images|models|"
     "moderations|responses|uploads|vector_stores"
 )
-_PATH = re.compile(f"(?:{_CALLS}){_PART}")
+_PATH = re.compile(f"(?!.*%2F[.])(?:{_CALLS}){_PART}")
 # What a message says of its connection alone (RFC 9110, section 7.6.1).
 _OF_A_HOP = {
     *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection"),
@@ -71,12 +73,22 @@ class ProxyRoute:
 class Proxy:
     """Answers the clients of one route."""
 
-    def __init__(self, route: ProxyRoute, port: int, session: aiohttp.ClientSession) -> None:
-        """Begin with no conversation; ``session``: for the requests to the service."""
+    def __init__(
+        self,
+        route: ProxyRoute,
+        port: int,
+        session: aiohttp.ClientSession,
+        note: Callable[[str], None],
+    ) -> None:
+        """Begin with no conversation; ``session``: for the requests to the service.
+
+        ``note``: takes sentences about questions that get no facts as long as the vault is locked.
+        """
         self._route = route
-        self._hosts = [[f"{name}:{port}"] for name in ("127.0.0.1", "localhost")]
+        self._host = [f"127.0.0.1:{port}"]  # at another address of localhost anybody may listen
         self._session = session
         self._conversations = Conversations()
+        self._note, self._bare = note, 0  # questions in a row that the vault was locked for
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer a request with what the service answers, or with the reason why not."""
@@ -92,7 +104,7 @@ class Proxy:
 
         Any program on this machine can connect, and any web page can try.
         """
-        if request.headers.getall("Host", []) not in self._hosts:
+        if request.headers.getall("Host", []) != self._host:
             what = "the Host header does not name this address"
             raise RefusedError("refused", what, "use the base URL as shown")
         if "Origin" in request.headers:
@@ -165,7 +177,12 @@ class Proxy:
         except (ReticentError, TimeoutError):
             return ""
         if answer.code == "locked":
-            self._conversations = Conversations()
+            self._conversations, self._bare = Conversations(), self._bare + 1
+            if self._bare == 1:
+                self._note(f"the vault is locked, so nothing is told; {UNLOCK}")
+        elif self._bare:
+            self._note(f"the vault was locked: {counted(self._bare, 'request')} went bare")
+            self._bare = 0
         if answer.summary is None or answer.code == "blocked":
             return ""
         titles, own = answer.summary.titles, answer.facts
@@ -198,14 +215,36 @@ def end_to_end(headers: CIMultiDictProxy[str], also: Collection[str] = ()) -> CI
     return CIMultiDict(remaining)
 
 
-async def _run(listening: socket, route: ProxyRoute, announce: Callable[[], None]) -> None:
+class _Resolver(aiohttp.ThreadedResolver):
+    """Finds names of this machine here: the network is not asked (RFC 6761, section 6.3)."""
+
+    async def resolve(
+        self, host: str, port: int = 0, family: AddressFamily = AddressFamily.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """Resolve as `getaddrinfo`, but localhost and the names below it to loopback."""
+        if host.lower().rstrip(".").rpartition(".")[2] != "localhost":
+            return await super().resolve(host, port, family)
+        flags = AI_NUMERICHOST
+        addresses = ((AddressFamily.AF_INET, "127.0.0.1"), (AddressFamily.AF_INET6, "::1"))
+        return [
+            ResolveResult(hostname=host, host=at, port=port, family=of, proto=0, flags=flags)
+            for of, at in addresses
+        ]
+
+
+async def _run(
+    listening: socket,
+    route: ProxyRoute,
+    announce: Callable[[], None],
+    note: Callable[[str], None],
+) -> None:
     """Answer until a signal ends it."""
     over, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             loop.add_signal_handler(number, over.set)
     async with aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0),
+        connector=aiohttp.TCPConnector(limit=0, resolver=_Resolver()),
         cookie_jar=aiohttp.DummyCookieJar(),
         skip_auto_headers=_NOT_ADDED,
         timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECTING),
@@ -213,7 +252,7 @@ async def _run(listening: socket, route: ProxyRoute, announce: Callable[[], None
         max_line_size=LONGEST,
         max_field_size=LONGEST,
     ) as session:
-        proxy = Proxy(route, listening.getsockname()[1], session)
+        proxy = Proxy(route, listening.getsockname()[1], session, note)
         application = web.Application()
         application.router.add_route("*", "/{path:.*}", proxy.answer)
         runner = web.AppRunner(
@@ -235,12 +274,15 @@ async def _run(listening: socket, route: ProxyRoute, announce: Callable[[], None
 
 
 def serve(
-    listening: socket, route: ProxyRoute, announce: Callable[[], None] = lambda: None
+    listening: socket,
+    route: ProxyRoute,
+    announce: Callable[[], None] = lambda: None,
+    note: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Answer at a listening socket of this machine until Ctrl-C or SIGTERM.
 
-    ``announce``: called once it listens. Nothing is logged: what a library would say quotes what
-    it chokes on.
+    ``announce``: called once it listens; ``note``: as `Proxy` has it. Nothing is logged: what a
+    library would say quotes what it chokes on.
     """
     logging.disable(logging.CRITICAL)
-    asyncio.run(_run(listening, route, announce))
+    asyncio.run(_run(listening, route, announce, note))

@@ -36,6 +36,8 @@ HINTS = {  # by why nothing was decided
     " removed, add it again, or have what it told forgotten with `reticent requests forget`",
     "not https": "name its https address, or the host alone",
     "locked": "open it with `reticent unlock`",
+    "paused": "end that with `reticent pause off`",
+    "policy changing": "try again in a second; `reticent policy check` takes the file as it is",
 }
 ERRORS: dict[str, type[ReticentError]] = {"locked": LockedError, "not https": UsageError}
 

@@ -5,6 +5,8 @@ An assistant's program waits for its start, so it imports no more than it needs.
 
 from __future__ import annotations
 
+import errno
+import os
 import socket
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +20,7 @@ from agent.cli.options import host, json_option, option, own_groups, record
 from agent.cli.printing import listing, note, paragraph
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError, install_hint, reason
 from agent.paths import paths
-from agent.wire.client import Client
+from agent.wire.client import Client, tcp_owner
 from policy.hosts import LOCAL, host_of
 from policy.services import in_clear
 
@@ -30,6 +32,7 @@ TOKEN = "proxy.token"  # noqa: S105  (the name of its file)
 LONGEST, SHORTEST = 200, 32  # bytes of a token
 SECONDS = 2.0  # for the daemon to say how it is
 BASE = "Put this base URL into your client, and keep it to yourself:"
+READ = "replace the key at its service; the base URL is a new one from now on"
 EXAMPLE = "as in https://api.openai.com/v1"
 
 
@@ -75,7 +78,7 @@ def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
         note(f"{asked} learns what counts as known to {whom}: is that the same recipient?")
     private_folder(at.state)
     route = ProxyRoute(token_of(at.state / TOKEN), service, whom, at.query)
-    with at_port(port) as listening:
+    with at_port(port, at.state / TOKEN) as listening:
 
         def announce() -> None:
             base = route.base(listening)
@@ -90,18 +93,25 @@ def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
             except ReticentError as error:
                 note(f"{error.what}, so nothing is told; {error.hint}")
 
-        serve(listening, route, announce)
+        serve(listening, route, announce, note)
 
 
-def at_port(port: int) -> Listener:
-    """Listen at a port of this machine, 0 for any; DaemonError where that cannot be."""
+def at_port(port: int, token: Path) -> Listener:
+    """Listen at a port of this machine, 0 for any; DaemonError where that cannot be.
+
+    ``token``: removed where a program that is not the user's listens: clients send it there.
+    """
     from agent.daemon.sockets import BACKLOG, Listener
 
     try:
         listening = socket.create_server((ADDRESS, port), backlog=BACKLOG)
     except OSError as error:
-        what = f"cannot listen at {ADDRESS}:{port}: {reason(error)}"
-        raise DaemonError(what, "choose another") from None
+        what, hint = f"cannot listen at {ADDRESS}:{port}: {reason(error)}", "choose another --port"
+        if error.errno == errno.EADDRINUSE and tcp_owner((ADDRESS, port)) != os.geteuid():
+            token.unlink(missing_ok=True)
+            what = f"another user's program listens at {ADDRESS}:{port}, and may have read your key"
+            hint = f"{READ}; {hint}"
+        raise DaemonError(what, hint) from None
     return Listener(fileno=listening.detach())
 
 

@@ -37,10 +37,12 @@ COMMANDS = {
     "lock": Deferred("agent.cli.status", "Close the vault, so that nothing is sent."),
     "mcp": Deferred("agent.cli.assistants", "Let assistants ask for facts about you."),
     "model": Deferred("agent.cli.model", "Build and manage models, and try decisions."),
+    "pause": Deferred("agent.cli.status", "Attach nothing for some time."),
     "policy": Deferred("agent.cli.policy", "Check, show and change your rules."),
     "profile": Deferred("agent.cli.profile", "Show and change your facts."),
     "proxy": Deferred("agent.cli.assistants", "Let OpenAI clients ask with facts about you."),
     "requests": Deferred("agent.cli.requests", "See what was sent to whom, and what is waiting."),
+    "resume": Deferred("agent.cli.status"),
     SCREENS: Deferred("agent.cli.screens"),  # a name that only we use
     "status": Deferred("agent.cli.status", "Show whether requests are answered."),
     "unlock": Deferred("agent.cli.status", "Open the vault, so that requests are answered."),

@@ -201,7 +201,10 @@ def check(files: tuple[Path, ...]) -> Output:
         else:
             rules = sum(rule.layer is Layer.FILE for rule in policy.rules)
             findings = remarks = audited(policy, models, today())
-            moved = other_populations(policy, models[0]) if file == own_policy() else []
+            if file == own_policy():
+                moved = other_populations(policy, models[0])
+                with suppress(ReticentError), door() as client:
+                    client.call("reload")  # though it may still lack its end
             notes = f", {counted(len(remarks), 'note')}" if remarks else ""
             verdict = f"{file}: {counted(rules, 'rule')}, no problems{notes}"
         for each in findings:

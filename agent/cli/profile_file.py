@@ -12,6 +12,7 @@ from agent.decision.values import Fact
 from agent.errors import UsageError
 from agent.model.model import Concepts, Meaning, Model
 from agent.vault.profile import named_values, values_of
+from policy.read import MOST_PARTS, deep_line
 
 OWN = "own"  # the list
 _VALUES = re.compile(r"\s*(\[{1,2}[\"a-z][\w.\"-]*\]{1,2}\s*$|[\w.\"-]+\s*=)")
@@ -46,10 +47,14 @@ def read_profile(text: bytes, models: Sequence[Model]) -> tuple[dict[str, str], 
     what is not TOML.
     """
     try:
-        document = tomllib.loads(text.decode("utf-8-sig"))
+        written = text.decode("utf-8-sig")
+        document = {} if (line := deep_line(written)) else tomllib.loads(written)
     except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
         hint = 'write lines such as education = "bachelor"'
         raise UsageError("not valid TOML", hint) from None
+    if line:
+        what = f"a name in line {line} has more than {MOST_PARTS} parts"
+        raise UsageError(what, "no name of a fact is that long")
     own = document.pop(OWN, [])
     if not isinstance(own, list) or not all(isinstance(each, str) for each in own):
         raise UsageError(f"{OWN} is not a list of texts", f'write {OWN} = ["I have a cat"]')

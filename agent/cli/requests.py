@@ -12,7 +12,7 @@ from agent.cli.prompts import agree
 from agent.cli.reviews import likely, waiting_page
 from agent.errors import UsageError
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, RecipientName
-from agent.wire.state import Corrected, Entry, ReadingEdit, Recipient
+from agent.wire.state import Corrected, Entry, ReadingEdit, Recipient, Status
 from agent.words import notices
 from agent.words.figures import counted, moment, of_whom, people
 from agent.words.titles import facts, titled, titles_in, value_title
@@ -69,6 +69,9 @@ def list_(*, recipient: str | None, limit: int, values: bool, waiting: bool) -> 
     if waiting:
         return waiting_page()
     with door() as client:
+        state: Status = client.call("status")
+        if lock := state.without_facts and notices.without_facts(state.without_facts):
+            note(lock)
         route = "ledger" if values else "requests"
         entries: list[Entry] = client.call(route, recipient=recipient, limit=limit)
         titles = titles_of(client)
@@ -84,6 +87,9 @@ def list_(*, recipient: str | None, limit: int, values: bool, waiting: bool) -> 
     carried = sum(each.kind == "disclosed" for each in entries)
     total = sum(each.kind != "forgotten" for each in entries)
     head = f"{counted(total, 'request')}; {carried:,} of them carried facts about you."
+    unlisted = state.silent - (total - carried)
+    if unlisted > 0 and len(entries) < limit and recipient is None and not values:
+        head += f" {unlisted:,} more carried nothing; a lock took them off this list."
     text = page(head, table(REQUESTS, rows))
     return Output({"requests": entries}, text if entries else "No requests yet.")
 

@@ -10,13 +10,23 @@ from agent.cli.interrupt import uninterrupted
 from agent.cli.options import Output, answers, yes_option
 from agent.cli.printing import facts, note, page, paragraph
 from agent.cli.prompts import ask_for, method_options
-from agent.errors import VaultError
+from agent.errors import UsageError, VaultError
 from agent.paths import paths
-from agent.wire.state import Method, PolicyStatus, Status, Unlock, screen_of
+from agent.wire.state import (
+    LONGEST_PAUSE,
+    Method,
+    Pause,
+    PolicyStatus,
+    Status,
+    Unlock,
+    screen_of,
+)
 from agent.words.figures import counted, moment
 from agent.words.notices import model_line, running
 from agent.words.titles import write_policy
 
+MINUTES_OF = {"m": 1, "h": 60, "d": 24 * 60}
+WITH_THE_SCREEN = "when the screen locks, the machine sleeps, or you log out"
 RESET = (
     "Trust the clock again, which was ahead when a request was recorded: since then rules and "
     "limits go by that later time. Set the clock right and lock the vault first."
@@ -45,8 +55,8 @@ def status_text(status: Status) -> str:
     if status.entries is not None:
         lines.append(("ledger", counted(status.entries, "entry", "entries")))
     if status.vault:
-        soon = f"after {minutes:g} minutes without a command or a search of yours"
-        lines.append(("locks itself", soon if minutes else "eight hours after the last command"))
+        soon = f"after {minutes:g} minutes without a command or a search of yours, and "
+        lines.append(("locks itself", f"{soon if minutes else ''}{WITH_THE_SCREEN}"))
     waiting = f"{status.waiting}; `reticent requests list --waiting` lists them"
     daemon = f"version {status.version}, process {status.process}, since "
     lines += [
@@ -81,6 +91,30 @@ def lock() -> Output:
     with door() as client:
         state: Status = client.call("lock")
     return Output(state, paragraph(running(state)))
+
+
+@click.command()
+@click.argument("time", metavar="[TIME|off]", default="1h")
+@answers
+def pause(time: str) -> Output:
+    """Attach nothing for TIME, such as 30m, 1h or 2d; `off` ends it.
+
+    It lasts beyond a lock and a restart of the daemon. Without TIME it is an hour.
+    """
+    number, unit = time[:-1], MINUTES_OF.get(time[-1:], 0)
+    minutes = int(number) * unit if number.isascii() and number.isdecimal() else 0
+    if time != "off" and not 0 < minutes <= LONGEST_PAUSE:
+        raise UsageError(f"{time!r} is not a time", "write 30m, 1h, or 2d; at most 7d; or `off`")
+    with door() as client:
+        state: Status = client.call("pause", Pause(minutes=minutes))
+    return Output(state, paragraph(running(state)))
+
+
+@click.command(hidden=True)
+@click.pass_context
+def resume(context: click.Context) -> None:
+    """End a pause."""
+    context.invoke(pause, time="off")
 
 
 @click.command()

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from agent.daemon.consent import Consent
 from agent.daemon.events import LOG, Bus
 from agent.daemon.judge import Judge
@@ -26,10 +28,12 @@ from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
 from agent.wire.decide import Answer, Ask
-from agent.wire.state import Entry, ModelStatus, locale_country
+from agent.wire.state import Entry, ModelStatus, WithoutFacts, locale_country
 from policy.hosts import host_of, load_suffixes
 
+PAUSE = "pause"  # in the vault: until when nothing is attached
 T = TypeVar("T")
+Disclosed = tuple[datetime, Ask, str, Answer]  # when, with which request, and the fact's name in it
 Opening = Callable[[Location, Secret], Awaitable[Vault]]
 
 
@@ -48,13 +52,15 @@ class Agent:
     """The state behind every decision; ``vault`` is None while locked, and set in one step.
 
     ``place``: of the vault; ``clock``: the time where the user lives, with a zone; ``locks``: how
-    often a lock was requested; ``trouble``: why the vault let no answer leave, None where it lets
-    them; ``ahead``: of the clock, the time by which all is decided; ``drafts``: that the user may
-    tell from, by id; ``proposed``: facts that they may keep, by draft; ``models``: as they were
-    last looked at, None before; ``apart``: serves the one thread beside that of the requests, and
-    ``apart_lock`` lets one call at a time use it; ``commanded``: called when the user opens the
-    vault elsewhere than on control; ``locking``: whenever it is about to lock; ``unlocked``: once
-    it is open.
+    often a lock was requested; ``without_facts``: what the latest lock cost; ``paused_until``:
+    nothing is attached before, None for no pause, or while locked; ``trouble``: why the vault let
+    no answer leave, None where it lets them; ``ahead``: of the clock, the time by which all is
+    decided; ``disclosed``: by host and fact, how an assistant was told it since the vault was
+    opened; ``drafts``: that the user may tell from, by id; ``proposed``: facts that they may keep,
+    by draft; ``models``: as they were last looked at, None before; ``apart``: serves the one thread
+    beside that of the requests, and ``apart_lock`` lets one call at a time use it; ``commanded``:
+    called when the user opens the vault elsewhere than on control; ``locking``: whenever it is
+    about to lock; ``unlocked``: once it is open.
     """
 
     place: Location
@@ -71,10 +77,13 @@ class Agent:
     vault: Vault | None = None
     silent_requests: SilentRequests = field(default_factory=SilentRequests)
     rates: Rates = field(default_factory=Rates)
+    disclosed: dict[tuple[str, str], Disclosed] = field(default_factory=dict)
     drafts: dict[str, OfferedDraft] = field(default_factory=dict)
     proposed: dict[str, tuple[Proposal, ...]] = field(default_factory=dict)
     ahead: timedelta = timedelta()
     locks: int = 0
+    without_facts: WithoutFacts | None = None
+    paused_until: datetime | None = None
     trouble: VaultError | None = None
     models: list[ModelStatus] | None = None
     apart: Cache = field(default_factory=Cache)
@@ -83,6 +92,10 @@ class Agent:
     commanded: Callable[[], object] = field(default=lambda: None)
     locking: Callable[[], object] = field(default=lambda: None)
     unlocked: Callable[[], object] = field(default=lambda: None)
+
+    def is_paused(self, now: datetime) -> bool:
+        """Whether nothing is to be attached for now, as the user said."""
+        return self.paused_until is not None and now < self.paused_until
 
     def look(self) -> datetime:
         """Read the time by which all is decided, and reload the policy if its file has changed.
@@ -138,9 +151,11 @@ class Agent:
     def carried_nothing(self, ask: Ask, answer: Answer, now: datetime) -> None:
         """List a request that carried nothing, if it had somewhere to go.
 
-        While the vault is locked nothing of a query is kept.
+        While the vault is locked it is counted, and nothing of a query is kept.
         """
         if self.vault is None:
+            if (lock := self.without_facts) is not None:
+                self.without_facts = replace(lock, requests=lock.requests + 1)
             return
         with suppress(UsageError):
             entry = Entry(
@@ -226,6 +241,8 @@ class Agent:
         self.use_models(vault, now)
         for model in self.usable_models(now):
             model.texts.find("")
+        if until := (vault.items.get(PAUSE) or b"").decode():
+            self.paused_until = datetime.fromisoformat(until)
         self.consent.opened(vault.items)
         self.judge.opened(vault.items)
 
@@ -257,6 +274,7 @@ class Agent:
         file was replaced and all of it cannot be written aside.
         """
         self.locks += 1
+        self.disclosed.clear()
         self.drafts.clear()
         self.proposed.clear()
         self.locking()
@@ -264,6 +282,7 @@ class Agent:
             return
         self.vault.rescue()
         vault, self.vault = self.vault, None
+        self.without_facts, self.paused_until = WithoutFacts(since=self.clock()), None
         self.sources.closed()
         self.reader.corrections = None
         self.consent.closed()
@@ -300,4 +319,5 @@ def assemble(
         bus=bus,
         clock=clock,
         opening=opening,
+        without_facts=WithoutFacts(since=started_at),
     )

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from agent import __version__
 from agent.daemon import drafts, policy_api, profile, readings, records, what_if
-from agent.daemon.agent import Agent
+from agent.daemon.agent import PAUSE, Agent
 from agent.daemon.handle import handle
 from agent.daemon.model_registry import UNREADABLE
 from agent.daemon.prompts import Prompts
@@ -29,12 +29,26 @@ from agent.vault.secrets import Secret
 from agent.vault.vault_files import set_aside_notice
 from agent.wire.base import Done
 from agent.wire.decide import Answer, Ask, Clicked, Draft
-from agent.wire.state import EventKind, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
+from agent.wire.state import (
+    EventKind,
+    Locked,
+    ModelStatus,
+    Pause,
+    Place,
+    PolicyStatus,
+    Status,
+    Unlock,
+)
+from agent.words.notices import without_facts
+from policy.hosts import host_of
 
 POLICY = "policy: "  # how notes begin on what `doctor` finds in the files itself
 AHEAD = "the clock is behind the ledger, whose latest entry is of "
 JUDGE = "the local judge was late, or gave no valid answer, "
+PENDING = "its file is being written, or lacks its end: nothing is attached until it is whole"
+MOST_DISCLOSED = 1_000  # facts that assistants were told; the oldest goes
 MINUTE = timedelta(minutes=1)
+SHOWN = timedelta(hours=1)  # after a lock, in which it is said what it cost
 
 
 class Call(NamedTuple):
@@ -66,6 +80,12 @@ def decide(ask: Ask, now: datetime, agent: Agent, *, by: Asker = "command") -> A
         agent.carried_nothing(ask, answer, now)
     else:
         agent.answered(answer.id, answer)
+    for name in answer.attributes if by == "assistant" else ():
+        key = host_of(ask.recipient), answer.facts.get(name, name)
+        agent.disclosed.pop(key, None)
+        agent.disclosed[key] = now, ask, name, answer
+        if len(agent.disclosed) > MOST_DISCLOSED:
+            del agent.disclosed[next(iter(agent.disclosed))]
     return answer
 
 
@@ -116,6 +136,8 @@ async def unlock(body: Unlock, _now: datetime, agent: Agent) -> Status:
                 agent.opened(vault, agent.look())
                 on_failure.pop_all()
             agent.vault = vault
+            if agent.without_facts is not None:
+                agent.without_facts = replace(agent.without_facts, until=agent.look())
             agent.unlocked()
             agent.bus.publish("lock")
         agent.check_locks(locks)
@@ -133,6 +155,14 @@ def models(now: datetime, agent: Agent) -> list[ModelStatus]:
     return agent.look_at_models(now)
 
 
+def pause(body: Pause, now: datetime, agent: Agent) -> Status:
+    """Attach nothing for some time, also after a lock; VaultError where that cannot be kept."""
+    until = now + timedelta(minutes=body.minutes) if body.minutes else None
+    agent.open_vault.items.put(PAUSE, b"" if until is None else until.isoformat().encode())
+    agent.paused_until = until
+    return status(now, agent)
+
+
 def status(now: datetime, agent: Agent) -> Status:
     """Say how the daemon, its models and its policy are."""
     agent.guard()
@@ -146,6 +176,9 @@ def status(now: datetime, agent: Agent) -> Status:
         vault=agent.place.vault.exists(),
         locked=vault is None,
         lock_after_minutes=agent.rules.active.daemon.lock_after_minutes,
+        paused_until=agent.paused_until if agent.is_paused(now) else None,
+        without_facts=agent.without_facts,
+        silent=agent.silent_requests.count,
         policy=policy,
         models=models,
         people=next((e.stands_for for e in agent.usable_models(now) if vault is not None), None),
@@ -159,6 +192,10 @@ def status(now: datetime, agent: Agent) -> Status:
 
 def _status_notes(agent: Agent, models: list[ModelStatus], now: datetime) -> Iterator[str]:
     """Yield a sentence for each thing that the user should know."""
+    if agent.rules.pending:
+        yield f"{POLICY}{PENDING}"
+    if (lock := agent.without_facts) and now - (lock.until or now) < SHOWN:
+        yield from filter(None, [without_facts(lock)])
     for remark in agent.rules.active.misspelt(agent.known_models(now)):
         yield f"{POLICY}{remark}"
     wanted = frozenset[str]() if agent.rules.policy is None else agent.rules.policy.models
@@ -192,7 +229,9 @@ CALLS: Mapping[str, Call] = MappingProxyType(
         "locked": Call(locked),
         "unlock": Call(unlock),
         "lock": Call(lock),
+        "pause": Call(pause, unlocked=True, publishes="lock"),
         "decide": Call(decide),
+        "disclosed": Call(records.disclosed),
         "draft": Call(drafts.draft),
         "tell": Call(drafts.tell, unlocked=True),
         "export": Call(drafts.export, unlocked=True),
@@ -263,7 +302,8 @@ class Api:
             if name in {"decide", "tell"}:
                 agent.trouble = error
             raise
-        if name == "decide" and agent.rules.active.daemon.prompt == "pinentry":
+        pinentry = agent.rules.active.daemon.prompt == "pinentry"
+        if name == "decide" and (pinentry or answer.code == "locked"):
             self.prompts.after(body, answer, parameters.get("by", "command"), now)
         if writes:
             agent.renew()

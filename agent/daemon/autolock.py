@@ -1,4 +1,4 @@
-"""The vault locks itself: unused, after hours, when the screen locks and the machine sleeps."""
+"""The vault locks itself: with the screen, asleep, at the end of the session, and unused."""
 
 import asyncio
 import os
@@ -13,14 +13,15 @@ from pathlib import Path
 from agent.daemon.events import LOG, kind_and_place
 from agent.errors import ReticentError
 from agent.wire.routes import CONTROL, Door
-from policy.settings import LONGEST_MINUTES
 
 BUS = Path("/run/dbus/system_bus_socket")
 LINE = 1 << 16  # bytes
 _ARGUMENTS = ("monitor", "--system", "--dest", "org.freedesktop.login1")
-_LOCKS = re.compile(  # a screen, whosever it is, or the machine that goes to sleep
+# A screen, whosever it is; the machine that goes to sleep; or the last session of ours that ends.
+_LOCKS = re.compile(
     rb"^/org/freedesktop/login1(?:: \S*\.Manager\.PrepareForSleep \(true,\)"
-    rb"|/session/\w+: .*(?:\.Session\.Lock \(\)|'LockedHint': <true>))"
+    rb"|/session/\w+: .*(?:\.Session\.Lock \(\)|'LockedHint': <true>)"
+    rb"|/user/_%d: .*'Display': <\('', objectpath '/'\)>)" % os.getuid()
 )
 EVERY = 5.0  # seconds between two looks; a call looks by itself before anything else
 UNCOUNTED = {"events", "unattended"}  # an open program does not mean that the user is there
@@ -78,7 +79,7 @@ def clocks() -> Time:
 
 
 class Autolock:
-    """Locks after some minutes without use, hours after the last command, and after a sleep.
+    """Locks after some minutes without use, if any, and after a sleep.
 
     Use is a command, which calls on control, and a search that the user has sent off in a browser
     and was answered. Requests of pages and programs do not count, and do not keep the vault open.
@@ -93,22 +94,17 @@ class Autolock:
     ) -> None:
         """Store the idle limit, the test for a lock, and the lock itself.
 
-        ``minutes``: how many, asked at each look, 0 for as long as it may be; ``lock``: closes the
-        vault, and is no error where it is closed; ``locked``: says whether it is.
+        ``minutes``: how many, asked at each look, 0 for as long as the session lives; ``lock``:
+        closes the vault, and is no error where it is closed; ``locked``: says whether it is.
         """
         self._minutes = minutes
         self._locked = locked
         self._lock = lock
         self._clock = clock
-        self._commanded, self._slept = clock()
-        self._used = self._commanded
-
-    def commanded(self) -> None:
-        """Count a command, or what the user says in a dialog."""
-        self._commanded = self._used = self._clock()[0]
+        self._used, self._slept = clock()
 
     def used(self) -> None:
-        """Count a search that the user has sent off, once it is answered."""
+        """Count a command, what the user says in a dialog, or their search once it is answered."""
         self._used = self._clock()[0]
 
     def check(self, door: Door | None = None, name: str = "") -> None:
@@ -118,14 +114,13 @@ class Autolock:
         command.
         """
         now, slept = self._clock()
-        minutes = min(self._minutes() or LONGEST_MINUTES, LONGEST_MINUTES)
-        unused = now - self._used >= minutes * 60
-        too_long = now - self._commanded >= LONGEST_MINUTES * 60
+        minutes = self._minutes()
+        unused = minutes > 0 and now - self._used >= minutes * 60
         woken, self._slept = slept - self._slept >= NAP, slept
-        if unused or too_long or woken:
+        if unused or woken:
             self.end()
         if door == CONTROL and name not in UNCOUNTED:
-            self.commanded()
+            self.used()
 
     def end(self) -> None:
         """Lock now, unless it is locked."""

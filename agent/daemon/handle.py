@@ -97,8 +97,8 @@ def situation_of(
     where nothing can be decided, UsageError for no host.
     """
     vault, policy, cache = agent.vault, agent.rules.active, agent.reader.cache
-    if vault is None:
-        raise UndecidedError("locked")
+    if vault is None or (before is None and agent.is_paused(now)):
+        raise UndecidedError("locked" if vault is None else "paused")
     counting, model, reading = _read(ask, now, agent, parameters=parameters)
     (number, at), host = before or (None, now), policy.host_of(ask.recipient)
     index = vault.ledger.disclosures
@@ -159,6 +159,12 @@ def _terms(
     ruling = None if terms is None else terms.ruling
     if terms is None or ruling is None:
         raise UndecidedError("no policy")
+    held = [(name, kind) for name in terms.ask for kind in model.fact_kinds.get(name, ())]
+    since = {name: holdings.held[kind].since for name, kind in held if kind in holdings.held}
+    if since:  # the user approved another value of these
+        set_at = {name: profile.set_at(name, model) for name in since}
+        changed = frozenset(name for name, at in set_at.items() if at and at > since[name])
+        terms = replace(terms, changed=changed)
     unheld = by != "command" and not any(MARK in each for each in holdings.held)
     offered = partial(agent.consent.usable, site_of(host), now, approved=True)
     if model.own and unheld and not policy.names(host) and offered() is None:
@@ -203,8 +209,8 @@ def _read(
     policy, today = agent.rules.active, now.date()
     if "://" in ask.recipient and in_clear(ask.recipient):
         raise UndecidedError("not https")
-    if policy.policy is None:
-        raise UndecidedError("no policy")
+    if policy.policy is None or agent.rules.pending:
+        raise UndecidedError("no policy" if policy.policy is None else "policy changing")
     name, addresses = policy.route(ask.recipient, today)
     if addresses and not parameters:
         raise UndecidedError("parameters only")

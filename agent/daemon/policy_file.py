@@ -24,7 +24,8 @@ from policy.read import EMPTY_POLICY, is_empty_policy, load, misspelt, opened, p
 from policy.rules import FACT, SIGN, Groups, Layer, Policy, Pools, named_host
 from policy.settings import DaemonSettings
 
-SETTLING = timedelta(seconds=0.25)
+SETTLING = timedelta(seconds=1)
+CUT = timedelta(seconds=10)  # that a file may be the beginning of what it was before
 Change = Callable[[str, Policy], str]  # of a text, and of what it says
 Check = Callable[[Policy], None]  # of what it says then
 _Content = Policy | PolicyError | UsageError | None
@@ -51,13 +52,13 @@ def fingerprint_of(path: Path) -> Fingerprint | None:
     return is_.st_mtime_ns, is_.st_ctime_ns, is_.st_size, is_.st_dev, is_.st_ino
 
 
-def settling(stamp: Fingerprint | None, now: datetime) -> bool:
+def settling(stamp: Fingerprint | None, now: datetime, within: timedelta = SETTLING) -> bool:
     """Say whether a file was written to a moment ago, and so may be incomplete.
 
     One whose times both lie in the future was not: the clock was set back since.
     """
     ago = [now - datetime.fromtimestamp(each / 1e9, UTC) for each in (stamp or ())[:2]]
-    return any(timedelta(0) <= each < SETTLING for each in ago)
+    return any(timedelta(0) <= each < within for each in ago)
 
 
 class Edit(NamedTuple):
@@ -291,7 +292,8 @@ class PolicyFile:
 
     No file, no rules; nor where another user could have written it. One that says nothing is no
     policy, and one that was written to a moment ago is read once it has settled: half of a policy
-    can be a policy, and an open one.
+    can be a policy, and an open one. One that only lacks its end may still be in the making, and is
+    read after `CUT`. Until then the change is ``pending``, and no request is to carry anything.
     """
 
     def __init__(self, path: Path) -> None:
@@ -300,8 +302,10 @@ class PolicyFile:
         self.problems: tuple[Problem, ...] = ()
         self.stale = False
         """Whether the rules in force are older than the file, which has problems."""
+        self.pending = False
         self._begun = False
         self._seen: Fingerprint | None = UNREAD  # of the file as it was read, settled and safe
+        self._taken: Fingerprint | None = UNREAD  # the same, settled or not
         self._loaded_at: datetime | None = None
 
     @property
@@ -315,11 +319,17 @@ class PolicyFile:
         ``now``: of the system's clock.
         """
         stamp = fingerprint_of(self.path)
+        self.pending = self._begun and stamp != self._taken
         if stamp == self._seen or (self._begun and settling(stamp, now)):
             return False
-        content = _load(self.path, stamp)
+        content, policy = _load(self.path, stamp), self.policy
         if self._begun and fingerprint_of(self.path) != stamp:  # it is being written now
             return False
+        text = content.text if isinstance(content, Policy) else None
+        if text is not None and policy is not None and text != policy.text:
+            is_cut = policy.text.startswith(text) and not is_empty_policy(text)
+            if is_cut and settling(stamp, now, CUT):
+                return False
         return self._take(stamp, content, now)
 
     def reload(self, now: datetime) -> bool:
@@ -355,6 +365,7 @@ class PolicyFile:
 
     def _take(self, stamp: Fingerprint | None, content: _Content, now: datetime) -> bool:
         """Take the rules of the file, or keep the last ones and note what is wrong with it."""
+        self.pending, self._taken = False, stamp
         is_unsafe = isinstance(content, UnsafeError)  # a folder above may be mended unseen
         self._begun, self._seen = True, UNREAD if is_unsafe or settling(stamp, now) else stamp
         problems, policy = tuple[Problem, ...](), None

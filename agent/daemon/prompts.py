@@ -1,11 +1,11 @@
 """Dialogs in which a person is asked: for the passphrase, or about what waits for their word.
 
-Only where the policy says `prompt = "pinentry"`, and only right after something that they did
-themselves, or had an assistant do: never because a page or a program asks. No answer waits for a
-dialog; the next request profits. First the Assuan protocol, pure; then the program of gpg-agent
-that speaks it; then when one is opened. What it is told and what it answers is in no log, and it
-never caches a passphrase: it is not allowed to ask another program for one, and is told the name of
-no key.
+Only where the policy says `prompt = "pinentry"`, and elsewhere one notice in each lock; only right
+after something that they did themselves, or had an assistant do: never because a page or a program
+asks. No answer waits for a dialog; the next request profits. First the Assuan protocol, pure; then
+the program of gpg-agent that speaks it; then when one is opened. What it is told and what it
+answers is in no log, and it never caches a passphrase: it is not allowed to ask another program for
+one, and is told the name of no key.
 Source: the manuals of Assuan ("Client requests", "Server responses") and of pinentry ("Protocol").
 """
 
@@ -14,7 +14,9 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
 import signal
+import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -23,6 +25,7 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from string import punctuation
+from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote_to_bytes
@@ -242,6 +245,12 @@ TRUSTED: frozenset[Asker] = frozenset({"user", "assistant"})
 AFTER_NOT_NOW = 600.0  # seconds without a dialog for the passphrase, after "not now"
 TRIES = 3
 TITLE = "Reticent"
+NOTIFY = (  # of the Desktop Notifications Specification
+    *("call", "--session", "--timeout", "5", "--dest", "org.freedesktop.Notifications"),
+    *("--object-path", "/org/freedesktop/Notifications"),
+    *("--method", "org.freedesktop.Notifications.Notify"),
+)
+NO_BUTTONS = ("[]", "{}", "10000")  # nor hints; for ten seconds
 DECISIONS: Mapping[int, Disclose] = {0: "never", DECLINED: "auto"}  # by what a button replies
 ONCE = "You decide once about {}: never, each time after asking you, or if worth it?"
 FOR_GOOD: Mapping[int, Disclose] = {**DECISIONS, CANCELED: "ask"}
@@ -265,6 +274,7 @@ class Prompts:
         self._dialog: Dialog | None = None
         self._next = -inf  # when the next for the passphrase may open
         self._shown = set[int]()  # the reviews that one was about
+        self._noticed: datetime | None = None  # the lock that the desktop was told of
 
     def use(self, screen: Mapping[str, str]) -> None:
         """Open dialogs on another screen from now on; only for callers on control."""
@@ -285,6 +295,10 @@ class Prompts:
         busy = self._task is not None and not self._task.done()
         if by not in TRUSTED or busy or not shows(self._screen):
             return
+        if self._agent.rules.active.daemon.prompt != "pinentry":
+            if answer.code == "locked" and self._agent.place.vault.exists():
+                self._notify()
+            return
         consent = self._agent.consent
         if answer.code == "locked" and self._clock() >= self._next:
             with suppress(errors.UsageError):  # not a host, which nobody has looked at yet
@@ -299,6 +313,16 @@ class Prompts:
                     self._shown.add(review.id)
                     self._begin(partial(self._ask_word, review, answer.summary.titles))
                     break
+
+    def _notify(self) -> None:
+        """Say on the desktop that requests carry nothing, once in each lock."""
+        lock, program = self._agent.without_facts, shutil.which("gdbus")
+        if lock is None or program is None or lock.since == self._noticed:
+            return
+        self._noticed = lock.since
+        command = program, *NOTIFY, TITLE, "0", "", TITLE, notices.DESKTOP_LOCKED, *NO_BUTTONS
+        tell = partial(subprocess.run, command, capture_output=True, check=False, env=self._screen)
+        Thread(target=tell, daemon=True).start()  # which no request waits for
 
     def _begin(self, ask: Callable[[], Awaitable[None]]) -> None:
         async def run() -> None:

@@ -8,17 +8,22 @@ from operator import itemgetter
 from msgspec.structs import replace
 
 from agent.daemon.agent import Agent
+from agent.daemon.handle import UndecidedError, situation_of
+from agent.daemon.request_log import Asker
 from agent.decision.decide import counted_among
 from agent.decision.knowledge import inferred, knowledge_in, people_left
 from agent.decision.own_facts import NONE as NO_OWN_FACTS
 from agent.decision.own_facts import extended
-from agent.decision.values import Reading
+from agent.decision.values import Code, Reading
 from agent.model.model import Meaning, Model
 from agent.vault.ledger import Disclosure, Forgetting, LedgerStep
 from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
+from agent.wire.decide import Answer
 from agent.wire.state import Entry, Recipient
 from policy.hosts import host_of
 from policy.rules import FACT, SIGN
+
+Values = dict[str, str]
 
 
 def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
@@ -176,6 +181,36 @@ def forget(body: RecipientName, now: datetime, agent: Agent) -> Done:
         return Done(done=False)
     agent.open_vault.profile.lift(sites_in(agent, pool))
     return Done(done=records.forget(now, sites_in(agent, pool), host))
+
+
+def disclosed(body: RecipientName, now: datetime, agent: Agent, *, by: Asker = "program") -> Answer:
+    """Repeat what a recipient was told through assistants, as far as it may be told it now.
+
+    Since the vault was opened, in the words of then; by facts, and to assistants alone. UsageError
+    where it is not a host.
+    """
+    host, values, own, titles = host_of(body.recipient), Values(), Values(), Values()
+    summary, profile = None, None if agent.vault is None else agent.vault.profile
+    for (whom, fact), (at, ask, name, answer) in agent.disclosed.items():
+        if whom != host or by != "assistant" or profile is None:
+            continue
+        try:
+            situation = situation_of(ask, now, agent, by=by)
+        except UndecidedError as error:
+            return Answer(code=error.code)
+        if situation.terms.nothing:
+            return Answer(code="blocked")
+        number = answer.facts.get(name)
+        set_at = profile.set_at(name, situation.model, number)
+        ruled = situation.terms.disclose(name, number)
+        if set_at and set_at <= at and ruled not in ("never", "guarded") and answer.summary:
+            values[fact], summary = answer.attributes[name], answer.summary
+            titles[fact] = summary.titles.get(name, name)
+            own |= {fact: fact} if number else {}
+    if summary is not None:
+        summary = replace(summary, titles=titles, because=[], pending=[], waiting=0)
+    code: Code = "locked" if profile is None else "answered"
+    return Answer(code=code, attributes=values, facts=own, summary=summary)
 
 
 def requests(

@@ -93,6 +93,11 @@ class SilentRequests:
             if len(self.waiting) > MOST_SILENT:
                 del self.waiting[next(iter(self.waiting))]
 
+    @property
+    def count(self) -> int:
+        """How many there were since the daemon began."""
+        return -self._number
+
     def clear(self) -> None:
         """Forget all but how many there were."""
         self.entries.clear()

@@ -86,7 +86,7 @@ async def _live(listening: Mapping[Door, socket.socket], build: Callable[[], Api
         lambda: agent.vault is None,
         agent.lock,
     )
-    agent.commanded = autolock.commanded
+    agent.commanded = autolock.used
     daemon = Daemon(api, autolock, partial(_end, agent, over.set))
     try:
         for door, opened in listening.items():

@@ -14,7 +14,7 @@ from agent.daemon.events import LOG
 from agent.errors import DaemonError, UsageError, reason
 from agent.files import PRIVATE
 from agent.paths import Paths
-from agent.wire.client import check_address, peer_uid
+from agent.wire.client import check_address, peer_uid, tcp_owner
 from agent.wire.routes import CONTROL, QUERY, Door
 
 MOST = 256  # connections of a listener: files are left for the others, and for our own
@@ -25,7 +25,7 @@ SECONDS = 2.0  # for a socket of ours to answer
 class Listener(socket.socket):
     """A listening socket with MOST connections at a time: more are closed unread.
 
-    A Unix socket takes those of this user only, and closes others unread.
+    It takes those of this user only, and closes others unread; at a TCP port on Linux alone.
     """
 
     def __init__(self, family: int = -1, kind: int = -1, *, fileno: int | None = None) -> None:
@@ -40,7 +40,9 @@ class Listener(socket.socket):
         To let one too many wait would be kinder, but asyncio asks again at once for what waits.
         """
         opened, address = super().accept()
-        if self.family == socket.AF_UNIX and peer_uid(opened) != os.geteuid():
+        unix = self.family == socket.AF_UNIX
+        peer = peer_uid(opened) if unix else tcp_owner(address, opened.getsockname())
+        if peer not in {os.geteuid(), None}:
             opened.close()
             LOG.warning("refused a connection from another user")
             raise ConnectionAbortedError

@@ -87,7 +87,8 @@ class Terms:
     the answer is empty; ``unknown_queries``: what goes with one that the model does not know;
     ``memory``: a recipient that forgets is charged anew for every request; ``by_kind``: names of
     attributes whose facts in own words count as their kind does; ``facts``: of single facts in own
-    words by their ids, what is ruled in place of what is on their attributes. ``ruling``: the
+    words by their ids, what is ruled in place of what is on their attributes; ``changed``: names
+    of which the recipient holds an older value: what is in ``ask`` waits again. ``ruling``: the
     policy's words for all of this, where there is one; it changes no decision.
     """
 
@@ -110,6 +111,7 @@ class Terms:
     memory: Memory = "remembers"
     by_kind: frozenset[str] = frozenset()
     facts: tuple[tuple[str, Disclose], ...] = ()
+    changed: frozenset[str] = frozenset()
     ruling: Ruling | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -367,7 +369,8 @@ def prepare(context: Context) -> Prepared:
     filled, ruled = context.filled, dict(terms.facts)
     forced = filled.ruled("always", mask_of(terms.always, model), ruled) & open_
     asks = filled.ruled("ask", mask_of(terms.ask, model), ruled)
-    waiting = asks & open_ & ~forced & ~anonymity_set.disclosed
+    settled = anonymity_set.disclosed & ~mask_of(terms.changed, model)
+    waiting = asks & open_ & ~forced & ~settled
     bits = {**filled.prices, **{model.index(name): each for name, each in terms.sensitivity}}
     cap, budget = limits.new_facts_per_week, max(0.0, limits.violations - knowledge.spent)
     settings = Settings(

@@ -210,7 +210,7 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
         return outcome
     gain, cost = added_by(own, mask, objective)
     in_plan = plan is not None and bool(plan.portfolio.mask & own)
-    if outcome.held:
+    if outcome.held and not own & prepared.waiting:
         reason: Reason = "known to the recipient"
     elif not mask & own:
         reason = _why_out(prepared, choice, own, gain, cost)

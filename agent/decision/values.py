@@ -15,6 +15,8 @@ CROWD = 1000  # people, among whom to be at most costs the anonymity price, in b
 PRICED = ("maxprob", "log-maxprob")  # measures by which the price of anonymity is counted
 Undecided = Literal[  # nothing was decided, and nothing is attached
     "locked",
+    "paused",  # by the user
+    "policy changing",  # its file was written to a moment ago, or lacks its end
     "no policy",
     "no model",
     "unfit",  # the recipient holds a value that the model does not have, or the like

@@ -244,6 +244,8 @@ class ReviewApp(BaseApp):
         if notice:
             text = "[bold]The vault is locked:[/bold] $notice."
             reason = Content.from_markup(text, notice=plain(notice))
+        elif lock := "\n".join(self.state.status.notes if self.state.status else ()):
+            reason = Content.assemble(LOCKED, "\n", plain(lock))
         if isinstance(self.screen, Unlocking):
             shown = LOCKING if self._to_lock else reason
             self.screen.explain(shown, stopped=self.state.stale)

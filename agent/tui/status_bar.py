@@ -40,6 +40,8 @@ class DaemonState:
             text = "× locked"
         elif status.vault and not status.policy.in_use:
             text = "! no policy"
+        elif status.paused_until is not None:
+            text = f"‖ paused until {status.paused_until.astimezone():%H:%M}"
         if not status.raised:
             return f"{text} "
         return f"● {status.raised} {text} " if short else f"● {status.raised} waiting · {text} "

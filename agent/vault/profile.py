@@ -76,6 +76,12 @@ class Profile:
         kinds, stated = model.fact_kinds, self._values.keys()
         return frozenset(name for name, some in kinds.items() if not stated.isdisjoint(some))
 
+    def set_at(self, name: str, model: Model, fact: str | None = None) -> datetime | None:
+        """When an attribute, or a fact in own words by its id, was set last; None if it is not."""
+        kinds = model.fact_kinds.get(name, ())
+        some = [e for e in self.facts if e.id == fact or (not fact and e.value and e.kind in kinds)]
+        return max((each.set_at for each in some), default=None)
+
     def own(self, model: Model, *, short: bool) -> OwnFacts:
         """The facts in own words for a model; ``short``: those with a short form, or a value."""
         fit = {each.id for each in self.facts if 0 < len((each.short or "").encode()) <= SHORT}

@@ -42,6 +42,26 @@ _JSON = {"Content-Type": JSON_TYPE}
 _ALONE = {UNATTENDED: "?1"}  # a Boolean of RFC 9651
 
 
+def tcp_owner(near: tuple[str, int], far: tuple[str, int] | None = None) -> int | None:
+    """Ask whose socket of this machine is connected from an IPv4 address to another.
+
+    ``far``: that one, None for who listens at ``near``. NOBODY where there is none, None elsewhere
+    than on Linux. Source: proc(5).
+    """
+
+    def written(address: tuple[str, int]) -> str:
+        number = int.from_bytes(socket.inet_aton(address[0]), sys.byteorder)
+        return f"{number:08X}:{address[1]:04X}"
+
+    end = ("", "0A") if far is None else (written(far), "")  # the peer, or that it listens
+    for table in map(Path, ("/proc/net/tcp", "/proc/net/tcp6")):  # an IPv6 socket may speak IPv4
+        for line in table.read_text().splitlines()[1:] if table.exists() else ():
+            _, local, remote, state, *rest = line.split()
+            if local.endswith(written(near)) and remote.endswith(end[0]) and end[1] in state:
+                return int(rest[3])
+    return NOBODY if sys.platform == "linux" else None
+
+
 def peer_uid(opened: socket.socket) -> int:
     """Ask who is at the other end of a Unix socket, NOBODY where the system does not say.
 

@@ -23,6 +23,7 @@ from agent.wire.base import (
 )
 from agent.wire.decide import Carry, EntryNumber
 
+LONGEST_PAUSE = 7 * 24 * 60  # minutes
 Secret = Annotated[str, Meta(min_length=1, max_length=LONGEST_SECRET)]
 Method = Literal["passphrase", "recovery", "keyring"]
 # The variables by which programs find a screen, and those of them that a caller has.
@@ -95,8 +96,25 @@ class ModelStatus(Message, frozen=True, kw_only=True):
     problem: str | None = None
 
 
+class WithoutFacts(Message, frozen=True, kw_only=True):
+    """Requests that carried nothing, since the vault was locked; ``until``: null while it is."""
+
+    since: datetime
+    until: datetime | None = None
+    requests: int = 0
+
+
+class Pause(Message, frozen=True, kw_only=True):
+    """For how many minutes nothing is attached from now on; 0 ends a pause."""
+
+    minutes: Annotated[int, Meta(ge=0, le=LONGEST_PAUSE)]
+
+
 class Status(Message, frozen=True, kw_only=True):
     """How the daemon is; ``vault``: whether there is one; figures of a locked vault are null.
+
+    ``paused_until``: nothing is attached before; ``without_facts``: what the latest lock cost;
+    ``silent``: how many requests carried nothing since the daemon began, but for those of a lock.
 
     ``people``: whom the world counts, in which country; ``waiting``: how much waits for the user;
     ``raised``: of how much of that they are notified.
@@ -109,6 +127,9 @@ class Status(Message, frozen=True, kw_only=True):
     vault: bool
     locked: bool
     lock_after_minutes: float
+    paused_until: datetime | None = None
+    without_facts: WithoutFacts | None = None
+    silent: int = 0
     policy: PolicyStatus
     models: list[ModelStatus]
     people: str | None = None
@@ -403,8 +424,8 @@ class Changed(Done, frozen=True, kw_only=True):
     ``changes``: what differs from before; ``facts``: in own words, that are new or other than
     before; ``implied``: what follows from the facts that were named; ``stale``: by fact, the
     recipients and groups of them that hold an older value, or, by its id, own words that are gone.
-    They will get the new value like one that they already know, without a charge or a question, and
-    keep holding what is no longer set (DESIGN.md 2.6).
+    They will get the new value like one that they already know, without a charge, but with a new
+    question where one is ruled, and keep holding what is no longer set (DESIGN.md 2.6).
     """
 
     changes: list[ValueChange] = field(default_factory=list)

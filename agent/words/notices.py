@@ -19,9 +19,19 @@ from agent.wire.state import (
     ReadingEdit,
     Recipient,
     Status,
+    WithoutFacts,
 )
 from agent.words import figures
-from agent.words.figures import alike, bits, counted, counted_among, listed, people, would_bring
+from agent.words.figures import (
+    alike,
+    bits,
+    counted,
+    counted_among,
+    listed,
+    moment,
+    people,
+    would_bring,
+)
 from agent.words.titles import (
     NONE,
     UNSPECIFIED,
@@ -39,6 +49,7 @@ from agent.words.titles import (
 MOST_NAMED = 6  # recipients, or attributes, in one sentence
 UNSAID = "What is set would otherwise give away what you answered."
 GONE = "Data already sent cannot be recalled."
+LEARNS = ("keep it", "get the new one at no extra cost, if no rule asks first")
 FORGOTTEN = "marked as having forgotten everything"
 ONCE_FOR_ALL = {
     "auto": "From now on, {} are sent when worth it.",
@@ -218,7 +229,7 @@ def outdated(changed: Changed, titles: Titles = NONE) -> list[str]:
     return [
         f"{listed(pools, most=MOST_NAMED)} {'has' if len(pools) == 1 else 'have'} your "
         f"older value of {titles.get(name, name)}, and will "
-        f"{'get the new one at no extra cost' if name in still_set else 'keep it'}."
+        f"{LEARNS[name in still_set]}."
         for name, pools in changed.stale.items()
     ]
 
@@ -350,9 +361,20 @@ def running(status: Status) -> str:
         return "No vault yet: `reticent init` creates one."
     if status.locked:
         return "Locked: nothing is attached to requests until you run `reticent unlock`."
+    if status.paused_until is not None:
+        until = moment(status.paused_until)
+        return f"Paused until {until}: nothing is attached. `reticent pause off` ends it."
     if not status.policy.in_use:
         return "Unlocked, but nothing is attached: no policy in use."
     return "Unlocked: requests are answered."
+
+
+def without_facts(lock: WithoutFacts) -> str:
+    """Say how many requests went without facts while the vault was locked; empty for none."""
+    when = f"locked since {moment(lock.since)}"
+    if lock.until is not None:
+        when = f"locked from {moment(lock.since)} to {moment(lock.until)}"
+    return f"{when}: {counted(lock.requests, 'request')} went bare" if lock.requests else ""
 
 
 def health(problems: int, notes: int, fine: str = "Nothing is wrong") -> str:
@@ -364,6 +386,7 @@ def health(problems: int, notes: int, fine: str = "Nothing is wrong") -> str:
 # Dialogs on the desktop are short, and nothing in them could pass for ours: a recipient is its
 # canonical host, so in punycode, and keeps its end where it is cut; titles come from models.
 
+DESKTOP_LOCKED = "The vault is locked: requests go without facts until `reticent unlock`."
 DIALOG_NAMES = 4  # attributes that one dialog is about; others wait on
 DIALOG_TITLE = 48  # characters of a title or a query; the shipped titles fit
 DIALOG_HOST = 60

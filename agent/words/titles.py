@@ -42,6 +42,8 @@ WHY_NOTHING: Mapping[Code, str] = {
     "past a limit already": "it already knows more than your limits allow",
     "you would stand out": "with anything new, too few people would look like you there",
     "locked": "vault locked",
+    "paused": "paused by you",
+    "policy changing": "the policy file is being written",
     "no policy": "no policy in use",
     "no model": "no usable model",
     "unfit": "the model does not fit your policy, or what the recipient holds",

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from agent.assistants.proxy import LARGEST, SECONDS
+from agent.assistants.proxy import LARGEST, SECONDS, _Resolver
 from tests.assistants.test_server import WEEKEND
 from tests.assistants.upstream import (
     KEY,
@@ -253,6 +253,7 @@ def test_other_calls_pass_as_they_are_and_unknown_ones_are_refused(
     for call in (
         *("", "organization/users", "realtime", "chat", "chat/completionsx", "models/../x"),
         *("models/.", "models//x", "models/%2e%2e/x", "models/%2E%2E", "models/a%00", "models/a;b"),
+        *("models/%2F..%2F..%2Fadmin", "models/a%2F..%2Fadmin", "models/%2F.x"),
         *("Models", "models%2Fx", "models/é", "models/a\\b", "models/"),
     ):
         line = f"GET {proxy.path}/{call} HTTP/1.1\r\nHost: 127.0.0.1:{proxy.port}\r\n"
@@ -266,6 +267,7 @@ def test_other_calls_pass_as_they_are_and_unknown_ones_are_refused(
 CHANGES: list[tuple[Callable[[str], str], int]] = [
     (lambda head: head.replace("Host: 127.0.0.1", "Host: evil.example"), 403),
     (lambda head: head.replace("Host: 127.0.0.1", "Host: 127.0.0.1.evil.example"), 403),
+    (lambda head: head.replace("Host: 127.0.0.1", "Host: localhost"), 403),
     (lambda head: head.replace("Host:", "X:"), 400),
     (lambda head: head + "Host: evil.example\r\n", 400),
     (lambda head: head + "Origin: https://evil.example\r\n", 403),
@@ -331,6 +333,24 @@ def test_whatever_becomes_of_the_daemon_the_request_goes() -> None:
         running.kill()
         assert ask(proxy, CHAT, body)[0] == 200
         assert [each.body == body for each in service.asked] == [True, False, True, True]
+    assert [each.rpartition("note: ")[2] for each in proxy.noted][1:] == [
+        "the vault is locked, so nothing is told; unlock it with `reticent unlock`",
+        "the vault was locked: 1 request went bare",
+    ]
+
+
+def test_names_of_this_machine_are_found_here() -> None:
+    """Whatever the network says of them, which is not asked: it would get the key and the facts."""
+
+    async def found(host: str) -> list[str]:
+        resolver = _Resolver()
+        return [each["host"] for each in await resolver.resolve(host, 80)]
+
+    for host in ("localhost", "searx.localhost", "A.B.LOCALHOST."):
+        assert asyncio.run(found(host)) == ["127.0.0.1", "::1"]
+    assert asyncio.run(found("192.0.2.1")) == ["192.0.2.1"]
+    with pytest.raises(socket.gaierror):
+        asyncio.run(found("localhost.invalid"))
 
 
 def test_a_daemon_that_never_answers_holds_up_nothing() -> None:

@@ -18,6 +18,7 @@ from agent.assistants.server import (
     DEFECT,
     AssistantTools,
     PersonalContext,
+    Server,
     SharedFact,
     personal_context,
     server_for,
@@ -30,10 +31,10 @@ from agent.model.file import SHIPPED, read, shipped_model, shipped_models
 from agent.model.world import world_of
 from agent.wire.base import LONGEST_QUERY, RecipientName
 from agent.wire.decide import Answer, Summary
-from agent.wire.state import Entry
+from agent.wire.state import Entry, Pause, ProfileChange
 from agent.words.titles import LONGEST, WHY_NOTHING, plain, value_title
 from tests.words.test_titles import TEXT
-from tests.worlds.daemons import Live, living, started
+from tests.worlds.daemons import BALANCED, Live, living, started
 
 Mode = Literal["2026-07-28", "legacy"]
 MODES: tuple[Mode, ...] = ("2026-07-28", "legacy")
@@ -145,17 +146,45 @@ def test_who_is_blocked_is_told_nothing_more(live: Live) -> None:
         assert ("one of your rules blocks it" in found.line) == (not told)
 
 
-def test_only_what_this_process_sent_is_told_again(live: Live) -> None:
-    """Each fact once, as told last; another for the same recipient has told nothing."""
-    first = server_for(AssistantTools(live.paths.query, "again.example"))
-    *told, again = calls(first, [*((CONTEXT, {"question": e}) for e in (*ASKED, SUM)), (TOLD, {})])
-    latest = {fact["title"]: {**fact, "why": ""} for e in told for fact in e.parts["facts"]}
-    assert again.parts["facts"] == [*latest.values()] != []
-    assert all(each in again.line for each in latest)
-    assert calls(first, [(TOLD, {})]) == [again]
-    [other] = calls(server_for(AssistantTools(live.paths.query, "again.example")), [(TOLD, {})])
-    assert other.parts["facts"] == []
-    assert other.line == "Nothing about the user has been told so far."
+def test_what_was_told_is_told_again_only_where_it_may_be_now() -> None:
+    """As it was told; not to another recipient, nor once it is ruled out, unset, changed or locked.
+
+    Each is done behind the assistant's back, which asks the same again every time.
+    """
+    with living() as running:
+        server = server_for(AssistantTools(running.paths.query, "again.example"))
+
+        def again(of: Server = server) -> dict[str, Any]:
+            [found] = calls(of, [(TOLD, {})])
+            assert all(each["title"] in found.line for each in found.parts["facts"])
+            assert found.parts["facts"] or found.line.startswith("Nothing about the user ")
+            return {each["title"]: each for each in found.parts["facts"]}
+
+        def ruled(rule: str) -> dict[str, Any]:
+            running.paths.policy.write_text(f"{BALANCED}{rule}")
+            running.call("reload")
+            return again()
+
+        told = calls(server, [(CONTEXT, {"question": each}) for each in (*ASKED, SUM)])
+        latest = {fact["title"]: {**fact, "why": ""} for e in told for fact in e.parts["facts"]}
+        assert again() == ruled("") == latest != {}
+        assert again(server_for(AssistantTools(running.paths.query, "other.example"))) == {}
+        entries = running.call("ledger", recipient="again.example")
+        [first, *_] = names = [name for each in entries for name in each.disclosed]
+        assert again().keys() - ruled(f'[attributes]\n{first} = "never"\n').keys()
+        assert ruled('[[rule]]\nrecipient = "again.example"\nnothing = true\n') == {}
+        assert ruled("") == latest
+        running.call("change_profile", ProfileChange(unset=names))
+        assert again() == {}
+        running.call("undo")
+        assert again() == latest
+        running.call("pause", Pause(minutes=1))
+        assert again() == {}
+        running.call("pause", Pause(minutes=0))
+        running.call("lock")
+        assert again() == {}
+        running.unlock()
+        assert again() == {}, "a new vault, a new start"
 
 
 @pytest.mark.parametrize("mode", MODES)

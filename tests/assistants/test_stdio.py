@@ -15,7 +15,7 @@ from typing import IO, Any
 import pytest
 import uvicorn
 
-from agent.assistants.server import AssistantTools, server_for
+from agent.assistants.server import MISFIT, NO_TOOL, AssistantTools, server_for
 from agent.wire.base import LONGEST_QUERY
 from tests.assistants.test_server import CONTEXT, REMEMBER, TOLD, WEEKEND
 from tests.house.tree import ROOT, ran
@@ -120,6 +120,20 @@ def test_two_hundred_hostile_lines_end_in_frames(live: Live) -> None:
     )
     assert shared + 1 == len(entries), "what was shared and what is recorded differ"
     assert "/etc/passwd" not in json.dumps(texts)
+
+
+def test_half_a_pair_of_surrogates_is_answered_in_a_sentence(live: Live) -> None:
+    """The protocol's reader would pass over it in silence, and a host would wait for good."""
+    odd = "a \ud800 b"
+    asked = [(CONTEXT, {"question": odd}), (REMEMBER, {"fact": odd}), (f"{CONTEXT}{odd}", {odd: 1})]
+    lines = [json.dumps(modern(at, *each)).encode() for at, each in enumerate(asked)]
+    other = [b'{"\\ud800": [', b'["\\ud800"]', b'{"params": ["\\udc00"]}']
+    with server(live, "odd.example") as process:
+        written(process, b"\n".join([*other, *lines, b""]))
+        frames = [json.loads(stream(process.stdout).readline()) for _ in asked]
+        process.communicate(timeout=PATIENCE)
+    texts = {each["id"]: each["result"]["content"][0]["text"] for each in frames}
+    assert [texts[at] for at in range(3)] == [MISFIT, MISFIT, NO_TOOL]
 
 
 def written(process: "subprocess.Popen[bytes]", data: bytes) -> None:

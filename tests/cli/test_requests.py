@@ -32,7 +32,8 @@ def test_what_is_asked_for_reaches_the_daemon(run: Run, fake: FakeDaemon) -> Non
     for arguments, call, given in cases:
         fake.calls.clear()
         ran = run("requests", *arguments.split())
-        assert (ran.code, fake.calls) == (0, [(call, given), ("attributes", {})])
+        assert ran.code == 0
+        assert fake.calls == [("status", {}), (call, given), ("attributes", {})]
         assert ran.err.startswith("reticent: note: these are the latest 3 ") == (
             given["limit"] == 3
         )

@@ -2,10 +2,12 @@
 
 import asyncio
 import inspect
+import os
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from threading import Event as Flag
+from typing import Any
 
 import pytest
 
@@ -17,11 +19,14 @@ from agent.wire.base import RecipientName
 from agent.wire.decide import Allowed, Answer, Ask, Clicked, Offer
 from agent.wire.policy import Word
 from agent.wire.routes import ROUTES
-from agent.wire.state import Place, ProfileChange
+from agent.wire.state import Pause, Place, ProfileChange, WithoutFacts
+from agent.words.figures import moment
+from agent.words.notices import running
 from tests.worlds.homes import POLICY, Home
 from tests.worlds.people import MODEL, SHOP
 
 APPROVE = Word(disclose="auto", lasting="always")
+ASKING = POLICY.replace('region = "ask"', 'age = "ask"')
 CLICK = Clicked(query="q", host="a.example")
 
 
@@ -38,7 +43,7 @@ def test_every_route_has_its_function() -> None:
         kinds = [each.kind for each in signature.parameters.values()]
         assert kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD) == 2 + (route.takes is not None)
         named = {n for n, each in signature.parameters.items() if each.kind is each.KEYWORD_ONLY}
-        by = {"by"} if route.name == "decide" else set()
+        by = {"by"} if route.name in {"decide", "disclosed"} else set()
         assert named == by | {*route.parameters}
         assert signature.return_annotation == route.gives
 
@@ -231,3 +236,87 @@ def test_a_refusal_is_taken_out_of_the_policy(opened: Home) -> None:
     kept = Allowed(done=False, rule="mine")
     assert opened.calls.allow(RecipientName(recipient="shop.example")) == kept
     assert (opened.paths.policy.read_text(), opened.calls.decide(SHOP).code) == (theirs, "blocked")
+
+
+def test_a_pause_lets_nothing_out_and_outlasts_a_lock(opened: Home) -> None:
+    """Until its time is over, or it is ended; what a request carried nothing for is listed."""
+    sent = opened.calls.decide(SHOP).attributes
+    assert sent
+    assert opened.calls.pause(Pause(minutes=60)).paused_until == opened.now + timedelta(hours=1)
+    assert opened.calls.decide(SHOP) == Answer(code="paused")
+    assert opened.calls.explain(SHOP).code == "paused"
+    assert opened.calls.requests()[-1].code == "paused"
+    opened.calls.lock()
+    status = opened.unlock()
+    assert "Paused until" in running(status)
+    assert opened.calls.decide(SHOP) == Answer(code="paused")
+    opened.now += timedelta(hours=1)
+    assert opened.calls.status().paused_until is None
+    assert opened.calls.decide(SHOP).attributes == sent
+    opened.calls.pause(Pause(minutes=60))
+    assert opened.calls.pause(Pause(minutes=0)).paused_until is None
+    opened.calls.lock()
+    opened.unlock()
+    assert opened.calls.decide(SHOP).attributes == sent
+
+
+def test_what_a_lock_cost_is_counted_and_said(opened: Home) -> None:
+    """While it lasts and for an hour after; nothing of a query is kept."""
+    opened.calls.decide(Ask(query="nothing that is known", recipient="shop.example"))
+    since = opened.calls.lock().without_facts.since
+    for _ in range(3):
+        assert opened.calls.decide(SHOP).code == "locked"
+    status = opened.calls.status()
+    assert status.without_facts == WithoutFacts(since=since, requests=3)
+    assert status.notes == [f"locked since {moment(since)}: 3 requests went bare"]
+    status = opened.unlock()
+    assert status.without_facts is not None
+    assert status.without_facts.until is not None
+    assert [each for each in status.notes if "3 requests went bare" in each]
+    assert (opened.calls.requests(), status.silent) == ([], 1)
+    opened.now += timedelta(hours=1)
+    assert opened.calls.status().notes == []
+    assert opened.calls.lock().without_facts.requests == 0
+
+
+def test_nothing_leaves_while_the_policy_is_being_written(opened: Home) -> None:
+    """Neither by the old rules nor by half of the new ones; `policy check` takes it as it is."""
+
+    def written(text: str) -> None:
+        opened.paths.policy.write_text(text)
+        at = opened.now.timestamp() + 0.5
+        os.utime(opened.paths.policy, (at, at))
+
+    for text in (POLICY + "clicks = true\n", POLICY):  # the second lacks an end
+        written(text)
+        assert opened.calls.decide(SHOP) == Answer(code="policy changing")
+        assert any("is being written" in each for each in opened.calls.status().notes) == (
+            text == POLICY
+        )
+        opened.calls.reload()
+        assert opened.calls.decide(SHOP).attributes
+
+
+def test_what_was_approved_once_waits_again_where_it_has_changed(opened: Home) -> None:
+    """As long as nothing changes nobody is asked twice; what the value is counts for nothing."""
+    opened.rule(ASKING)
+
+    def sent(age: str) -> Any:  # noqa: ANN401  (of a call)
+        opened.calls.change_profile(ProfileChange(set={"age": age}))
+        answer = opened.calls.decide(SHOP)
+        waits = [each.names for each in opened.calls.reviews()]
+        assert waits == ([] if "age" in answer.attributes else [["age"]])
+        return answer.attributes.get("age")
+
+    def approve() -> None:
+        [review] = opened.calls.reviews()
+        opened.calls.verdict(Word(disclose="auto", lasting="once"), id=review.id)
+
+    assert sent("age1") is None
+    approve()
+    assert [sent("age1"), sent("age1")] == ["age1"] * 2
+    assert [sent("age2"), sent("age1")] == [None] * 2
+    approve()
+    assert [sent("age1"), sent("age1")] == ["age1"] * 2
+    opened.rule(ASKING.replace("ask", "auto"))
+    assert sent("age2") == "age2"

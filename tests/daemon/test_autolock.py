@@ -35,14 +35,21 @@ HERE = "/org/freedesktop/login1"
 OF = f"{HERE}/session/_32: org.freedesktop.login1.Session"
 CHANGED = f"{HERE}/session/_32: org.freedesktop.DBus.Properties.PropertiesChanged"
 LOCKED = "'org.freedesktop.login1.Session', {'IdleHint': <true>, 'LockedHint': <true>}, @as []"
+USER = (
+    f"{HERE}/user/_%d: org.freedesktop.DBus.Properties.PropertiesChanged "
+    "('org.freedesktop.login1.User', {'Display': "
+)
 TELLING = [
     f"{OF}.Lock ()",
     f"{CHANGED} ({LOCKED})",
     f"{HERE}: org.freedesktop.login1.Manager.PrepareForSleep (true,)",
+    f"{USER % os.getuid()}<('', objectpath '/')>}}, @as [])",  # the last session has ended
 ]
 SILENT = [
     f"{OF}.Unlock ()",
     f"{CHANGED} ({LOCKED.replace('true', 'false')})",
+    f"{USER % os.getuid()}<('2', objectpath '{HERE}/session/_32')>}}, @as [])",
+    f"{USER % (os.getuid() + 1)}<('', objectpath '/')>}}, @as [])",
     f"{HERE}: org.freedesktop.login1.Manager.PrepareForSleep (false,)",
     f"{HERE}: org.freedesktop.login1.Manager.SessionNew ('Session.Lock ()', objectpath '/a')",
     "The name org.freedesktop.login1 is owned by :1.4",
@@ -85,18 +92,17 @@ STEPS = st.sampled_from([*CALLS, "search", "sleep", "drift", "look", "unlock"])
 def test_it_locks_exactly_when_nobody_used_it_for_so_long(
     minutes: float, steps: list[tuple[int, str]]
 ) -> None:
-    """Use is a command and a search of the user's; and the last command is eight hours ago.
+    """Use is a command and a search of the user's. Where no idle time locks it, no time does.
 
     Each call finds it locked where it is time. A machine that wakes does too, however short its
     sleep was; clocks that drift apart a little are no sleep.
     """
     machine = Machine(minutes=minutes)
     autolock = machine.autolock()
-    used = commanded = 0.0
+    used = 0.0
     for seconds, step in steps:
         machine.seconds += seconds
-        due = machine.seconds - used >= (minutes or LONGEST_MINUTES) * 60
-        due |= machine.seconds - commanded >= LONGEST
+        due = 0 < minutes * 60 <= machine.seconds - used
         was_open, closed = machine.open, machine.closed
         if step in CALLS:
             autolock.check(*CALLS[step])
@@ -113,7 +119,6 @@ def test_it_locks_exactly_when_nobody_used_it_for_so_long(
             machine.slept += NAP / 2
         autolock.check()
         used = machine.seconds if step in {"command", "search", "unlock"} else used
-        commanded = machine.seconds if step in {"command", "unlock"} else commanded
         assert machine.closed == closed + (was_open and due)
         assert machine.open is (step == "unlock" or (was_open and not due))
 
@@ -163,7 +168,7 @@ def script(folder: Path, text: str) -> str:
 def test_the_screens_lock_and_a_sleep_are_told_and_nothing_else(tmp_path: Path) -> None:
     """As `gdbus` writes them; least of all the end of either; and the program need not last."""
     said = "\n".join([*TELLING, *SILENT, TELLING[2]])
-    assert followed(script(tmp_path, f"cat <<'X'\n{said}\nX")) == ["locked"] * 4
+    assert followed(script(tmp_path, f"cat <<'X'\n{said}\nX")) == ["locked"] * 5
 
 
 def test_none_or_one_that_fails_is_no_matter(

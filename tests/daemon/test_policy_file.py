@@ -13,10 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agent.daemon.policy_file
-from agent.daemon.policy_file import SETTLING, PolicyFile, check_guards, fingerprint_of, rewrite
+from agent.daemon.policy_file import (
+    CUT,
+    SETTLING,
+    PolicyFile,
+    check_guards,
+    fingerprint_of,
+    rewrite,
+)
 from agent.decision.engine import load_model
-from agent.errors import UnsafeError, UsageError
-from policy.read import preset, read
+from agent.errors import PolicyError, UnsafeError, UsageError
+from policy.read import is_empty_policy, preset, read
 from policy.rules import Policy
 from tests.model.examples import judged_model
 from tests.wire.fake import short_folder
@@ -121,11 +128,44 @@ def test_a_changed_file_is_read_once_it_has_settled(tmp_path: Path, edit: str, t
         os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     changed = datetime.now(UTC)
     assert not rules.check(changed)
+    assert rules.pending
     assert (rules.policy is not None and rules.policy.text, rules.stale) == ("k = 2\n", False)
     rules.check(changed + 2 * SETTLING)
     good = "k = 2\n" if text == BROKEN else text
     assert (rules.policy is not None and rules.policy.text) == good
     assert rules.stale == (text == BROKEN)
+
+
+@given(st.data())
+def test_half_a_policy_is_never_followed(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    """However it is cut, and however slowly it is written: meanwhile nothing may leave.
+
+    A file that only lacks its end is taken after ten seconds, or at once where its reader says so.
+    """
+    file = Edited(tmp_path_factory.mktemp("policy"))
+    whole = OTHER + "nothing = true\n"
+    file.save(whole)
+    file.look()
+    half = whole[: data.draw(st.integers(1, len(whole) - 1))]
+    pause = timedelta(milliseconds=data.draw(st.integers(1, 9_990)))
+    file.save(half, ago=pause)
+    file.look()
+    is_policy = True
+    try:
+        is_policy = not is_empty_policy(read(half, "half", preset).text)
+    except PolicyError:
+        is_policy = False
+    assert file.text == whole
+    assert file.rules.pending == (is_policy or pause < SETTLING)
+    assert file.rules.stale == (not is_policy and pause >= SETTLING)
+    if data.draw(st.booleans()):
+        file.rules.reload(file.now)
+    else:
+        file.now += CUT
+        file.look()
+    assert (file.text, file.rules.pending) == (half if is_policy else whole, False)
 
 
 def test_an_edit_after_one_of_ours_in_the_same_moment_is_seen(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ class Life:
         """Set and unset attributes, each to the person's own value, with what hangs on them."""
         given = {name: self.values[name] for name, set_ in event.edits if set_}
         gone = [name for name, set_ in event.edits if not set_]
-        change(self.vault.profile, given, gone, [self.model])
+        change(self.vault.profile, given, gone, [self.model], self.now)
 
     def _step(self, ask: Ask) -> Step:
         answer = self.calls.decide(ask)

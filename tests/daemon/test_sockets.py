@@ -16,7 +16,7 @@ from agent.daemon import sockets
 from agent.daemon.sockets import Listener, alone, doors
 from agent.errors import DaemonError, UsageError
 from agent.paths import HOME, Paths, paths
-from agent.wire.client import NOBODY
+from agent.wire.client import NOBODY, tcp_owner
 from agent.wire.routes import CONTROL, QUERY
 from tests.worlds.doors import serving, short_home
 
@@ -168,13 +168,49 @@ def test_a_process_of_another_user_is_refused(home: Paths) -> None:
         assert answer == ("" if os.geteuid() == 0 else "HTTP/1.1 200 OK")
 
 
-def test_a_port_is_of_this_machine_alone() -> None:
-    """One that is taken is said."""
-    with at_port(0) as listening:
+def test_a_port_is_of_this_machine_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is taken is said; taken by somebody else, clients may have given them the token."""
+    token = tmp_path / TOKEN
+    first = token_of(token)
+    with at_port(0, token) as listening:
         address, port = listening.getsockname()
         assert address == ADDRESS == "127.0.0.1"
         with pytest.raises(DaemonError, match=f"cannot listen at 127.0.0.1:{port}: "):
-            at_port(port)
+            at_port(port, token)
+        assert token_of(token) == first
+        for owner in (FOREIGN, NOBODY, None):
+            monkeypatch.setattr("agent.cli.assistants.tcp_owner", lambda *_, owner=owner: owner)
+            with pytest.raises(DaemonError, match="may have read your key") as refused:
+                at_port(port, token)
+            assert "the base URL is a new one" in refused.value.hint
+            assert token_of(token) != first
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no port says who is connected")
+@pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])
+def test_who_is_connected_to_a_port_is_known(family: socket.AddressFamily, tmp_path: Path) -> None:
+    """Also where an IPv6 socket speaks IPv4; and who listens."""
+    with at_port(0, tmp_path / TOKEN) as listening, socket.socket(family) as visitor:
+        near = listening.getsockname()
+        visitor.connect(near if family == socket.AF_INET else (f"::ffff:{near[0]}", near[1]))
+        taken, far = listening.accept()
+        with taken:
+            assert tcp_owner(far, near) == tcp_owner(near) == os.geteuid()
+            assert tcp_owner(far, (near[0], 1)) == tcp_owner((near[0], far[1])) == NOBODY
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
+def test_a_process_of_another_user_is_refused_at_a_port(tmp_path: Path) -> None:
+    """Though it knows the token; it is closed unread."""
+    with at_port(0, tmp_path / TOKEN) as listening:
+        port = str(listening.getsockname()[1])
+        script = VISIT.replace("socket.AF_UNIX", "socket.AF_INET")
+        script = script.replace("connect(sys.argv[1])", "connect(('127.0.0.1', int(sys.argv[1])))")
+        command = [sys.executable, "-SE", "-c", script, port, str(FOREIGN)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as visitor:
+            with pytest.raises(ConnectionAbortedError):
+                listening.accept()
+            assert visitor.communicate(timeout=PATIENCE)[0] == f"{FOREIGN} \n"
 
 
 def test_a_token_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
@@ -227,7 +263,7 @@ def test_one_too_many_is_closed_unread(home: Paths, monkeypatch: pytest.MonkeyPa
                 with pytest.raises(ConnectionAbortedError):
                     listening.accept()
                 assert refused.recv(1) == b""
-            with at_port(0) as other:  # whose connections are its own
+            with at_port(0, path) as other:  # whose connections are its own
                 stack.enter_context(connected(other.getsockname()[1]))
                 stack.enter_context(closing(other.accept()[0]))
             taken[1].close()

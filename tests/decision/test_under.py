@@ -31,7 +31,7 @@ OF_PEOPLE = {"people", "anonymity_price"}  # joins k, where people are counted; 
 OF_MODEL = {"carry"}  # says what can be carried, by the model's words
 OF_LOCALE = {"engine"}  # says what language and country can be carried as
 NOT_FOR_DECIDING = {"population", "page_requests_per_minute", "search", "assistant", "address"}
-NOT_OF_A_POLICY = {"algorithm", "available", "metric", "metric_k", "ruling"}
+NOT_OF_A_POLICY = {"algorithm", "available", "changed", "metric", "metric_k", "ruling"}
 
 
 def ruled(text: str, query: str = "") -> Ruling:

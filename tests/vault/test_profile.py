@@ -20,7 +20,7 @@ from agent.vault.store import MAX_ITEM_BYTES
 from tests.model.examples import judged_model
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import NOW
-from tests.vault.values import change, facts_of, model_of, new_id, own_values, sexes
+from tests.vault.values import EARLIER, change, facts_of, model_of, new_id, own_values, sexes
 
 AGE = ("unspecified", "young", "old")
 REGION = ("unspecified", "uk", "france")
@@ -104,7 +104,7 @@ def test_a_change_changes_what_it_names(
     assert Profile(store).facts == profile.facts
     for fact in profile.facts:
         same = before.get(fact.kind) == fact.value
-        assert fact.set_at == (NOW if same else later)
+        assert fact.set_at == (EARLIER if same else later)
         assert fact.kind not in old or fact.id == old[fact.kind].id
     assert len({each.id for each in profile.facts}) == len(profile.facts)
 

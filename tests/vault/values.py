@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import count
 
 from agent.decision.values import Fact
@@ -11,6 +12,7 @@ from agent.vault.profile import Profile, planned, values_of
 from tests.decision.made import made_model
 from tests.vault.histories import NOW
 
+EARLIER = datetime(2026, 1, 5, tzinfo=UTC)  # than any request
 _IDS = count(1)
 
 
@@ -34,11 +36,15 @@ def model_of(
 
 
 def change(
-    profile: Profile, given: Mapping[str, str], unset: Iterable[str], models: Sequence[Model]
+    profile: Profile,
+    given: Mapping[str, str],
+    unset: Iterable[str],
+    models: Sequence[Model],
+    at: datetime = EARLIER,
 ) -> set[str]:
     """Change a profile as its caller does; return the kinds that changed."""
     before = values_of(profile.facts)
-    profile.keep(planned(profile.facts, given, [*unset], models, NOW, new_id))
+    profile.keep(planned(profile.facts, given, [*unset], models, at, new_id))
     after = values_of(profile.facts)
     return {kind for kind, _ in before.items() ^ after.items()}
 

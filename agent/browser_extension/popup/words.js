@@ -9,6 +9,8 @@ export const WHY_NOTHING = {
   "past a limit already": "it already knows more than your limits allow",
   "you would stand out": "with anything new, too few people would look like you there",
   "locked": "vault locked",
+  "paused": "paused by you",
+  "policy changing": "the policy file is being written",
   "no policy": "no policy in use",
   "no model": "no usable model",
   "unfit": "the model does not fit your policy, or what the recipient holds",
