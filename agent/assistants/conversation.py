@@ -5,7 +5,7 @@ other messages, stay byte for byte: white space between members and the spelling
 change, which no reader of JSON tells.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from secrets import token_bytes
@@ -136,10 +136,11 @@ class Conversations:
         self._key = token_bytes(32)
         self._facts: dict[bytes, Facts] = {}
 
-    def facts_in(self, turn: Turn, facts: Facts) -> Facts:
+    def facts_in(self, turn: Turn, facts: Facts, usable: Collection[str]) -> Facts:
         """Take note of what is said in a turn, and return it: what its service lacks, each once.
 
-        ``facts``: what is to be said now, phrases by name. A service that keeps the conversation
+        ``facts``: what is to be said now, phrases by name; ``usable``: what was said before and may
+        be said now, by name. A service that keeps the conversation
         lacks what is new; any other one all of it. A client that tries again gets the same again.
         """
         named, *before, last = self._hashes(turn)
@@ -147,6 +148,10 @@ class Conversations:
         known = next((self._facts[each] for each in earlier if each in self._facts), {})
         lacks = {name: each for name, each in facts.items() if known.get(name) != each}
         lacks = {**self._facts.get(last, {}), **lacks}
+        known, lacks = (
+            {name: each for name, each in some.items() if name in {*usable, *facts}}
+            for some in (known, lacks)
+        )
         if turn.conversation:
             self._facts[named] = {**known, **lacks}
         else:

@@ -23,6 +23,7 @@ from yarl import URL
 
 from agent.assistants.conversation import MESSAGES, Conversations, Turn, turn_of
 from agent.errors import UNLOCK, RefusedError, ReticentError
+from agent.wire.base import RecipientName
 from agent.wire.client import Client
 from agent.wire.decide import Answer, Ask
 from agent.words.figures import counted
@@ -173,7 +174,7 @@ class Proxy:
         """Say who asks, as the service is told; empty for nothing, and on any failure."""
         try:
             async with asyncio.timeout(SECONDS):
-                answer = await asyncio.to_thread(self._decided, turn.question)
+                answer, usable = await asyncio.to_thread(self._decided, turn.question)
         except (ReticentError, TimeoutError):
             return ""
         if answer.code == "locked":
@@ -190,14 +191,16 @@ class Proxy:
             own.get(name, name): phrase(titles.get(name, name), value, own=name in own)
             for name, value in answer.attributes.items()
         }
-        line = about(self._conversations.facts_in(turn, facts).values())
+        line = about(self._conversations.facts_in(turn, facts, usable).values())
         return line and f"{WHO} {line}"
 
-    def _decided(self, question: str) -> Answer:
+    def _decided(self, question: str) -> tuple[Answer, Collection[str]]:
+        """Ask the daemon about a question; and which of the facts that it told may be told now."""
         ask = Ask(query=question, recipient=self._route.recipient)
         with Client(self._route.daemon, SECONDS, attended=False, by="assistant") as client:
             answer: Answer = client.call("decide", ask)
-            return answer
+            again: Answer = client.call("disclosed", RecipientName(recipient=ask.recipient))
+            return answer, again.attributes.keys()
 
 
 async def _resumed(begin: bytes, rest: aiohttp.StreamReader) -> AsyncIterator[bytes]:

@@ -150,6 +150,13 @@ def note_unknown_query(query: str, model: Model) -> None:
         note(f"the model does not cover {query!r}; did you mean {quoted(near)}?")
 
 
+def have_taken(file: Path) -> None:
+    """Have the daemon take the user's own policy as it is, without waiting for the rest of it."""
+    if file == own_policy():
+        with suppress(ReticentError), door() as client:
+            client.call("reload")
+
+
 def other_populations(policy: Policy, world: Model) -> list[str]:
     """Name the recipients that know facts by another population than a policy gives them.
 
@@ -201,10 +208,8 @@ def check(files: tuple[Path, ...]) -> Output:
         else:
             rules = sum(rule.layer is Layer.FILE for rule in policy.rules)
             findings = remarks = audited(policy, models, today())
-            if file == own_policy():
-                moved = other_populations(policy, models[0])
-                with suppress(ReticentError), door() as client:
-                    client.call("reload")  # though it may still lack its end
+            moved = other_populations(policy, models[0]) if file == own_policy() else []
+            have_taken(file)
             notes = f", {counted(len(remarks), 'note')}" if remarks else ""
             verdict = f"{file}: {counted(rules, 'rule')}, no problems{notes}"
         for each in findings:

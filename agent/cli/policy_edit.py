@@ -29,6 +29,7 @@ from agent.cli.options import (
 )
 from agent.cli.policy import (
     check_policy,
+    have_taken,
     installed_models,
     model_option,
     noted,
@@ -126,12 +127,14 @@ def _rewritten(path: Path, change: Change, check: Check = lambda _: None) -> Edi
     """Change a policy file; else show all that is wrong with it, or would be."""
     load(path)
     try:
-        return rewrite(path, change, check)
+        edit = rewrite(path, change, check)
     except UsageError as error:
         if isinstance(error.__cause__, PolicyError):
             note("this is what the policy would be, and nothing was written")
             raise error.__cause__ from None
         raise
+    have_taken(path)
+    return edit
 
 
 def _outcome(

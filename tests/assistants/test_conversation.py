@@ -191,17 +191,18 @@ def test_each_fact_is_said_once_in_all_that_the_service_gets(
         facts = data.draw(st.dictionaries(st.sampled_from("abc"), st.sampled_from("12")))
         known |= facts
         for again in (facts, {}):
-            found = conversations.facts_in(turn(call, {member: messages[:-1]}), again)
+            found = conversations.facts_in(turn(call, {member: messages[:-1]}), again, known)
             assert found == known
 
 
 def test_what_was_said_is_not_joined() -> None:
     """Two messages are no other two of the same letters."""
     conversations = Conversations()
-    conversations.facts_in(turn(CHAT, users("ab")), FACT)
+    conversations.facts_in(turn(CHAT, users("ab")), FACT, ())
     for said in (["a", "b"], ["a", "b", "c"], ["a", "2:b"]):
-        assert not conversations.facts_in(turn(CHAT, users(*said)), {})
-    assert conversations.facts_in(turn(CHAT, users("ab", "c")), {}) == FACT
+        assert not conversations.facts_in(turn(CHAT, users(*said)), {}, FACT)
+    assert conversations.facts_in(turn(CHAT, users("ab", "c")), {}, FACT) == FACT
+    assert not conversations.facts_in(turn(CHAT, users("ab", "c")), {}, ())
 
 
 @pytest.mark.parametrize("named", ["c", {"id": "c"}])
@@ -211,7 +212,7 @@ def test_a_conversation_that_the_service_keeps_gets_what_is_new(named: object) -
 
     def asking(text: str, conversation: object, **facts: str) -> Mapping[str, str]:
         asked = turn(RESPONSES, {"input": text, "conversation": conversation})
-        return conversations.facts_in(asked, facts)
+        return conversations.facts_in(asked, facts, {**FACT, **other})
 
     assert asking("job site", named, **FACT) == asking("job site", named) == FACT
     assert asking("editor", named, **FACT, **other) == other
@@ -226,8 +227,8 @@ def test_the_oldest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("agent.assistants.conversation.MOST", 2)
     conversations = Conversations()
     for number in range(3):
-        conversations.facts_in(turn(CHAT, users(f"{number}")), FACT)
-    later = [conversations.facts_in(turn(CHAT, users(first, "more")), {}) for first in "210"]
+        conversations.facts_in(turn(CHAT, users(f"{number}")), FACT, ())
+    later = [conversations.facts_in(turn(CHAT, users(first, "more")), {}, FACT) for first in "210"]
     assert later == [FACT, {}, {}]  # what is said again is remembered as of then
 
 

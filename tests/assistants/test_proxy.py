@@ -99,6 +99,12 @@ def test_a_question_gets_its_facts_once(live: Live, service: Service, proxy: Pro
     ask(proxy, CHAT, {"messages": [lead, {"role": "user", "content": ASKED}]})
     merged, *_ = service.asked[-1].messages
     assert merged == {**lead, "content": f"Be brief.\n\n{service.asked[-1].line}"}
+    policy = live.paths.policy.read_text()
+    for rule, line in (('disclose = "never"\n', None), ("", told.line)):  # ruled out meanwhile
+        live.paths.policy.write_text(rule + policy)
+        live.call("reload")
+        ask(proxy, CHAT, chat(SUM, ASKED, SUM))
+        assert service.asked[-1].line == line
     live.call("lock")
     for _ in range(2):
         ask(proxy, CHAT, chat(SUM, ASKED, SUM))

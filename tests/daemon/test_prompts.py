@@ -1,6 +1,7 @@
 """Dialogs of the daemon: who may cause one, how often, and what comes of it."""
 
 import asyncio
+import os
 import tomllib
 from collections.abc import Coroutine, Iterator
 from contextlib import suppress
@@ -330,3 +331,20 @@ def test_the_usual_program_is_found(desk: Desk, monkeypatch: pytest.MonkeyPatch)
     assert chosen(DaemonSettings()) == renamed
     renamed.chmod(0o722)
     assert find() is None
+
+
+def test_the_desktop_is_told_once_in_each_lock(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That requests of the user's carry nothing: of nobody else's, and where no dialog asks."""
+    told, program = tmp_path / "told", tmp_path / "gdbus"
+    program.write_text(f'#!/bin/sh\necho "$*" >>{told}\n')
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    desk.home.rule(POLICY)
+    for _ in range(2):
+        for by in ("page", "program", "user", "assistant", "user"):
+            assert desk.ask(by).code == "locked"
+        desk.home.unlock()
+        desk.home.calls.lock()
+    waiting.until(lambda: told.exists() and told.read_text().count("The vault is locked") == 2)
