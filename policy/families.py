@@ -1,7 +1,8 @@
 """Families of topics and attributes that a rule may name, and what reveals an attribute. Pure."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import chain
@@ -33,6 +34,34 @@ def use_of(topic: str) -> str:
 def revealed_by(name: str) -> tuple[str, ...]:
     """The attributes of which one nearly tells another. Source: families.toml."""
     return tuple(_table()["revealed_by"].get(name, ()))
+
+
+def told_by(
+    names: Mapping[str, Collection[str]], follows: Mapping[str, Collection[str]]
+) -> dict[str, list[str]]:
+    """By fact, the others that it tells: what follows, what is nearly told, what follows from that.
+
+    ``names``: all that each fact is called; ``follows``: those that each tells for certain. What is
+    nearly told nearly tells nothing else. Source: FORMAT.md, "Attributes".
+    """
+    called, nearly = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    for fact, some in names.items():
+        for name in some:
+            called[name].add(fact)
+    for name, tellers in _table()["revealed_by"].items():
+        for fact in chain.from_iterable(map(called.__getitem__, tellers)):
+            nearly[fact] |= called[name]
+
+    def followed(facts: set[str]) -> set[str]:
+        more = set(chain(facts, *(follows.get(each, ()) for each in facts)))
+        return facts if more == facts else followed(more)
+
+    told = dict[str, list[str]]()
+    for fact in names:
+        certain = followed({fact})
+        every = followed(certain.union(*map(nearly.__getitem__, certain))) - {fact}
+        told[fact] = [each for each in names if each in every]
+    return told
 
 
 def impossible(name: str, value: str) -> Mapping[str, Sequence[str]]:

@@ -1,6 +1,6 @@
 """Which rules hold for one request, and which of them decides what (FORMAT.md). Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
@@ -25,7 +25,8 @@ NO_TOPICS: TopicProbabilities = MappingProxyType({})
 # How probably a query is about the topics of a rule for it to hold, and for one that withholds
 # something: of 101 requests of strangers about a family that finds 82, and takes 3 of 100 others.
 LIKELY, POSSIBLE = 0.5, 0.1
-Ranks = Mapping[Rule, Mapping[str, int]]
+Named = str | frozenset[str]  # an attribute that is asked about, or all names of another
+Ranks = Mapping[Rule, Mapping[Named, int]]
 Why = Literal["block", "more specific", "later layer", "stricter", "later", "the same"]
 
 
@@ -33,11 +34,13 @@ class Known(NamedTuple):
     """An attribute as models know it, one or several.
 
     ``concepts``: what it is called across models, more than one where they call several facts
-    alike; ``names``: all that any model calls these, so all by which a rule can mean it.
+    alike; ``names``: all that any model calls these, so all by which a rule can mean it; ``tells``:
+    the facts that it gives away, as `families.told_by` has them, each with all of its names.
     """
 
     concepts: frozenset[str]
     names: frozenset[str]
+    tells: Mapping[str, frozenset[str]] = MappingProxyType({})
 
 
 Attributes = Mapping[str, Known]  # by the name that is asked about
@@ -75,11 +78,25 @@ class Contender(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A value, the rule that decided it, and what all rules claim that might have."""
+    """A value, the rule that decided it, and what all rules claim that might have.
+
+    ``tells``: where that rule is on another fact, which this one tells, what that is called.
+    """
 
     value: Value
     rule: Rule
     claims: tuple[Contender, ...] = ()
+    tells: str = ""
+
+    @property
+    def because(self) -> str:
+        """The name of the rule, and why it decides about a fact that it does not name."""
+        return f"{self.rule.name}{self.telling}"
+
+    @property
+    def telling(self) -> str:
+        """The latter alone, after a comma; empty where the rule is on the fact itself."""
+        return f", because it tells {self.tells}" if self.tells else ""
 
 
 Verdicts = Mapping[str, Verdict]
@@ -132,21 +149,28 @@ class _Attributes(Mapping[str, Verdicts]):
 
     def __getitem__(self, name: str) -> Verdicts:
         if name not in self._decided:
-            several = len(self._known[name].names) > 1
-            ranks = [
-                self._ranks[each.rule].get(name) if each.rule.attributes else ANY
-                for each in self._rules
-            ]
-            alike = (name if several else "", *ranks)
-            if alike not in self._alike:
-                holding = [*zip(self._rules, ranks, strict=True)]
-                if several:  # of equals the rule decides that has the name that is asked about
-                    holding.sort(
-                        key=lambda pair: not any(p.matches(name) for p in pair[0].rule.attributes)
-                    )
-                self._alike[alike] = _verdicts(PER_ATTRIBUTE, holding)
-            self._decided[name] = self._alike[alike]
+            verdicts, known = self._by_name(name), self._known[name]
+            for concept, names in known.tells.items():
+                verdicts = _as_strict(verdicts, self._by_name(names), concept)
+            self._decided[name] = verdicts
         return self._decided[name]
+
+    def _by_name(self, name: Named) -> Verdicts:
+        """What the rules decide that name a fact, whatever others it tells."""
+        several = name if isinstance(name, str) and len(self._known[name].names) > 1 else ""
+        ranks = [
+            self._ranks[each.rule].get(name) if each.rule.attributes else ANY
+            for each in self._rules
+        ]
+        alike = (several, *ranks)
+        if alike not in self._alike:
+            holding = [*zip(self._rules, ranks, strict=True)]
+            if several:  # of equals the rule decides that has the name that is asked about
+                holding.sort(
+                    key=lambda pair: not any(p.matches(several) for p in pair[0].rule.attributes)
+                )
+            self._alike[alike] = _verdicts(PER_ATTRIBUTE, holding)
+        return self._alike[alike]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._known)
@@ -155,16 +179,40 @@ class _Attributes(Mapping[str, Verdicts]):
         return len(self._known)
 
 
-def _ranks(rules: Iterable[Rule], known: Attributes) -> Ranks:
+def _as_strict(own: Verdicts, told: Verdicts, concept: str) -> Verdicts:
+    """The verdicts on a fact, its ``disclose`` no laxer than that on one which it tells.
+
+    An ``ask`` gives way to a rule of the file that names the fact itself, or is on it where the
+    other is on all facts: the user was asked.
+    """
+    before, key = own["disclose"], "guard" if may(told) == GUARDED else "disclose"
+    value = "never" if key == "guard" else told[key].value
+    strictness = SETTINGS["disclose"].strictness(value)
+    claims = [each for each in before.claims if each.rule is not told[key].rule]
+    laxer = SETTINGS["disclose"].strictness(before.value) < strictness and may(own) != GUARDED
+    if value not in ("ask", "never") or not laxer:
+        return own
+    least = min(each.reach.attribute for each in told[key].claims if each.rule is told[key].rule)
+    opening = (each for each in claims if each.rule.is_own and each.value == before.value)
+    if value == "ask" and any(
+        e.reach.is_exact or e.reach.attribute > ANY == least for e in opening
+    ):
+        return own
+    claims.append(Contender(told[key].rule, Reach(ANY, ANY, ANY), value, strictness))
+    name = concept.rpartition(".")[2]
+    return {**own, "disclose": Verdict(value, told[key].rule, tuple(claims), name)}
+
+
+def _ranks(rules: Iterable[Rule], known: Mapping[Named, Collection[str]]) -> Ranks:
     """The attributes that each rule is about by any name, with how specific it is."""
-    matching: dict[NamePattern, list[str]] = {}
-    by_rule: dict[Rule, dict[str, int]] = {}
+    matching: dict[NamePattern, list[Named]] = {}
+    by_rule: dict[Rule, dict[Named, int]] = {}
     for rule in rules:
         ranks = by_rule.setdefault(rule, {})
         for pattern in rule.attributes:
             if pattern not in matching:
                 matching[pattern] = [
-                    name for name, each in known.items() if any(map(pattern.matches, each.names))
+                    each for each, names in known.items() if any(map(pattern.matches, names))
                 ]
             for name in matching[pattern]:
                 ranks[name] = max(ranks.get(name, ANY), pattern.rank)
@@ -256,7 +304,9 @@ class Rulebook:
         self.policy = policy
         self._known = attributes
         self._pools = Pools(policy.groups)
-        self._ranks = _ranks(policy.rules, attributes)
+        told = (names for each in attributes.values() for names in each.tells.values())
+        names: dict[Named, frozenset[str]] = {name: e.names for name, e in attributes.items()}
+        self._ranks = _ranks(policy.rules, {**names, **{each: each for each in told}})
         self._places = {rule: place for place, rule in enumerate((*policy.rules, NAMELESS))}
         self._kinds = policy.kinds()
         self._hosts = HostIndex((each, rule) for rule in policy.rules for each in rule.recipients)

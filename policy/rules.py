@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from agent.errors import UsageError, nearest
 from policy.families import ASKED_ONCE, families
-from policy.hosts import ASSISTANT, ENGINE, KINDS, LOCAL, HostIndex, HostPattern, host_of
+from policy.hosts import ANYBODY, ASSISTANT, ENGINE, KINDS, LOCAL, HostIndex, HostPattern, host_of
 from policy.services import assistants, engines, meant_by, owned_with
 from policy.settings import DEFAULTS, DaemonSettings, Value
 from policy.toml_text import line_of
@@ -204,6 +204,11 @@ class Reach(NamedTuple):
     query: int
     topic: int = ANY
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether the rule names the attribute itself, or the one fact."""
+        return self.attribute >= EXACT
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
@@ -241,6 +246,11 @@ class Rule:
     def conditions(self) -> dict[str, str]:
         """The same, each part as it is written in a file."""
         return {key: ", ".join(texts) for key, texts in self.parts.items()}
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is of the user's file."""
+        return self.layer is Layer.FILE
 
     @property
     def anywhere(self) -> bool:
@@ -307,6 +317,13 @@ class Policy:
         """The names of all models that rules choose."""
         chosen = (rule.settings.get("population") for rule in self.rules)
         return frozenset(str(name) for name in chosen if name is not None)
+
+    def host_for(self, rule: Rule) -> str:
+        """A host that a rule is for; one that no rule names where it is for all."""
+        members = (each for name in rule.groups for each in self.groups.get(name, ()))
+        for pattern in chain(rule.recipients, members):
+            return pattern.host
+        return KINDS.get(rule.groups[0], ANYBODY) if rule.groups else ANYBODY
 
     def kinds(self) -> HostIndex[str]:
         """The kind of each recipient but for any other site: by a rule, or by what it is."""

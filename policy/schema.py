@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from policy.read import shipped_text
-from policy.sections import MISPLACED, PRESETS
+from policy.sections import MISPLACED, NO_PRESET, PRESETS
 from policy.settings import DAEMON, DEFAULTS, JUDGE, SETTINGS, DaemonSettings, Setting
 
 Schema = dict[str, Any]
@@ -36,7 +36,7 @@ def schema() -> Schema:
         part: {"properties": dict.fromkeys(_references(*about), False)}
         for part, (_, about) in MISPLACED.items()
     }
-    top["preset"]["enum"] = [*PRESETS]
+    top["preset"]["enum"] = [*PRESETS, NO_PRESET]
     usual = asdict(DaemonSettings())
     top["daemon"]["properties"] = {key: _setting(each, usual) for key, each in DAEMON.items()}
     top["judge"]["properties"] = {key: _setting(each, {}) for key, each in JUDGE.items()}

@@ -21,6 +21,7 @@ from policy.toml_text import line_of, lines_of
 
 FORMAT = 1
 PRESETS = ("balanced", "generous", "strict")
+NO_PRESET = "none"  # the defaults alone, which limit nothing
 MOST_LISTED = 1000  # recipients, attributes or words in one list
 MOST_FOUND = 1000  # mistakes of one file
 LONGEST_NAME = 200
@@ -111,6 +112,11 @@ class SectionReader:
                 self.add(place, f"{key!r} does not belong here", hint)
             elif key in REPLACED:
                 self.add(place, *REPLACED[key])
+            elif isinstance(value, str) and value in SETTINGS["disclose"].choices:
+                hint = f"write {dotted((key,))} = {value!r} under [attributes]"
+                if path:
+                    hint = f"write attribute = {key!r} and disclose = {value!r}"
+                self.add(place, f"{key!r} is not a key here; is it a fact?", hint)
             else:
                 self.unknown(place, "key", key, kinds)
         return values
@@ -334,12 +340,12 @@ def _preset(reader: SectionReader, path: KeyPath, given: object) -> str | None:
     if reader.layer is Layer.PRESET:
         reader.add(path, "a preset cannot start from another one", "leave it out")
     elif not isinstance(given, str):
-        hint = f"write one of {', '.join(PRESETS)} in quotes"
+        hint = f"write one of {', '.join((*PRESETS, NO_PRESET))} in quotes"
         reader.add(path, f"{shown(given)} is not a preset", hint)
-    elif given in PRESETS:
+    elif given in (*PRESETS, NO_PRESET):
         return given
     else:
-        reader.unknown(path, "preset", given, PRESETS)
+        reader.unknown(path, "preset", given, (*PRESETS, NO_PRESET))
     return None
 
 

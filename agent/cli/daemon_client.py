@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from agent.errors import DaemonError, ReticentError, UsageError
 from agent.paths import paths
-from agent.wire.policy import AttributeStatus
 from agent.wire.routes import SEE
-from agent.words.titles import NONE, Titles
+from agent.words import titles
 
 if TYPE_CHECKING:
     from agent.wire.client import Client
@@ -39,11 +38,9 @@ def door(timeout: float | None = None) -> Iterator["Client"]:
         raise DaemonError(ABSENT, f"{first}{error.hint}") from None
 
 
-def titles_of(client: "Client") -> Titles:
+def titles_of(client: "Client") -> titles.Titles:
     """Look up the titles of attributes by name; none where the model in use cannot be read."""
     try:
-        statuses: list[AttributeStatus] = client.call("attributes")
+        return titles.titles_of(client.call("attributes"))
     except ReticentError:
-        return NONE
-    named = {f"{each.model}.{each.name}": each.title for each in statuses}
-    return named | {each.name: each.title for each in statuses}
+        return titles.NONE

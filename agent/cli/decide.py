@@ -42,6 +42,7 @@ DIRECT: Mapping[str, tuple[str, Callable[[str], Any]]] = {  # settings of the ma
     "lambda": ("trade_off", float),
 }
 SOURCE = "--set"
+OPEN = 'preset = "none"'  # the policy of whoever names none
 MODEL = "The model. By default all that come with reticent, as one."
 SET = (
     "A setting, as a policy has it: anonymity_price=0.5, k=100, age.disclose=never. Also "
@@ -96,7 +97,7 @@ def context_of(
         raise UsageError("a policy depends on the recipient", hint)
     if recipient is not None and policy is None:
         raise UsageError("--recipient needs --policy", "only the rules of a policy depend on it")
-    rules = policies.read("", SOURCE, policies.preset) if policy is None else read_policy(policy)
+    rules = policies.read(OPEN, SOURCE, policies.preset) if policy is None else read_policy(policy)
     if model is None and "population" in settings:
         model = model_path(settings["population"])
     request = ANYBODY if recipient is None else recipient, query or "", options.today()

@@ -85,17 +85,19 @@ def model() -> None:
 @click.argument("file", type=PATH, metavar="M")
 @answers
 def add(file: Path) -> Output:
-    """Add the model M, with its signature, to the models in use.
+    """Add the model M, with its signature.
 
-    If the policy has trusted_keys, it must be signed with one of them. It is used beside the
-    others, and alone where the policy says population = "NAME", the name of the file without its
-    ending.
+    If the policy has trusted_keys, it must be signed with one of them, and is used beside the
+    models that come with reticent. Without, it decides only where the policy says population =
+    "NAME", the name of the file without its ending, and there alone. It sets none of your facts.
     """
-    place = file.absolute()
-    added = _registry().add(place, trusted_keys(), datetime.now(UTC))
+    place, keys = file.absolute(), trusted_keys()
+    added = _registry().add(place, keys, datetime.now(UTC))
     _have_daemon_look()
-    use = f'It decides alone where the policy says population = "{added.name}".'
-    return Output(added, paragraph(f"Added {added.name}. {use}"))
+    use = "It is signed with a key that your policy trusts, so it is used from now on."
+    if not keys:
+        use = f'It decides only where the policy says population = "{added.name}".'
+    return Output(added, paragraph(f"Added {added.name}. {use} It sets none of your facts."))
 
 
 @model.command(name="list")

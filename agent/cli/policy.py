@@ -14,10 +14,11 @@ from agent.cli.options import ASKED, PATH, QUERY, Commands, Deferred, Output, an
 from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, wide
 from agent.cli.questions import country_of_locale
 from agent.daemon.locale import LOCALE
-from agent.daemon.policy_file import ActivePolicy, check_guards
-from agent.decision.context import attributes_of, audited, rulebook
+from agent.daemon.model_registry import ModelRegistry
+from agent.daemon.policy_file import ActivePolicy, check_rules, limits_of
+from agent.decision.context import audited, rulebook
 from agent.decision.decide import read_by
-from agent.decision.topics import topics_of
+from agent.decision.topics import attributes_of, topics_of
 from agent.errors import PolicyError, Problem, ReticentError, UsageError, nearest
 from agent.files import check_ours
 from agent.model.file import SHIPPED, SUFFIX, read, shipped_model, shipped_models, trusted
@@ -27,9 +28,10 @@ from agent.paths import paths
 from agent.wire.base import MOST_ENTRIES
 from agent.words.figures import counted, listed, sensitivity
 from agent.words.titles import WHY_NOTHING, Titles, quoted, read_as, titled
+from policy.audit import Remark, misspelt
 from policy.hosts import ANYBODY, KINDS
 from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
-from policy.read import Remark, load, misspelt
+from policy.read import load
 from policy.rules import SIGN, Layer, Policy, Rule
 from policy.settings import SETTINGS, Value
 from policy.toml_text import lines_of
@@ -102,8 +104,8 @@ model_option = option("--model", model_path, "M|NAME", MODEL)
 
 
 def check_policy(policy: Policy, models: Sequence[Model]) -> None:
-    """Raise UsageError where a policy names no model that there is, or as `check_guards`."""
-    check_guards(policy, models)
+    """Raise UsageError where a policy names no model that there is, or as `check_rules`."""
+    check_rules(policy, models, today(), ModelRegistry(paths().models).ever_known())
     for named in sorted(policy.models):
         model_called(named)
 
@@ -212,6 +214,7 @@ def check(files: tuple[Path, ...]) -> Output:
             have_taken(file)
             notes = f", {counted(len(remarks), 'note')}" if remarks else ""
             verdict = f"{file}: {counted(rules, 'rule')}, no problems{notes}"
+            lines.append(f"{file}: limits: {limits_of(policy, today())}")
         for each in findings:
             kind = "note: " if isinstance(each, Remark) else ""
             key = f"{each.key}: " if each.key else ""
@@ -252,7 +255,7 @@ def _because(key: str, verdict: Verdict, lines: Lines) -> str:
                 why = f"while {{}} lost to {winner.replace('{', '{{').replace('}', '}}')}"
             grouped[why][_named(loss.rule, lines, key, written(loss.value))] = None
     parts = [why.format(", ".join(lost)) for why, lost in grouped.items()]
-    return "; ".join([_named(verdict.rule, lines, key), *parts])
+    return "; ".join([_named(verdict.rule, lines, key) + verdict.telling, *parts])
 
 
 def _ruled(verdicts: Verdicts, lines: Lines) -> dict[str, dict[str, Any]]:
@@ -260,7 +263,7 @@ def _ruled(verdicts: Verdicts, lines: Lines) -> dict[str, dict[str, Any]]:
     return {
         key: {
             "value": each.value,
-            "rule": each.rule.name,
+            "rule": each.because,
             "from": SOURCES[each.rule.layer],
             "source": each.rule.source,
             "line": each.rule.line_in(lines, key),

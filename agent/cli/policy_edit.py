@@ -42,7 +42,7 @@ from agent.cli.policy import (
 from agent.cli.printing import Column, note, paragraph, say, table
 from agent.cli.prompts import agree
 from agent.daemon.policy_file import Change, Check, Edit, rewrite
-from agent.decision.context import attributes_of
+from agent.decision.topics import attributes_of
 from agent.decision.values import CROWD
 from agent.errors import PolicyError, ReticentError, UsageError
 from agent.files import read_bytes

@@ -61,6 +61,7 @@ def status_text(status: Status) -> str:
     daemon = f"version {status.version}, process {status.process}, since "
     lines += [
         ("policy", _policy(policy, vault=status.vault)),
+        *((("limits", policy.limits),) if policy.limits else ()),
         *(("problem", each) for each in policy.problems),
         *(("model", model_line(each)) for each in status.models),
         *((("people", status.people),) if status.people else ()),

@@ -1,11 +1,13 @@
 """The agent: everything that lives as long as the daemon."""
 
 import asyncio
+import dataclasses
 import os
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -125,9 +127,9 @@ class Agent:
 
     def look_at_models(self, now: datetime) -> list[ModelStatus]:
         """Describe the models, and use them as they are now if any has changed."""
-        before = self.models
+        before, in_rules = self.models, [each.id for each in self.rules.active.models]
         self.models = models = self.registry.status(self.rules.active.keys, now)
-        if before != models:
+        if before != models or in_rules != [each.id for each in self.known_models(now)]:
             self.use_models(self.vault, now)
         if before not in (None, models):
             self.bus.publish("models")
@@ -191,13 +193,28 @@ class Agent:
         """The one world of all models that may be used; none without any."""
         return self.registry.usable(self.rules.active.keys, now)
 
+    def named_models(self, now: datetime) -> list[Model]:
+        """Those that decide because the policy names them, and there alone."""
+        policy = self.rules.policy
+        names = frozenset[str]() if policy is None else policy.models
+        return self.registry.named(names, self.rules.active.keys, now)
+
     def models_by_id(self, now: datetime) -> dict[str, Model]:
-        """It and those that it is made of, by their ids: one decided each entry of the ledger."""
-        return {e.id: e for world in self.usable_models(now) for e in (*world.every, world)}
+        """These, the world and what it is made of, by id: one decided each entry of the ledger."""
+        models = (*self.named_models(now), *self.usable_models(now))
+        return {each.id: each for one in models for each in (*one.every, one)}
 
     def known_models(self, now: datetime) -> list[Model]:
-        """List it and LOCALE: all by whose names rules and values are written."""
-        return [*self.usable_models(now), LOCALE]
+        """List the world, LOCALE and the named models: by whose names rules and values are written.
+
+        No value follows from another by a named model: it sets nothing that the user did not.
+        """
+        alone = partial(dataclasses.replace, implies={})
+        named = (
+            dataclasses.replace(model, attributes=tuple(map(alone, model.attributes)))
+            for model in self.named_models(now)
+        )
+        return [*self.usable_models(now), LOCALE, *named]
 
     async def in_thread(self, work: Callable[[], T]) -> T:
         """Work something out in a thread, one call after another.
@@ -255,6 +272,7 @@ class Agent:
         models = self.known_models(now)
         if self.reader.corrections is not None:
             self.reader.corrections.use(models)
+        self.rules.ever = self.registry.ever_known()
         self.rules.use(models, self.reader.read, () if vault is None else vault.profile.facts)
         if vault is not None:
             vault.ledger.disclosures.use(Concepts(models))

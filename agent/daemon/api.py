@@ -166,7 +166,8 @@ def pause(body: Pause, now: datetime, agent: Agent) -> Status:
 def status(now: datetime, agent: Agent) -> Status:
     """Say how the daemon, its models and its policy are."""
     agent.guard()
-    policy, models = agent.rules.status(), agent.registry.status(agent.rules.active.keys, now)
+    policy = agent.rules.status(now.date())
+    models = agent.registry.status(agent.rules.active.keys, now)
     vault, notice = agent.vault, set_aside_notice(agent.place)
     waiting = agent.consent.reviews(now)
     return Status(
@@ -220,7 +221,7 @@ def reload(now: datetime, agent: Agent) -> PolicyStatus:
     """Read the policy again."""
     agent.rules.reload(now)
     agent.bus.publish("policy")
-    return agent.rules.status()
+    return agent.rules.status(now.date())
 
 
 CALLS: Mapping[str, Call] = MappingProxyType(

@@ -14,6 +14,7 @@ from agent.daemon.api import AHEAD, JUDGE, POLICY
 from agent.daemon.artifacts import Machine
 from agent.daemon.locale import LOCALE
 from agent.daemon.model_registry import UNREADABLE, ModelRegistry
+from agent.daemon.policy_file import limits_of
 from agent.daemon.programs import (
     Installation,
     assistant_installations,
@@ -22,6 +23,7 @@ from agent.daemon.programs import (
 )
 from agent.daemon.service import reachable
 from agent.daemon.sockets import listens
+from agent.decision.topics import attributes_of
 from agent.errors import PolicyError, Problem, ReticentError, UsageError, reason
 from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER, check_ours, check_way, left_unfinished
 from agent.paths import HOME, RUNTIME
@@ -32,7 +34,8 @@ from agent.vault.slots import ALTERED, key_slots
 from agent.wire.client import Client, check_address
 from agent.wire.state import Finding, Status
 from agent.words.titles import write_policy
-from policy.read import EMPTY_POLICY, Remark, audit, is_empty_policy, load, misspelt
+from policy.audit import Remark, audit, misspelt
+from policy.read import EMPTY_POLICY, is_empty_policy, load
 from policy.rules import Policy
 
 AT_MOST = 10  # findings about single files: the rest is of the same kind
@@ -172,18 +175,21 @@ def check_policy(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterat
         problems = (EMPTY_POLICY,)
     else:
         usable = (*registry.usable(rules.trusted_keys, here.now), LOCALE)
-        names = tuple(sorted({each.name for model in usable for each in model.attributes}))
-        spelt, make = {*misspelt(rules, names)}, warn
+        attributes = attributes_of(usable, usable)
+        spelt, make = {*misspelt(rules, [*attributes])}, warn
         problems = tuple(
             each
-            for each in audit(rules, names, here.now.date())
+            for each in audit(rules, attributes, here.now.date())
             if each in spelt or each.key.endswith(("expires", "search"))
         )
     for each in problems:
         what = f"{place}:{each.line}: {f'{each.key}: ' if each.key else ''}{each.what}"
         yield make("policy", what, each.hint)
     if not problems:
-        yield ok("policy", f"{place}")
+        limits = (
+            f"; limits: {limits_of(rules, here.now.date())}" if isinstance(rules, Policy) else ""
+        )
+        yield ok("policy", f"{place}{limits}")
 
 
 def check_models(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterator[Finding]:

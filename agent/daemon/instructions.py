@@ -281,8 +281,8 @@ def outcome(policy: Policy, word: Instruction, today: date) -> Ruled:
     """Say what a policy makes of an instruction, once it says it."""
     ruled = {name: each[SHORT] for name, each in ruling_of(policy, word, today).attributes.items()}
     allowed = {"auto", "always"} if word.approves else {word.disclose}
-    losing = {name: each.rule.name for name, each in ruled.items() if each.value not in allowed}
-    winning = [each.rule.name for name, each in ruled.items() if name not in losing]
+    losing = {name: each.because for name, each in ruled.items() if each.value not in allowed}
+    winning = [each.because for name, each in ruled.items() if name not in losing]
     return Ruled(
         written=winning[0] if winning else None,
         without_effect=[*losing],

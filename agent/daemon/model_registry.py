@@ -2,8 +2,9 @@
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +15,17 @@ from agent.daemon.policy_file import Fingerprint, fingerprint_of
 from agent.decision.cache import Cache
 from agent.errors import ModelError, ReticentError, SignatureError, UnsafeError, UsageError, reason
 from agent.files import PRIVATE, check_ours, private_folder, read_bytes, replace_bytes
-from agent.model.file import MAX_BYTES, SHIPPED, SUFFIX, maker, shipped_model, signature_of, trusted
+from agent.model.attributes import NAME
+from agent.model.file import (
+    MAX_BYTES,
+    SHIPPED,
+    SUFFIX,
+    maker,
+    read,
+    shipped_model,
+    signature_of,
+    trusted,
+)
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation, encode, load_network
 from agent.model.unwrapping import unwrapped
@@ -24,6 +35,7 @@ from agent.wire.state import ModelStatus
 
 EVERY = timedelta(seconds=0.5)  # between two looks at a file
 Keys = tuple[str, ...]
+NAMES, MAX_NAMES = "facts.txt", 2**20  # what models that were ever added call facts; bytes
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
 
@@ -69,17 +81,27 @@ class ModelRegistry:
         return model
 
     def usable(self, keys: Keys, now: datetime) -> list[Model]:
-        """The one world of the models that may be used, those shipped first; or none.
+        """The one world of the models that decide unnamed, those shipped first; or none.
 
-        As of the latest `status`, so that requests look at no file; now where the keys are others.
+        Others are of makers that the policy trusts: one that it does not know might say of any text
+        that it understands it best. As of the latest `status`, so that requests look at no file;
+        now where the keys are others.
         """
         if self._keys != keys:
-            looks = [self._look(name, keys, now).model for name in self.names()]
-            models = [each for each in looks if isinstance(each, Model)]
+            models = self._all(self.names() if keys else SHIPPED, keys, now)
             if [*map(id, models)] != [*map(id, self._members)]:
                 self._members, self._world = models, [world_of(models)] if models else []
             self._keys = keys
         return [*self._world]
+
+    def named(self, names: Iterable[str], keys: Keys, now: datetime) -> list[Model]:
+        """Those of these models that may be used, and that are in no world."""
+        added = {*self.names()} - {*SHIPPED} if not keys else set[str]()
+        return self._all(sorted(added.intersection(names)), keys, now)
+
+    def _all(self, names: Iterable[str], keys: Keys, now: datetime) -> list[Model]:
+        looks = (self._look(name, keys, now).model for name in names)
+        return [each for each in looks if isinstance(each, Model)]
 
     def names(self) -> list[str]:
         """Name all models, those shipped first."""
@@ -107,7 +129,8 @@ class ModelRegistry:
             raise UsageError(f"a model named {name!r} exists already", hint, str(path))
         with TemporaryDirectory(dir=private_folder(self.folder), prefix=".") as beside:
             copy = Path(beside) / f"{name}{SUFFIX}"
-            try:  # and make sure of the copy that it may be used
+            try:  # judged by its header first, then as a copy, which nobody else can change
+                read(path)
                 replace_bytes(read_bytes(path, MAX_BYTES), copy, PRIVATE)
                 if signature_of(path).exists():
                     signature = read_bytes(signature_of(path), MAX_BYTES)
@@ -119,10 +142,19 @@ class ModelRegistry:
                 raise type(error)(error.what, error.hint, str(path)) from error
             if signature_of(copy).exists():
                 signature_of(copy).replace(signature_of(self._place(name)))
+            called = (filter(NAME.fullmatch, (e.name, e.concept)) for e in model.attributes)
+            names = self.ever_known().union(*called)
+            replace_bytes("\n".join(sorted(names)).encode(), self.folder / NAMES, PRIVATE)
             copy.replace(self._place(name))
         self._entries.pop(name, None)
         self._keys = None
         return self._status(name, keys, now)
+
+    def ever_known(self) -> frozenset[str]:
+        """What models that were ever added call facts, so that a rule on one outlives its model."""
+        with suppress(UsageError):
+            return frozenset(read_bytes(self.folder / NAMES, MAX_NAMES).decode().split())
+        return frozenset()
 
     def remove(self, name: str) -> None:
         """Remove a model that was added; UsageError if it is a shipped one or unknown."""
@@ -154,6 +186,8 @@ class ModelRegistry:
                 if name not in SHIPPED:
                     check_ours(place)
                 model = in_country(trusted(place, () if name in SHIPPED else keys), self.country)
+                if name not in SHIPPED:
+                    model = called_as(model, self._all(reversed(SHIPPED), keys, now))
             except (ModelError, UsageError) as error:
                 model = error
             except OSError as error:
@@ -189,6 +223,16 @@ class ModelRegistry:
             queries=len(model.queries),
             maker=signer,
         )
+
+
+def called_as(model: Model, others: Iterable[Model]) -> Model:
+    """A model that calls facts, for people, as others do that know them: of these as the last.
+
+    Else it would choose what the user is asked to consent to.
+    """
+    titles = {each.concept: each.title for other in others for each in other.attributes}
+    own = (replace(e, title=titles.get(e.concept, e.title)) for e in model.attributes)
+    return replace(model, attributes=tuple(own))
 
 
 UNREADABLE = "texts are read by their exact names only: "

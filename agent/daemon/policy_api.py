@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from agent.daemon import profile
 from agent.daemon.agent import Agent
-from agent.daemon.policy_file import check_guards, rewrite
+from agent.daemon.policy_file import check_rules, rewrite
 from agent.daemon.readings import settle
-from agent.decision.context import Context, attributes_of, audited, rulebook, terms_under
+from agent.decision.context import Context, audited, rulebook, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Holdings, knowledge_in
-from agent.decision.topics import topics_of
+from agent.decision.topics import attributes_of, topics_of
 from agent.decision.values import Request
 from agent.errors import ModelError, UsageError
 from agent.model.attributes import Attribute
@@ -25,9 +25,10 @@ from agent.wire import policy as wire
 from agent.wire.base import Done, RecipientName, Undone, from_fields
 from agent.wire.decide import Allowed, Offer
 from policy import amend
+from policy.audit import Remark
 from policy.hosts import ANYBODY, host_of, site_of
 from policy.match import GUARDED, Rulebook, may
-from policy.read import Remark, preset, read
+from policy.read import preset, read
 from policy.rules import FACT, Layer, Pools, Rule
 from policy.services import own_address, own_search
 from policy.settings import SETTINGS
@@ -106,8 +107,9 @@ def attributes(now: datetime, agent: Agent) -> list[wire.AttributeStatus]:
             disclose=disclose,
             sensitivity_bits=bits,
             guard=float(decisive.value) if decisive and disclose == GUARDED else 0.0,
-            rule=NO_POLICY if decisive is None else decisive.rule.name,
+            rule=NO_POLICY if decisive is None else decisive.because,
             line=None if decisive is None else decisive.rule.line_in(lines, key),
+            also=sorted({one.name for _, one in fact.owners} - {name}) if fact else [],
         )
 
     listed = [status(model, each, each.name) for each in model.attributes]
@@ -135,7 +137,8 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
 
     change = partial(amend.edited, where=where, new={**values, **unset})
     models = agent.known_models(now)
-    written = rewrite(agent.rules.path, change, lambda after: check_guards(after, models))
+    check = partial(check_rules, models=models, today=now.date(), ever=agent.rules.ever)
+    written = rewrite(agent.rules.path, change, check)
     policy = written.after
     try:
         model = agent.model_for(where.host(policy), now)

@@ -1,27 +1,30 @@
 """The policy file and the rules in use: read when it changes, rewritten whole or not at all."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property, lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from stat import S_IMODE
 from typing import NamedTuple
 
 from agent.daemon.events import LOG
-from agent.decision.context import Terms, attributes_of, rulebook, terms_under
-from agent.decision.topics import Read, topics_of
+from agent.decision.context import Terms, rulebook, terms_under
+from agent.decision.topics import Read, attributes_of, topics_of
 from agent.decision.values import Fact
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError
 from agent.files import check_ours, clear_unfinished, replace_bytes
 from agent.model.model import Model
 from agent.wire.state import PolicyStatus
-from policy.families import TopicProbabilities, revealed_by
-from policy.hosts import ASSISTANT, host_of
+from agent.words.titles import limits_in_force
+from policy.audit import idle, misspelt
+from policy.families import TopicProbabilities
+from policy.hosts import ANYBODY, ASSISTANT, host_of
 from policy.match import NO_TOPICS, Attributes, Known, Rulebook, Ruling
-from policy.read import EMPTY_POLICY, is_empty_policy, load, misspelt, opened, preset, read
-from policy.rules import FACT, SIGN, Groups, Layer, Policy, Pools, named_host
+from policy.read import EMPTY_POLICY, is_empty_policy, load, opened, preset, read
+from policy.rules import FACT, SIGN, Groups, Layer, Policy, Pools, named_host, spoken
 from policy.settings import DaemonSettings
 
 SETTLING = timedelta(seconds=1)
@@ -90,13 +93,13 @@ def rewrite(path: Path, change: Change, check: Check = lambda _: None) -> Edit:
     try:
         changed = change(current.text, before)
         after = read(changed, str(path), preset)
+        check(after)
     except PolicyError as error:
         what = f"the result would be no valid policy, so nothing was written: {error}"
         raise UsageError(what, error.hint) from error
     if is_empty_policy(current.text) or is_empty_policy(changed):
         what = f"an empty policy is never used, so nothing was written to {path}"
         raise UsageError(what, EMPTY_POLICY.hint)
-    check(after)
 
     def unchanged() -> None:
         if opened(target).text != current.text:
@@ -109,18 +112,40 @@ def rewrite(path: Path, change: Change, check: Check = lambda _: None) -> Edit:
     return Edit(before, after, changed != current.text)
 
 
-def check_guards(policy: Policy, models: Sequence[Model]) -> None:
-    """Raise UsageError where a rule of the file guards a fact that no table holds beside others."""
+def check_rules(
+    policy: Policy, models: Sequence[Model], today: date, ever: Collection[str] = ()
+) -> None:
+    """Raise PolicyError as `idle`, and UsageError for a guard on what no table holds beside others.
+
+    ``ever``: names of facts of models that are gone.
+    """
+    if problems := idle_rules(policy, models, today, ever):
+        raise PolicyError(policy.source, problems)
     shared = {each.shared for model in models for each in model.attributes} - {""}
     for rule in [each for each in policy.rules if each.layer is Layer.FILE]:
         named = [each for each in rule.attributes if "*" not in each.text]
         for name in sorted(shared) if float(rule.settings.get("guard", 0)) > 0 else ():
             if any(each.matches(name) for each in named):
-                others = "".join(f", {each}" for each in revealed_by(name))
                 what = (
                     f"no table holds {name!r} beside other facts, so a guard on it counts nothing"
                 )
-                raise UsageError(what, f"write disclose = 'never' instead: {name}{others}")
+                raise UsageError(what, f"write {name} = 'never' instead")
+
+
+def idle_rules(
+    policy: Policy, models: Sequence[Model], today: date, ever: Collection[str] = ()
+) -> tuple[Problem, ...]:
+    """The mistakes in rules that are to withhold something, as `idle` and `check_rules` have it."""
+    queries = [each for model in models for each in model.queries]
+    topics = [frozenset({spoken(each.text), spoken(each.title)}) for each in queries]
+    known = attributes_of(models, models).values()
+    return idle(policy, [*chain(ever, *(each.names for each in known))], topics, today)
+
+
+def limits_of(policy: Policy, today: date) -> str:
+    """Say which limits a policy sets for recipients that it does not name."""
+    settings = Rulebook(policy, {}).match(ANYBODY, "", today).settings
+    return limits_in_force({key: each.value for key, each in settings.items()})
 
 
 def restore(path: Path, edit: Edit) -> None:
@@ -182,9 +207,12 @@ class ActivePolicy:
     def attributes(self) -> Attributes:
         """The attributes of all models and all facts, each by all that any of them calls it."""
         known = attributes_of(self.models, self.models)
-        names = {concept: each.names for each in known.values() for concept in each.concepts}
-        single = ((FACT + each.id, names.get(each.kind, frozenset[str]())) for each in self.facts)
-        return known | {each: Known(frozenset({each}), some | {each}) for each, some in single}
+        kinds = {concept: each for each in known.values() for concept in each.concepts}
+        none = Known(frozenset(), frozenset())
+        single = ((FACT + each.id, kinds.get(each.kind, none)) for each in self.facts)
+        return known | {
+            name: Known(frozenset({name}), kind.names | {name}, kind.tells) for name, kind in single
+        }
 
     @cached_property
     def recipients(self) -> Rulebook | None:
@@ -303,6 +331,8 @@ class PolicyFile:
         self.stale = False
         """Whether the rules in force are older than the file, which has problems."""
         self.pending = False
+        self.ever = frozenset[str]()
+        """What models that are gone called facts, as `check_rules` has it."""
         self._begun = False
         self._seen: Fingerprint | None = UNREAD  # of the file as it was read, settled and safe
         self._taken: Fingerprint | None = UNREAD  # the same, settled or not
@@ -340,22 +370,25 @@ class PolicyFile:
     def use(self, models: Sequence[Model], read: Read, facts: Sequence[Fact] = ()) -> None:
         """Have a rule on what one of these models calls a fact hold for what the others call it.
 
-        ``read``: reads a text by a model; ``facts``: those that a rule may name by its id.
+        And have the file read again, which may name what no model has. ``read``: reads a text by a
+        model; ``facts``: those that a rule may name by its id.
         """
         self.active = ActivePolicy(self.policy, models, read, facts)
+        self._seen = UNREAD
 
     def forget(self) -> None:
         """Forget what was asked; the rules stay in force."""
         self.active = ActivePolicy(self.policy, self.active.models, self.active.read)
 
-    def status(self) -> PolicyStatus:
-        """Describe the file, and whether there are rules in force."""
+    def status(self, today: date) -> PolicyStatus:
+        """Describe the file, and whether there are rules in force, with which limits."""
         rules = () if self.policy is None else self.policy.rules
         return PolicyStatus(
             path=str(self.path),
             in_use=self.policy is not None,
             rules=sum(rule.layer is Layer.FILE for rule in rules),
             loaded_at=self._loaded_at,
+            limits="" if self.policy is None else limits_of(self.policy, today),
             problems=[
                 f"{f'line {each.line}: ' if each.line else ''}{each.key and f'{each.key}: '}"
                 f"{each.what} ({each.hint})"
@@ -377,8 +410,12 @@ class PolicyFile:
             case Policy() if is_empty_policy(content.text):
                 problems = (EMPTY_POLICY,)
             case Policy():
-                policy = content
-        if problems and not is_unsafe:  # who wrote the last rules of an unsafe file is unknown
+                problems = idle_rules(content, self.active.models, now.date(), self.ever)
+                policy = None if problems else content
+        # Who wrote the last rules of an unsafe file is unknown; and those of this text may be in
+        # force since before it was known what models have.
+        refused = content.text if isinstance(content, Policy) else None
+        if problems and not is_unsafe and self.policy and self.policy.text != refused:
             policy = self.policy
         texts = [None if each is None else each.text for each in (policy, self.policy)]
         if texts[0] == texts[1] and problems == self.problems:

@@ -1,6 +1,5 @@
 """All that a decision depends on, and the same in indexes, as the mathematics wants it."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
@@ -11,11 +10,9 @@ from typing import Any, get_args
 from agent.decision.cache import Cache
 from agent.decision.knowledge import Knowledge, roughly
 from agent.decision.own_facts import EMPTY, NONE, Chances, Filled, OwnFacts, chances_of, fill
-from agent.decision.topics import topic_names
+from agent.decision.topics import attributes_of, topic_names
 from agent.decision.values import CROWD, Code, Disclose, Fact, Reason, Request
 from agent.errors import UsageError
-from agent.model.attributes import NAME
-from agent.model.file import SHIPPED
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation
 from agent.tradeoff.anonymity_set import AnonymitySet
@@ -23,9 +20,10 @@ from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import Settings
 from agent.tradeoff.search import ALGORITHMS, Algorithm
 from agent.tradeoff.tables import members, union
-from policy.match import Known, Rulebook, Ruling, Verdicts
-from policy.read import Remark, audit, with_typo_guard
-from policy.rules import DEFAULT_RULE, FACT, NamePattern, Policy
+from policy.audit import Remark, audit
+from policy.match import Rulebook, Ruling, Verdicts
+from policy.read import with_typo_guard
+from policy.rules import FACT, Policy
 from policy.settings import DEFAULTS, SETTINGS, Memory, Mode, Protect, Unknown
 
 Weights = tuple[tuple[str, float], ...]
@@ -148,25 +146,6 @@ def _one_of(what: str, given: str, names: Iterable[str]) -> None:
     _require(given in names, what, given, f"one of {', '.join(names)}")
 
 
-def attributes_of(models: Iterable[Model], deciding: Iterable[Model]) -> dict[str, Known]:
-    """The attributes of the deciding models, each by all that any model calls it."""
-    names, concepts = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
-    parts = (part for model in models for part in (model, *model.every))
-    for each in (attribute for part in parts for attribute in part.attributes):
-        # MODEL.NAME is in no rule.
-        called = filter(NAME.fullmatch, (each.name, each.concept, each.shared))
-        names[each.concept].update(called)
-    for model in deciding:
-        for at, each in enumerate(model.attributes):
-            concepts[each.name].add(each.concept)
-            if at in model.own:  # a rule on its kind, or on a family of that, is on a place
-                names[each.concept] |= names[model.attributes[model.own[at]].concept]
-    return {
-        name: Known(frozenset(some), frozenset(other for each in some for other in names[each]))
-        for name, some in concepts.items()
-    }
-
-
 def rulebook(
     policy: Policy, model: Model, models: Iterable[Model], facts: Iterable[Fact] = ()
 ) -> Rulebook:
@@ -174,20 +153,11 @@ def rulebook(
 
     ``models``: all that the policy is for: a rule on what one of them calls a fact is on that fact,
     whichever decides. A rule that nearly names an attribute or a topic of any of them holds for
-    that. Of a world, what no shipped model knows is asked about where no key is trusted: anybody
-    may have made the model (DESIGN.md 2.8).
+    that.
     """
     every = (model, *models)
     names = {e.name: e for some in every for part in (some, *some.every) for e in part.attributes}
     guarded = with_typo_guard(policy, [*names], topic_names(policy, every))
-    # An added model may have the id of a shipped one: then neither is taken for that.
-    shipped = [each for each in SHIPPED if [m.id for m in model.every].count(each) == 1]
-    own = {e.concept for part in model.every if part.id in shipped for e in part.attributes}
-    kinds = ((e, model.attributes[model.own.get(at, at)]) for at, e in enumerate(model.attributes))
-    new = tuple(NamePattern(each.name) for each, kind in kinds if kind.concept not in own)
-    if new and model.members and not policy.trusted_keys:
-        rule = replace(DEFAULT_RULE, settings={"disclose": "ask"}, attributes=new)
-        guarded = replace(guarded, rules=(*guarded.rules, rule))
     known, of_kind = attributes_of(every, [model]), {e.concept: e.name for e in model.attributes}
     single = {pattern.text for rule in policy.rules for pattern in rule.attributes}
     for fact in (e for e in facts if FACT + e.id in single and e.kind in of_kind):
@@ -198,9 +168,7 @@ def rulebook(
 
 def audited(policy: Policy, models: Sequence[Model], today: date) -> tuple[Remark, ...]:
     """Remarks on a policy for these models."""
-    known = attributes_of(models, models).values()
-    names = [*dict.fromkeys(name for each in known for name in sorted(each.names))]
-    return audit(policy, names or None, today, topic_names(policy, models))
+    return audit(policy, attributes_of(models, models), today, topic_names(policy, models))
 
 
 def terms_under(ruling: Ruling, model: Model) -> Terms:

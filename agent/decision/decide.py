@@ -56,7 +56,7 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
 
     def with_rule(each: Outcome) -> Outcome:
         verdict = ruled.get(each.name, {}).get("guard" if each.reason == "guarded" else "disclose")
-        return each if verdict is None else structs.replace(each, rule=verdict.rule.name)
+        return each if verdict is None else structs.replace(each, rule=verdict.because)
 
     return structs.replace(
         decision,

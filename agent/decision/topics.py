@@ -1,17 +1,19 @@
-"""Topics: what facts are judged to bring, and which of them a text is let near (DESIGN.md 2.9)."""
+"""Topics, and what policies call them and facts; what facts are judged to bring (DESIGN.md 2.9)."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.model.attributes import PRICES
+from agent.model.attributes import NAME, PRICES
 from agent.model.model import Model
 from agent.model.reading import Interpretation
 from agent.tradeoff.coverage import Coverage, resolved
 from agent.tradeoff.tables import Floats
-from policy.families import TopicProbabilities, families
+from policy.families import TopicProbabilities, families, told_by
+from policy.match import Known
 from policy.rules import Policy, spoken
 
 Read = Callable[[Model, str], Interpretation]
@@ -125,3 +127,37 @@ def topics_of(
             called = frozenset({spoken(meant.text), spoken(meant.title)})
             found[called] = max(found.get(called, 0.0), each.probability)
     return found
+
+
+def attributes_of(models: Iterable[Model], deciding: Iterable[Model]) -> dict[str, Known]:
+    """The attributes of the deciding models, each by all that any model calls it.
+
+    With what each tells, by any model: what hangs on a fact tells that, and so does what refines
+    it, and what is judged to nearly tell it.
+    """
+    names, concepts = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    follows = defaultdict[str, set[str]](set)
+    for part in (part for model in models for part in (model, *model.every)):
+        by_name = {each.name: each.concept for each in part.attributes}
+        for each in part.attributes:
+            # MODEL.NAME is in no rule.
+            called = filter(NAME.fullmatch, (each.name, each.concept, each.shared))
+            names[each.concept].update(called)
+            follows[each.concept].update([by_name[each.refines]] if each.refines else [])
+            for name in each.decides:
+                follows[by_name[name]].add(each.concept)
+    told = told_by(names, follows)
+    for model in deciding:
+        for at, each in enumerate(model.attributes):
+            concepts[each.name].add(each.concept)
+            if at in model.own:  # a rule on its kind, or on a family of that, is on a place
+                kind = model.attributes[model.own[at]].concept
+                names[each.concept] |= names[kind]
+                told[each.concept] = told[kind]
+
+    def known(some: set[str]) -> Known:
+        tells = {other: frozenset(names[other]) for each in some for other in told[each]}
+        called = frozenset(other for each in some for other in names[each])
+        return Known(frozenset(some), called, tells)
+
+    return {name: known(some) for name, some in concepts.items()}

@@ -23,9 +23,8 @@ from agent.tui.link import Link
 from agent.tui.plain import plain, plain_lines
 from agent.tui.status_bar import DaemonState, TopBar
 from agent.tui.virtual_list import Listing, Look
-from agent.wire.policy import AttributeStatus
 from agent.wire.state import EventKind, Finding
-from agent.words.titles import Titles
+from agent.words.titles import Titles, titles_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -84,9 +83,7 @@ class BaseApp(App[None]):
         status = self.state.status
         models = () if status is None else tuple(each.digest for each in status.models)
         if self._titles_of != models:
-            attributes: list[AttributeStatus] = await self.link.call("attributes")
-            full = {f"{each.model}.{each.name}": each.title for each in attributes}
-            self._titles = full | {each.name: each.title for each in attributes}
+            self._titles = titles_of(await self.link.call("attributes"))
             self._titles_of = models
         return self._titles
 

@@ -71,7 +71,8 @@ class AttributeStatus(Message, frozen=True, kw_only=True):
 
     ``kind``: what it is about, under the name that models share; ``disclose``: never, ask, auto,
     always or guarded; ``rule``: which says so; ``guard``: its weight, 0 where it is not guarded;
-    ``shared``: the name of the first fact of its kind, where a person may have several.
+    ``shared``: the name of the first fact of its kind, where a person may have several; ``also``:
+    what other models call it.
     """
 
     name: str
@@ -86,6 +87,7 @@ class AttributeStatus(Message, frozen=True, kw_only=True):
     rule: str
     line: int | None
     shared: str = ""
+    also: list[str] = field(default_factory=list)
 
 
 class PolicyEdit(Message, frozen=True, kw_only=True):

@@ -71,7 +71,7 @@ def screen_of(environment: Mapping[str, str]) -> dict[str, str]:
 class PolicyStatus(Message, frozen=True, kw_only=True):
     """The policy: ``in_use`` is false without one; ``problems`` of the file as it is now.
 
-    A file with problems leaves the last good rules in use.
+    A file with problems leaves the last good rules in use. ``limits``: that hold, in words.
     """
 
     path: str
@@ -79,6 +79,7 @@ class PolicyStatus(Message, frozen=True, kw_only=True):
     rules: int
     loaded_at: datetime | None
     problems: list[str]
+    limits: str = ""
 
 
 class ModelStatus(Message, frozen=True, kw_only=True):

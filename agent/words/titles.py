@@ -6,7 +6,7 @@ behind a colon or in brackets, whenever it happened: "Sent nothing: vault locked
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from math import floor
@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from agent.decision.values import Code, Reading
+from agent.wire.policy import AttributeStatus
 
 Titles = Mapping[str, str]  # of attributes, by name
 NONE: Titles = MappingProxyType({})
@@ -110,6 +111,12 @@ LIMITS: Mapping[str, str] = {
     "new_facts_per_week": "more new facts would be sent in a week than you allow",
     "protect": "fewer people would look like you than you allow",
 }
+HOLDING: Mapping[str, str] = {  # by the setting of a limit, what it promises
+    "people": "at least {:,} real people look like you",
+    "k": "at least {:,} people of a survey look like you",
+    "risk": "a guess at who you are is right in at most {:.1%} of cases",
+    "new_facts_per_week": "at most {:,} new facts a week",
+}
 PROOFS: Mapping[str, str] = {
     "enumerated": "No better set exists.",
     "if-submodular": "A good set. A better one may exist; how much better is bounded.",
@@ -133,6 +140,12 @@ def the_limit(limit: str, fewest: int = 0) -> str:
     if fewest and limit in ("k", "people"):
         return f"the limit {limit}: fewer than {fewest:,} people would look like you"
     return f"the limit {limit}: {LIMITS[limit]}" if limit in LIMITS else limit
+
+
+def limits_in_force(settings: Mapping[str, object]) -> str:
+    """Say which limits these settings are, by key, for recipients without rules of their own."""
+    some = (text.format(settings[key]) for key, text in HOLDING.items() if key in settings)
+    return "; ".join(some) or "none, so a recipient may learn all that helps, and recognise you"
 
 
 def write_policy(path: object) -> str:
@@ -205,6 +218,12 @@ def titled(names: Iterable[str], titles: Titles = NONE) -> list[str]:
     """List the titles of attributes; the name where a title is not known."""
     # Behind the name of a kind, places and ids say which of its facts in own words is meant.
     return [titles.get(e) or titles.get(re.sub(r"_own(_\d+)?$|#\w*$", "", e), e) for e in names]
+
+
+def titles_of(attributes: Sequence[AttributeStatus]) -> Titles:
+    """The titles of facts by all names that models have for them, and by MODEL.NAME."""
+    others = [(n, e.title) for e in attributes for n in (*e.also, f"{e.model}.{e.name}")]
+    return dict([*others, *((each.name, each.title) for each in attributes)])
 
 
 def titles_in(model: str, titles: Titles) -> Titles:

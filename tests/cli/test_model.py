@@ -34,7 +34,7 @@ def test_models_are_added_listed_and_removed(run: Run, home: Path, village: Path
     with FakeDaemon(paths().control, {"models": list}) as fake:
         assert run("model", "remove", "village", "--json").record == {"done": True}
         assert fake.calls == [("models", {})]
-    assert [*paths().models.iterdir()] == []
+    assert [each.name for each in paths().models.iterdir()] == ["facts.txt"]
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ POLICIES = (
     TEXT + '[[rule]]\nrecipient = "a.example"\ndisclose = "never"\n',
     TEXT + "".join(f'[[rule]]\nattribute = "{name}"\ndisclose = "auto"\n' for name in NAMES[:2]),
 )
-LOOSE = 'anonymity_price = 1e-05\n[groups]\nshops = ["s1.example", "s2.example"]\n'
+LOOSE = 'preset = "none"\nanonymity_price = 1e-05\n[groups]\nshops = ["s1.example", "s2.example"]\n'
 VALUES = get_args(Disclose)
 ABOUT: tuple[About, ...] = ("recipient", "everyone")
 FATES = {"never": "stays", "ask": "waits", "auto": "leaves", "always": "leaves"}
@@ -216,7 +216,7 @@ def test_what_a_rule_for_a_topic_asks_about_waits_and_is_settled(
     office: Office, lasting: str
 ) -> None:
     """An answer opens it once; one that lasts is refused where that rule would still win."""
-    rule = 'anonymity_price = 1e-05\n[[rule]]\ntopic = "Python, today!"\ndisclose = "ask"\n'
+    rule = LOOSE + '[[rule]]\ntopic = "Python, today!"\ndisclose = "ask"\n'
     office.path.write_text(rule)
     assert office.request("a.example", "restaurants today")[1] is None
     review = office.review("a.example")

@@ -44,7 +44,7 @@ LISTED = "".join(
 CHAT = Ask(query="python today", recipient="https://shop.example/chat/1")
 TITLES = {each.name: each.title for each in MODEL.attributes}
 STREAMS = st.lists(STEPS, max_size=5)
-ASKING = "anonymity_price = 0\n[attributes]\nage = 'ask'\n"
+ASKING = "preset = 'none'\nanonymity_price = 0\n[attributes]\nage = 'ask'\n"
 
 
 class Drafts:

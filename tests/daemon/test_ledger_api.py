@@ -27,6 +27,7 @@ from tests.worlds.homes import DEEDS, SOME, Calls, Deed, Life
 from tests.worlds.people import MODEL, MONDAY, OPEN, SHOP, FixedRules, Heard, OneModel, living
 
 GUARDED = """
+preset = "none"
 anonymity_price = 0
 [groups]
 adverts = ["ads.test", "more.test"]
@@ -364,7 +365,7 @@ def test_who_was_told_by_another_population_counts_in_that(monkeypatch: pytest.M
 )
 def test_who_is_blocked_gets_nothing(policy: str) -> None:
     """And whoever is not gets something decided, or one of its group; an edit shows at once."""
-    life = Life("anonymity_price = 0\n")
+    life = Life("preset = 'none'\nanonymity_price = 0\n")
     for host in ("shop.example", "books.example", "a.ads.test"):
         life.ask(host, SHOP.query)
     life.agent.rules = FixedRules(policy)

@@ -10,7 +10,7 @@ from agent.cli.model import generate_key
 from agent.cli.model import sign_file as sign
 from agent.daemon.model_registry import ModelRegistry
 from agent.errors import DamagedModelError, ModelError, SignatureError, UnsafeError, UsageError
-from agent.model.file import SHIPPED, SUFFIX, signature_of, write
+from agent.model.file import MAX_BYTES, SHIPPED, SUFFIX, signature_of, write
 from tests.decision.made import made_model
 from tests.model.examples import STRANGER
 from tests.worlds.people import MONDAY
@@ -78,11 +78,32 @@ def test_a_model_that_is_added_is_a_copy(filled: Filled) -> None:
     assert (added.name, added.digest, added.maker) == ("mine", model.digest, None)
     assert filled.registry.status(ANY, filled.now)[-1] == added
     [world] = filled.registry.usable(ANY, filled.now)
-    assert {each.id for each in world.every} == {*SHIPPED, "made-1"}
-    [file] = filled.registry.folder.iterdir()
-    assert file.stat().st_mode & 0o777 == 0o600
+    assert {each.id for each in world.every} == {*SHIPPED}  # nobody vouches for it
+    assert filled.registry.named(["mine", "gone", *SHIPPED], ANY, filled.now) == [model]
+    assert filled.registry.named(["mine"], (STRANGER,), filled.now) == []
+    assert {each.stat().st_mode & 0o777 for each in filled.registry.folder.iterdir()} == {0o600}
     assert filled.registry.folder.stat().st_mode & 0o777 == 0o700
     assert filled.registry.of("mine", ANY, filled.now) is model
+
+
+def test_what_models_called_facts_is_kept_when_they_are_gone(filled: Filled) -> None:
+    """So that no rule of the user's turns into a mistake."""
+    assert filled.registry.ever_known() == frozenset()
+    filled.registry.add(filled.made("mine"), ANY, filled.now)
+    filled.registry.remove("mine")
+    assert filled.registry.ever_known() >= {each.name for each in made_model(1).attributes}
+
+
+def test_a_file_is_judged_by_its_header_before_it_is_copied(
+    filled: Filled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long it is: nothing of it but the header is read."""
+    path = filled.made("mine")
+    with path.open("r+b") as file:
+        file.truncate(MAX_BYTES)
+    monkeypatch.setattr("agent.daemon.model_registry.replace_bytes", pytest.fail)
+    with pytest.raises(DamagedModelError, match="bytes of tensors"):
+        filled.registry.add(path, ANY, filled.now)
 
 
 def test_only_trusted_makers_are_used(filled: Filled) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import tomllib
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import accumulate
 
@@ -14,9 +15,11 @@ from agent.daemon.locale import LOCALE
 from agent.daemon.policy_api import NO_POLICY, attributes, rules, try_policy
 from agent.decision.context import audited
 from agent.errors import LockedError, ModelError, PolicyError, UsageError
-from agent.model.file import SHIPPED
+from agent.model.file import SHIPPED, write
 from agent.wire.decide import Ask
 from agent.wire.policy import PolicyEdit, RuleStatus, TryPolicy
+from agent.wire.state import ProfileChange
+from agent.words.titles import titles_of
 from policy.hosts import ANYBODY
 from policy.match import GUARDED, Rulebook, known
 from policy.rules import Layer
@@ -116,7 +119,7 @@ def test_an_edit_is_shown_where_it_stands(home: Home) -> None:
     assert said.settings == {"disclose": '"never"'}
     home.calls.edit_policy(PolicyEdit(set={"anonymity_price": 7.5}))
     (top,) = (each for each in home.calls.rules().effective if each.key == "anonymity_price")
-    assert (top.value, top.rule, top.line) == ("7.5", "the top of the file", 2)
+    assert (top.value, top.rule, top.line) == ("7.5", "the top of the file", 3)
     home.calls.edit_policy(PolicyEdit(set={"anonymity_price": 0.0}))
     home.calls.edit_policy(PolicyEdit(recipient="adverts", attribute="age", unset=["disclose"]))
     assert home.calls.rules() == before
@@ -148,7 +151,7 @@ def test_it_holds_at_once_and_what_wins_is_said(home: Home) -> None:
     assert done.changed
     (win,) = done.wins
     assert (win.key, win.value, win.names) == ("disclose", "ask", ["region"])
-    assert (win.rule, win.line) == ("attributes.region", 6)
+    assert (win.rule, win.line) == ("attributes.region", 7)
     policy = home.agent.rules.policy
     assert policy is not None
     ruling = Rulebook(policy, {}).match("a.example", "", home.now.date())
@@ -204,3 +207,35 @@ def test_a_policy_is_tried_on_the_ledger(opened: Home) -> None:
     opened.calls.lock()
     with pytest.raises(LockedError):
         opened.calls.try_policy(TryPolicy(text="anonymity_price = 0.001"))
+
+
+def test_an_added_model_decides_where_it_is_named_and_sets_nothing(home: Home) -> None:
+    """It was made to follow from a fact that is never told, and to be asked for under a false name.
+
+    Its own fact is ruled as what it tells, and stays unset; a question has the shipped title.
+    """
+    one, two, *rest = MODEL.attributes
+    income, follows = "everyday.income", {one.values[1]: {two.name: two.values[1]}}
+    one = replace(one, name="colour", concept=income, title="favourite colour", implies=follows)
+    evil = replace(MODEL, id="evil", attributes=(one, two, *rest))
+    rules = 'preset = "none"\nanonymity_price = 0\nattributes.income = "never"\n'
+    rules += f'attributes.{two.name} = "always"\n'
+    home.rule(rules)
+    write(evil, home.paths.models / "evil.safetensors")
+    home.unlock()
+    ask = Ask(query=MODEL.queries[0].text, recipient="fly.example")
+    assert home.calls.decide(ask).code == "unknown query"
+    home.rule(f'{rules}[[rule]]\nrecipient = "fly.example"\npopulation = "evil"\n')
+    home.agent.look_at_all()
+    home.calls.change_profile(ProfileChange(set={"income": one.values[1]}))
+    assert [each.kind for each in home.calls.profile().facts] == [income]
+    home.calls.change_profile(ProfileChange(set={two.name: two.values[1]}))
+    assert home.calls.decide(ask).attributes == {}
+    other = Ask(query=ask.query, recipient="b.example")
+    assert home.calls.decide(other).code == "unknown query"
+    title = home.agent.registry.of("everyday", (), home.now).by_concept[income].title
+    assert titles_of(home.calls.attributes())["colour"] == title
+    home.rule(home.paths.policy.read_text().replace("never", "ask"))
+    assert home.calls.decide(ask).summary.titles["colour"] == title
+    home.rule(home.paths.policy.read_text().replace("ask", "auto"))
+    assert home.calls.decide(ask).attributes.keys() == {"colour", two.name}

@@ -13,16 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import agent.daemon.policy_file
-from agent.daemon.policy_file import (
-    CUT,
-    SETTLING,
-    PolicyFile,
-    check_guards,
-    fingerprint_of,
-    rewrite,
-)
+from agent.daemon.policy_file import SETTLING, PolicyFile, check_rules, fingerprint_of, rewrite
 from agent.decision.engine import load_model
 from agent.errors import PolicyError, UnsafeError, UsageError
+from agent.model.model import Model
 from policy.read import is_empty_policy, preset, read
 from policy.rules import Policy
 from tests.model.examples import judged_model
@@ -81,7 +75,7 @@ def test_the_last_good_rules_are_in_force(
         file.save(text)
         file.look()
         good = text if text in (GOOD, OTHER, None) else good
-        status = file.rules.status()
+        status = file.rules.status(MONDAY.date())
         assert file.text == good
         assert status.in_use == (good is not None)
         assert bool(status.problems) == (text in (BROKEN, "\x00", *NOTHING))
@@ -163,7 +157,7 @@ def test_half_a_policy_is_never_followed(
     if data.draw(st.booleans()):
         file.rules.reload(file.now)
     else:
-        file.now += CUT
+        file.now += agent.daemon.policy_file.CUT
         file.look()
     assert (file.text, file.rules.pending) == (half if is_policy else whole, False)
 
@@ -228,13 +222,13 @@ def test_a_policy_that_another_user_put_there_is_not_obeyed() -> None:
         other: dict[str, Any] = {"user": INTRUDER, "group": INTRUDER, "extra_groups": []}
         subprocess.run(command, check=True, timeout=60, **other)
         assert edited.look()
-        status = edited.rules.status()
+        status = edited.rules.status(MONDAY.date())
         assert (edited.text, status.in_use, status.loaded_at) == (None, False, None)
         assert "other users can write to this folder" in status.problems[0]
         home.chmod(0o755)
         edited.rules.reload(edited.now)
         assert (edited.text,) == (None,), "it is theirs"
-        assert "belongs to another user" in edited.rules.status().problems[0]
+        assert "belongs to another user" in edited.rules.status(MONDAY.date()).problems[0]
 
 
 @AS_ROOT
@@ -257,7 +251,7 @@ def test_a_link_is_obeyed_where_it_leads_to_a_file_of_ours(tmp_path: Path) -> No
         edited.path.symlink_to(shared)
         edited.rules.reload(edited.now)
         assert (edited.text,) == (None,)
-        assert str(edited.path) in edited.rules.status().problems[0]
+        assert str(edited.path) in edited.rules.status(MONDAY.date()).problems[0]
     shared.chmod(0o644)
     edited.rules.reload(edited.now)
     assert (edited.text,) == (OTHER,)
@@ -375,28 +369,29 @@ def test_what_others_can_write_is_not_written_over(policy: Path) -> None:
     assert policy.read_bytes() == BEFORE.encode()
 
 
-@pytest.mark.parametrize(
-    ("text", "hint"),
-    [
-        ("traits = { guard = 1 }", "write disclose = 'never' instead: traits"),
-        ("diet = { guard = 1 }", "write disclose = 'never' instead: diet, fasting"),
-        ('"@health" = { guard = 1 }', "write disclose = 'never' instead: allergies"),
-        ('"*" = { guard = 1 }', None),
-        ("diet = { guard = 0 }", None),
-        ("region = { guard = 1 }", None),
-        ("traits = 'never'", None),
-    ],
-)
-def test_a_guard_on_what_is_counted_by_shares_is_refused(
-    text: str, hint: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With what reveals it: no table says how often it comes with another fact."""
-    known = {"diet": ("fasting",)}
-    monkeypatch.setattr(agent.daemon.policy_file, "revealed_by", lambda name: known.get(name, ()))
-    rules = read(f'preset = "strict"\n[attributes]\n{text}\n', "mine", preset)
-    refused = None
-    try:
-        check_guards(rules, [judged_model(), load_model("everyday")])
-    except UsageError as error:
-        refused = error.hint
-    assert refused == hint
+def test_a_guard_on_what_is_counted_by_shares_is_refused() -> None:
+    """No table says how often it comes with another fact."""
+    models, text = [judged_model(), load_model("everyday")], 'preset = "strict"\n[attributes]\n'
+    for rule, fact in (("traits", "traits"), ('"@health"', "allergies")):
+        rules = read(f"{text}{rule} = {{ guard = 1 }}\n", "mine", preset)
+        with pytest.raises(UsageError, match=f"{fact!r} beside other facts"):
+            check_rules(rules, models, MONDAY.date())
+    other = "'*' = { guard = 1 }\ndiet = { guard = 0 }\nregion = { guard = 1 }\ntraits = 'never'\n"
+    check_rules(read(text + other, "mine", preset), models, MONDAY.date())
+
+
+def test_a_file_with_an_idle_rule_is_not_used(edited: Edited) -> None:
+    """Once it is known what models have, though it was in force before; not where one had it."""
+    idle = "[attributes]\nkids = 'never'\n"
+    edited.save(idle)
+    for ever, text in (
+        (None, idle),
+        ((), None),
+        ({"kids"}, idle),
+    ):  # it was of a model that is gone
+        if ever is not None:
+            edited.rules.ever = frozenset(ever)
+            edited.rules.use([judged_model()], Model.read)
+        assert edited.look()
+        assert edited.text == text
+        assert [each.key for each in edited.rules.problems] == ["attributes.kids"] * (text is None)

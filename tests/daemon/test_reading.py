@@ -224,7 +224,7 @@ def test_a_topic_that_is_blocked_carries_nothing(reads: Home, topic: str) -> Non
     """If a text is possibly about it, until the user says that it is not."""
     agent, ask = reads.agent, Ask(query=TEXT, recipient=SHOP)
     agent.use_models(agent.vault, reads.now)
-    reads.rule(f'anonymity_price = 0.0\n[queries]\nblock_topics = "{topic}"\n')
+    reads.rule(f'preset = "none"\nanonymity_price = 0.0\n[queries]\nblock_topics = "{topic}"\n')
     codes = [reads.calls.decide(ask).code]
     for name in (PYTHON, "restaurants today"):
         assert agent.reader.corrections is not None

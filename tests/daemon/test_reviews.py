@@ -161,7 +161,7 @@ def test_what_is_listed_has_room_on_its_way_to_a_browser() -> None:
 
 
 HOSTS = ("a.example", "b.example")
-EVERYTHING_ASKED = 'disclose = "ask"\nanonymity_price = 1e-05\n'
+EVERYTHING_ASKED = 'preset = "none"\ndisclose = "ask"\nanonymity_price = 1e-05\n'
 POLICIES = st.lists(
     st.tuples(st.sampled_from(FACTS), st.sampled_from(["never", "ask", "auto", "always"])),
     unique_by=lambda pair: pair[0],
@@ -170,7 +170,7 @@ VALUES = st.sampled_from(get_args(Disclose))
 POOLS = st.sampled_from([None, *HOSTS])
 SAID = st.builds(Preference, st.sampled_from(FACTS), POOLS, VALUES, VALUES)
 WORDS = st.lists(SAID, max_size=8).map(tuple)
-LIMITS = "anonymity_price = 0\nk = 20\nrisk = 0.1\nattributes_per_request = 2\n"
+LIMITS = "preset = 'none'\nanonymity_price = 0\nk = 20\nrisk = 0.1\nattributes_per_request = 2\n"
 GUARDS = "[attributes]\ngender = { guard = 0.5 }\nhours = { guard = 1.0 }\n"
 
 
@@ -241,7 +241,7 @@ def test_no_word_lets_out_what_is_guarded_or_breaks_a_limit(words: Preferences, 
 @given(POLICIES, WORDS)
 def test_a_word_is_used_up_by_the_request_that_it_changes(policy: str, words: Preferences) -> None:
     """By no other: an approval by the one that sends it, any other word by the next answer."""
-    ruling, terms = ruled(f"anonymity_price = 1e-05\n{policy}")
+    ruling, terms = ruled(f"preset = 'none'\nanonymity_price = 1e-05\n{policy}")
     decision = decided(applied(terms, words))
     spent = set()
     for name in FACTS:
@@ -262,7 +262,7 @@ def test_what_was_decided_for_another_reason_uses_nothing_up() -> None:
     again = decided(over, held=held)
     assert again.disclosed
     assert used_up(words, again, ruling) == words
-    open_ruling, open_terms = ruled("anonymity_price = 1e-05\n")
+    open_ruling, open_terms = ruled("preset = 'none'\nanonymity_price = 1e-05\n")
     free = decided(applied(open_terms, words))
     assert free.disclosed
     assert used_up(words, free, open_ruling) == words

@@ -283,7 +283,7 @@ def test_a_word_is_followed_by_everybody(disclose: Disclose) -> None:
     word = Word(recipient="shop.example", names=[name], disclose=disclose)
     stream = [replace(EVERY_DAY[0], verdict=None, overrides=((word, False),)), *EVERY_DAY[1:]]
     for person in sorted({tuple(row) for row in model.population.codes.tolist()})[::8]:
-        life = Life(person, 'disclose = "never"\nanonymity_price = 0.0\n', model)
+        life = Life(person, 'preset = "none"\ndisclose = "never"\nanonymity_price = 0.0\n', model)
         seen = life.follow(stream)["shop.example"]
         assert life.words == 1
         carried = [name in step.names for step in seen]
@@ -334,7 +334,9 @@ def test_the_stop_is_the_one_exception(rules: Rules, stream: tuple[Event, ...], 
 
 def test_some_stop_and_some_do_not() -> None:
     """The law is not about nobody; and what stops the rare says that they are rare."""
-    policy = 'anonymity_price = 0\nk = 50\nviolations = 0.9\nprotect = "everyone"\n'
+    policy = (
+        'preset = "none"\nanonymity_price = 0\nk = 50\nviolations = 0.9\nprotect = "everyone"\n'
+    )
     assert assert_stops(policy, EVERY_DAY, the_model(1), 4) == {True, False}
     for text, expected in ((policy, True), (policy.replace("everyone", "me"), False)):
         lives = lived(text, EVERY_DAY, the_model(1))

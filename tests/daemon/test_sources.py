@@ -159,6 +159,7 @@ def test_a_record_that_cannot_be_read_is_no_history(record: bytes) -> None:
 
 DAYS = timedelta(days=1)
 OPEN_UNTIL_WEDNESDAY = """
+preset = "none"
 anonymity_price = 0
 nothing = true
 population = "mine"
@@ -233,7 +234,7 @@ def test_a_wrong_date_is_reset_and_freezes_nothing_for_good(opened: Home) -> Non
 @given(latest=st.integers(-5, 5), hours=st.integers(-400, 400))
 def test_time_is_never_before_the_latest_entry(latest: int, hours: int) -> None:
     """Then it is the clock's."""
-    agent, vault = living("anonymity_price = 0.0")
+    agent, vault = living("preset = 'none'\nanonymity_price = 0.0")
     vault.ledger.append(disclosed(MONDAY + latest * DAYS, "shop.example", age="age1"))
     clock = MONDAY + timedelta(hours=hours)
     agent.clock = lambda: clock

@@ -34,7 +34,8 @@ def test_violations_are_a_budget_of_the_recipient(
 ) -> None:
     """Each entry says what it spent: the share, of all who may have asked, left among fewer."""
     agent, vault = living(
-        f'anonymity_price = 0\nk = {k}\nviolations = {budget}\nmode = "{mode}"\n', row
+        f'preset = "none"\nanonymity_price = 0\nk = {k}\nviolations = {budget}\nmode = "{mode}"\n',
+        row,
     )
     spent, held = dict[str, float](), dict[str, set[str]]()
     for now, ask in timed(stream):
@@ -78,7 +79,7 @@ def test_what_was_spent_is_spent_until_it_is_forgotten() -> None:
     assert [of("a.example"), of("a.example", "b.example")] == [0.0, 0.25]
 
 
-STOPPING = 'anonymity_price = 0\nk = 50\nviolations = 0.9\nprotect = "me"\n'
+STOPPING = 'preset = "none"\nanonymity_price = 0\nk = 50\nviolations = 0.9\nprotect = "me"\n'
 
 
 def stopped() -> tuple[Agent, MemoryVault]:

@@ -33,7 +33,7 @@ STEPS = ("unlock", "unlock", "wrong", "lock", "decide", "finish", "finish")
 TURNS = 20  # of the loop, in which all that can be done is done
 RING = Unlock(method="keyring")
 MARK = "vxqz"[::-1]  # which no other text has, nor this file, of which a copy may be in memory
-TEXT = 'anonymity_price = 0\npopulation = "mine"\nunknown_queries = "standing"\n'
+TEXT = 'preset = "none"\nanonymity_price = 0\npopulation = "mine"\nunknown_queries = "standing"\n'
 
 
 class Asked(NamedTuple):

@@ -41,7 +41,8 @@ from tests.worlds.people import (
     values_of,
 )
 
-WARY = """anonymity_price = 0.001
+WARY = """preset = "none"
+anonymity_price = 0.001
 k = 30
 [attributes]
 age = "ask"

@@ -29,6 +29,7 @@ from agent.tradeoff.shares import OWN_SHARES
 from agent.tradeoff.tables import Floats, members
 from policy.read import preset, read
 from tests.decision.made import NAMES, PERSONS, judged, made_model
+from tests.policy.strategies import NO_PRESET
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 TEXT, PERSON = Request("what might that be"), NAMES[:PERSONS]
@@ -307,7 +308,7 @@ def test_rules_reach_a_fact_by_kind_and_id(rules: str, sent: set[str], waits: se
     ]
     recipient = Recipient(facts, Terms())
     context = recipient.context(READINGS[3], START)
-    policy = read(f"anonymity_price = 0.0\n{rules}", "test", preset)
+    policy = read(f"{NO_PRESET}anonymity_price = 0.0\n{rules}", "test", preset)
     ruling = rulebook(policy, context.model, [MODEL], facts).match("a.example", "", START.date())
     terms = terms_under(ruling, context.model)
     decision = decide(replace(context, terms=replace(terms, available=frozenset())))

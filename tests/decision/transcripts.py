@@ -28,7 +28,10 @@ class Rules:
 @st.composite
 def policies(draw: st.DrawFn, protect: Sequence[str] = ("everyone", "me")) -> Rules:
     """Draw a policy of every kind of setting that replaying has to respect."""
-    lines = [f"anonymity_price = {draw(st.sampled_from([0, 5e-05, 0.0005, 0.00512]))}"]
+    lines = [
+        'preset = "none"',
+        f"anonymity_price = {draw(st.sampled_from([0, 5e-05, 0.0005, 0.00512]))}",
+    ]
     lines += [f"k = {draw(st.integers(1, 6))}"] if draw(st.booleans()) else []
     for cap in ("new_facts_per_week", "attributes_per_request"):
         lines += [f"{cap} = {draw(st.integers(0, 3))}"] if draw(st.booleans()) else []
@@ -115,6 +118,7 @@ gender = { disclose = "auto", sensitivity = 0.01, guard = 0.0 }
 job = { guard = 0.5 }
 """
 MANY_RULES = """
+preset = "none"
 anonymity_price = 2e-05
 k = 3
 violations = 0.2
@@ -158,6 +162,7 @@ attribute = "job"
 guard = 0.5
 """
 FORGETFUL = """
+preset = "none"
 anonymity_price = 1e-05
 risk = 0.2
 
@@ -170,6 +175,7 @@ recipient = "shop.example"
 disclose = "ask"
 """
 WORDS = """
+preset = "none"
 anonymity_price = 2e-05
 k = 3
 

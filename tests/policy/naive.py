@@ -15,6 +15,7 @@ Document = Mapping[str, Any]
 Path = tuple[str | int, ...]
 Part = str | list[str] | None
 
+EXACT = 1000.0  # how specific a name is
 POLICIES = File(__file__).parents[2] / "policy"
 PER_ATTRIBUTE = ("disclose", "sensitivity", "guard", "own", "relevance")
 LARGER = ("sensitivity", "guard", "anonymity_price", "k", "people", "nothing")
@@ -71,7 +72,8 @@ class Claim(NamedTuple):
 
 def entries(document: Document) -> list[Entry]:
     """Return every rule of a document, of its preset and of the defaults."""
-    preset = _entries(_preset(document["preset"]), 1) if "preset" in document else ()
+    start = document.get("preset", "balanced")
+    preset = () if start == "none" else _entries(_preset(start), 1)
     return [Entry(0, (), defaults()), *preset, *_entries(document, 2)]
 
 
@@ -260,7 +262,7 @@ def _attribute(part: Part, name: str | None) -> float | None:
     if part is None or name is None:
         return 0.0 if part is None else None
     ranks = [
-        1.0 + len(each.replace("*", "")) if "*" in each else 1000.0
+        1.0 + len(each.replace("*", "")) if "*" in each else EXACT
         for each in _listed(part)
         if fnmatchcase(name, each)
     ]

@@ -15,6 +15,7 @@ from policy.read import preset, read
 from policy.rules import Policy
 from policy.settings import SETTINGS, Carry, Value
 
+NO_PRESET = 'preset = "none"\n'
 LABELS = st.sampled_from(["a", "b", "ab", "1", "_x", "xn--bcher-kva", "localhost", "github", "co"])
 ANY_DOMAINS = st.builds(
     lambda labels, top: ".".join([*labels, top]),
@@ -169,7 +170,7 @@ def _parts(draw: st.DrawFn) -> Document:
     """Draw the parts of a policy that are neither settings, groups nor rules."""
     parts: Document = {}
     if draw(st.booleans()):
-        parts["preset"] = draw(st.sampled_from(["balanced", "generous", "strict"]))
+        parts["preset"] = draw(st.sampled_from(["none", "balanced", "generous", "strict"]))
     if draw(st.integers(0, 4)) == 0:
         parts["format"] = 1
         parts["trusted_keys"] = draw(

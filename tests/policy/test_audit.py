@@ -9,17 +9,30 @@ import pytest
 from hypothesis import given, target
 from hypothesis import strategies as st
 
+from policy.audit import Remark, audit, idle, misspelt
 from policy.match import Rulebook, Ruling, known, may
-from policy.read import EMPTY_POLICY, Remark, audit, misspelt, preset, read, with_typo_guard
+from policy.read import EMPTY_POLICY, preset, read, with_typo_guard
 from policy.rules import Policy, Rule
-from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
+from tests.policy.strategies import (
+    NAMES,
+    NO_PRESET,
+    TODAY,
+    Asked,
+    Document,
+    documents,
+    rendered,
+    requests,
+)
 
 REQUESTS = st.lists(requests(), min_size=4, max_size=12)
 ABOUT_NO_SETTING = (
     *("the model has no attribute", "no search engine is known", "the model has no topic"),
-    *("nearly tells", "are one recipient", "no public domain", EMPTY_POLICY.what),
+    *("it also holds for what tells", "has no effect: ", EMPTY_POLICY.what),
+    *("are one recipient", "no public domain"),
 )
-REVEALING = (*NAMES, "chronic_condition", "medication")
+TOLD = {"a.chronic_condition": frozenset({"chronic_condition"})}
+REVEALING = known(*NAMES, "chronic_condition", "medication", "family_history")
+REVEALING |= {e: REVEALING[e]._replace(tells=TOLD) for e in ("medication", "family_history")}
 CALLED = ("health", "money", "job hunting", "finding a job")
 
 
@@ -28,7 +41,7 @@ def _policy_of(text: str) -> Policy:
 
 
 def _remarks(text: str) -> list[Remark]:
-    return [*audit(_policy_of(text), NAMES, TODAY)]
+    return [*audit(_policy_of(text), known(*NAMES), TODAY)]
 
 
 def outcome(ruling: Ruling) -> Any:  # noqa: ANN401  (any setting)
@@ -66,7 +79,7 @@ def test_what_is_said_to_do_nothing_does_nothing(
 ) -> None:
     """Without it each request has the same outcome, today and later: one by one, and all."""
     policy = _policy_of(rendered(document))
-    found = [each for each in audit(policy, NAMES, TODAY) if each.settings]
+    found = [each for each in audit(policy, known(*NAMES), TODAY) if each.settings]
     target(len(found))
     if not found:
         return
@@ -98,12 +111,17 @@ def test_a_remark_has_a_place_and_a_hint(document: Document) -> None:
 
 
 def test_what_is_found_and_what_is_not(pytestconfig: pytest.Config) -> None:
-    """Each with its place, and nothing beside it; what decides for some request is no matter."""
+    """Each with its place, and nothing beside it; what decides for some request is no matter.
+
+    What is to withhold something and withholds nothing is a mistake besides.
+    """
     shown, blocks = Path(__file__).with_name("remarks.txt"), []
     for block in shown.read_text(encoding="utf-8").split("----\n"):
         text = block.partition("! ")[0]
         remarks = audit(_policy_of(text), REVEALING, TODAY, CALLED)
         found = [f"! {e.line} {e.key}: {e.what} ({e.hint})\n" for e in remarks]
+        wrong = idle(_policy_of(text), [*REVEALING], [frozenset(CALLED[2:])], TODAY)
+        found += [f"! {e.line} {e.key}: {e.what} ({e.hint}), a mistake\n" for e in wrong]
         blocks.append(text + "".join(found))
     if pytestconfig.getoption("accept"):
         shown.write_text("----\n".join(blocks), encoding="utf-8")
@@ -117,7 +135,8 @@ ABOUT = '[[rule]]\nrecipient = "a.example"\nattribute = '
 
 
 def _ruled(text: str, host: str = "a.example") -> dict[str, str]:
-    book = Rulebook(with_typo_guard(_policy_of(text), MODEL), known(*MODEL))
+    policy = _policy_of(f"{NO_PRESET}{text}")
+    book = Rulebook(with_typo_guard(policy, MODEL), known(*MODEL))
     found = book.match(host, "", TODAY).attributes
     return {name: may(found[name]) for name in MODEL}
 

@@ -133,7 +133,8 @@ def assert_counts(policy: Policy, document: Document) -> None:
     for number, table in enumerate(document.get("rule", [])):
         assert table.get("name") in (None, rules["rule", number].name)
     started = tuple(each for each in policy.rules if each.layer is Layer.PRESET)
-    assert started == (preset(document["preset"]) if "preset" in document else ())
+    start = document.get("preset", "balanced")
+    assert started == (() if start == "none" else preset(start))
     assert list(policy.trusted_keys) == _listed(document.get("trusted_keys"))
     same(1, document.get("format", 1))
     for key, value in document.get("daemon", {}).items():

@@ -128,7 +128,7 @@ def test_the_parts_are_those_listed() -> None:
     assert keys[: len(conditions)] == conditions
     (short,) = re.findall(r"the keys of its tables are ([^;]*);", " ".join(FORMAT.split()))
     assert _quoted(short) == [*ATTRIBUTE_KINDS]
-    assert {*re.findall(r'`"([a-z]+)"`', rows(section("Parts"))[1][1])} == {*PRESETS}
+    assert {*re.findall(r'`"([a-z]+)"`', rows(section("Parts"))[1][1])} == {*PRESETS, "none"}
 
 
 def test_the_defaults_are_those_listed() -> None:

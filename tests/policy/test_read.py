@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 
 from agent.errors import PolicyError, Problem, UsageError
+from policy.audit import audit
 from policy.match import Rulebook, known
 from policy.read import (
     LARGEST,
     MOST_RULES,
-    audit,
     is_empty_policy,
     load,
     opened,
@@ -29,7 +29,7 @@ from policy.rules import Layer, Policy
 from policy.sections import MOST_FOUND, PRESETS
 from policy.settings import DEFAULTS, SETTINGS
 from tests.policy import naive
-from tests.policy.strategies import NAMES, TODAY, Document, documents, rendered
+from tests.policy.strategies import NAMES, NO_PRESET, TODAY, Document, documents, rendered
 
 RULE = '[[rule]]\nrecipient = "shop.example"\n'
 MANY_ATTRIBUTES = "".join(
@@ -147,7 +147,8 @@ def plain(policy: Policy) -> dict[str, object]:
 
 def test_nothing_at_all_is_a_policy() -> None:
     """It says what the defaults say, and these are what FORMAT.md lists."""
-    policy = read("", "test", preset)
+    assert plain(read("", "test", preset)) == plain(read('preset = "balanced"', "test", preset))
+    policy = read(NO_PRESET, "test", preset)
     assert [rule.layer for rule in policy.rules] == [Layer.DEFAULTS]
     assert dict(DEFAULTS) == naive.defaults()
     whole = {key: each for key, each in DEFAULTS.items() if SETTINGS[key].about != "attribute"}
@@ -157,7 +158,7 @@ def test_nothing_at_all_is_a_policy() -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_load(name: str) -> None:
     """By name, alone and under a file; generous has no stop, and so nothing that absence says."""
-    for text in (f'preset = "{name}"', preset_text(name)):
+    for text in (f'preset = "{name}"', NO_PRESET + preset_text(name)):
         policy = read(text, "test", preset)
         assert plain(policy)["protect"] == ("everyone" if name == "generous" else "me")
         assert plain(policy)["anonymity_price"] != DEFAULTS["anonymity_price"] or name == "balanced"
@@ -206,12 +207,12 @@ def test_a_file_that_says_nothing_is_remarked_on() -> None:
     """It is valid, and it opens everything; one key is enough to say something."""
     for text in ("", "\n", "# preset = 'strict'\n", "format = 1\n[groups]\n"):
         assert is_empty_policy(text)
-        (remark,) = audit(read(text, "test", preset), NAMES, TODAY)
+        (remark,) = audit(read(text, "test", preset), None, TODAY)
         assert "sets nothing" in remark.what
         assert "preset" in remark.hint
     for text in (*(f"preset = '{name}'" for name in PRESETS), "nothing = false"):
         assert not is_empty_policy(text)
-        remarks = audit(read(text, "", preset), (), TODAY)
+        remarks = audit(read(text, "", preset), None, TODAY)
         assert all("sets nothing" not in each.what for each in remarks)
 
 

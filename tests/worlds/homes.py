@@ -23,6 +23,7 @@ from tests.vault.worlds import FAST, PASSPHRASE, create
 from tests.worlds.people import MODEL, MONDAY, SECOND, Heard, living
 
 POLICY = """
+preset = "none"
 anonymity_price = 0
 population = "mine"
 [attributes]
@@ -91,6 +92,7 @@ class Home:
 
 
 SOME = """
+preset = "none"
 anonymity_price = 0
 new_facts_per_week = 2
 [groups]

@@ -176,7 +176,7 @@ def agent_of(rules: PolicyFile, model: Model | None, vault: Vault | None) -> Age
 
 
 MODEL = made_model(1, people=300)
-OPEN = "anonymity_price = 0\n"
+OPEN = "preset = 'none'\nanonymity_price = 0\n"
 SHOP = Ask(query="python today", recipient="shop.example")
 ROWS = MODEL.population.codes
 SECOND = timedelta(seconds=1)
