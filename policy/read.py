@@ -149,10 +149,15 @@ def keeps(rule: Rule, policy: Policy) -> bool:
 
 
 def near(pattern: NamePattern, names: Sequence[str]) -> str | None:
-    """The attribute or topic that a name was probably meant to be, if it is the name of none."""
-    if {*pattern.text} & {*"*@#"} or pattern.text in names:
+    """The attribute or topic that a name was probably meant to be, if it is the name of none.
+
+    One that begins otherwise was not: `kids` is none of `skills`.
+    """
+    text = pattern.text
+    if {*text} & {*"*@#"} or text in names:
         return None
-    return closest(pattern.text, tuple(names))
+    found = closest(text, tuple(names))
+    return found if found and (found[0] == text[0] or text in found) else None
 
 
 closest = lru_cache(1 << 13)(nearest)  # which takes a tenth of a millisecond, for each rule

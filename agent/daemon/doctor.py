@@ -14,7 +14,7 @@ from agent.daemon.api import AHEAD, JUDGE, POLICY
 from agent.daemon.artifacts import Machine
 from agent.daemon.locale import LOCALE
 from agent.daemon.model_registry import UNREADABLE, ModelRegistry
-from agent.daemon.policy_file import limits_of
+from agent.daemon.policy_file import idle_rules, limits_of
 from agent.daemon.programs import (
     Installation,
     assistant_installations,
@@ -174,14 +174,16 @@ def check_policy(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterat
     elif is_empty_policy(rules.text):
         problems = (EMPTY_POLICY,)
     else:
-        usable = (*registry.usable(rules.trusted_keys, here.now), LOCALE)
+        keys, today = rules.trusted_keys, here.now.date()
+        named = registry.named(rules.models, keys, here.now)
+        usable = (*registry.usable(keys, here.now), *named, LOCALE)
         attributes = attributes_of(usable, usable)
-        spelt, make = {*misspelt(rules, [*attributes])}, warn
-        problems = tuple(
-            each
-            for each in audit(rules, attributes, here.now.date())
-            if each in spelt or each.key.endswith(("expires", "search"))
-        )
+        spelt = {*misspelt(rules, [*attributes])}
+        problems = idle_rules(rules, usable, today, registry.ever_known())
+        if not problems:
+            remarks, make = audit(rules, attributes, today), warn
+            ours = ("expires", "search")
+            problems = tuple(e for e in remarks if e in spelt or e.key.endswith(ours))
     for each in problems:
         what = f"{place}:{each.line}: {f'{each.key}: ' if each.key else ''}{each.what}"
         yield make("policy", what, each.hint)

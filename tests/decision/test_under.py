@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from agent.decision.context import LIMITS, TERMS, Limits, Terms, rulebook, terms_under
 from agent.decision.topics import topics_of
-from agent.decision.values import CROWD
+from agent.decision.values import CROWD, Fact
 from agent.model.model import Model
 from agent.model.reading import Candidate, Interpretation
-from agent.model.world import world_of
+from agent.model.world import with_own_facts, world_of
 from policy.families import TopicProbabilities
 from policy.match import Rulebook, Ruling, known
 from policy.read import preset, read
@@ -22,6 +22,7 @@ from policy.settings import SETTINGS
 from tests.decision.made import NAMES, OTHER_NAMES, elsewhere, made_model
 from tests.model.examples import judged_model
 from tests.policy.strategies import NO_PRESET, TODAY, documents, rendered, requests
+from tests.worlds.people import MONDAY
 
 MODEL = made_model(0, people=10)
 OTHER = elsewhere(MODEL)
@@ -131,6 +132,17 @@ def test_what_hangs_on_a_fact_is_ruled_no_laxer(word: str) -> None:
             assert terms.disclose(names[income.name]) == word
             assert terms.disclose(names[seat.name]) == ruled
             assert {terms.disclose(names[each.name]) for each in rest} == {"auto"}
+
+
+def test_what_rules_a_kind_by_what_it_tells_rules_its_facts_in_own_words() -> None:
+    """All of them, and the one that a rule would open by its id."""
+    model = with_own_facts(judged_model(), {"town": 1})
+    fact = Fact(id="7", kind="town", words="by the sea", set_at=MONDAY)
+    policy = read(f"{NO_PRESET}attributes = {{ region = 'never', '#7' = 'auto' }}", "test", preset)
+    ruling = rulebook(policy, model, [model], [fact]).match("shop.example", "", TODAY)
+    terms = terms_under(ruling, model)
+    assert terms.excluded == {"region", "town", "town_own"}
+    assert terms.disclose("town_own", "7") == "never"
 
 
 def test_what_was_not_asked_about_never_leaves() -> None:
