@@ -218,8 +218,8 @@ def test_an_added_model_decides_where_it_is_named_and_sets_nothing(home: Home) -
     income, follows = "everyday.income", {one.values[1]: {two.name: two.values[1]}}
     one = replace(one, name="colour", concept=income, title="favourite colour", implies=follows)
     evil = replace(MODEL, id="evil", attributes=(one, two, *rest))
-    rules = 'preset = "none"\nanonymity_price = 0\nattributes.income = "never"\n'
-    rules += f'attributes.{two.name} = "always"\n'
+    facts = f'attributes = {{ income = "never", {two.name} = "always" }}'
+    rules = f'preset = "none"\nanonymity_price = 0\n{facts}\n'
     home.rule(rules)
     write(evil, home.paths.models / "evil.safetensors")
     home.unlock()
@@ -231,8 +231,7 @@ def test_an_added_model_decides_where_it_is_named_and_sets_nothing(home: Home) -
     assert [each.kind for each in home.calls.profile().facts] == [income]
     home.calls.change_profile(ProfileChange(set={two.name: two.values[1]}))
     assert home.calls.decide(ask).attributes == {}
-    other = Ask(query=ask.query, recipient="b.example")
-    assert home.calls.decide(other).code == "unknown query"
+    assert home.calls.decide(Ask(query=ask.query, recipient="b.example")).attributes == {}
     title = home.agent.registry.of("everyday", (), home.now).by_concept[income].title
     assert titles_of(home.calls.attributes())["colour"] == title
     home.rule(home.paths.policy.read_text().replace("never", "ask"))

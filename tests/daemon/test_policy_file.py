@@ -384,11 +384,7 @@ def test_a_file_with_an_idle_rule_is_not_used(edited: Edited) -> None:
     """Once it is known what models have, though it was in force before; not where one had it."""
     idle = "[attributes]\nkids = 'never'\n"
     edited.save(idle)
-    for ever, text in (
-        (None, idle),
-        ((), None),
-        ({"kids"}, idle),
-    ):  # it was of a model that is gone
+    for ever, text in ((None, idle), ((), None), ({"kids"}, idle)):
         if ever is not None:
             edited.rules.ever = frozenset(ever)
             edited.rules.use([judged_model()], Model.read)
