@@ -16,16 +16,7 @@ from agent.decision.cache import Cache
 from agent.errors import ModelError, ReticentError, SignatureError, UnsafeError, UsageError, reason
 from agent.files import PRIVATE, check_ours, private_folder, read_bytes, replace_bytes
 from agent.model.attributes import NAME
-from agent.model.file import (
-    MAX_BYTES,
-    SHIPPED,
-    SUFFIX,
-    maker,
-    read,
-    shipped_model,
-    signature_of,
-    trusted,
-)
+from agent.model.file import MAX_BYTES, SHIPPED, SUFFIX, maker, shipped_model, signature_of, trusted
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation, encode, load_network
 from agent.model.unwrapping import unwrapped
@@ -130,7 +121,7 @@ class ModelRegistry:
         with TemporaryDirectory(dir=private_folder(self.folder), prefix=".") as beside:
             copy = Path(beside) / f"{name}{SUFFIX}"
             try:  # judged by its header first, then as a copy, which nobody else can change
-                read(path)
+                trusted(path, ())
                 replace_bytes(read_bytes(path, MAX_BYTES), copy, PRIVATE)
                 if signature_of(path).exists():
                     signature = read_bytes(signature_of(path), MAX_BYTES)

@@ -1,5 +1,6 @@
 """The models at hand, read again when they change."""
 
+import os
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -86,18 +87,6 @@ def test_a_model_that_is_added_is_a_copy(filled: Filled) -> None:
     assert filled.registry.of("mine", ANY, filled.now) is model
 
 
-def test_a_file_is_judged_by_its_header_before_it_is_copied(
-    filled: Filled, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However long it is: nothing of it but the header is read."""
-    path = filled.made("mine")
-    with path.open("r+b") as file:
-        file.truncate(MAX_BYTES)
-    monkeypatch.setattr("agent.daemon.model_registry.replace_bytes", pytest.fail)
-    with pytest.raises(DamagedModelError, match="bytes of tensors"):
-        filled.registry.add(path, ANY, filled.now)
-
-
 def test_only_trusted_makers_are_used(filled: Filled) -> None:
     """What nobody signed, or somebody else, is not taken, and not used where it lies already."""
     path, key = filled.signed("signed")
@@ -179,8 +168,8 @@ def test_a_name_is_not_taken_twice(filled: Filled) -> None:
     assert filled.registry.of("mine", ANY, filled.now).id == "made-1"
 
 
-def test_what_is_no_model_is_not_taken(filled: Filled) -> None:
-    """Damaged, not there, a folder: nothing is left behind."""
+def test_what_is_no_model_is_not_taken(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Damaged, not there, a folder: nothing is left behind; what is too long is never copied."""
     damaged = filled.made("damaged")
     damaged.write_bytes(damaged.read_bytes()[:-1])
     (filled.source / f"folder{SUFFIX}").mkdir()
@@ -189,6 +178,10 @@ def test_what_is_no_model_is_not_taken(filled: Filled) -> None:
     for name in ("folder", "missing"):
         with pytest.raises(UsageError):
             filled.registry.add(filled.source / f"{name}{SUFFIX}", ANY, filled.now)
+    os.truncate(long := filled.made("long"), MAX_BYTES)
+    monkeypatch.setattr("agent.daemon.model_registry.replace_bytes", pytest.fail)
+    with pytest.raises(DamagedModelError, match="bytes of tensors"):
+        filled.registry.add(long, ANY, filled.now)
     assert [*filled.registry.folder.iterdir()] == []
 
 

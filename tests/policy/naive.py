@@ -15,7 +15,6 @@ Document = Mapping[str, Any]
 Path = tuple[str | int, ...]
 Part = str | list[str] | None
 
-EXACT = 1000.0  # how specific a name is
 POLICIES = File(__file__).parents[2] / "policy"
 PER_ATTRIBUTE = ("disclose", "sensitivity", "guard", "own", "relevance")
 LARGER = ("sensitivity", "guard", "anonymity_price", "k", "people", "nothing")
@@ -262,7 +261,7 @@ def _attribute(part: Part, name: str | None) -> float | None:
     if part is None or name is None:
         return 0.0 if part is None else None
     ranks = [
-        1.0 + len(each.replace("*", "")) if "*" in each else EXACT
+        1.0 + len(each.replace("*", "")) if "*" in each else 1000.0
         for each in _listed(part)
         if fnmatchcase(name, each)
     ]

@@ -13,16 +13,7 @@ from policy.audit import Remark, audit, idle, misspelt
 from policy.match import Rulebook, Ruling, known, may
 from policy.read import EMPTY_POLICY, preset, read, with_typo_guard
 from policy.rules import Policy, Rule
-from tests.policy.strategies import (
-    NAMES,
-    NO_PRESET,
-    TODAY,
-    Asked,
-    Document,
-    documents,
-    rendered,
-    requests,
-)
+from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
 
 REQUESTS = st.lists(requests(), min_size=4, max_size=12)
 ABOUT_NO_SETTING = (
@@ -135,7 +126,7 @@ ABOUT = '[[rule]]\nrecipient = "a.example"\nattribute = '
 
 
 def _ruled(text: str, host: str = "a.example") -> dict[str, str]:
-    policy = _policy_of(f"{NO_PRESET}{text}")
+    policy = _policy_of(f"preset = 'none'\n{text}")
     book = Rulebook(with_typo_guard(policy, MODEL), known(*MODEL))
     found = book.match(host, "", TODAY).attributes
     return {name: may(found[name]) for name in MODEL}
