@@ -12,15 +12,7 @@ from agent.cli.printing import facts, note, page, paragraph
 from agent.cli.prompts import ask_for, method_options
 from agent.errors import UsageError, VaultError
 from agent.paths import paths
-from agent.wire.state import (
-    LONGEST_PAUSE,
-    Method,
-    Pause,
-    PolicyStatus,
-    Status,
-    Unlock,
-    screen_of,
-)
+from agent.wire.state import Method, Pause, PolicyStatus, Status, Unlock, screen_of
 from agent.words.figures import counted, moment
 from agent.words.notices import model_line, running
 from agent.words.titles import write_policy
@@ -104,10 +96,11 @@ def pause(time: str) -> Output:
     """
     number, unit = time[:-1], MINUTES_OF.get(time[-1:], 0)
     minutes = int(number) * unit if number.isascii() and number.isdecimal() else 0
-    if time != "off" and not 0 < minutes <= LONGEST_PAUSE:
+    if time != "off" and not 0 < minutes <= 7 * MINUTES_OF["d"]:
         raise UsageError(f"{time!r} is not a time", "write 30m, 1h, or 2d; at most 7d; or `off`")
     with door() as client:
-        state: Status = client.call("pause", Pause(minutes=minutes))
+        client.call("pause", Pause(minutes=minutes))
+        state: Status = client.call("status")
     return Output(state, paragraph(running(state)))
 
 

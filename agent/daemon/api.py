@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from agent import __version__
 from agent.daemon import drafts, policy_api, profile, readings, records, what_if
-from agent.daemon.agent import PAUSE, Agent
+from agent.daemon.agent import Agent
 from agent.daemon.handle import handle
 from agent.daemon.model_registry import UNREADABLE
 from agent.daemon.prompts import Prompts
@@ -29,16 +29,7 @@ from agent.vault.secrets import Secret
 from agent.vault.vault_files import set_aside_notice
 from agent.wire.base import Done
 from agent.wire.decide import Answer, Ask, Clicked, Draft
-from agent.wire.state import (
-    EventKind,
-    Locked,
-    ModelStatus,
-    Pause,
-    Place,
-    PolicyStatus,
-    Status,
-    Unlock,
-)
+from agent.wire.state import EventKind, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
 from agent.words.notices import without_facts
 from policy.hosts import host_of
 
@@ -155,14 +146,6 @@ def models(now: datetime, agent: Agent) -> list[ModelStatus]:
     return agent.look_at_models(now)
 
 
-def pause(body: Pause, now: datetime, agent: Agent) -> Status:
-    """Attach nothing for some time, also after a lock; VaultError where that cannot be kept."""
-    until = now + timedelta(minutes=body.minutes) if body.minutes else None
-    agent.open_vault.items.put(PAUSE, b"" if until is None else until.isoformat().encode())
-    agent.paused_until = until
-    return status(now, agent)
-
-
 def status(now: datetime, agent: Agent) -> Status:
     """Say how the daemon, its models and its policy are."""
     agent.guard()
@@ -230,7 +213,7 @@ CALLS: Mapping[str, Call] = MappingProxyType(
         "locked": Call(locked),
         "unlock": Call(unlock),
         "lock": Call(lock),
-        "pause": Call(pause, unlocked=True, publishes="lock"),
+        "pause": Call(records.pause, unlocked=True, publishes="lock"),
         "decide": Call(decide),
         "disclosed": Call(records.disclosed),
         "draft": Call(drafts.draft),

@@ -2,12 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import itemgetter
 
 from msgspec.structs import replace
 
-from agent.daemon.agent import Agent
+from agent.daemon.agent import PAUSE, Agent
 from agent.daemon.handle import UndecidedError, situation_of
 from agent.daemon.request_log import Asker
 from agent.decision.decide import counted_among
@@ -19,7 +19,7 @@ from agent.model.model import Meaning, Model
 from agent.vault.ledger import Disclosure, Forgetting, LedgerStep
 from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
 from agent.wire.decide import Answer
-from agent.wire.state import Entry, Recipient
+from agent.wire.state import Entry, Pause, Recipient
 from policy.hosts import host_of
 from policy.rules import FACT, SIGN
 
@@ -211,6 +211,14 @@ def disclosed(body: RecipientName, now: datetime, agent: Agent, *, by: Asker = "
         summary = replace(summary, titles=titles, because=[], pending=[], waiting=0)
     code: Code = "locked" if profile is None else "answered"
     return Answer(code=code, attributes=values, facts=own, summary=summary)
+
+
+def pause(body: Pause, now: datetime, agent: Agent) -> Done:
+    """Attach nothing for some time, also after a lock; VaultError where that cannot be kept."""
+    until = now + timedelta(minutes=body.minutes) if body.minutes else None
+    agent.open_vault.items.put(PAUSE, b"" if until is None else until.isoformat().encode())
+    agent.paused_until = until
+    return Done()
 
 
 def requests(

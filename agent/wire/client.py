@@ -19,6 +19,7 @@ from agent.wire.routes import ROUTES, error_of, target_of
 from agent.wire.state import Event
 
 Asker = Literal["user", "page", "assistant"]
+LISTENS = "0A"  # as proc(5) has it
 NOBODY = -1
 _LINUX_PEER = struct.Struct("3i")  # process, user, group: unix(7)
 _BSD_PEER = struct.Struct("2I")  # version, user: the start of struct xucred, sys/ucred.h
@@ -48,17 +49,14 @@ def tcp_owner(near: tuple[str, int], far: tuple[str, int] | None = None) -> int 
     ``far``: that one, None for who listens at ``near``. NOBODY where there is none, None elsewhere
     than on Linux. Source: proc(5).
     """
-
-    def written(address: tuple[str, int]) -> str:
-        number = int.from_bytes(socket.inet_aton(address[0]), sys.byteorder)
-        return f"{number:08X}:{address[1]:04X}"
-
-    end = ("", "0A") if far is None else (written(far), "")  # the peer, or that it listens
+    ends = [near] if far is None else [near, far]
+    numbers = (int.from_bytes(socket.inet_aton(host), sys.byteorder) for host, _ in ends)
+    wanted = [f"{each:08X}:{port:04X}" for each, (_, port) in zip(numbers, ends, strict=True)]
     for table in map(Path, ("/proc/net/tcp", "/proc/net/tcp6")):  # an IPv6 socket may speak IPv4
         for line in table.read_text().splitlines()[1:] if table.exists() else ():
-            _, local, remote, state, *rest = line.split()
-            if local.endswith(written(near)) and remote.endswith(end[0]) and end[1] in state:
-                return int(rest[3])
+            _, *both, state, _, _, _, uid = line.split()[:8]
+            if all(map(str.endswith, both, wanted)) and (far is not None or state == LISTENS):
+                return int(uid)
     return NOBODY if sys.platform == "linux" else None
 
 

@@ -68,7 +68,7 @@ ROUTES = (
     _route("locked: GET /status", None, state.Locked, doors=(QUERY,)),
     _route("unlock: POST /unlock", state.Unlock, state.Status),
     _route("lock: POST /lock", None, state.Status),
-    _route("pause: POST /pause", state.Pause, state.Status),
+    _route("pause: POST /pause", state.Pause, base.Done),
     _route("decide: POST /decide", decide.Ask, decide.Answer, doors=BOTH),
     _route("disclosed: POST /disclosed", base.RecipientName, decide.Answer, doors=(QUERY,)),
     _route("draft: POST /draft", decide.Ask, decide.Draft, doors=(QUERY,)),

@@ -23,7 +23,6 @@ from agent.wire.base import (
 )
 from agent.wire.decide import Carry, EntryNumber
 
-LONGEST_PAUSE = 7 * 24 * 60  # minutes
 Secret = Annotated[str, Meta(min_length=1, max_length=LONGEST_SECRET)]
 Method = Literal["passphrase", "recovery", "keyring"]
 # The variables by which programs find a screen, and those of them that a caller has.
@@ -108,7 +107,7 @@ class WithoutFacts(Message, frozen=True, kw_only=True):
 class Pause(Message, frozen=True, kw_only=True):
     """For how many minutes nothing is attached from now on; 0 ends a pause."""
 
-    minutes: Annotated[int, Meta(ge=0, le=LONGEST_PAUSE)]
+    minutes: Annotated[int, Meta(ge=0, le=7 * 24 * 60)]
 
 
 class Status(Message, frozen=True, kw_only=True):

@@ -22,16 +22,7 @@ from agent.wire.state import (
     WithoutFacts,
 )
 from agent.words import figures
-from agent.words.figures import (
-    alike,
-    bits,
-    counted,
-    counted_among,
-    listed,
-    moment,
-    people,
-    would_bring,
-)
+from agent.words.figures import alike, bits, counted, counted_among, listed, people, would_bring
 from agent.words.titles import (
     NONE,
     UNSPECIFIED,
@@ -362,7 +353,7 @@ def running(status: Status) -> str:
     if status.locked:
         return "Locked: nothing is attached to requests until you run `reticent unlock`."
     if status.paused_until is not None:
-        until = moment(status.paused_until)
+        until = figures.moment(status.paused_until)
         return f"Paused until {until}: nothing is attached. `reticent pause off` ends it."
     if not status.policy.in_use:
         return "Unlocked, but nothing is attached: no policy in use."
@@ -371,10 +362,11 @@ def running(status: Status) -> str:
 
 def without_facts(lock: WithoutFacts) -> str:
     """Say how many requests went without facts while the vault was locked; empty for none."""
-    when = f"locked since {moment(lock.since)}"
-    if lock.until is not None:
-        when = f"locked from {moment(lock.since)} to {moment(lock.until)}"
-    return f"{when}: {counted(lock.requests, 'request')} went bare" if lock.requests else ""
+    since = figures.moment(lock.since)
+    when = (
+        f"since {since}" if lock.until is None else f"from {since} to {figures.moment(lock.until)}"
+    )
+    return f"locked {when}: {counted(lock.requests, 'request')} went bare" if lock.requests else ""
 
 
 def health(problems: int, notes: int, fine: str = "Nothing is wrong") -> str:

@@ -242,7 +242,9 @@ def test_a_pause_lets_nothing_out_and_outlasts_a_lock(opened: Home) -> None:
     """Until its time is over, or it is ended; what a request carried nothing for is listed."""
     sent = opened.calls.decide(SHOP).attributes
     assert sent
-    assert opened.calls.pause(Pause(minutes=60)).paused_until == opened.now + timedelta(hours=1)
+    assert opened.calls.pause(Pause(minutes=60)).done
+    paused = opened.now + timedelta(hours=1)
+    assert opened.calls.status().paused_until == paused
     assert opened.calls.decide(SHOP) == Answer(code="paused")
     assert opened.calls.explain(SHOP).code == "paused"
     assert opened.calls.requests()[-1].code == "paused"
@@ -254,7 +256,8 @@ def test_a_pause_lets_nothing_out_and_outlasts_a_lock(opened: Home) -> None:
     assert opened.calls.status().paused_until is None
     assert opened.calls.decide(SHOP).attributes == sent
     opened.calls.pause(Pause(minutes=60))
-    assert opened.calls.pause(Pause(minutes=0)).paused_until is None
+    opened.calls.pause(Pause(minutes=0))
+    assert opened.calls.status().paused_until is None
     opened.calls.lock()
     opened.unlock()
     assert opened.calls.decide(SHOP).attributes == sent
