@@ -195,7 +195,7 @@ def check(files: tuple[Path, ...]) -> Output:
     checked, lines, code = [], list[str](), 0
     for file in files or (own_policy(),):
         problems, remarks, rules = tuple[Problem, ...](), tuple[Remark, ...](), 0
-        moved = list[str]()
+        moved, limits = list[str](), ""
         findings: Sequence[Problem | Remark] = ()
         try:
             policy = read_policy(file)
@@ -214,15 +214,16 @@ def check(files: tuple[Path, ...]) -> Output:
             have_taken(file)
             notes = f", {counted(len(remarks), 'note')}" if remarks else ""
             verdict = f"{file}: {counted(rules, 'rule')}, no problems{notes}"
-            lines.append(f"{file}: limits: {limits_of(policy, today())}")
+            limits = limits_of(policy, today())
         for each in findings:
             kind = "note: " if isinstance(each, Remark) else ""
             key = f"{each.key}: " if each.key else ""
             lines.append(f"{file}:{each.line}: {kind}{key}{each.what} ({each.hint})")
         lines += [*(f"{file}: note: {each}" for each in moved), verdict]
+        lines += [f"{file}: limits: {limits}"] if limits else []
         plain = [each._asdict() for each in problems]
         noted = [each._asdict() | {"rule": each.rule.name} for each in remarks]
-        found = {"problems": plain, "remarks": noted, "other_populations": moved}
+        found = {"problems": plain, "remarks": noted, "other_populations": moved, "limits": limits}
         checked.append({"file": str(file), "rules": rules, **found})
     return Output({"files": checked}, "\n".join(map(printable, lines)), code)
 

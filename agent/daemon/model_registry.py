@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -133,19 +134,23 @@ class ModelRegistry:
                 raise type(error)(error.what, error.hint, str(path)) from error
             if signature_of(copy).exists():
                 signature_of(copy).replace(signature_of(self._place(name)))
-            called = (filter(NAME.fullmatch, (e.name, e.concept)) for e in model.attributes)
-            names = self.ever_known().union(*called)
-            replace_bytes("\n".join(sorted(names)).encode(), self.folder / NAMES, PRIVATE)
+            names = "\n".join(sorted(self.ever_known() | fact_names([model])))
+            replace_bytes(names.encode(), self.folder / NAMES, PRIVATE)
             copy.replace(self._place(name))
         self._entries.pop(name, None)
         self._keys = None
         return self._status(name, keys, now)
 
     def ever_known(self) -> frozenset[str]:
-        """What models that were ever added call facts, so that a rule on one outlives its model."""
+        """What models that were ever added call facts, so that a rule on one outlives its model.
+
+        And those that lie there, as they were last looked at.
+        """
+        models = [each.model for each in self._entries.values()]
+        names = fact_names([each for each in models if isinstance(each, Model)])
         with suppress(UsageError):
-            return frozenset(read_bytes(self.folder / NAMES, MAX_NAMES).decode().split())
-        return frozenset()
+            names |= {*read_bytes(self.folder / NAMES, MAX_NAMES).decode().split()}
+        return names
 
     def remove(self, name: str) -> None:
         """Remove a model that was added; UsageError if it is a shipped one or unknown."""
@@ -214,6 +219,12 @@ class ModelRegistry:
             queries=len(model.queries),
             maker=signer,
         )
+
+
+def fact_names(models: Iterable[Model]) -> frozenset[str]:
+    """By which names rules may mean the facts of models."""
+    called = ((e.name, e.concept) for model in models for e in model.attributes)
+    return frozenset(filter(NAME.fullmatch, chain.from_iterable(called)))
 
 
 def called_as(model: Model, others: Iterable[Model]) -> Model:
