@@ -26,9 +26,8 @@ MODEL = made_model(1)
 FEW = settings(max_examples=settings().max_examples // 3, deadline=None)  # each with files
 START = datetime(2026, 3, 2, 9, tzinfo=timezone(timedelta(hours=1)))
 TEXT = (
-    'preset = "none"\n'
-    'disclose = "ask"  # all\nanonymity_price = 1e-05\n[daemon]\nquestions_per_day = 100\n'
-    '[groups]\nshops = ["s1.example", "s2.example"]\n'
+    'preset = "none"\ndisclose = "ask"  # all\nanonymity_price = 1e-05\n'
+    '[daemon]\nquestions_per_day = 100\n[groups]\nshops = ["s1.example", "s2.example"]\n'
 )
 
 

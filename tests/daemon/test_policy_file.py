@@ -382,12 +382,11 @@ def test_a_guard_on_what_is_counted_by_shares_is_refused() -> None:
 
 def test_a_file_with_an_idle_rule_is_not_used(edited: Edited) -> None:
     """Once it is known what models have, though it was in force before; not where one had it."""
-    idle = "[attributes]\nkids = 'never'\n"
+    idle, models = "[attributes]\nkids = 'never'\n", [judged_model()]
     edited.save(idle)
-    for ever, text in ((None, idle), ((), None), ({"kids"}, idle)):
-        if ever is not None:
-            edited.rules.ever = frozenset(ever)
-            edited.rules.use([judged_model()], Model.read)
+    for some, ever, text in (([], (), idle), (models, (), None), (models, ("kids",), idle)):
+        edited.rules.ever = frozenset(ever)
+        edited.rules.use(some, Model.read)
         assert edited.look()
         assert edited.text == text
         assert [each.key for each in edited.rules.problems] == ["attributes.kids"] * (text is None)
