@@ -349,14 +349,11 @@ def test_names_of_this_machine_are_found_here() -> None:
     """Whatever the network says of them, which is not asked: it would get the key and the facts."""
 
     async def found(host: str) -> list[str]:
-        resolver = _Resolver()
-        return [each["host"] for each in await resolver.resolve(host, 80)]
+        return [each["host"] for each in await _Resolver().resolve(host, 80)]
 
     for host in ("localhost", "searx.localhost", "A.B.LOCALHOST."):
         assert asyncio.run(found(host)) == ["127.0.0.1", "::1"]
     assert asyncio.run(found("192.0.2.1")) == ["192.0.2.1"]
-    with pytest.raises(socket.gaierror):
-        asyncio.run(found("localhost.invalid"))
 
 
 def test_a_daemon_that_never_answers_holds_up_nothing() -> None:

@@ -21,7 +21,6 @@ from agent.wire.policy import Word
 from agent.wire.routes import ROUTES
 from agent.wire.state import Pause, Place, ProfileChange, WithoutFacts
 from agent.words.figures import moment
-from agent.words.notices import running
 from tests.worlds.homes import POLICY, Home
 from tests.worlds.people import MODEL, SHOP
 
@@ -239,44 +238,31 @@ def test_a_refusal_is_taken_out_of_the_policy(opened: Home) -> None:
 
 
 def test_a_pause_lets_nothing_out_and_outlasts_a_lock(opened: Home) -> None:
-    """Until its time is over, or it is ended; what a request carried nothing for is listed."""
+    """Until its time is over, or it is ended."""
     sent = opened.calls.decide(SHOP).attributes
-    assert sent
-    assert opened.calls.pause(Pause(minutes=60)).done
+    opened.calls.pause(Pause(minutes=60))
     paused = opened.now + timedelta(hours=1)
-    assert opened.calls.status().paused_until == paused
-    assert opened.calls.decide(SHOP) == Answer(code="paused")
-    assert opened.calls.explain(SHOP).code == "paused"
-    assert opened.calls.requests()[-1].code == "paused"
+    assert opened.calls.decide(SHOP) == Answer(code=opened.calls.explain(SHOP).code)
     opened.calls.lock()
-    status = opened.unlock()
-    assert "Paused until" in running(status)
+    assert opened.unlock().paused_until == paused
     assert opened.calls.decide(SHOP) == Answer(code="paused")
-    opened.now += timedelta(hours=1)
-    assert opened.calls.status().paused_until is None
-    assert opened.calls.decide(SHOP).attributes == sent
+    opened.now = paused
+    assert opened.calls.decide(SHOP).attributes == sent != {}
     opened.calls.pause(Pause(minutes=60))
     opened.calls.pause(Pause(minutes=0))
     assert opened.calls.status().paused_until is None
-    opened.calls.lock()
-    opened.unlock()
     assert opened.calls.decide(SHOP).attributes == sent
 
 
 def test_what_a_lock_cost_is_counted_and_said(opened: Home) -> None:
     """While it lasts and for an hour after; nothing of a query is kept."""
-    opened.calls.decide(Ask(query="nothing that is known", recipient="shop.example"))
     since = opened.calls.lock().without_facts.since
-    for _ in range(3):
-        assert opened.calls.decide(SHOP).code == "locked"
+    assert [opened.calls.decide(SHOP).code for _ in range(3)] == ["locked"] * 3
     status = opened.calls.status()
     assert status.without_facts == WithoutFacts(since=since, requests=3)
     assert status.notes == [f"locked since {moment(since)}: 3 requests went bare"]
-    status = opened.unlock()
-    assert status.without_facts is not None
-    assert status.without_facts.until is not None
-    assert [each for each in status.notes if "3 requests went bare" in each]
-    assert (opened.calls.requests(), status.silent) == ([], 1)
+    assert "3 requests went bare" in str(opened.unlock().notes)
+    assert opened.calls.requests() == []
     opened.now += timedelta(hours=1)
     assert opened.calls.status().notes == []
     assert opened.calls.lock().without_facts.requests == 0
