@@ -158,6 +158,7 @@ class Agent:
         if self.vault is None:
             if (lock := self.without_facts) is not None:
                 self.without_facts = replace(lock, requests=lock.requests + 1)
+                self.bus.publish("lock")
             return
         with suppress(UsageError):
             entry = Entry(

@@ -26,6 +26,7 @@ from agent.tui.status_bar import DaemonState, TopBar, trouble_of
 from agent.tui.unlocking import LOCKED, Cover, Unlocking
 from agent.wire.base import Undone
 from agent.wire.state import Status
+from agent.words.notices import without_facts
 
 FIRST: Where = "requests"  # of the screens
 IDLE = 120.0  # seconds without a key, after which nothing private is on the screen
@@ -244,8 +245,8 @@ class ReviewApp(BaseApp):
         if notice:
             text = "[bold]The vault is locked:[/bold] $notice."
             reason = Content.from_markup(text, notice=plain(notice))
-        elif lock := "\n".join(self.state.status.notes if self.state.status else ()):
-            reason = Content.assemble(LOCKED, "\n", plain(lock))
+        elif (status := self.state.status) is not None and status.without_facts is not None:
+            reason = Content.assemble(LOCKED, "\n", without_facts(status.without_facts)).rstrip()
         if isinstance(self.screen, Unlocking):
             shown = LOCKING if self._to_lock else reason
             self.screen.explain(shown, stopped=self.state.stale)
