@@ -226,7 +226,7 @@ def test_nothing_is_remembered_once_it_is_locked() -> None:
     assert life.calls.decide(SHOP).code == "locked"
     assert not life.agent.silent_requests.entries
     assert isinstance(life.agent.bus, Heard)
-    assert life.agent.bus.kinds == ["nothing", "lock"]
+    assert life.agent.bus.kinds == ["nothing", "lock", "lock"]
 
 
 def test_what_cannot_be_recorded_carried_nothing() -> None:
