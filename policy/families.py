@@ -36,6 +36,11 @@ def revealed_by(name: str) -> tuple[str, ...]:
     return tuple(_table()["revealed_by"].get(name, ()))
 
 
+def other_words() -> Mapping[str, str]:
+    """By another word for it, and what earlier models called it, a fact. Source: families.toml."""
+    return dict(_table()["other_words"])
+
+
 def told_by(
     names: Mapping[str, Collection[str]], follows: Mapping[str, Collection[str]]
 ) -> dict[str, list[str]]:

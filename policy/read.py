@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from agent.errors import PolicyError, Problem, UsageError, nearest, reason
+from policy.families import other_words
 from policy.rules import DEFAULT_RULE, Layer, NamePattern, Policy, Rule, topic_pattern
 from policy.sections import NO_PRESET, PRESETS, TOP_KINDS, SectionReader, check_carry, shown
 from policy.settings import SETTINGS, DaemonSettings
@@ -151,11 +152,14 @@ def keeps(rule: Rule, policy: Policy) -> bool:
 def near(pattern: NamePattern, names: Sequence[str]) -> str | None:
     """The attribute or topic that a name was probably meant to be, if it is the name of none.
 
-    One that begins otherwise was not: `kids` is none of `skills`.
+    That is what it is another word for, or what is spelt like it and begins alike: `kids` is no
+    slip for `skills`.
     """
     text = pattern.text
     if {*text} & {*"*@#"} or text in names:
         return None
+    if (meant := other_words().get(text)) in names:
+        return meant
     found = closest(text, tuple(names))
     return found if found and (found[0] == text[0] or text in found) else None
 

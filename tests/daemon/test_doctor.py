@@ -168,7 +168,7 @@ WRONG: list[tuple[Spoil, str, State, str]] = [
     (lambda c: c.paths.policy.write_bytes(b"\xff"), "policy", "bad", "not UTF-8"),
     (policy(""), "policy", "bad", "sets nothing"),
     (policy('[attributes]\nregoin = "ask"\n'), "policy", "warn", "has no attribute 'regoin'"),
-    (policy('[attributes]\nkids = "never"\n'), "policy", "bad", "no model has a fact 'kids'"),
+    (policy('[attributes]\nxyzzy = "never"\n'), "policy", "bad", "no model has a fact 'xyzzy'"),
     (policy(EXPIRED), "policy", "warn", "expired on 2020-01-01"),
     (policy('search = "https://a.example/{query}"\n'), "policy", "warn", "browsers cannot use"),
     (policy(f'{PINENTRY}pinentry = "/none"\n'), "dialogs", "bad", "no such file"),

@@ -20,13 +20,14 @@ from policy.families import (
     families,
     headings,
     impossible,
+    other_words,
     revealed_by,
     told_by,
     use_of,
 )
 from policy.hosts import ASSISTANT, ENGINE, KINDS, OTHER
 from policy.match import Rulebook, known, may
-from policy.read import preset, with_typo_guard
+from policy.read import near, preset, with_typo_guard
 from policy.read import read as read_policy
 from policy.rules import NamePattern, topic_pattern
 from policy.sections import PRESETS
@@ -104,6 +105,10 @@ def test_every_fact_has_a_heading() -> None:
     world = world_of([read(shipped_model(name)) for name in SHIPPED])
     names = {each.name for each in world.attributes[: world.persons] if not each.further}
     assert headings().keys() == {*names, "language"}
+    assert near(NamePattern("kids"), [*names]) == "children"
+    words = other_words()  # for facts, and none a fact's own name
+    assert {*words.values()} <= names
+    assert names.isdisjoint(words)
     assert [*dict.fromkeys(headings().values())][:3] == [
         "About you",
         "Family and friends",
