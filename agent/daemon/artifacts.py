@@ -7,7 +7,6 @@ installation but different; elsewhere, of another installation of Reticent; fore
 import hashlib
 import json
 import os
-import re
 import shutil
 import stat
 from collections.abc import Callable, Mapping
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agent import files
+from agent.daemon import jsonc
 from agent.errors import UsageError, reason
 from agent.paths import Paths
 
@@ -25,7 +25,6 @@ LARGEST = 64 * 1024  # bytes of a file that we write
 LARGEST_CONFIGURATION = 64 << 20  # bytes: one of these has all conversations in it
 BY_HAND = "add the server by hand: its command is `reticent mcp --recipient HOST`"
 _OF_DESKTOPS = {".DS_Store"}  # what looking at a folder leaves in it
-_INDENT = re.compile(rb"\n([ \t]+)")  # of the first member
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,30 +147,22 @@ class ConfigurationEntry(Artifact):
         self.read()
 
     def _put(self) -> None:
-        before, whole = content_of(self.path), members_of(self.path)
-        whole[self.group] = {**whole.get(self.group, {}), self.name: json.loads(self.text)}
-        self._replace(before, whole)
+        value = json.loads(self.text)
+        self._replace(lambda text: jsonc.with_member(text, self.group, self.name, value))
 
     def _delete(self) -> None:
-        before, whole = content_of(self.path), members_of(self.path)
-        del whole[self.group][self.name]
-        if not whole[self.group]:
-            del whole[self.group]
-        if whole:
-            self._replace(before, whole)
-        else:
-            self.path.resolve().unlink()
+        self._replace(lambda text: jsonc.without_member(text, self.group, self.name))
 
-    def _replace(self, before: bytes, whole: dict[str, Any]) -> None:
-        """Rewrite the file, indented as it was; UsageError where its program just changed it."""
-        first = _INDENT.search(before)
-        indent = first[1].decode() if first else 2
-        end = "" if before.strip() and not before.endswith(b"\n") else "\n"
+    def _replace(self, change: Callable[[str], str]) -> None:
+        """Change its text, or remove it; UsageError where its program just changed it."""
+        before = content_of(self.path)
         try:
-            text = json.dumps(whole, indent=indent, ensure_ascii=False, allow_nan=False)
-            data = f"{text}{end}".encode()
-        except ValueError:  # a number beyond all bounds, or half of a character
+            data = change(before.decode()).encode()
+        except ValueError:  # a number beyond all bounds
             raise UsageError("this file cannot be rewritten", BY_HAND, str(self.path)) from None
+        if not data:
+            self.path.resolve().unlink()
+            return
 
         def unchanged() -> None:
             if before != content_of(self.path):
@@ -247,20 +238,14 @@ def as_text(value: object) -> str:
 
 
 def members_of(path: Path) -> dict[str, Any]:
-    """Read what a JSON file holds, nothing where there is none; UsageError if it is no object."""
+    """Read what a JSON file holds, nothing where there is none; UsageError if it is no object.
 
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        members = dict(pairs)
-        if len(members) != len(pairs):
-            raise ValueError
-        return members
-
+    It may have comments, as editors allow them.
+    """
     try:
-        text = content_of(path).decode("utf-8")
-        whole = json.loads(text, object_pairs_hook=once) if text.strip() else {}
-    except (ValueError, RecursionError):  # comments, or two members of one name
-        what = "this file has comments, or is not valid JSON"
-        raise UsageError(what, BY_HAND, str(path)) from None
+        whole = jsonc.read(content_of(path).decode())
+    except (ValueError, RecursionError):  # or two members of one name
+        raise UsageError("this file is not valid JSON", BY_HAND, str(path)) from None
     if not isinstance(whole, dict):
         raise UsageError("this file does not hold a JSON object", BY_HAND, str(path))
     return whole
