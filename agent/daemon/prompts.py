@@ -58,9 +58,15 @@ PATIENCE = 60  # seconds until a dialog that nobody answers is closed
 SECONDS = 5.0  # for an answer that nobody is asked for, and after PATIENCE
 FOLDERS = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin")
 NAMES = ("gnome3", "gtk-2", "gtk", "qt", "qt5", "mac")
+ON_TERMINAL = ("curses", "tty")
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
+TERMINAL = {"GPG_TTY": "ttyname", "TERM": "ttytype"}  # variables, and what pinentry calls each
 LOCALES = ("LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LANG")
 PASSED = (*DISPLAYS, *LOCALES, "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "HOME")
+_INSTALL = (
+    "install one, such as pinentry-gnome3, or without a desktop pinentry-curses and"
+    " `export GPG_TTY=$(tty)`"
+)
 _TRY = 'write its path as `pinentry = "/…"` under [daemon], or prompt = "terminal"'
 
 
@@ -108,10 +114,11 @@ def parsed(line: bytes) -> Reply | bytes:
     raise PinentryError("its answer is damaged")
 
 
-def find() -> Path | None:
-    """Find the first of the usual programs that is installed and may be used."""
+def find(screen: Mapping[str, str]) -> Path | None:
+    """Find the first of the usual programs that is installed, fits a screen and may be used."""
+    names = NAMES if _on_desktop(screen) or not screen.get("GPG_TTY") else (*ON_TERMINAL, *NAMES)
     for folder in FOLDERS:
-        for name in NAMES:
+        for name in names:
             path = Path(folder, f"pinentry-{name}")
             with suppress(PinentryError, errors.UnsafeError):
                 return checked(path)
@@ -130,16 +137,23 @@ def checked(path: Path) -> Path:
     return path
 
 
-def chosen(settings: DaemonSettings) -> Path:
+def chosen(settings: DaemonSettings, screen: Mapping[str, str]) -> Path:
     """Find the program of the policy, or the usual one. PinentryError, UnsafeError."""
-    program = checked(Path(settings.pinentry)) if settings.pinentry else find()
+    program = checked(Path(settings.pinentry)) if settings.pinentry else find(screen)
     if program is None:
-        raise PinentryError("no pinentry is installed")
+        raise PinentryError("no pinentry is installed", hint=_INSTALL)
     return program
 
 
 def shows(environment: Mapping[str, str]) -> bool:
-    """Say whether an environment names a display; elsewhere no dialog is ever opened."""
+    """Say whether an environment names a display, or a terminal as gpg-agent has it.
+
+    Elsewhere no dialog is ever opened.
+    """
+    return _on_desktop(environment) or bool(environment.get("GPG_TTY"))
+
+
+def _on_desktop(environment: Mapping[str, str]) -> bool:
     return any(environment.get(name) for name in DISPLAYS) or os.uname().sysname == "Darwin"
 
 
@@ -210,8 +224,9 @@ async def opened(
 ) -> AsyncIterator[Dialog]:
     """Run a program on a screen, ready to ask, and kill it at the end. PinentryError, UnsafeError.
 
-    ``screen``: the variables of `PASSED`; it gets no others, and no terminal to fall back on, where
-    a person could not tell it from any other program. It does not grab the keyboard.
+    ``screen``: the variables of `PASSED`; it gets no others. On a desktop it gets no terminal to
+    fall back on, where a person could not tell it from any other program; elsewhere the one that
+    the user names by GPG_TTY. It does not grab the keyboard.
     """
     to = asyncio.subprocess
     try:
@@ -230,7 +245,10 @@ async def opened(
     dialog = Dialog(process, seconds, patience)
     try:
         await dialog.tell("")  # which it greets with
-        await dialog.ask("OPTION", "no-grab")  # no option need be known to it
+        named = {} if _on_desktop(screen) else TERMINAL
+        places = [f"{option}={screen[name]}" for name, option in named.items() if name in screen]
+        for option in ("no-grab", *places):
+            await dialog.ask("OPTION", option)  # none need be known to it
         await dialog.tell("SETTIMEOUT", str(patience))
         await dialog.tell("SETTITLE", title)
         yield dialog
@@ -269,7 +287,7 @@ class Prompts:
     ) -> None:
         """Take what there is to do; ``screen``: the environment of the daemon, or the service."""
         self._agent, self._unlock, self._settle, self._clock = agent, unlock, settle, clock
-        self._screen = {name: screen[name] for name in PASSED if name in screen}
+        self._screen = {name: screen[name] for name in (*PASSED, *TERMINAL) if name in screen}
         self._task: asyncio.Task[None] | None = None
         self._dialog: Dialog | None = None
         self._next = -inf  # when the next for the passphrase may open
@@ -335,11 +353,17 @@ class Prompts:
 
         self._task = asyncio.get_running_loop().create_task(run())
 
+    @asynccontextmanager
+    async def _opened(self) -> AsyncIterator[Dialog]:
+        program = chosen(self._agent.rules.active.daemon, self._screen)
+        async with opened(program, self._screen, TITLE) as dialog:
+            self._dialog = dialog
+            yield dialog
+
     async def _ask_passphrase(self, host: str) -> None:
         """Ask for the passphrase, and open the vault with it."""
         self._next = self._clock() + AFTER_NOT_NOW
-        async with opened(chosen(self._agent.rules.active.daemon), self._screen, TITLE) as dialog:
-            self._dialog = dialog
+        async with self._opened() as dialog:
             await dialog.tell("SETPROMPT", "Passphrase:")
             text = notices.dialog_locked(host)
             for tries_left in reversed(range(TRIES)):
@@ -365,8 +389,7 @@ class Prompts:
         Families that only a preset asks about come first, once for all recipients of its kind; what
         the user wants to be asked each time is asked now.
         """
-        async with opened(chosen(self._agent.rules.active.daemon), self._screen, TITLE) as dialog:
-            self._dialog = dialog
+        async with self._opened() as dialog:
             if review.families:
                 text = ONCE.format(notices.family_facts(review))
                 reply = await dialog.show("CONFIRM", text, "Never", "Ask each time", "If worth it")

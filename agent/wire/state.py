@@ -26,7 +26,10 @@ from agent.wire.decide import Carry, EntryNumber
 Secret = Annotated[str, Meta(min_length=1, max_length=LONGEST_SECRET)]
 Method = Literal["passphrase", "recovery", "keyring"]
 # The variables by which programs find a screen, and those of them that a caller has.
-SCREEN = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR")
+SCREEN = (
+    *("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR"),
+    *("GPG_TTY", "TERM"),  # a terminal, by the name that gpg-agent has for it
+)
 Variable = Annotated[str, Meta(max_length=4096)]
 Screen = Annotated[dict[Name, Variable], Meta(max_length=len(SCREEN))]
 EventKind = Literal[
@@ -62,7 +65,7 @@ def locale_country(environment: Mapping[str, str]) -> str:
 
 
 def screen_of(environment: Mapping[str, str]) -> dict[str, str]:
-    """Pick the variables of an environment that name its screen."""
+    """Pick the variables of an environment that name its screen, or its terminal."""
     variables = {name: environment.get(name, "") for name in SCREEN}
     return {name: each for name, each in variables.items() if each and each.isprintable()}
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent.daemon import prompts
-from agent.daemon.prompts import PinentryError, chosen, find
+from agent.daemon.prompts import PinentryError, chosen, find, shows
 from agent.daemon.request_log import Asker
 from agent.model.file import write
 from agent.wire.base import RecipientName
@@ -21,7 +21,7 @@ from agent.wire.decide import Answer, Ask, Offer
 from agent.wire.state import ProfileChange
 from policy.settings import DaemonSettings
 from tests import waiting
-from tests.daemon.test_pinentry import Scripted, typed
+from tests.daemon.test_pinentry import SCREEN, Scripted, typed
 from tests.daemon.test_questions import ANYTHING_GOES
 from tests.vault.worlds import PASSPHRASE
 from tests.worlds.homes import OPEN, POLICY, Home
@@ -326,11 +326,16 @@ def test_the_usual_program_is_found(desk: Desk, monkeypatch: pytest.MonkeyPatch)
     """Where none is named; one that anybody can write to is none."""
     monkeypatch.setattr(prompts, "FOLDERS", (str(desk.program.path.parent),))
     with pytest.raises(PinentryError, match="no pinentry is installed"):
-        chosen(DaemonSettings())
+        chosen(DaemonSettings(), SCREEN)
     desk.program.path.rename(renamed := desk.program.path.with_name("pinentry-qt"))
-    assert chosen(DaemonSettings()) == renamed
+    assert chosen(DaemonSettings(), SCREEN) == renamed
     renamed.chmod(0o722)
-    assert find() is None
+    assert find(SCREEN) is None
+    renamed.rename(curses := renamed.with_name("pinentry-curses"))
+    curses.chmod(0o700)
+    terminal = {"GPG_TTY": "/dev/pts/7", "TERM": "xterm"}
+    assert (find(terminal), shows(terminal)) == (curses, True)
+    assert (find({**terminal, **SCREEN}), find({}), shows({"TERM": "xterm"})) == (None, None, False)
 
 
 def test_the_desktop_is_told_once_in_each_lock(
