@@ -1,8 +1,9 @@
 """The proxy for clients of the OpenAI protocol: it passes on what they ask, with a few facts.
 
 A question gets a line that says who asks, made of what the daemon answers; where that fails in any
-way, it goes as it is. Nothing is logged, and nothing is kept but what was said of the user in the
-conversations so far, in memory until the vault is found locked.
+way, it goes as it is. Nothing is logged but which facts were told, where the user wants to see it;
+and nothing is kept but what was said of the user in the conversations so far, in memory until the
+vault is found locked.
 """
 
 import asyncio
@@ -26,8 +27,8 @@ from agent.errors import UNLOCK, RefusedError, ReticentError
 from agent.wire.base import RecipientName
 from agent.wire.client import Client
 from agent.wire.decide import Answer, Ask
-from agent.words.figures import counted
-from agent.words.titles import about, phrase
+from agent.words.figures import counted, listed
+from agent.words.titles import WHY_NOTHING, about, phrase, plain
 
 WHO = "The user says:"  # before the line, which speaks as the user does
 SECONDS = 1.0  # that a request waits for its facts
@@ -80,12 +81,14 @@ class Proxy:
         port: int,
         session: aiohttp.ClientSession,
         note: Callable[[str], None],
+        report: Callable[[str], None],
     ) -> None:
         """Begin with no conversation; ``session``: for the requests to the service.
 
-        ``note``: takes sentences about questions that get no facts as long as the vault is locked.
+        ``note``: takes sentences about questions that get no facts as long as the vault is locked;
+        ``report``: a line about each request.
         """
-        self._route = route
+        self._route, self._report = route, report
         self._host = [f"127.0.0.1:{port}"]  # at another address of localhost anybody may listen
         self._session = session
         self._conversations = Conversations()
@@ -97,6 +100,7 @@ class Proxy:
             call = self._admitted(request)
             return await self._passed_on(request, call)
         except RefusedError as error:
+            self._report(f"{request.method} refused: {error}")
             wrong = {"message": f"Reticent: {error}; {error.hint}", "type": error.code}
             return web.json_response({"error": wrong}, status=error.status or 403)
 
@@ -123,12 +127,12 @@ class Proxy:
 
     async def _passed_on(self, request: web.BaseRequest, call: str) -> web.StreamResponse:
         """Send a request to the service, and answer with what it answers."""
-        headers = end_to_end(request.headers, _OF_A_REQUEST)
+        headers, told = end_to_end(request.headers, _OF_A_REQUEST), ""
         data: bytes | AsyncIterator[bytes] | None = None
         if request.body_exists:
             data = request.content.iter_any()
             if request.method == "POST" and call in MESSAGES and "Content-Encoding" not in headers:
-                data = await self._looked_into(request, call)
+                data, told = await self._looked_into(request, call)
             if not isinstance(data, bytes) and "Content-Length" in request.headers:
                 headers["Content-Length"] = request.headers["Content-Length"]
         _, query, parameters = request.raw_path.partition("?")
@@ -144,6 +148,7 @@ class Proxy:
                 response = web.StreamResponse(
                     status=reply.status, reason=reply.reason, headers=end_to_end(reply.headers)
                 )
+                self._report(f"{request.method} {call}: {reply.status}{told and f', {told}'}")
                 await response.prepare(request)
                 async for chunk in reply.content.iter_any():
                     await response.write(chunk)
@@ -158,25 +163,33 @@ class Proxy:
 
     async def _looked_into(
         self, request: web.BaseRequest, call: str
-    ) -> bytes | AsyncIterator[bytes]:
-        """Read a body, with facts where it asks for some; one that is too large as it comes."""
+    ) -> tuple[bytes | AsyncIterator[bytes], str]:
+        """Read a body, with facts where it asks for some; one that is too large as it comes.
+
+        Also says what its service is told.
+        """
         body = bytearray()
         async for chunk in request.content.iter_any():
             body += chunk
             if len(body) > LARGEST:
-                return _resumed(bytes(body), request.content)
+                return _resumed(bytes(body), request.content), "told nothing: it is too large"
         whole = bytes(body)
         turn = turn_of(call, whole)
-        line = "" if turn is None else await self._line(turn)
-        return turn.with_text(line) if turn is not None and line else whole
+        if turn is None:
+            return whole, "told nothing: no question of the user"
+        line, told = await self._line(turn)
+        return turn.with_text(line) if line else whole, told
 
-    async def _line(self, turn: Turn) -> str:
-        """Say who asks, as the service is told; empty for nothing, and on any failure."""
+    async def _line(self, turn: Turn) -> tuple[str, str]:
+        """Say who asks, as the service is told; empty for nothing, and on any failure.
+
+        Also says which facts these are, by their titles, or why there are none.
+        """
         try:
             async with asyncio.timeout(SECONDS):
                 answer, usable = await asyncio.to_thread(self._decided, turn.question)
-        except (ReticentError, TimeoutError):
-            return ""
+        except (ReticentError, TimeoutError) as error:
+            return "", f"told nothing: {error or 'the daemon took too long'}"
         if answer.code == "locked":
             self._conversations, self._bare = Conversations(), self._bare + 1
             if self._bare == 1:
@@ -184,15 +197,20 @@ class Proxy:
         elif self._bare:
             self._note(f"the vault was locked: {counted(self._bare, 'request')} went bare")
             self._bare = 0
+        why = f"told nothing: {WHY_NOTHING[answer.code]}"
         if answer.summary is None or answer.code == "blocked":
-            return ""
+            return "", why
         titles, own = answer.summary.titles, answer.facts
         facts = {
             own.get(name, name): phrase(titles.get(name, name), value, own=name in own)
             for name, value in answer.attributes.items()
         }
-        line = about(self._conversations.facts_in(turn, facts, usable).values())
-        return line and f"{WHO} {line}"
+        lacks = self._conversations.facts_in(turn, facts, usable)
+        if not lacks:
+            return "", "told nothing new" if facts else why
+        named = {own.get(each, each): plain(titles.get(each, each)) for each in answer.attributes}
+        told = f"told {listed([named.get(each, each) for each in lacks])}"
+        return f"{WHO} {about(lacks.values())}", told
 
     def _decided(self, question: str) -> tuple[Answer, Collection[str]]:
         """Ask the daemon about a question; and which of the facts that it told may be told now."""
@@ -240,6 +258,7 @@ async def _run(
     route: ProxyRoute,
     announce: Callable[[], None],
     note: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> None:
     """Answer until a signal ends it."""
     over, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -255,7 +274,7 @@ async def _run(
         max_line_size=LONGEST,
         max_field_size=LONGEST,
     ) as session:
-        proxy = Proxy(route, listening.getsockname()[1], session, note)
+        proxy = Proxy(route, listening.getsockname()[1], session, note, report)
         application = web.Application()
         application.router.add_route("*", "/{path:.*}", proxy.answer)
         runner = web.AppRunner(
@@ -281,11 +300,13 @@ def serve(
     route: ProxyRoute,
     announce: Callable[[], None] = lambda: None,
     note: Callable[[str], None] = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Answer at a listening socket of this machine until Ctrl-C or SIGTERM.
 
-    ``announce``: called once it listens; ``note``: as `Proxy` has it. Nothing is logged: what a
-    library would say quotes what it chokes on.
+    ``announce``: called once it listens; ``note`` and ``report``: as `Proxy` has them, no value and
+    nothing of what is asked. Nothing else is logged: what a library would say quotes what it chokes
+    on.
     """
     logging.disable(logging.CRITICAL)
-    asyncio.run(_run(listening, route, announce, note))
+    asyncio.run(_run(listening, route, announce, note, report))

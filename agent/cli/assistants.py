@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
+from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_urlsafe
@@ -17,8 +18,8 @@ from urllib.parse import urlsplit
 import click
 
 from agent.cli.options import host, json_option, option, own_groups, record
-from agent.cli.printing import listing, note, paragraph
-from agent.errors import DaemonError, LockedError, ReticentError, UsageError, install_hint, reason
+from agent.cli.printing import listing, note, paragraph, printable
+from agent.errors import DaemonError, LockedError, ReticentError, UsageError, reason
 from agent.paths import paths
 from agent.wire.client import Client, tcp_owner
 from policy.hosts import LOCAL, host_of
@@ -54,6 +55,8 @@ def mcp(recipient: str) -> None:
 def check_extra() -> None:
     """Raise UsageError where the protocol's library is not installed."""
     if find_spec("mcp") is None:
+        from agent.daemon.programs import install_hint
+
         raise UsageError("the extra `mcp` is not installed", install_hint("mcp"))
 
 
@@ -61,8 +64,9 @@ def check_extra() -> None:
 @option("--upstream", str, "URL", f"The base URL of the service, {EXAMPLE}.", required=True)
 @option("--recipient", host, "HOST", "Who gets the facts, such as openai.com.", required=True)
 @option("--port", click.IntRange(0, 65535), "PORT", "Of 127.0.0.1; 0 for any.", default=PORT)
+@click.option("--verbose", is_flag=True, help="Print a line for each request: what it was told.")
 @json_option
-def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
+def proxy(upstream: str, recipient: str, port: int, *, verbose: bool, as_json: bool) -> None:
     """Let clients of the OpenAI protocol ask with a few facts about you.
 
     Until Ctrl-C it passes on what they ask, and their key. A question gets one message that says
@@ -93,7 +97,11 @@ def proxy(upstream: str, recipient: str, port: int, *, as_json: bool) -> None:
             except ReticentError as error:
                 note(f"{error.what}, so nothing is told; {error.hint}")
 
-        serve(listening, route, announce, note)
+        def report(line: str) -> None:
+            if verbose:
+                click.echo(printable(f"{datetime.now().astimezone():%H:%M:%S}  {line}"), err=True)
+
+        serve(listening, route, announce, note, report)
 
 
 def at_port(port: int, token: Path) -> Listener:

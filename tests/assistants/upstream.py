@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
@@ -20,6 +21,7 @@ from tests.worlds.daemons import PATIENCE, environment
 
 WORDS = ("Hello", " there", ".")
 USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+TIMED = re.compile(r"\d\d:\d\d:\d\d  [A-Z]+ ")  # a line of `--verbose`
 KEY = "sk-nobody-may-see-this"
 WHOM = "openai.com"
 RUN = """
@@ -157,7 +159,8 @@ def proxied(
     machine may take. It ends by a signal, and has printed nothing but what it says at its start.
     """
     upstream = f"http://127.0.0.1:{port}/v1"
-    command = [sys.executable, "-c", RUN, str(patience), "proxy", "--json", "--port", "0"]
+    options = ("--json", "--verbose", "--port", "0")
+    command = [sys.executable, "-c", RUN, str(patience), "proxy", *options]
     with subprocess.Popen(
         [*command, "--upstream", upstream, "--recipient", WHOM],
         stdout=subprocess.PIPE,
@@ -173,7 +176,9 @@ def proxied(
             process.terminate()
             assert process.stdout.read() == b""
             noted += process.stderr.read().decode().splitlines()
-            assert all("so nothing is told; " in each or "went bare" in each for each in noted)
+            others = [each for each in noted if not TIMED.match(each)]
+            assert all("so nothing is told; " in each or "went bare" in each for each in others)
+            assert KEY not in "".join(noted)
             assert process.wait(PATIENCE) == 0
         finally:
             process.kill()
