@@ -11,7 +11,7 @@ from agent.daemon import programs, service
 from agent.daemon.artifacts import Machine
 from agent.daemon.doctor import sandboxed
 from agent.daemon.sockets import listens
-from agent.errors import DaemonError, UsageError
+from agent.errors import DaemonError, ReticentError, UsageError
 from policy.hosts import host_of
 
 SYSTEM, ALL_BROWSERS = programs.SYSTEM, "browsers"
@@ -35,6 +35,7 @@ HIDDEN = (
     " path."
 )
 LOAD = "Each browser has to load the extension once, and again after an update, from this folder:"
+UNTIL_THEN = "Until then, `reticent` and `reticent daemon` start the daemon without it."
 COLUMNS = (Column("name"), wide("state"))
 
 which = click.argument(
@@ -70,7 +71,7 @@ def connect(names: Sequence[str], recipient: str | None) -> Output:
     remaining = _run(commands)
     parts = [listing("Wrote:", places), *_next(chosen, machine, remaining)]
     message = {"connected": [each.name for each in chosen], "written": places, "left": remaining}
-    return Output(message, "\n".join(parts))
+    return Output(message, "\n".join(parts), ReticentError.exit_code if remaining else 0)
 
 
 @click.command()
@@ -189,6 +190,8 @@ def _next(
         if each.kind == "system":
             runs = "The daemon runs, and starts whenever you log in."
             yield left_to_run(remaining) if remaining else runs
+            if remaining:
+                yield UNTIL_THEN
     chosen = [each for each in chosen if each.kind == "browser"]
     if chosen:
         names = ", ".join(each.title for each in chosen)

@@ -1,10 +1,12 @@
 """The way to the daemon of this machine."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from agent.errors import DaemonError, ReticentError, UsageError
+from agent.errors import DaemonError, ReticentError, UsageError, reason
 from agent.paths import paths
 from agent.wire.routes import SEE
 from agent.words import titles
@@ -36,6 +38,21 @@ def door(timeout: float | None = None) -> Iterator["Client"]:
             raise
         first = "" if at.vault.exists() else "make a vault with `reticent init`, then "
         raise DaemonError(ABSENT, f"{first}{error.hint}") from None
+
+
+def start() -> None:
+    """Start a daemon that outlives this program; DaemonError where that cannot be."""
+    try:
+        subprocess.Popen(
+            [sys.executable, "-P", "-m", "agent.cli", "daemon"],  # -P: not from where it runs
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        what = f"cannot start the daemon: {reason(error)}"
+        raise DaemonError(what, "start it with `reticent daemon`") from None
 
 
 def titles_of(client: "Client") -> titles.Titles:

@@ -31,6 +31,7 @@ from agent.vault.profile import planned, values_of
 from agent.vault.vault import Vault
 from agent.vault.vault import make as make_vault
 from agent.vault.vault_files import Location, check_free
+from agent.wire.client import check_address
 from agent.words.figures import counted
 from agent.words.notices import also
 from policy import read as policies
@@ -176,13 +177,33 @@ def init(
     Every question but the passphrase can be skipped. Without a terminal nothing is asked, and the
     passphrase is one line of the standard input.
     """
+    asking = at_terminal() and not passphrase_stdin
+    set_up(asking=asking, keyring=keyring, preset=preset, profile=profile, as_json=as_json)
+    if not as_json:
+        click.echo(NEXT)
+        click.echo(CONNECT)
+
+
+def set_up(
+    *,
+    asking: bool = True,
+    keyring: bool = False,
+    preset: str | None = None,
+    profile: Path | None = None,
+    as_json: bool = False,
+) -> str:
+    """Make the vault, a policy and a profile; return the passphrase.
+
+    UsageError before anything is asked or written where no daemon could listen.
+    """
     at = paths()
+    for socket in (at.control, at.query):
+        check_address(socket)
     check_free(Location.of(at))
     if keyring:
         check_keyring()
     world = world_of([*map(read, shipped_models())])
     own = _read_facts(profile, [world, LOCALE])
-    asking = at_terminal() and not passphrase_stdin
     rulings = list[tuple[RuleScope, Disclose]]()
     if asking:
         say(FIRST)
@@ -216,9 +237,7 @@ def init(
             note(each)
     if asking:
         wait_until_written_down(clear=not as_json)
-    if not as_json:
-        click.echo(NEXT)
-        click.echo(CONNECT)
+    return passphrase
 
 
 def wait_until_written_down(*, clear: bool) -> None:

@@ -21,9 +21,10 @@ from agent.paths import paths
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 DEBUG = "RETICENT_DEBUG"
 EXPECTED = (click.ClickException, ReticentError, OSError)
-SCREENS, BEGIN = "screens", "init"  # for a person who names no command
+SCREENS, BEGIN = "screens", "begin"  # for a person who names no command
 
 COMMANDS = {
+    BEGIN: Deferred("agent.cli.first_steps"),  # a name that only we use
     "approve": Deferred("agent.cli.reviews", "Approve a request, or facts for a recipient."),
     "ask": Deferred("agent.cli.ask", "Get the facts for one request, and record them."),
     "connect": Deferred("agent.cli.connect", "Connect browsers, assistants and the system."),
@@ -43,7 +44,7 @@ COMMANDS = {
     "proxy": Deferred("agent.cli.assistants", "Let OpenAI clients ask with facts about you."),
     "requests": Deferred("agent.cli.requests", "See what was sent to whom, and what is waiting."),
     "resume": Deferred("agent.cli.status"),
-    SCREENS: Deferred("agent.cli.screens"),  # a name that only we use
+    SCREENS: Deferred("agent.cli.screens"),  # another
     "status": Deferred("agent.cli.status", "Show whether requests are answered."),
     "unlock": Deferred("agent.cli.status", "Open the vault, so that requests are answered."),
     "vault": Deferred("agent.cli.vault", "Back up, restore or remove the vault; change keys."),

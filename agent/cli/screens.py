@@ -3,15 +3,15 @@
 import os
 import shlex
 import subprocess
-import sys
 from collections.abc import Sequence
 from datetime import datetime
 
 import click
 
+from agent.cli.daemon_client import start
 from agent.cli.interrupt import handled_by
 from agent.cli.options import sees_terminal
-from agent.errors import DaemonError, UsageError, reason
+from agent.errors import UsageError, reason
 from agent.paths import paths
 from agent.tui.app import ReviewApp
 from agent.tui.link import Link
@@ -59,21 +59,6 @@ def screens() -> None:
     shown.run()
     if shown.defect is not None:
         raise shown.defect
-
-
-def start() -> None:
-    """Start a daemon that outlives this program; DaemonError where that cannot be."""
-    try:
-        subprocess.Popen(
-            [sys.executable, "-m", "agent.cli", "daemon"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except OSError as error:
-        what = f"cannot start the daemon: {reason(error)}"
-        raise DaemonError(what, "start it with `reticent daemon`") from None
 
 
 def examined() -> Sequence[Finding]:

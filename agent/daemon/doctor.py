@@ -285,7 +285,7 @@ def check_installed(here: Machine) -> Iterator[Finding]:
             fix = "use it in a desktop or login session, not in a container or through su"
             yield warn(name, "connected, but systemd does not answer here", fix)
         if connected and name == "assistants" and find_spec("mcp") is None:
-            yield bad(name, "the extra `mcp` is not installed", errors.install_hint("mcp"))
+            yield bad(name, "the extra `mcp` is not installed", programs.install_hint("mcp"))
     for browser, sandbox in programs.confined(here):
         yield warn("browsers", *sandboxed(browser, sandbox))
 
@@ -313,10 +313,10 @@ def sandboxed(browser: programs.Browser, sandbox: str) -> tuple[str, str]:
     return what, f"install {browser.title} from the system's packages or from its maker"
 
 
-def check_dialogs(_here: Machine, rules: Rules, _registry: ModelRegistry) -> Iterator[Finding]:
+def check_dialogs(here: Machine, rules: Rules, _registry: ModelRegistry) -> Iterator[Finding]:
     """Yield which program asks in a dialog, where the policy says so. PinentryError without one."""
     if isinstance(rules, Policy) and rules.daemon.prompt == "pinentry":
-        yield ok("dialogs", f"{prompts.chosen(rules.daemon)} asks")
+        yield ok("dialogs", f"{prompts.chosen(rules.daemon, here.environment)} asks")
 
 
 CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (

@@ -6,13 +6,13 @@ space. Source: "JSON with Comments" in the documentation of Visual Studio Code.
 
 import json
 import re
+from itertools import count
 from typing import Any, NamedTuple
 
 _STRING = r'("[^"\\]*(?:\\.[^"\\]*)*")'
 _COMMENT = re.compile(rf"{_STRING}|\ufeff|//[^\n]*|/\*.*?\*/", re.DOTALL)
 _LAST_COMMA = re.compile(rf"{_STRING}|,(?=\s*[\]}}])", re.DOTALL)
-_SOLID, _SIGN = re.compile(r"\S"), re.compile(r"\S|$")
-_EMPTY = re.compile(r"\{\s*\}")
+_EMPTY = re.compile(r"\s*\{\s*\}\s*")
 _INDENT = re.compile(r"\n([ \t]+)")  # of the first member
 
 
@@ -24,116 +24,88 @@ class _Member(NamedTuple):
     end: int
 
 
-class _Object(NamedTuple):
-    """Its members, and where its bracket closes; ``open_ended``: a comma follows the last one."""
-
-    members: dict[str, _Member]
-    close: int
-    open_ended: bool
-
-
 def read(text: str) -> object:
     """Read a document, an empty object where it has nothing.
 
     ValueError where it is not JSON, and for two members of one name; RecursionError.
     """
-    bare = _bare(_uncommented(text))
+    bare = _bare(text)
     return _DECODER.decode(bare) if bare.strip() else {}
 
 
 def with_member(text: str, group: str, name: str, value: object) -> str:
     """Set a member of the object that a document has by the name of ``group``, or is to have.
 
-    ValueError where that is not an object, or the value is not JSON.
+    A new one comes first. ValueError where the value is not JSON.
     """
-    indents, lines = _INDENT.search(text), "\r\n" if "\r\n" in text else "\n"
+    indents, line = _INDENT.search(text), "\r\n" if "\r\n" in text else "\n"
     indent = indents[1] if indents else "  "
-    if not _uncommented(text).strip():
-        text = f"{text.rstrip()}{lines if text.strip() else ''}{{}}{lines}"
-    whole, depth = _object(text), 1
-    if group in whole.members:
-        whole, depth, group = _object(text, whole.members[group].value), 2, name
+    if not _bare(text).strip():
+        text = f"{text.rstrip()}{line if text.strip() else ''}{{}}{line}"
+    (members, close), depth = _members(text), 1
+    if group in members:
+        (members, close), depth, group = _members(text, members[group].value), 2, name
     else:
         value = {name: value}
-    inside = lines + indent * depth
+    inside = line + indent * depth
     written = json.dumps(value, indent=indent, allow_nan=False).replace("\n", inside)
-    if group in whole.members:
-        _, begin, end = whole.members[group]
+    if group in members:
+        _, begin, end = members[group]
         return text[:begin] + written + text[end:]
-    before = text[: whole.close].rstrip()
-    space = text[len(before) : whole.close]
-    if whole.members and not whole.open_ended:
-        end = [*whole.members.values()][-1].end
-        before = f"{before[:end]},{before[end:]}"
-    entry = f"{inside}{json.dumps(group)}: {written}{',' if whole.open_ended else ''}"
-    space = space if "\n" in space else lines + indent * (depth - 1)
-    return before + entry + space + text[whole.close :]
+    entry = f"{json.dumps(group)}: {written}"
+    if members:
+        begin = next(iter(members.values())).begin
+        return f"{text[:begin]}{entry},{inside}{text[begin:]}"
+    return f"{text[:close].rstrip()}{inside}{entry}{line}{indent * (depth - 1)}{text[close:]}"
 
 
 def without_member(text: str, group: str, name: str) -> str:
     """Remove a member, then its group, then all, as far as each holds nothing more."""
-    inner = _object(text, _object(text).members[group].value)
-    text = _cut(text, inner, name)
-    found = _object(text)
-    _, begin, end = found.members[group]
-    if _EMPTY.fullmatch(text, begin, end):
-        text = _cut(text, found, group)
-    return "" if _EMPTY.fullmatch(text.strip("\ufeff \t\r\n")) else text
+    text = _cut(text, _members(text, _members(text)[0][group].value)[0], name)
+    members, _ = _members(text)
+    if _EMPTY.fullmatch(text, *members[group][1:]):
+        text = _cut(text, members, group)
+    return "" if _EMPTY.fullmatch(text.removeprefix("\ufeff")) else text
 
 
-def _cut(text: str, of: _Object, name: str) -> str:
-    """Remove a member, and the comma that stands behind it, or else before it."""
-    names, places = [*of.members], [*of.members.values()]
-    at, plain = names.index(name), _uncommented(text)
-    begin, _, end = places[at]
-    begin = len(text[:begin].rstrip())
-    if at + 1 < len(names) or of.open_ended:
-        end = plain.index(",", end) + 1
-    elif at:
-        comma = plain.index(",", places[at - 1].end)
-        return text[:comma] + text[comma + 1 : begin] + text[end:]
-    return text[:begin] + text[end:]
+def _cut(text: str, members: dict[str, _Member], name: str) -> str:
+    """Remove a member, with the comma behind it or before it."""
+    places = [*members.values()]
+    at = places.index(members[name])
+    if at + 1 < len(places):
+        return text[: places[at].begin] + text[places[at + 1].begin :]
+    if at:
+        return text[: places[at - 1].end] + text[places[at].end :]
+    comma = re.match(r"\s*,", text[places[at].end :])  # the last one, which editors allow
+    end = places[at].end + (comma.end() if comma else 0)
+    return text[: places[at].begin].rstrip() + text[end:]
 
 
-def _object(text: str, begin: int | None = None) -> _Object:
-    """Locate the members of an object, by default of the document; ValueError for any other."""
-    plain = _uncommented(text)
-    bare = _bare(plain)
-    at = _next(bare, 0) if begin is None else begin
-    if bare[at] != "{":
-        raise ValueError
-    members, end = dict[str, _Member](), at
-    at += 1
+def _members(text: str, begin: int = 0) -> tuple[dict[str, _Member], int]:
+    """Locate the members of the object that comes next in a document, and where it closes."""
+    bare, members = _bare(text), dict[str, _Member]()
+    at = bare.index("{", begin) + 1
     while bare[at := _next(bare, at)] != "}":
-        begin = at if bare[at] != "," else _next(bare, at + 1)
-        name, at = _DECODER.raw_decode(bare, begin)
-        value = _next(bare, bare.index(":", at) + 1)
-        at = end = _DECODER.raw_decode(bare, value)[1]
-        members[name] = _Member(begin, value, end)
-    open_ended = "," in plain[end:at]
-    if open_ended and not members:
-        raise ValueError
-    return _Object(members, at, open_ended)
+        at = _next(bare, at + 1) if bare[at] == "," else at
+        name, end = _DECODER.raw_decode(bare, at)
+        value = _next(bare, bare.index(":", end) + 1)
+        members[name] = _Member(at, value, _DECODER.raw_decode(bare, value)[1])
+        at = members[name].end
+    return members, at
 
 
 def _next(text: str, at: int) -> int:
-    """Locate the next sign that is no white space."""
-    found = _SIGN.search(text, at)
-    return at if found is None else found.start()
-
-
-def _blank(found: re.Match[str]) -> str:
-    return found[1] or _SOLID.sub(" ", found[0]).replace("\ufeff", " ")
-
-
-def _uncommented(text: str) -> str:
-    """Put spaces in place of comments: everything else stays at its place."""
-    return _COMMENT.sub(_blank, text)
+    """Locate the next sign that is no white space; the text has one."""
+    return next(place for place in count(at) if not text[place].isspace())
 
 
 def _bare(text: str) -> str:
-    """Put spaces in place of commas behind a last member."""
-    return _LAST_COMMA.sub(_blank, text)
+    """Put spaces in place of what JSON does not have: all else stays in its place."""
+
+    def blank(found: re.Match[str]) -> str:
+        return found[1] or re.sub(r"\S", " ", found[0].replace("\ufeff", " "))
+
+    return _LAST_COMMA.sub(blank, _COMMENT.sub(blank, text))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

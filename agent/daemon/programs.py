@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -40,7 +41,17 @@ RELAY = Path(__file__).with_name("relay.py")
 EXTENSION = Path(str(files("agent") / "browser_extension"))
 MARK = "Reticent's relay."  # in every version's manifests and launcher
 WRITTEN = f"{MARK} Written by `reticent connect`; `reticent disconnect` removes it."
-_LAUNCHER = f"#!/bin/sh\n# {WRITTEN}\nexec {{command}}\n"
+_LAUNCHER = f"""#!/bin/sh
+# {WRITTEN}
+[ -x {{python}} ] && [ -r {{relay}} ] && exec {{python}} -I -S {{relay}} {{socket}}
+head -c 1 >/dev/null  # so that the browser waits for an answer
+printf '{{length}}%s' '{{answer}}'
+"""
+_GONE = (  # the answer where a new Python, say, has taken the place of ours
+    '{"code":"no daemon","what":"Reticent is no longer where it was installed",'
+    '"hint":"install it again (with pipx: `pipx reinstall reticent`), then run'
+    ' `reticent connect browsers`"}'
+)
 
 
 class Browser(NamedTuple):
@@ -135,9 +146,10 @@ def manifest(browser: Browser, machine: Machine) -> Artifact:
 def launcher(machine: Machine) -> Artifact:
     """Write the script that browsers start; UsageError where our socket's path is too long."""
     socket, path = check_address(machine.paths.query), machine.paths.relay
-    text = _LAUNCHER.format(
-        command=shlex.join([machine.interpreter, "-I", "-S", str(RELAY), socket])
-    )
+    places = {"python": machine.interpreter, "relay": str(RELAY), "socket": socket}
+    quoted = {name: shlex.quote(each) for name, each in places.items()}
+    length = "".join(f"\\{each:03o}" for each in len(_GONE).to_bytes(4, sys.byteorder))
+    text = _LAUNCHER.format(length=length, answer=_GONE, **quoted)
     return Artifact(path, text, lambda other: MARK in other, MARK, PRIVATE_FOLDER)
 
 
@@ -203,6 +215,38 @@ def installations(machine: Machine) -> list[Installation]:
         with suppress(UsageError):
             connectable += kind(machine)
     return connectable
+
+
+def found(machine: Machine) -> Iterator[Installation]:
+    """Yield the browsers and assistants that are here and not connected, as far as they can be."""
+    here = {each.name for each in BROWSERS if is_here(each, machine)}
+    for each in installations(machine):
+        path = each.artifact.path
+        own = path.exists() or (path.parent != machine.home and path.parent.is_dir())
+        is_in_use = own if each.kind == "assistant" else each.name in here
+        if is_in_use and each.state in {"absent", "elsewhere"}:
+            yield each
+
+
+def installing(extra: str) -> list[str]:
+    """Write the command that installs an extra, the way that this program was installed.
+
+    Each way leaves its mark beside the interpreter (PEP 610 has where the program came from).
+    """
+    own = distribution(NAME)
+    named = (each.replace('"', "'").partition(";") for each in own.requires or ())
+    needed = [what.strip() for what, _, when in named if f"extra == '{extra}'" in when]
+    if Path(sys.prefix, "pipx_metadata.json").exists():
+        return ["pipx", "inject", NAME, *needed]
+    if Path(sys.prefix, "uv-receipt.toml").exists():
+        source = json.loads(own.read_text("direct_url.json") or "{}").get("url", "./WHEEL")
+        return ["uv", "tool", "install", f"{NAME}[{extra}] @ {source}"]
+    return [sys.executable, "-m", "pip", "install", *needed]
+
+
+def install_hint(extra: str) -> str:
+    """Return how to install an extra here."""
+    return f"run {shlex.join(installing(extra))}"
 
 
 def write(chosen: Iterable[Installation]) -> list[Artifact]:

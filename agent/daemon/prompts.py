@@ -63,10 +63,7 @@ DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 TERMINAL = {"GPG_TTY": "ttyname", "TERM": "ttytype"}  # variables, and what pinentry calls each
 LOCALES = ("LC_ALL", "LC_CTYPE", "LC_MESSAGES", "LANG")
 PASSED = (*DISPLAYS, *LOCALES, "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "HOME")
-_INSTALL = (
-    "install one, such as pinentry-gnome3, or without a desktop pinentry-curses and"
-    " `export GPG_TTY=$(tty)`"
-)
+_INSTALL = "install pinentry-gnome3, or without a desktop pinentry-curses, and set GPG_TTY"
 _TRY = 'write its path as `pinentry = "/…"` under [daemon], or prompt = "terminal"'
 
 

@@ -84,7 +84,7 @@ def test_a_person_who_names_no_command_begins_or_sees_the_screens(
         paths().vault.parent.mkdir(parents=True)
         paths().vault.touch()
     monkeypatch.setattr("agent.cli.main.sees_terminal", lambda: True)
-    wanted = ["screens"] if begun else ["init"]
+    wanted = ["screens"] if begun else ["begin"]
     context = program.make_context("reticent", [])
     assert [*context._protected_args, *context.args] == wanted  # noqa: SLF001  (click's own)
 

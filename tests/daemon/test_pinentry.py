@@ -153,9 +153,7 @@ def shown(program: Scripted, kind: str = "CONFIRM") -> Reply:
     return asyncio.run(answered(program, kind))
 
 
-def test_a_program_is_told_all_and_gets_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_is_told_all_and_gets_nothing_else(tmp_path: Path) -> None:
     """No cache, no name of a key, no terminal, no variable that it does not need."""
     program = Scripted(tmp_path / "p")
     program.answers(GETPIN=[typed("a%25b")], OPTION=["ERR 83886254 what\n"])
@@ -170,11 +168,6 @@ def test_a_program_is_told_all_and_gets_nothing_else(
     extra = {"LC_CTYPE", "PYTHONCOERCECLOCALE"}  # which Python sets for itself
     assert program.environment().keys() - extra == {"DISPLAY", "LC_ALL"}
     assert program.gone()
-    with monkeypatch.context() as patched:  # without a desktop, at the terminal that the user named
-        patched.delitem(SCREEN, "DISPLAY")
-        patched.setitem(SCREEN, "TERM", "xterm")
-        assert shown(program, "GETPIN") == Reply(0, b"a%b")
-    assert {"OPTION ttyname=/dev/tty1", "OPTION ttytype=xterm"} <= {*program.told()}
     for answer, error in (("OK", 0), ("ERR 83886194", DECLINED), ("ERR 83886142", 62)):
         program.answers(CONFIRM=[f"{answer}\n"])  # a button, or none
         assert shown(program).error == error
