@@ -417,7 +417,7 @@ def barred_of(context: Context) -> dict[str, Reason]:
     query = -1 if reading.query is None and filled.carries else reading.query
     if terms.mode != "standing" and query is not None and query < len(judged.bits):
         helpful = judged.helpful(NOTHING if reading.query is None else reading)
-        helpful[[*filled.facts]] |= filled.carried
+        helpful[[*filled.facts]] = filled.carried
         every = zip(model.attributes, helpful, strict=True)
         some = (each.name for each, helps in every if not helps and each.name not in terms.always)
         barred = dict.fromkeys(some, HARDLY) | barred
