@@ -301,7 +301,7 @@ class Context:
         if (reading.query or 0) >= len(cache.judgements(self.model).bits) and self.model.members:
             reading = cache.read(self.model.members[0].model, text)  # what topics make of it
         held = self.knowledge.own if terms.memory == "remembers" else ()
-        helps = partial(chances_of, own, text, reading, self.model, cache, self.judged)
+        helps = partial(chances_of, own, text, reading, self.model, self.judged)
         rest = reading, held, terms.by_kind
         make = partial(fill, own, self.model, cache, helps, *rest)
         return cache.get(self.model, (fill, own, text, self.judged, *rest), make)
