@@ -50,6 +50,7 @@ out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 @seed_option
 @_counted("--processes", CORES, USUAL.processes, "How many processes run at once.")
 @click.option("--matching", "of", flag_value="matching", help="Study drawn columns instead.")
+@click.option("--silence", "of", flag_value="silence", help="Study facts in own words instead.")
 @answers
 def attack(data: Path | None, out: Path, of: str | None, **options: int) -> Output:
     """Let an adversary watch people's agents, and guess who they are.
@@ -58,7 +59,8 @@ def attack(data: Path | None, out: Path, of: str | None, **options: int) -> Outp
     of reticent; people of the other half send their requests by many strategies, reticent's among
     them. Where the description names a column of weights, the model's rows stand for all people of
     the table, and all are on the adversary's list. With --matching half of the people of a survey
-    draw columns from the others, by default those of everyday facts. Writes
+    draw columns from the others, by default those of everyday facts. With --silence people who have
+    one fact in their own words send the first requests of `profiles.jsonl.gz`, likewise. Writes
     report.md, which says what was found. Takes minutes. Needs the extras `build` and `lab`.
     """
     with extra("build", "building a model"):
@@ -67,12 +69,19 @@ def attack(data: Path | None, out: Path, of: str | None, **options: int) -> Outp
     with extra("lab", "drawing figures"):
         from agent.lab.attack.criteria import criteria
         from agent.lab.attack.report import frontier, page_about
+        from agent.lab.attack.silence import SILENCE_TITLE, page_of, requests_in, silence
         from agent.lab.attack.study import study
         from agent.lab.drawing import write_page
     out.mkdir(parents=True, exist_ok=True)
     given = StudyOptions(**options)
     with Progress() as progress:
         progress("reading", 0.0)
+        if of == "silence":
+            families = silence(requests_in(data or EVERYDAY)[: given.requests], progress)
+            text = page_of(families)
+            page = write_page(f"# {SILENCE_TITLE}\n\n```\n{text}\n```\n", (), out)
+            bits = {name: each._asdict() for name, each in families.items()}
+            return Output({"report": str(page), "families": bits}, text)
         if of == "matching":
             text, judged = matching_of(tables(data, EVERYDAY), given, progress)
             return _wrote(write_page(text, (), out), [], judged)

@@ -1,5 +1,6 @@
 """`reticent lab`: the files, the sentences about them, and every way to ask wrongly."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,14 @@ def test_drawn_columns_are_compared_with_real_ones(
     page = run("lab", "attack", "--matching", "--data", tmp_path, "--out", "attack").page
     assert page.startswith("Wrote attack/report.md. Of 13 criteria, ")
     assert "the shuffled control fails" in report(tmp_path / "attack", [])
+
+
+@builds
+def test_silence_is_measured_by_family(run: Run, tmp_path: Path) -> None:
+    """In a table, with what it means, that the page has too."""
+    found = run("lab", "attack", "--silence", "--requests", "2", "--out", tmp_path).page
+    assert re.search(r"all +4708 +[1-9]\d?% +0\.\d\d ± 0\.0\d +\d\.\d +5\.5\b", found)
+    assert found in " ".join(report(tmp_path, []).split())
 
 
 def test_the_papers_figures_are_on_a_page(
