@@ -210,9 +210,8 @@ def load_network() -> None:
 
     Raises VersionError if another version of the package is installed.
     """
-    with _lock:
-        _network()
-    encoder.encode([""], question=True)
+    encode([""])
+    encode_requests([""])
 
 
 def encode(texts: Sequence[str]) -> Vectors:
