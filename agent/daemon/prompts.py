@@ -199,11 +199,7 @@ class Dialog:
 
 @asynccontextmanager
 async def opened(
-    program: Path,
-    screen: Mapping[str, str],
-    title: str,
-    seconds: float = SECONDS,
-    patience: int = PATIENCE,
+    program: Path, screen: Mapping[str, str], seconds: float = SECONDS, patience: int = PATIENCE
 ) -> AsyncIterator[Dialog]:
     """Run a program on a screen, ready to ask, and kill it at the end. PinentryError, UnsafeError.
 
@@ -229,7 +225,7 @@ async def opened(
         await dialog.tell("")  # which it greets with
         await dialog.ask("OPTION", "no-grab")  # no option need be known to it
         await dialog.tell("SETTIMEOUT", str(patience))
-        await dialog.tell("SETTITLE", title)
+        await dialog.tell("SETTITLE", TITLE)
         yield dialog
     finally:
         dialog.end()
@@ -314,7 +310,7 @@ class Prompts:
     async def _ask_passphrase(self, host: str) -> None:
         """Ask for the passphrase, and open the vault with it."""
         self._next = self._clock() + AFTER_NOT_NOW
-        async with opened(chosen(self._agent.rules.active.daemon), self._screen, TITLE) as dialog:
+        async with opened(chosen(self._agent.rules.active.daemon), self._screen) as dialog:
             self._dialog = dialog
             await dialog.tell("SETPROMPT", "Passphrase:")
             text = notices.dialog_locked(host)
@@ -341,7 +337,7 @@ class Prompts:
         Families that only a preset asks about come first, once for all recipients of its kind; what
         the user wants to be asked each time is asked now.
         """
-        async with opened(chosen(self._agent.rules.active.daemon), self._screen, TITLE) as dialog:
+        async with opened(chosen(self._agent.rules.active.daemon), self._screen) as dialog:
             self._dialog = dialog
             if review.families:
                 text = ONCE.format(notices.family_facts(review))

@@ -153,9 +153,8 @@ def test_all_else_in_the_file_stays(
         for each in ({"command": "x", "args": ['}"{']}, {}):
             an_entry(path, each).write()
             expected = {**whole, "servers": {**whole.get("servers", {}), "reticent": each}}
-            assert path.read_text() == json.dumps(
-                expected, indent=indent if "\n" in before else 2, ensure_ascii=False
-            )
+            width = indent if "\n" in before else 2
+            assert path.read_text() == json.dumps(expected, indent=width, ensure_ascii=False)
         assert an_entry(path, {}).remove()
         if not whole.get("servers"):
             whole.pop("servers", None)

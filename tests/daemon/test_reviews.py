@@ -84,9 +84,8 @@ def test_what_waits_is_what_was_met_within_a_day(stream: list[Review]) -> None:
         oracle.pop(alike(each), None)
         oracle[alike(each)] = each
         found = [*waiting.reviews.values()]
-        assert [(alike(one), one.at, one.names) for one in found] == [
-            (key, one.at, one.names) for key, one in oracle.items()
-        ]
+        expected = [(key, one.at, one.names) for key, one in oracle.items()]
+        assert [(alike(one), one.at, one.names) for one in found] == expected
         own = found[-1].id
         assert own == before.get(shown(each), own)
         assert (own in numbers) == (shown(each) in before)
