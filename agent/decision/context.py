@@ -23,7 +23,7 @@ from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import Settings
 from agent.tradeoff.search import ALGORITHMS, Algorithm
 from agent.tradeoff.tables import members, union
-from policy.match import Known, Rulebook, Ruling, Verdicts
+from policy.match import Known, Rulebook, Ruling, Verdict, Verdicts
 from policy.read import Remark, audit, with_typo_guard
 from policy.rules import DEFAULT_RULE, FACT, NamePattern, Policy
 from policy.settings import DEFAULTS, SETTINGS, Memory, Mode, Protect, Unknown
@@ -201,6 +201,14 @@ def audited(policy: Policy, models: Sequence[Model], today: date) -> tuple[Remar
     return audit(policy, names or None, today, topic_names(policy, models))
 
 
+def on_words(verdicts: Verdicts, name: str) -> Verdict:
+    """What is ruled on own words: the stricter of two, or what a rule on ``name`` alone says."""
+    disclose, own = verdicts["disclose"], verdicts.get("own")
+    if own is None or name in {each.text for each in disclose.rule.attributes}:
+        return disclose
+    return max(disclose, own, key=lambda each: SETTINGS["disclose"].strictness(each.value))
+
+
 def terms_under(ruling: Ruling, model: Model) -> Terms:
     """The terms that a policy sets for one request; what it was not asked about never leaves.
 
@@ -216,12 +224,7 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     relevance = ((n, keys["relevance"]) for n, keys in attributes.items() if "relevance" in keys)
 
     def may(name: str, keys: Verdicts) -> Any:  # noqa: ANN401  (one of Disclose)
-        rule, own = keys["disclose"].rule, keys.get("own") if name in in_words else None
-        both = [own.value] if own and name not in {each.text for each in rule.attributes} else ()
-        strictness = SETTINGS["disclose"].strictness  # one on a fact's id rules alone
-        return max((keys["disclose"].value, *both), key=strictness)
-
-    facts = {name: may(name, ruling.attributes[name]) for name in single}
+        return (on_words(keys, name) if name in in_words else keys["disclose"]).value
 
     def ruled(disclose: str) -> frozenset[str]:
         return frozenset(name for name, keys in attributes.items() if may(name, keys) == disclose)
@@ -250,7 +253,7 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
         sensitivity=tuple(numbers("sensitivity").items()),
         guards=tuple((name, weight) for name, weight in guarded.items() if name in persons),
         by_kind=frozenset(name for name, each in relevance if each.value == "kind"),
-        facts=tuple((name.removeprefix(FACT), how) for name, how in sorted(facts.items())),
+        facts=tuple((e.removeprefix(FACT), may(e, ruling.attributes[e])) for e in sorted(single)),
         ruling=ruling,
         **{key: values[key] for key in values.keys() & TERMS},
     )
