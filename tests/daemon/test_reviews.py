@@ -119,9 +119,8 @@ def test_what_is_settled_goes_and_the_rest_stays(stream: list[Review], data: st.
     assert [each for each in left.reviews.values() if each.id != own.id] == others
     rest = [each.names for each in left.reviews.values() if each.id == own.id]
     kept = [name for name in own.names if name not in names]
-    there = alike(own)[:2] == ("ask", own.pool) and frozenset(kept) in {
-        frozenset(each.names) for each in others if each.kind == "ask" and each.pool == own.pool
-    }
+    same = [{*each.names} for each in others if (each.kind, each.pool) == ("ask", own.pool)]
+    there = alike(own)[:2] == ("ask", own.pool) and {*kept} in same
     assert rest == ([] if not kept or there else [kept])
     assert [*settled(waiting, own.id).reviews.values()] == others
 
