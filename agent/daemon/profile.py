@@ -105,10 +105,7 @@ async def propose(body: state.FactTexts, now: datetime, agent: Agent) -> state.F
     def work() -> tuple[Proposal, ...]:
         new = enumerate(proposals(body.texts, model, now), len(earlier) + 1)
         numbered = [replace(each, fact=replace(each.fact, id=str(at))) for at, each in new]
-        beside = marked(numbered, known, model)
-        facts = [each.fact for each in numbered]
-        within = (marked([each], facts[:at], model)[0] for at, each in enumerate(numbered))
-        return tuple(w if b.is_new else b for b, w in zip(beside, within, strict=True))
+        return marked(numbered, known, model)
 
     new = await agent.in_thread(work)
     agent.proposed = {draft: (*earlier, *new)}

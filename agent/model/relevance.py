@@ -85,9 +85,8 @@ class Relevance:
         weights /= weights.sum(axis=1, keepdims=True)
         near = self.helps_topics[nearest].astype(np.float32) / 255
         by_statements = np.einsum("fn,fnt->ft", weights, near)
-        by_kind = self.kinds(vectors) @ self.of_kinds
-        mixed: Vectors = by_statements + np.float32(BY_KIND) * (by_kind - by_statements)
-        return mixed.clip(0, 1)
+        change = np.float32(BY_KIND) * (self.kinds(vectors) @ self.of_kinds - by_statements)
+        return np.asarray(by_statements + change).clip(0, 1)
 
     def helps(
         self, read: Interpretation, question: Vectors, vectors: Vectors, topics: Vectors
@@ -138,8 +137,7 @@ def helping(topics: Vectors) -> Floats:
 def _even(vectors: Vectors) -> Vectors:
     """Vectors of length 1, to which both encoders contribute alike; 0 stays 0."""
     halves = np.split(vectors, [OWN], axis=1)
-    lengths = [np.linalg.norm(each, axis=1, keepdims=True).clip(1e-9) for each in halves]
-    parts = [each / length for each, length in zip(halves, lengths, strict=True)]
+    parts = [each / np.linalg.norm(each, axis=1, keepdims=True).clip(1e-9) for each in halves]
     return np.concatenate(parts, axis=1) * np.float32(0.5**0.5)
 
 

@@ -32,8 +32,12 @@ def proposed(texts: Sequence[str], _model: Model, now: datetime) -> tuple[Propos
 
 
 def marks(some: Sequence[Proposal], known: Sequence[Fact], _model: Model) -> tuple[Proposal, ...]:
-    ids = {each.words: each.id for each in known}
-    return tuple(replace(each, same_as=ids.get(each.fact.words)) for each in some)
+    first = {each.words: each.id for each in (*(e.fact for e in reversed(some)), *known)}
+    same = (first[each.fact.words] for each in some)
+    return tuple(
+        replace(e, same_as=at if at != e.fact.id else None)
+        for e, at in zip(some, same, strict=True)
+    )
 
 
 @pytest.fixture

@@ -40,8 +40,7 @@ def test_texts_of_a_batch_keep_their_order() -> None:
     """Whatever their lengths are; each vector has length 1, and is the text's own."""
     texts = ["a knee that hurts", "", "tea", "a knee that aches", "\ud800\0", "tea " * 999, "子供"]
     vectors = encoder.encode(texts, question=True)
-    assert vectors.shape == (len(texts), DIMENSIONS)
-    assert vectors.dtype == np.float32
+    assert (vectors.shape, vectors.dtype.name) == ((len(texts), DIMENSIONS), "float32")
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(texts)), abs=1e-5)
     for text, vector in zip(texts, vectors, strict=True):
         assert encoder.encode([text], question=True)[0] == pytest.approx(vector, abs=1e-5)
@@ -76,9 +75,6 @@ def test_how_texts_become_pieces() -> None:
         ("😀 tea", "[UNK] tea"),
     ):
         assert [VOCABULARY[each] for each in encoder.pieces_of(text)[1:-1]] == pieces.split()
-    assert encoder.pieces_of("tea " * 99) == [
-        START,
-        *[VOCABULARY.index("tea")] * (LONGEST - 2),
-        END,
-    ]
+    teas = [VOCABULARY.index("tea")] * (LONGEST - 2)
+    assert encoder.pieces_of("tea " * 99) == [START, *teas, END]
     assert encoder.pieces_of(" " * CHARACTERS + "tea") == [START, END]
