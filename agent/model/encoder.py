@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import groupby
-from os import cpu_count
 from pathlib import Path
 from unicodedata import category, normalize
 
@@ -25,6 +24,7 @@ LONGEST = 62  # pieces that are read, the marks at both ends among them
 CHARACTERS = 1_000  # that are read
 LONGEST_WORD = 100  # characters; a longer word is unknown
 BATCH = 8  # texts of one length at a time: what is computed of more leaves the cache
+THREADS = 2  # that read many texts; other requests want the other cores
 HEADS, LAYERS = 12, 6
 UNKNOWN, START, END = 100, 101, 102  # lines of the vocabulary, from 0
 FOLDER = Path(__file__).with_name("shipped") / "encoder"
@@ -43,7 +43,7 @@ def encode(texts: Sequence[str], *, question: bool) -> NDArray[np.float32]:
 
     ``question``: whether they are requests; else they are facts. The cosine of a request and a
     fact says how likely the one helps the other. The vector of one text alone is the same every
-    time; among others it may differ in the last bits. Many texts are read by every processor.
+    time; among others it may differ in the last bits. Many texts are read by two threads.
     """
     pieces = [pieces_of(each) for each in texts]
     vectors = np.empty((len(texts), DIMENSIONS), np.float32)
@@ -55,7 +55,7 @@ def encode(texts: Sequence[str], *, question: bool) -> NDArray[np.float32]:
     def read(batch: Sequence[int]) -> None:
         vectors[batch] = _forward(np.array([pieces[each] for each in batch]), question=question)
 
-    with ThreadPoolExecutor(cpu_count()) as pool:  # NumPy lets go of the interpreter's lock
+    with ThreadPoolExecutor(THREADS) as pool:  # NumPy lets go of the interpreter's lock
         [*(pool.map if len(batches) > 1 else map)(read, batches)]
     return vectors
 
