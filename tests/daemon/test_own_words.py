@@ -223,6 +223,13 @@ def test_a_local_judge_is_asked_for_the_user_alone(monkeypatch: pytest.MonkeyPat
         assert {"f0", "f1"} <= {*asked(agent, ASSISTANT, by).facts.values()}
 
 
+def test_what_a_local_judge_could_not_do_is_counted(home: Home) -> None:
+    """By the status, and so by `doctor`."""
+    home.agent.judge.asked, home.agent.judge.failed = 3, 2
+    [note] = [each for each in home.calls.status().notes if each.startswith("the local judge")]
+    assert note.endswith(" 2 of 3 times")
+
+
 def test_a_word_for_good_is_a_rule_on_one_fact(home: Home) -> None:
     """It is shown by its words, and rules them alone, whatever else is ruled on own words."""
     home.agent.registry = OneModel(WORLD)
