@@ -170,8 +170,9 @@ def marked(some: Sequence[Proposal], facts: Sequence[Fact], model: Model) -> tup
         close = [e for e in range(number) if row[e] >= NEARLY or stored[e][0] in names]
         same = opposed = None
         for at in reversed(close):
-            fact, near = before[at], row[at] >= (SAME if stored[at][0] == own[0] else NEARLY)
-            one_value = own[1] is not None and own == stored[at]
+            fact, one_value = before[at], own[1] is not None and own == stored[at]
+            close_kind = stored[at][0] == own[0] and (own[1] is None) == (stored[at][1] is None)
+            near = row[at] >= (SAME if close_kind else NEARLY)
             differ = own[1] and stored[at][1] and own != stored[at]
             if one_value and (not fact.words or own[0] not in several):
                 same = fact.id

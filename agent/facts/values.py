@@ -67,7 +67,7 @@ def _value_of(
     taken = {at for _, span in own for at in span}
     rest = " ".join("_" if at in taken else each for at, each in enumerate(words))
     doubts = [each for each in ("relative", "wished") if name not in about[each]]
-    doubts += ["denied", *(["elsewhere"] if name == "place" else [])]
+    doubts += ["denied", *{"place": ["elsewhere"], "substances": ["soft"]}.get(name, [])]
     doubtful = len(words) > MOST or any(english(each).search(rest) for each in doubts)
     return own[0][0] if len({value for value, _ in own}) == 1 and not doubtful else None
 

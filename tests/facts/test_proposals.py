@@ -70,6 +70,7 @@ def test_a_value_is_read_where_it_is_sure() -> None:
         ("two daughters, 4 and 7 (in 2024)", "children", "youngest 5-9"),
         ("My son is 7", "children", None),  # he may have a younger sister
         ("We have no kids", "children", "no children"),
+        ("Does not drink coffee", "substances", None),
         ("living in Austin since 2015", "place", "Texas"),
         ("I'm from Ohio", "place", None),
         ("We live in New York City", "place", "New York"),
@@ -118,7 +119,8 @@ def test_what_is_imported_twice_is_marked() -> None:
 
 
 def test_likeness() -> None:
-    facts = kept("I'm allergic to peanuts", "I have a dog", "vegetarian", "I rent", "retired")
+    texts = ["I'm allergic to peanuts", "I have a dog", "vegetarian", "I rent", "retired"]
+    facts = kept(*texts, "Speaks Igbo")
     catalogued = Fact(id="9", kind="everyday.tenure", value="rents", set_at=NOW)
     for text, same, opposed in (
         ("User has a peanut allergy", "1", None),
@@ -128,6 +130,7 @@ def test_likeness() -> None:
         ("I eat vegan", None, "3"),  # a person has one diet
         ("I am a nurse", None, "5"),  # whoever is retired has no occupation
         ("I'm renting", "4", None),
+        ("Speaks Spanish", None, None),
     ):
         [each] = marked(proposed(text), facts, world())
         assert (each.same_as, each.contradicts) == (same, opposed), text

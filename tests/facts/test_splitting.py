@@ -68,7 +68,8 @@ def test_one_fact_stays_one() -> None:
     for fact in (
         "My wife is vegan and works as a nurse",  # which the user does not
         *("When I travel, I prefer trains", "I like sushi, ramen and tacos"),
-        *("I want to lose weight and sleep better", "My son is 7. He loves Lego"),
+        *("I want to lose weight and sleep better", "Her mother, 73, moved in with them"),
+        "My son is 7. He loves Lego",
         *("My sister and I take turns with our father", "Anna is my aunt. She is tall"),
         *("My sister is a nurse living in Leeds", "I have a brother with two kids"),
         *("I keep my books in QuickBooks and hate it", "I was born in St. Louis"),
