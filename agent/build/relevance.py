@@ -85,7 +85,7 @@ def with_relevance(model: Model, note: TopicsNote, texts: Texts) -> Model:
         by_text = {each.text: row for each, row in zip(statements, signs, strict=True)}
         weights = _bilinear(judged, dict(zip(every, requests, strict=True)), by_text)
         relevance = replace(relevance, request=_weights([kind])[0], bilinear=weights)
-        pairs = [_pairs(model, relevance, each) for each in profiles]
+        pairs = [pairs_of(model, relevance, each) for each in profiles]
         relevance = replace(relevance, pair=_fit(pairs))
         validation = {**model.validation, **_figures(pairs)}
     tables = replace(model.tables, relevance=relevance)
@@ -154,7 +154,8 @@ def _bilinear(
     return np.asarray(fitted, np.float32)
 
 
-def _pairs(model: Model, relevance: Relevance, profile: Sheet) -> Pairs:
+def pairs_of(model: Model, relevance: Relevance, profile: Sheet) -> Pairs:
+    """The features of the pairs of a profile, and how much each fact helps each request."""
     facts, rows = vectors_of(profile.facts, question=False), list[Floats]()
     topics = relevance.topics(facts)
     for each in profile.questions:
@@ -178,15 +179,22 @@ def _weights(fitted: Sequence[LogisticRegression]) -> Vectors:
     return np.array([np.append(each.coef_, each.intercept_) for each in fitted], np.float32)
 
 
+def by_others(every: Sequence[Pairs]) -> list[Floats]:
+    """How likely the facts of each profile help and are decisive, by the weights of the others.
+
+    float64, shape (requests, facts, 2).
+    """
+    odds = [own @ _fit([*every[:at], *every[at + 1 :]]).T for at, (own, _) in enumerate(every)]
+    return [np.exp(-np.logaddexp(0, -each)) for each in odds]
+
+
 def _figures(profiles: Sequence[Pairs]) -> dict[str, Figure]:
     """How well the others' weights rank the pairs of each profile, and how sure they may be.
 
     Of chances in each tenth from 0 to 1, ``relevance_promised`` is the mean, ``relevance_kept`` how
     often the fact helps.
     """
-    others = [[*profiles[:at], *profiles[at + 1 :]] for at in range(len(profiles))]
-    odds = [own @ _fit(rest).T for (own, _), rest in zip(profiles, others, strict=True)]
-    chances = np.exp(-np.logaddexp(0, -np.concatenate([each.reshape(-1, 2) for each in odds])))
+    chances = np.concatenate([each.reshape(-1, 2) for each in by_others(profiles)])
     levels = np.concatenate([each.ravel() for _, each in profiles])
     kept, promised = calibration_curve(levels > 0, chances[:, 0], n_bins=10)
     return {

@@ -32,6 +32,7 @@ MAX_ATTRIBUTES = 1024  # of a model (FORMAT.md)
 LEFT_OUT = -1  # the person of an event whose user is in the other half
 BATCH = 100_000  # texts that are Python's at a time
 HASH_BYTES = 256  # parts of the people, by chance; a large query is cut between two of them
+COLUMNS = 100  # at a time, since an engine needs memory for each
 _OUTER = r"^[\t-\r ]+|[\t-\r ]+\z"  # spaces of ASCII; `$` would stand before a line end in Java
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\z"  # Spark knows 1d and 1f too
 _PLAIN = "[^ -~]"  # in a text that may have to be composed, or has spaces beyond ASCII
@@ -184,15 +185,15 @@ def distinct_values(
 
     So a column of millions of values, which is no attribute, does not come back from its engine.
     """
-    if not names:
-        return {}
-    each = {name: table[name].nunique(where=table[name].notnull()) for name in names}
-    counts = table.aggregate(**each).to_pyarrow().to_pylist()[0]
-    few = [name for name in names if counts[name] <= most]
-    lists = {name: table[name].collect(distinct=True) for name in few}
-    row = table.aggregate(**lists).to_pyarrow().to_pylist()[0] if few else {}
+    counts, lists = dict[str, int](), dict[str, list[str | None]]()
+    for at in range(0, len(names), COLUMNS):
+        some = names[at : at + COLUMNS]
+        each = {name: table[name].nunique(where=table[name].notnull()) for name in some}
+        counts |= table.aggregate(**each).to_pyarrow().to_pylist()[0]
+        few = {name: table[name].collect(distinct=True) for name in some if counts[name] <= most}
+        lists |= table.aggregate(**few).to_pyarrow().to_pylist()[0] if few else {}
     return {
-        name: (counts[name], [each for each in row.get(name) or () if each is not None])
+        name: (counts[name], [each for each in lists.get(name) or () if each is not None])
         for name in names
     }
 

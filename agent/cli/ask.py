@@ -79,10 +79,9 @@ def attached_page(attached: Attached, waiting: Iterable[Review], titles: words.T
         verdict = sent_to(summary.pool, sent, titles, summary.people_left, again, summary.among)
     elif unset:
         verdict = f"Sent nothing to {summary.pool}: you prefer not to say {unset}."
-    elif attached.code == "answered":
-        verdict = f"Sent nothing to {summary.pool}; --explain says why."
     else:
-        verdict = f"Sent nothing to {summary.pool}: {words.WHY_NOTHING[attached.code]}."
+        why = summary.why or words.WHY_NOTHING[attached.code]
+        verdict = f"Sent nothing to {summary.pool}: {why}."
     if unset:
         text = f"{unset}: left blank (the site can tell that you declined)"
         about.append(("unspecified", text))

@@ -11,8 +11,8 @@ from agent.cli.interrupt import Progress, extra
 from agent.cli.options import PATH, Commands, Output, answers, option, seed_option
 from agent.cli.printing import paragraph
 from agent.lab import StudyOptions
+from agent.lab.paper.subject import TRADE_OFF
 from agent.lab.paper.subject import Options as PaperOptions
-from agent.lab.paper.survey import TRADE_OFF
 from agent.model.file import shipped_model
 
 if TYPE_CHECKING:
@@ -49,46 +49,53 @@ out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 @_counted("--requests", MANY, USUAL.requests, "Requests of each of them.")
 @seed_option
 @_counted("--processes", CORES, USUAL.processes, "How many processes run at once.")
-@click.option("--matching", is_flag=True, help="Test columns drawn from other surveys instead.")
+@click.option("--matching", "of", flag_value="matching", help="Study drawn columns instead.")
+@click.option("--silence", "of", flag_value="silence", help="Study facts in own words instead.")
 @answers
-def attack(data: Path | None, out: Path, *, matching: bool, **options: int) -> Output:
+def attack(data: Path | None, out: Path, of: str | None, **options: int) -> Output:
     """Let an adversary watch people's agents, and guess who they are.
 
     Builds a model from one half of the people in DIR, by default the time use survey in a checkout
     of reticent; people of the other half send their requests by many strategies, reticent's among
     them. Where the description names a column of weights, the model's rows stand for all people of
     the table, and all are on the adversary's list. With --matching half of the people of a survey
-    draw columns from the others, by default those of everyday facts. Writes figures, and report.md,
-    which says what they mean. Takes minutes. Needs the extras `build` and `lab`.
+    draw columns from the others, by default those of everyday facts. With --silence people who have
+    one fact in their own words send the first requests of `profiles.jsonl.gz`, likewise. Writes
+    report.md, which says what was found. Takes minutes. Needs the extras `build` and `lab`.
     """
     with extra("build", "building a model"):
-        from agent.lab.attack.matching import DRAWN_TITLE, matching_of
+        from agent.lab.attack.matching import matching_of
         from agent.lab.attack.material import EVERYDAY, material_of, tables
     with extra("lab", "drawing figures"):
         from agent.lab.attack.criteria import criteria
-        from agent.lab.attack.report import charts, page
+        from agent.lab.attack.report import frontier, page_about
+        from agent.lab.attack.silence import SILENCE_TITLE, page_of, requests_in, silence
         from agent.lab.attack.study import study
-        from agent.lab.drawing import write_page, write_report
+        from agent.lab.drawing import write_page
     out.mkdir(parents=True, exist_ok=True)
     given = StudyOptions(**options)
     with Progress() as progress:
         progress("reading", 0.0)
-        if matching:
-            finding, judged = matching_of(tables(data, EVERYDAY), given, progress)
-            report = write_report(DRAWN_TITLE, (), [finding], out)
-            return _wrote(report, [finding.chart.name], judged)
+        if of == "silence":
+            families = silence(requests_in(data or EVERYDAY)[: given.requests], progress)
+            text = page_of(families)
+            page = write_page(f"# {SILENCE_TITLE}\n\n```\n{text}\n```\n", (), out)
+            bits = {name: each._asdict() for name, each in families.items()}
+            return Output({"report": str(page), "families": bits}, text)
+        if of == "matching":
+            text, judged = matching_of(tables(data, EVERYDAY), given, progress)
+            return _wrote(write_page(text, (), out), [], judged)
         result = study(material_of(data, progress), given, progress)
         progress("drawing", 1.0)
-        figures, judged = charts(result), [*criteria(result)]
-        report = write_page(page(result, figures, judged), figures, out)
-    return _wrote(report, [each.name for each in figures], judged)
+        figure, judged = frontier(result), [*criteria(result)]
+        page = write_page(page_about(result, figure, judged), [figure], out)
+    return _wrote(page, [figure.name], judged)
 
 
 def _wrote(page: Path, figures: list[str], criteria: Sequence[Criterion]) -> Output:
     """Say what a study wrote, and how many criteria were met."""
     met, missed = ([each.met for each in criteria].count(word) for word in (True, False))
-    text = f"Wrote {page} and its figures. "
-    text += f"Of {len(criteria)} criteria, {met} are met and {missed} are not."
+    text = f"Wrote {page}. Of {len(criteria)} criteria, {met} are met and {missed} are not."
     judged = [each._asdict() for each in criteria]
     message = {"report": str(page), "figures": figures, "criteria": judged}
     return Output(message, paragraph(text))
@@ -112,17 +119,18 @@ def paper(
     """
     with extra("lab", "drawing figures"):
         from agent.decision.engine import load_model
-        from agent.lab.drawing import write_report
+        from agent.lab.drawing import report, write_page
         from agent.lab.paper.study import TITLE, study
     out.mkdir(parents=True, exist_ok=True)
     with Progress() as progress:
         opened = load_model(model or shipped_model(SURVEY))
         intro, findings = study(opened, PaperOptions(**options), progress)
         progress("drawing", 1.0)
-        page = write_report(TITLE, intro, findings, out)
+        charts = [each.chart for each in findings]
+        page = write_page(report(TITLE, intro, findings), charts, out)
     shapes = [each.met for finding in findings for each in finding.criteria]
     same, other = shapes.count(True), shapes.count(False)
-    figures = [finding.chart.name for finding in findings]
+    figures = [each.name for each in charts]
     text = (
         f"Wrote {page} and {len(figures)} figures. Of the published results, {same} have the same "
         f"shape here, and {other} another; the report says why."

@@ -1,6 +1,7 @@
 """Facts in the user's own words: each is shown, and may be changed, before any is kept."""
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, groupby
 
 import click
 from msgspec.structs import replace
@@ -21,7 +22,7 @@ from agent.words.figures import SENSITIVITIES, counted
 from agent.words.notices import taken_for
 
 SHOWN = 6  # characters of an id
-BATCH = 40  # texts that one message has room for, however long they are
+BATCH = 60 << 10  # bytes of a message, of which each text is taken for 64, and 4 a character
 KEEP, DROP, CHANGE, BACK, REST = "k", "d", "c", "<", "-"
 KEYS = "k keeps a fact, d drops it, c changes it, Enter is the capital letter; < goes back, - ends."
 
@@ -36,8 +37,9 @@ def kinds_of(client: Client) -> dict[str, str]:
 def proposed(texts: Sequence[str], client: Client, draft: str | None = None) -> FactDraft:
     """Ask the daemon what facts in own words would be; ``draft``: to add them to."""
     proposals = list[Proposal]()
-    for start in range(0, len(texts), BATCH):
-        body = FactTexts(texts=[*texts[start : start + BATCH]], draft=draft)
+    sizes = accumulate(64 + 4 * len(each) for each in texts)
+    for _, some in groupby(zip(texts, sizes, strict=True), key=lambda each: each[1] // BATCH):
+        body = FactTexts(texts=[text for text, _ in some], draft=draft)
         part: FactDraft = client.call("propose", body)
         draft, proposals = part.draft, [*proposals, *part.proposals]
     return FactDraft(draft=draft or "", proposals=proposals)

@@ -41,23 +41,22 @@ from agent.cli.policy import (
 )
 from agent.cli.printing import Column, note, paragraph, say, table
 from agent.cli.prompts import agree
-from agent.daemon.policy_file import Change, Check, Edit, rewrite
+from agent.daemon.policy_file import Change, Check, Edit, rewrite, wins_of
 from agent.decision.topics import attributes_of
 from agent.decision.values import CROWD
 from agent.errors import PolicyError, ReticentError, UsageError
 from agent.files import read_bytes
 from agent.model.model import Model
 from agent.tradeoff.study import IMPROVEMENTS, fit
-from agent.wire.base import Done, RecipientName, from_fields
+from agent.wire.base import Done, RecipientName
 from agent.wire.decide import Allowed
-from agent.wire.policy import Edited, Tried, TryPolicy, Win
+from agent.wire.policy import Edited, Tried, TryPolicy
 from agent.words.figures import bits, counted, demand, listed, number, whom
 from agent.words.titles import Titles, titled
 from policy import amend
 from policy.read import load, preset, read, shipped_text
 from policy.rules import Policy
 from policy.settings import LEVELS, SETTINGS, Value
-from policy.toml_text import lines_of
 
 BLOCKED = "{} gets nothing from now on, under any of its names, by a rule in the policy."
 UNBLOCKED = "{} is treated like others again from now on."
@@ -145,15 +144,12 @@ def _outcome(
 ) -> Output:
     """Say what stands in the file now, None for what was removed, and what still wins over it."""
     done, file = "Written" if edit.changed else "Unchanged", edit.after.source
-    lines, texts = lines_of(edit.after.text), list[str]()
+    texts = list[str]()
     for key, value in values.items():
         removal = f"{key} is removed from {file}."
         stands = None if value is None else f"{done}: {key} = {written(value, key)} in {file}."
         texts.append(stands or removal)
-    wins = [
-        from_fields(Win, e, names=[*e.names], rule=e.rule.name, line=e.rule.line_in(lines, e.key))
-        for e in winning
-    ]
+    wins = wins_of(winning, edit.after)
     grouped: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for win in wins:
         source = f"{win.rule} (line {win.line})" if win.line else win.rule.partition(",")[0]

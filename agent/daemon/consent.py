@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace as changed
 
 from agent.daemon import instructions, reviews
-from agent.daemon.instructions import Instruction, Preferences, ruled_of
+from agent.daemon.instructions import Instruction, Preferences, waits
 from agent.daemon.policy_file import ActivePolicy, Edit, restore, rewrite
 from agent.daemon.request_log import Asker
 from agent.daemon.reviews import Approved, Offers, Waiting
@@ -27,7 +27,7 @@ from agent.words.notices import GONE
 from policy.amend import RuleScope, with_assistant, without_refusals
 from policy.hosts import site_of
 from policy.match import NO_TOPICS, Rulebook, Ruling, known
-from policy.rules import Policy, Rule
+from policy.rules import FACT, Policy, Rule
 
 ONLY_THE_LAST = "you can undo only your latest change, and only until the vault locks"
 IN_MEMORY = Ruled(written=None, without_effect=[])
@@ -171,9 +171,8 @@ class Consent:
         else:
             approved = self._offers.find(site) if self._offers else None
             is_searched = search is None or (approved is not None and search in approved.searches)
-            is_approved = is_searched and self.usable(site, now, approved=True) == frozenset(
-                review.names
-            )
+            usable = self.usable(site, now, approved=True)
+            is_approved = is_searched and usable == frozenset(review.names)
         if is_approved or self.refused_by(site, now) is not None:
             return None
         return self.queue(review)
@@ -416,6 +415,10 @@ class Consent:
         scopes = [RuleScope(recipient=review.whom, attribute=each) for each in review.families]
         edit = rewrite(self._path, partial(instructions.with_rulings, scopes, value))
         after = ActivePolicy(edit.after, active.models, active.read, active.facts)
+        ruling = self._ruling(now, active, review)
+        if ruling and value == "auto":  # own words would wait on for whom nobody named
+            names = frozenset(each for each in review.names if ruling.open_families([each]))
+            self._waiting = reviews.settled(self._waiting, review.id, names)
         self._waiting = reviews.narrowed(self._waiting, partial(self._current, now, after))
         what = f"Set {listed(review.families)} to {value} for {review.whom}"
         self._can_undo(what, before, partial(restore, self._path, edit))
@@ -430,12 +433,14 @@ class Consent:
 
     def _ruling(self, now: datetime, active: ActivePolicy, review: Review) -> Ruling | None:
         """Apply rules to the request of a review; None where none are about its facts."""
-        return active.ruling(review.model, review.recipient, review.query, now.date())
+        facts = tuple(each for each in review.names if each.startswith(FACT))
+        return active.ruling(review.model, review.recipient, review.query, now.date(), facts)
 
     def _current(self, now: datetime, used: ActivePolicy, review: Review) -> Collection[str] | None:
         """Name what a review still asks about, None for all of it."""
         ruling = self._ruling(now, used, review)
         if ruling is None or ruling.pool != review.pool:  # an answer to it reports that change
             return None
-        rest = [e for e in review.names if ruled_of(ruling, e) == "ask" or e not in ruling.known]
+        named = used.names(review.recipient)
+        rest = [each for each in review.names if waits(ruling, each, named=named)]
         return None if len(rest) == len(review.names) else rest

@@ -255,9 +255,8 @@ def check_daemon(here: Machine) -> Iterator[Finding]:
     with Client(here.paths.control, SECONDS) as client:
         status: Status = client.call("status")
     if status.version != __version__:
-        yield bad(
-            "daemon", f"version {status.version} is running, but this is {__version__}", AGAIN
-        )
+        what = f"version {status.version} is running, but this is {__version__}"
+        yield bad("daemon", what, AGAIN)
     if not listens(here.paths.query):
         yield bad("daemon", "it does not listen on the query socket", AGAIN)
     if status.vault and status.locked:
@@ -296,9 +295,8 @@ def _connected(name: str, connected: Sequence[Installation]) -> Iterator[Finding
     for each in connected:
         parts[each.artifact.path] = (each.artifact, each.name)
         if each.state == "installed":
-            yield ok(
-                name, f"{each.title} is connected{each.recipient and f' for {each.recipient}'}"
-            )
+            whom = each.recipient and f" for {each.recipient}"
+            yield ok(name, f"{each.title} is connected{whom}")
     for part, again in parts.values():
         state = part.state()
         move = "move it away, then " if state == "foreign" else ""

@@ -13,13 +13,13 @@ from msgspec import structs
 
 from agent.daemon.agent import Agent
 from agent.daemon.header import Members, fits, sent_as
-from agent.daemon.instructions import applied, own_words_wait, ruled_on
+from agent.daemon.instructions import applied, ruled_on, with_own_words
 from agent.daemon.judge import judgeable
 from agent.daemon.locale import LOCALE, located
 from agent.daemon.request_log import CAPPED, RECORDED, SHARES, Asker
 from agent.decision.context import Context, Terms
 from agent.decision.decide import decide
-from agent.decision.knowledge import Holdings, Knowledge, knowledge_in, people_left
+from agent.decision.knowledge import HeldValue, Knowledge, knowledge_in, people_left
 from agent.decision.own_facts import MARK, OwnFacts, extended, meaning_of
 from agent.decision.own_facts import NONE as NO_OWN
 from agent.decision.values import NO_ROOM, Code, Decision, Disclose, JudgeUse, Request
@@ -28,6 +28,7 @@ from agent.model.model import Meaning, Model
 from agent.model.reading import NOTHING as UNREAD
 from agent.model.reading import Interpretation
 from agent.vault.ledger import Disclosure, site_of
+from agent.vault.profile import Profile
 from agent.vault.vault import Vault
 from agent.wire.decide import Answer, Ask, Because, Summary
 from agent.words.decisions import why_nothing
@@ -109,7 +110,9 @@ def situation_of(
         own = vault.profile.own(counting, short=not sentences)
         counting = extended(counting, own, holdings.held, cache)
     own, model = (NO_OWN, LOCALE) if model is LOCALE else (own, counting)
-    terms, ruling = _terms(ask, now, agent, model, own, holdings, by)
+    new = by != "command" and not any(MARK in each for each in holdings.held)
+    terms, ruling = _terms(ask, now, agent, model, own, new=new, words=sentences)
+    terms = _with_changes(terms, holdings.held, vault.profile, model)
     planned = terms.mode == "planned"
     holds = knowledge_in(holdings, counting, at, index.concepts, cache, with_queries=planned)
     if holds.inexpressible:
@@ -142,15 +145,13 @@ def situation_of(
 
 
 def _terms(
-    ask: Ask,
-    now: datetime,
-    agent: Agent,
-    model: Model,
-    own: OwnFacts,
-    holdings: Holdings[str],
-    by: Asker,
+    ask: Ask, now: datetime, agent: Agent, model: Model, own: OwnFacts, *, new: bool, words: bool
 ) -> tuple[Terms, Ruling]:
-    """Derive the terms of a request by policy and user, with the policy's words for them."""
+    """Derive the terms of a request by policy and user, with the policy's words for them.
+
+    ``new``: the recipient has no own words yet, and somebody else asks than the user; ``words``:
+    those beside a listed value go too.
+    """
     policy, profile = agent.rules.active, agent.open_vault.profile
     host = policy.host_of(ask.recipient)
     of_requests = agent.sources.available(model.attributes[model.persons :])
@@ -159,19 +160,24 @@ def _terms(
     ruling = None if terms is None else terms.ruling
     if terms is None or ruling is None:
         raise UndecidedError("no policy")
-    held = [(name, kind) for name in terms.ask for kind in model.fact_kinds.get(name, ())]
-    since = {name: holdings.held[kind].since for name, kind in held if kind in holdings.held}
-    if since:  # the user approved another value of these
-        set_at = {name: profile.set_at(name, model) for name in since}
-        changed = frozenset(name for name, at in set_at.items() if at and at > since[name])
-        terms = replace(terms, changed=changed)
-    unheld = by != "command" and not any(MARK in each for each in holdings.held)
-    offered = partial(agent.consent.usable, site_of(host), now, approved=True)
-    if model.own and unheld and not policy.names(host) and offered() is None:
-        terms = own_words_wait(terms, model)  # for whom the user neither named nor approved once
+    if own.facts:
+        offered = partial(agent.consent.usable, site_of(host), now, approved=True)
+        strange = new and not policy.names(host) and offered() is None  # nor approved once
+        terms = with_own_words(terms, own if words else NO_OWN, model, strange=strange)
     if preferences := agent.consent.preferences:
         terms = applied(terms, preferences, ruled_on(own, terms, model))
     return terms, ruling
+
+
+def _with_changes(
+    terms: Terms, held: Mapping[str, HeldValue[str]], profile: Profile, model: Model
+) -> Terms:
+    """Say which facts that a recipient holds, and that wait for the user's word, are others now."""
+    asked = [(name, kind) for name in terms.ask for kind in model.fact_kinds.get(name, ())]
+    since = {name: held[kind].since for name, kind in asked if kind in held}
+    set_at = {name: profile.set_at(name, model) for name in since}
+    changed = frozenset(name for name, at in set_at.items() if at and at > since[name])
+    return replace(terms, changed=changed)
 
 
 def _judged(situation: Situation, agent: Agent) -> Situation:
@@ -331,12 +337,7 @@ def consider(situation: Situation, agent: Agent, by: Asker) -> Considered:
         revealed = {**revealed, **agent.sources.values(others, situation.ask, now)}
     values = {name: revealed[name] for name in decision.disclosed}
     facts = {name: decision.facts[name] for name in values if name in decision.facts}
-    if situation.sentences:
-        words = vault.profile.words(facts.values())
-    else:
-        words = {
-            each.id: each.short for each in situation.own.facts if each.short and not each.value
-        }
+    words = vault.profile.words(facts.values(), short=not situation.sentences)
     said = {name: words[fact] for name, fact in facts.items() if fact in words}
     return Considered(situation, decision, values, left_by(values, situation), said)
 
@@ -383,13 +384,8 @@ def summarised(decision: Decision, situation: Situation, people: float) -> Summa
         },
         why="" if decision.disclosed else why_nothing(decision),
         because=[
-            Because(
-                name=each.name,
-                reason=each.reason,
-                gain_bits=each.gain_bits,
-                cost_bits=each.cost_bits,
-            )
-            for each in map(outcomes.__getitem__, decision.disclosed)
+            Because(name=e.name, reason=e.reason, gain_bits=e.gain_bits, cost_bits=e.cost_bits)
+            for e in map(outcomes.__getitem__, decision.disclosed)
         ],
         read_as=decision.read_as,
         among=decision.among,

@@ -110,6 +110,5 @@ def _entries(folder: Path) -> Iterator[Path]:
 def _fits(path: Path, names: Sequence[str]) -> bool:
     """Say whether something is ours by its name; the name of a folder ends with a slash."""
     end = "/" if stat.S_ISDIR(os.lstat(path).st_mode) else ""
-    return any(
-        fnmatchcase(path.name + end, each) for each in names if each.endswith("/") == (end > "")
-    )
+    alike = (each for each in names if each.endswith("/") == (end > ""))
+    return any(fnmatchcase(path.name + end, each) for each in alike)

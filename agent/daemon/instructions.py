@@ -13,7 +13,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, get_args
 
-from agent.decision.context import Terms
+from agent.decision.context import Terms, on_words
 from agent.decision.own_facts import OwnFacts
 from agent.decision.values import Decision
 from agent.errors import UsageError
@@ -100,6 +100,12 @@ def ruled_of(ruling: Ruling, name: str) -> Disclose | None:
     return None if value == GUARDED else OPENNESS[OPENNESS.index(value)]
 
 
+def waits(ruling: Ruling, name: str, *, named: bool) -> bool:
+    """Say whether a fact waits for the user; ``named``: a rule of theirs names the recipient."""
+    ruled = ruled_of(ruling, name) if name in ruling.known else "ask"
+    return ruled == "ask" or (not named and name.startswith(FACT) and ruled in ("auto", "always"))
+
+
 def holding(
     preferences: Preferences, ruling: Ruling, facts: Mapping[str, Disclose] | None = None
 ) -> Mapping[str, Preference]:
@@ -122,10 +128,21 @@ def holding(
     return latest
 
 
-def own_words_wait(terms: Terms, model: Model) -> Terms:
-    """The same terms, but that facts in own words wait for the user."""
-    places = frozenset(model.attributes[each].name for each in model.own) - terms.excluded
-    return replace(terms, ask=terms.ask | places, always=terms.always - places)
+def with_own_words(terms: Terms, own: OwnFacts, model: Model, *, strange: bool) -> Terms:
+    """The same terms, with what is ruled on words that go beside a listed value.
+
+    ``own``: facts whose words may go; ``strange``: all facts in own words wait for the user.
+    """
+    places = {model.attributes[e].name for e in model.own if strange} - terms.excluded
+    facts, verdicts = dict(terms.facts), terms.ruling.attributes if terms.ruling else {}
+    for at in (each for each, has in enumerate(own.valued) if has):
+        fact, name = own.facts[at].id, model.attributes[own.attributes[at]].name
+        if fact not in facts and (before := terms.disclose(name)) != GUARDED:
+            ruled: Any = on_words(verdicts[name], FACT + fact).value
+            stricter = min(before, ruled, "ask" if strange else before, key=OPENNESS.index)
+            facts |= {fact: stricter} if stricter != before else {}
+    rest = terms.always - places
+    return replace(terms, ask=terms.ask | places, always=rest, facts=tuple(facts.items()))
 
 
 def ruled_on(own: OwnFacts, terms: Terms, model: Model) -> dict[str, Disclose]:
@@ -250,8 +267,9 @@ def with_instruction(text: str, policy: Policy, word: Instruction, today: date) 
     pool = None if word.everyone else recipient_of(policy, word.host)
     ruled = ruling_of(policy, word, today).attributes
     # An answer does not open what somebody has closed since then.
-    opens = ("ask", "auto")  # the latter of own words, which wait for whom nobody named
-    names = [each for each in word.names if not word.approves or may(ruled[each]) in opens]
+    # Own words that are ruled auto wait, too, for whom nobody named.
+    opens = {e: {"ask", "auto"} if e.startswith(FACT) else {"ask"} for e in word.names}
+    names = [each for each in word.names if not word.approves or may(ruled[each]) in opens[each]]
     called = replace(word, names={each: word.names[each] for each in names}).called
     parts = {"recipient": pool, "attribute": names, SHORT: word.disclose, "expires": word.until}
     new: dict[str, Any] = {key: part for key, part in parts.items() if part is not None}

@@ -4,19 +4,20 @@ import dataclasses
 from collections import defaultdict
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cache as once
 from functools import partial
 
 from msgspec.structs import replace
 
 from agent.daemon import profile
 from agent.daemon.agent import Agent
-from agent.daemon.policy_file import check_rules, rewrite
+from agent.daemon.policy_file import check_rules, rewrite, wins_of
 from agent.daemon.readings import settle
 from agent.decision.context import Context, audited, rulebook, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Holdings, knowledge_in
 from agent.decision.topics import attributes_of, topics_of
-from agent.decision.values import Request
+from agent.decision.values import Fact, Request
 from agent.errors import ModelError, UsageError
 from agent.model.attributes import Attribute
 from agent.model.model import Concepts, Model
@@ -27,7 +28,7 @@ from agent.wire.decide import Allowed, Offer
 from policy import amend
 from policy.audit import Remark
 from policy.hosts import ANYBODY, host_of, site_of
-from policy.match import GUARDED, Rulebook, may
+from policy.match import GUARDED, Rulebook, Verdicts, may
 from policy.read import preset, read
 from policy.rules import FACT, Layer, Pools, Rule
 from policy.services import own_address, own_search
@@ -79,43 +80,59 @@ def rules(now: datetime, agent: Agent) -> wire.RulesStatus:
 def attributes(now: datetime, agent: Agent) -> list[wire.AttributeStatus]:
     """List the attributes of the model in use, and what the policy says of each to anybody.
 
-    What only other models know follows, MODEL.NAME where a name is taken. ModelError and UsageError
-    where the model cannot be used.
+    What only other models know follows, MODEL.NAME where a name is taken. Behind its kind stands
+    each fact in own words, # and its id. ModelError and UsageError where the model cannot be used.
     """
     in_use = agent.rules.active
     model = agent.model_for(ANYBODY, now)
     lines = {} if in_use.policy is None else lines_of(in_use.policy.text)
     others = (each for each in agent.known_models(now) if each is not model)
-    facts = Concepts((model, *others)).kinds
+    kinds = Concepts((model, *others)).kinds
 
-    def status(model: Model, attribute: Attribute, name: str) -> wire.AttributeStatus:
-        book = in_use.book(model)
-        ruling = None if book is None else book.match(ANYBODY, "", now.date())
-        verdicts = {} if ruling is None else ruling.attributes[attribute.name]
-        disclose = may(verdicts) if verdicts else "never"
-        key = "guard" if disclose == GUARDED else "disclose"
-        fact = facts.get(attribute.concept) if attribute.scope == "person" else None
+    @once
+    def ruled(model: Model) -> Mapping[str, Verdicts]:
+        if (book := in_use.book(model)) is None:
+            return {}
+        names = [FACT + each.id for each in in_use.facts]
+        return in_use.with_facts(book.match(ANYBODY, "", now.date()), names).attributes
+
+    def status(
+        model: Model, attribute: Attribute, name: str, own: Fact | None = None
+    ) -> wire.AttributeStatus:
+        verdicts: Verdicts = ruled(model).get(name if own else attribute.name, {})
+        key = "guard" if verdicts and may(verdicts) == GUARDED else "disclose"
         decisive, sensitivity = verdicts.get(key), verdicts.get("sensitivity")
-        bits = attribute.sensitivity if sensitivity is None else float(sensitivity.value)
+        if own and decisive is verdicts.get("own"):
+            key = "own"
+        kind = kinds.get(attribute.concept) if attribute.scope == "person" else None
+        bits = own.terms.sensitivity if own and own.terms else None
+        bits = attribute.sensitivity if bits is None else bits
         return from_fields(
             wire.AttributeStatus,
             attribute,
             name=name,
             kind=attribute.concept,
-            values=[*(attribute.values if fact is None else fact.choices)],
+            title=f"{attribute.title}, in your words" if own else attribute.title,
+            shared=attribute.shared or (attribute.name if own else ""),
+            values=[] if own else [*(attribute.values if kind is None else kind.choices)],
             model=model.id,
-            disclose=disclose,
-            sensitivity_bits=bits,
-            guard=float(decisive.value) if decisive and disclose == GUARDED else 0.0,
+            disclose=GUARDED if key == "guard" else str(decisive.value) if decisive else "never",
+            sensitivity_bits=bits if sensitivity is None else float(sensitivity.value),
+            guard=float(decisive.value) if decisive and key == "guard" else 0.0,
             rule=NO_POLICY if decisive is None else decisive.because,
             line=None if decisive is None else decisive.rule.line_in(lines, key),
-            also=sorted({one.name for _, one in fact.owners} - {name}) if fact else [],
+            also=sorted({one.name for _, one in kind.owners} - {name}) if kind else [],
         )
 
-    listed = [status(model, each, each.name) for each in model.attributes]
     taken = {each.concept for each in model.attributes}
-    more = ((*each.attributes[0], each.name) for c, each in facts.items() if c not in taken)
-    return listed + [status(*each) for each in more]
+    every = [(model, each, each.name) for each in model.attributes]
+    every += [(*each.attributes[0], each.name) for c, each in kinds.items() if c not in taken]
+    listed = list[wire.AttributeStatus]()
+    for of, attribute, name in every:
+        own = (e for e in in_use.facts if e.words and e.kind == attribute.concept)
+        listed.append(status(of, attribute, name))
+        listed += [status(of, attribute, FACT + each.id, each) for each in own]
+    return listed
 
 
 def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
@@ -145,20 +162,8 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
         names = attributes_of((model, *models), [model])
     except (ModelError, UsageError):
         names = {}
-    lines = lines_of(policy.text)
-    return wire.Edited(
-        changed=written.changed,
-        wins=[
-            from_fields(
-                wire.Win,
-                win,
-                names=[*win.names],
-                rule=win.rule.name,
-                line=win.rule.line_in(lines, win.key),
-            )
-            for win in amend.overriding_rules(policy, where, values, names, now.date())
-        ],
-    )
+    winning = amend.overriding_rules(policy, where, values, names, now.date())
+    return wire.Edited(changed=written.changed, wins=wins_of(winning, policy))
 
 
 def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
@@ -227,9 +232,10 @@ def offer(body: Offer, now: datetime, agent: Agent) -> Done:
     Of what the models have; done if it waits. So is queued that the user wants an assistant
     listed. UsageError if the recipient is not a host, or the search or the address is not its own.
     """
-    host, known_names, address = host_of(body.recipient), names_in(agent, now), body.address
+    host, address = host_of(body.recipient), body.address
     search = None if body.search is None else own_search(body.search, host)
-    names = [each for each in dict.fromkeys(body.names) if each in known_names]
+    known = {e for e in agent.rules.active.attributes if not e.startswith(FACT)}
+    names = [each for each in dict.fromkeys(body.names) if each in known]
     site = site_of(host)
     if address is not None:
         site, names, search, address = host, [], None, own_address(address, host)
@@ -284,7 +290,7 @@ def override(body: wire.Word, now: datetime, agent: Agent) -> wire.Ruled:
 
     UsageError for one that no model has.
     """
-    names = names_in(agent, now) | {FACT + each.id for each in agent.open_vault.profile.facts}
+    names = agent.rules.active.attributes
     for name in body.names or ():
         if name not in names:
             raise UsageError.unknown("attribute", name, names)
@@ -315,9 +321,3 @@ def undo(now: datetime, agent: Agent) -> Undone:
     UsageError where there is none.
     """
     return Undone(what=agent.consent.undo(now))
-
-
-def names_in(agent: Agent, now: datetime) -> frozenset[str]:
-    """Name the attributes of all models."""
-    models = (part for model in agent.known_models(now) for part in (model, *model.every))
-    return frozenset(each.name for model in models for each in model.attributes)

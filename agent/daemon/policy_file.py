@@ -1,6 +1,6 @@
 """The policy file and the rules in use: read when it changes, rewritten whole or not at all."""
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -11,21 +11,25 @@ from stat import S_IMODE
 from typing import NamedTuple
 
 from agent.daemon.events import LOG
-from agent.decision.context import Terms, rulebook, terms_under
+from agent.decision.context import Terms, on_words, rulebook, terms_under
 from agent.decision.topics import Read, attributes_of, topics_of
 from agent.decision.values import Fact
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError
 from agent.files import check_ours, clear_unfinished, replace_bytes
 from agent.model.model import Model
+from agent.wire.base import from_fields
+from agent.wire.policy import Win
 from agent.wire.state import PolicyStatus
 from agent.words.titles import limits_in_force
+from policy.amend import OverridingRule
 from policy.audit import idle, misspelt
 from policy.families import TopicProbabilities
 from policy.hosts import ANYBODY, ASSISTANT, host_of
-from policy.match import NO_TOPICS, Attributes, Known, Rulebook, Ruling
+from policy.match import NO_TOPICS, Attributes, Known, Rulebook, Ruling, Verdicts
 from policy.read import EMPTY_POLICY, is_empty_policy, load, opened, preset, read
 from policy.rules import FACT, SIGN, Groups, Layer, Policy, Pools, named_host, spoken
 from policy.settings import DaemonSettings
+from policy.toml_text import lines_of
 
 SETTLING = timedelta(seconds=1)
 CUT = timedelta(seconds=10)  # that a file may be the beginning of what it was before
@@ -126,9 +130,7 @@ def check_rules(
         named = [each for each in rule.attributes if "*" not in each.text]
         for name in sorted(shared) if float(rule.settings.get("guard", 0)) > 0 else ():
             if any(each.matches(name) for each in named):
-                what = (
-                    f"no table holds {name!r} beside other facts, so a guard on it counts nothing"
-                )
+                what = f"no table holds {name!r} beside others, so a guard on it counts nothing"
                 raise UsageError(what, f"write {name} = 'never' instead")
 
 
@@ -146,6 +148,15 @@ def limits_of(policy: Policy, today: date) -> str:
     """Say which limits a policy sets for recipients that it does not name."""
     settings = Rulebook(policy, {}).match(ANYBODY, "", today).settings
     return limits_in_force({key: each.value for key, each in settings.items()})
+
+
+def wins_of(winning: Iterable[OverridingRule], policy: Policy) -> list[Win]:
+    """Rules that still decide otherwise, as messages, each with its line."""
+    lines = lines_of(policy.text)
+    return [
+        from_fields(Win, e, names=[*e.names], rule=e.rule.name, line=e.rule.line_in(lines, e.key))
+        for e in winning
+    ]
 
 
 def restore(path: Path, edit: Edit) -> None:
@@ -240,14 +251,33 @@ class ActivePolicy:
             return True
         return any(e.matches(host) or (e.site and self.pool_of(e.site) == pool) for e in own)
 
-    def _match(self, model: str, recipient: str, query: str, today: date) -> Ruling | None:
+    def _match(
+        self, model: str, recipient: str, query: str, today: date, facts: tuple[str, ...] = ()
+    ) -> Ruling | None:
         """Match a request with the rules for a model, by its id; None without rules or the model.
 
-        UsageError if the recipient is not a host.
+        ``facts``: as of `with_facts`. UsageError if the recipient is not a host.
         """
         every = (part for each in self.models for part in (each, *each.every))
         book = next((self.book(part) for part in every if part.id == model), None)
-        return None if book is None else book.match(recipient, query, today, self.topics(query))
+        if book is None:
+            return None
+        ruling = book.match(recipient, query, today, self.topics(query))
+        return self.with_facts(ruling, facts) if facts else ruling
+
+    def with_facts(self, ruling: Ruling, names: Iterable[str]) -> Ruling:
+        """The ruling with what it rules on the words of facts, by what rules call these.
+
+        Those that no rule names alone go by the rules on their kind.
+        """
+        added = dict[str, Verdicts]()
+        for name in (each for each in names if each in self.attributes):
+            called = sorted(self.attributes[name].names)  # its own comes before those of its kind
+            if kind := next(filter(ruling.known.__contains__, called), None):
+                verdicts = ruling.attributes[kind]
+                added[name] = {**verdicts, "disclose": on_words(verdicts, name)}
+        known = {**ruling.known, **{name: self.attributes[name] for name in added}}
+        return replace(ruling, attributes={**ruling.attributes, **added}, known=known)
 
     def _route(self, recipient: str, today: date) -> tuple[str | None, bool]:
         """Name the population of a recipient, None for that of the world of all models in use.

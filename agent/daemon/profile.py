@@ -23,7 +23,7 @@ from agent.model.model import Concepts, Kind, Meaning, Model
 from agent.vault.profile import Profile, planned, values_of, with_own_words, without_closed
 from agent.vault.vault import Vault
 from agent.wire import state
-from agent.wire.base import Done
+from agent.wire.base import Done, from_fields
 from agent.wire.policy import Review, Ruled, Word
 from agent.words.figures import listed
 from agent.words.notices import GONE, MOST_NAMED, rare_fact, stopped
@@ -105,17 +105,13 @@ async def propose(body: state.FactTexts, now: datetime, agent: Agent) -> state.F
     def work() -> tuple[Proposal, ...]:
         new = enumerate(proposals(body.texts, model, now), len(earlier) + 1)
         numbered = [replace(each, fact=replace(each.fact, id=str(at))) for at, each in new]
-        beside = marked(numbered, known, model)
-        facts = [each.fact for each in numbered]
-        within = (marked([each], facts[:at], model)[0] for at, each in enumerate(numbered))
-        return tuple(w if b.is_new else b for b, w in zip(beside, within, strict=True))
+        return marked(numbered, known, model)
 
     new = await agent.in_thread(work)
     agent.proposed = {draft: (*earlier, *new)}
     shown = zip(new, _shown([each.fact for each in new], agent), strict=True)
-    return state.FactDraft(
-        draft=draft, proposals=[replace(each, fact=fact) for each, fact in shown]
-    )
+    masked = [replace(each, fact=fact) for each, fact in shown]
+    return state.FactDraft(draft=draft, proposals=masked)
 
 
 def _draft(draft: str | None, agent: Agent) -> tuple[Proposal, ...]:
@@ -293,11 +289,7 @@ def implied(
 ) -> list[state.Implied]:
     """List the changes, by kind, that follow from the stated ones, with their new values."""
     return [
-        state.Implied(
-            name=kind.name,
-            title=kind.title,
-            value=None if value is None else concepts.label(Meaning(concept, value))[1],
-        )
+        from_fields(state.Implied, kind, value=value and concepts.label(Meaning(concept, value))[1])
         for concept, value in changes.items()
         if (kind := concepts.kinds.get(concept)) and not any(map(kind.called, stated))
     ]

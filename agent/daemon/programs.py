@@ -32,10 +32,7 @@ from agent.wire.client import check_address
 HOST = "reticent.relay"  # of letters, digits, _ and dots, as all browsers take it
 FIREFOX_ID = "reticent@local"
 CHROMIUM_ID = "cjchhllokgepblobapiadnkiofdfpjij"  # from the key in its manifest
-SYSTEM_WIDE, FLATPAKS = (
-    Path("/"),
-    Path("/var/lib/flatpak/app"),
-)  # below it lies what snap and flatpak have for all users
+SYSTEM_WIDE = Path("/")  # below it lies what snap and flatpak have for all users
 _HOSTS, _FIREFOX_HOSTS = "NativeMessagingHosts", "native-messaging-hosts"
 RELAY = Path(__file__).with_name("relay.py")
 EXTENSION = Path(str(files("agent") / "browser_extension"))
@@ -101,9 +98,9 @@ def is_here(browser: Browser, machine: Machine) -> bool:
     path = machine.environment.get("PATH", "")
     programs = [shutil.which(browser.program + ending, path=path) for ending in ENDINGS]
     folder, hosts = _folder(browser, machine), {_HOSTS, _FIREFOX_HOSTS}
-    return any(each and not {"snap", "flatpak"} & {*Path(each).parts} for each in programs) or (
-        folder.is_dir() and any(each.name not in hosts for each in folder.iterdir())
-    )
+    if any(each and not {"snap", "flatpak"} & {*Path(each).parts} for each in programs):
+        return True
+    return folder.is_dir() and any(each.name not in hosts for each in folder.iterdir())
 
 
 def confined(machine: Machine) -> Iterator[tuple[Browser, Literal["snap", "flatpak"]]]:

@@ -213,11 +213,7 @@ class Dialog:
 
 @asynccontextmanager
 async def opened(
-    program: Path,
-    screen: Mapping[str, str],
-    title: str,
-    seconds: float = SECONDS,
-    patience: int = PATIENCE,
+    program: Path, screen: Mapping[str, str], seconds: float = SECONDS, patience: int = PATIENCE
 ) -> AsyncIterator[Dialog]:
     """Run a program on a screen, ready to ask, and kill it at the end. PinentryError, UnsafeError.
 
@@ -247,7 +243,7 @@ async def opened(
         for option in ("no-grab", *places):
             await dialog.ask("OPTION", option)  # none need be known to it
         await dialog.tell("SETTIMEOUT", str(patience))
-        await dialog.tell("SETTITLE", title)
+        await dialog.tell("SETTITLE", TITLE)
         yield dialog
     finally:
         dialog.end()
@@ -353,7 +349,7 @@ class Prompts:
     @asynccontextmanager
     async def _opened(self) -> AsyncIterator[Dialog]:
         program = chosen(self._agent.rules.active.daemon, self._screen)
-        async with opened(program, self._screen, TITLE) as dialog:
+        async with opened(program, self._screen) as dialog:
             self._dialog = dialog
             yield dialog
 

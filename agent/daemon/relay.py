@@ -29,9 +29,7 @@ ABSENT = (
     b'{"code":"no daemon","what":"the daemon is not running",'
     b'"hint":"start it with `reticent daemon`, or `reticent connect system`"}'
 )
-BROKEN = (
-    b'{"code":"no daemon","what":"the daemon broke off","hint":"see its log, or start it again"}'
-)
+BROKEN = b'{"code":"no daemon","what":"the daemon broke off","hint":"see its log, or restart it"}'
 SLOW = b'{"code":"too slow","what":"the daemon did not answer in time","hint":"try again"}'
 LARGE = b'{"code":"too large","what":"the request or its answer is too large","hint":"send less"}'
 _LINUX_PEER = struct.Struct("3i")  # process, user, group: unix(7)

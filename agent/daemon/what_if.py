@@ -35,11 +35,10 @@ async def whatif(body: WhatIf, now: datetime, agent: Agent) -> Weighed:
     try:
         return await agent.in_thread(weighed(body, now, agent))
     except UndecidedError as error:
+        request = Request(body.query or "", body.recipient or "")
         return Weighed(
             headline=f"Nothing to compare: {WHY_NOTHING[error.code]}.",
-            decision=Decision(
-                code=error.code, request=Request(body.query or "", body.recipient or "")
-            ),
+            decision=Decision(code=error.code, request=request),
             chosen=Figures(),
             weighed=Figures(),
         )

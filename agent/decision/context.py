@@ -21,7 +21,7 @@ from agent.tradeoff.objective import Settings
 from agent.tradeoff.search import ALGORITHMS, Algorithm
 from agent.tradeoff.tables import members, union
 from policy.audit import Remark, audit
-from policy.match import Rulebook, Ruling, Verdicts
+from policy.match import Rulebook, Ruling, Verdict, Verdicts
 from policy.read import with_typo_guard
 from policy.rules import FACT, Policy
 from policy.settings import DEFAULTS, SETTINGS, Memory, Mode, Protect, Unknown
@@ -171,6 +171,14 @@ def audited(policy: Policy, models: Sequence[Model], today: date) -> tuple[Remar
     return audit(policy, attributes_of(models, models), today, topic_names(policy, models))
 
 
+def on_words(verdicts: Verdicts, name: str) -> Verdict:
+    """What is ruled on own words: the stricter of two, or what a rule on ``name`` alone says."""
+    disclose, own = verdicts["disclose"], verdicts.get("own")
+    if own is None or name in {each.text for each in disclose.rule.attributes}:
+        return disclose
+    return max(disclose, own, key=lambda each: SETTINGS["disclose"].strictness(each.value))
+
+
 def terms_under(ruling: Ruling, model: Model) -> Terms:
     """The terms that a policy sets for one request; what it was not asked about never leaves.
 
@@ -186,12 +194,7 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     relevance = ((n, keys["relevance"]) for n, keys in attributes.items() if "relevance" in keys)
 
     def may(name: str, keys: Verdicts) -> Any:  # noqa: ANN401  (one of Disclose)
-        rule, own = keys["disclose"].rule, keys.get("own") if name in in_words else None
-        both = [own.value] if own and name not in {each.text for each in rule.attributes} else ()
-        strictness = SETTINGS["disclose"].strictness  # one on a fact's id rules alone
-        return max((keys["disclose"].value, *both), key=strictness)
-
-    facts = {name: may(name, ruling.attributes[name]) for name in single}
+        return (on_words(keys, name) if name in in_words else keys["disclose"]).value
 
     def ruled(disclose: str) -> frozenset[str]:
         return frozenset(name for name, keys in attributes.items() if may(name, keys) == disclose)
@@ -220,7 +223,7 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
         sensitivity=tuple(numbers("sensitivity").items()),
         guards=tuple((name, weight) for name, weight in guarded.items() if name in persons),
         by_kind=frozenset(name for name, each in relevance if each.value == "kind"),
-        facts=tuple((name.removeprefix(FACT), how) for name, how in sorted(facts.items())),
+        facts=tuple((e.removeprefix(FACT), may(e, ruling.attributes[e])) for e in sorted(single)),
         ruling=ruling,
         **{key: values[key] for key in values.keys() & TERMS},
     )
@@ -271,7 +274,7 @@ class Context:
         if (reading.query or 0) >= len(cache.judgements(self.model).bits) and self.model.members:
             reading = cache.read(self.model.members[0].model, text)  # what topics make of it
         held = self.knowledge.own if terms.memory == "remembers" else ()
-        helps = partial(chances_of, own, text, reading, self.model, cache, self.judged)
+        helps = partial(chances_of, own, text, reading, self.model, self.judged)
         rest = reading, held, terms.by_kind
         make = partial(fill, own, self.model, cache, helps, *rest)
         return cache.get(self.model, (fill, own, text, self.judged, *rest), make)
@@ -388,7 +391,7 @@ def barred_of(context: Context) -> dict[str, Reason]:
     query = -1 if reading.query is None and filled.carries else reading.query
     if terms.mode != "standing" and query is not None and query < len(judged.bits):
         helpful = judged.helpful(NOTHING if reading.query is None else reading)
-        helpful[[*filled.facts]] |= filled.carried
+        helpful[[*filled.facts]] = filled.carried
         every = zip(model.attributes, helpful, strict=True)
         some = (each.name for each, helps in every if not helps and each.name not in terms.always)
         barred = dict.fromkeys(some, HARDLY) | barred

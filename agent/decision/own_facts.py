@@ -300,7 +300,7 @@ EMPTY = Filled({}, _NO_NUMBERS, _NO, np.zeros(0), _NO_SIZE, (), {}, 0.0)
 
 
 def chances_of(
-    own: OwnFacts, text: str, reading: Interpretation, model: Model, cache: Cache, judged: Chances
+    own: OwnFacts, text: str, reading: Interpretation, model: Model, judged: Chances
 ) -> Floats:
     """How probably each fact helps a text, and is decisive, float64, shape (F, 2).
 
@@ -310,8 +310,7 @@ def chances_of(
     relevance = model.tables.relevance
     if relevance is None or not text.strip() or reading == NOTHING or reading.chance < LEAST_CHANCE:
         return np.zeros((len(own.facts), 2))
-    key, words = (vectors_of, text), [unwrapped(text)]
-    vectors = cache.get(model, key, lambda: vectors_of(words, question=True))
+    vectors = vectors_of([unwrapped(text)], question=True)
     chances: Floats = relevance.helps(reading, vectors, own.vectors, own.topics)
     by_judge = {fact: both for fact, *both in judged}
     for at in (at for at, each in enumerate(own.facts) if each.id in by_judge):

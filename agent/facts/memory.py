@@ -22,13 +22,6 @@ _HEADING = re.compile(
 )
 _BULLET = re.compile(r"\s*(?:[-*+•◦▪‣·]|\d{1,3}[.)])\s")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_WRAPPERS = {  # keys of JSON that say nothing of what is below them
-    *("content", "data", "entries", "entry", "fact", "facts", "items", "memories", "memory"),
-    *("note", "notes", "profile", "records", "results", "statement", "summary", "text", "user"),
-    *("value", "saved_memories", "user_memories", "user_profile", "about", "about_me"),
-}
-_UNWANTED = re.compile(r"(?i)(?:.*_)?(?:u?u?id|role|score|confidence|hash|embedding|version)")
-_WHEN = re.compile(r"(?i)(?:.*_)?(?:at|date|time|timestamp|created|updated|saved)")
 
 
 class MemoryLine(NamedTuple):
@@ -95,11 +88,11 @@ def _of_json(text: str) -> list[MemoryLine]:
     while stack:
         value, line = stack.pop()
         if isinstance(value, dict):
-            when = (str(value[key]) for key in value if _WHEN.fullmatch(key))
+            when = (str(value[key]) for key in value if english("when").fullmatch(key))
             year = next((int(each[0]) for each in map(_YEAR.search, when) if each), line.year)
             for key in reversed(value):
-                if not (_UNWANTED.fullmatch(key) or _WHEN.fullmatch(key)):
-                    label = "" if key.lower() in _WRAPPERS else key.replace("_", " ")
+                if not (english("unwanted").fullmatch(key) or english("when").fullmatch(key)):
+                    label = "" if english("wrapper").fullmatch(key) else key.replace("_", " ")
                     label = f"{line.label} {label}".strip()
                     stack.append((value[key], MemoryLine("", label, year)))
         elif isinstance(value, list):

@@ -1,10 +1,9 @@
 """What facts in own words would be, which say the same, and how likely they help requests."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
-from itertools import chain, compress
+from itertools import compress
 
 import numpy as np
 from msgspec.structs import replace
@@ -87,8 +86,6 @@ def proposals(texts: Sequence[str], model: Model, now: datetime) -> tuple[Propos
     topical, judge = judging(model)
     some = (each[:CHARACTERS].encode(errors="replace").decode() for each in texts)
     words = [with_year(each, now.year) for each in some]
-    if not words:
-        return ()
     vectors = vectors_of([*map(without_year, words)], question=False)
     rows = zip(words, vectors, judge.kinds(vectors), judge.topics(vectors), strict=True)
     return tuple(_proposal(*row, topical, now) for row in rows)
@@ -157,26 +154,25 @@ def _shares(name: str, model: Model) -> Mapping[str, float]:
 def marked(some: Sequence[Proposal], facts: Sequence[Fact], model: Model) -> tuple[Proposal, ...]:
     """The proposals, each with the first fact that says the same, and the first contradicting one.
 
-    Facts say the same that are near as vectors and `alike`, or have one value of a kind of which a
-    person has one, or is stored without words. They contradict each other where the model has one
-    value exclude the other, or imply another one.
+    Either is one of ``facts``, or an earlier proposal's. Facts say the same that are near as
+    vectors and `alike`, or have one value of a kind of which a person has one, or is stored without
+    words. They contradict each other where the model has one value exclude the other, or imply
+    another one.
     """
-    by_kind = defaultdict[str, list[int]](list)
     pairs = [{each.name, name} for each in model.attributes for name in each.decides]
     several = {each.name for each in model.kinds if each.several}
-    stored = [_listed(each, model) for each in facts]
-    for at, (name, _) in enumerate(stored):
-        by_kind[name].append(at)
-    new, old = (stored_terms(each, ())[0] for each in ([each.fact for each in some], facts))
+    before = [*facts, *(each.fact for each in some)]
+    stored, vectors = [_listed(each, model) for each in before], stored_terms(before, ())[0]
     result = list[Proposal]()
-    for proposal, row in zip(some, new @ old.T, strict=True):
-        own = _listed(proposal.fact, model)
+    for number, proposal in enumerate(some, len(facts)):
+        own, row = stored[number], (vectors[:number] @ vectors[number]).tolist()
         names = {own[0]}.union(*(pair for pair in pairs if own[0] in pair))
-        close = {*np.flatnonzero(row >= NEARLY).tolist(), *chain(*map(by_kind.__getitem__, names))}
+        close = [e for e in range(number) if row[e] >= NEARLY or stored[e][0] in names]
         same = opposed = None
-        for at in sorted(close, reverse=True):
-            fact, near = facts[at], row[at] >= (SAME if stored[at][0] == own[0] else NEARLY)
-            one_value = own[1] is not None and own == stored[at]
+        for at in reversed(close):
+            fact, one_value = before[at], own[1] is not None and own == stored[at]
+            close_kind = stored[at][0] == own[0] and (own[1] is None) == (stored[at][1] is None)
+            near = row[at] >= (SAME if close_kind else NEARLY)
             differ = own[1] and stored[at][1] and own != stored[at]
             if one_value and (not fact.words or own[0] not in several):
                 same = fact.id

@@ -15,14 +15,16 @@ PASSES = 12  # a fact inside several wrappings needs one for each
 
 _PAIRS = re.compile(r",\s+(?=\w+:\s)")  # of labels and texts
 _ENDS = re.compile(r"[.!?]+[\"'”’)\]]*\s+")
+_POSSESSIVES = {"She": "Her", "He": "His", "They": "Their"}
 
 
 def statements_of(text: str) -> tuple[str, ...]:
     """The single facts of a text, in order, each once, of at most LONGEST characters; at most MOST.
 
     Never raises. What has no encoding becomes a question mark. Idempotent: of facts, a line each,
-    these. No word is lost but what joins facts, and headings above whole sentences. An age in a
-    dated line keeps its year, as in "my son is 7 (in 2024)".
+    these. No word is lost but what joins facts, headings above whole sentences, and what a text
+    about one person calls them: that becomes "User". An age in a dated line keeps its year, as in
+    "my son is 7 (in 2024)".
     """
     facts = _facts_of(text.encode(errors="replace").decode())
     for _ in range(PASSES):
@@ -36,16 +38,31 @@ def _facts_of(text: str) -> tuple[str, ...]:
     """The facts of a text, less one layer of what wraps them."""
     visible = text if text.isascii() else "".join(e for e in text if category(e) != "Cf")
     shown = "".join(e if e == "\n" or e.isprintable() else " " for e in visible)
-    return (*[*dict.fromkeys(chain.from_iterable(map(_of_line, lines_of(shown))))][:MOST],)
+    lines = [*lines_of(shown)]
+    person = _person_of("\n".join(each.text for each in lines))
+    facts = chain.from_iterable(_of_line(each, person) for each in lines)
+    return (*[*dict.fromkeys(facts)][:MOST],)
 
 
-def _of_line(line: MemoryLine) -> Iterator[str]:
-    """The facts of one line."""
+def _person_of(text: str) -> re.Pattern[str] | None:
+    """What begins the sentences about one person, called by name, and by a pronoun from then on.
+
+    None where the text is not about such a person.
+    """
+    named, pronoun = english("named").match(text), english("pronoun_of_one").search(text)
+    if not named or not pronoun or english("first_person").search(text):
+        return None
+    name, whose = rf"{named['first']}(?: [A-Z]\w+)?", _POSSESSIVES[pronoun[1]]
+    return re.compile(rf"(?:{name}(?P<aged>,(?= \d\d,))?|{pronoun[1]}|(?P<whose>{whose}))(?!\w)")
+
+
+def _of_line(line: MemoryLine, person: re.Pattern[str] | None) -> Iterator[str]:
+    """The facts of one line; ``person``: what it calls the user, None without a name."""
     text = f"{line.label}: {line.text}" if line.label else line.text
     if english("label").fullmatch(text):
         parts = chain.from_iterable(map(_listed, _PAIRS.split(text)))
     else:
-        parts = chain.from_iterable(map(_clauses, _sentences(text)))
+        parts = chain.from_iterable(map(_clauses, _sentences(text, person)))
     for bare in (part.strip(" ,;:.") for part in parts):
         if any(map(str.isalnum, bare)):
             yield from (with_year(each, line.year) for each in wrap(bare, LONGEST))
@@ -59,13 +76,17 @@ def _listed(pair: str) -> Iterator[str]:
     yield from (f"{label}: {each}" for each in (items if several else [text]))
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _sentences(text: str, person: re.Pattern[str] | None) -> Iterator[str]:
     """The sentences of a text; one that refers to the one before stays with it."""
-    start, sentence = 0, ""
+    start, sentence, part = 0, "", ""
     for end in (*(each.end() for each in _ENDS.finditer(text)), len(text)):
         if end < len(text) and english("abbreviation").search(text[max(start, end - 12) : end]):
             continue
-        part, start = text[start:end].strip(), end
+        before, part, start = part, text[start:end].strip(), end
+        called = person.match(part) if person and not english("relative").search(before) else None
+        if called:
+            user = {"whose": "User's", "aged": "User is"}.get(called.lastgroup or "", "User")
+            part = user + part[called.end() :]
         stays = english("refers_back").match(part) and len(sentence) + len(part) < LONGEST
         if sentence and not stays:
             yield sentence
@@ -79,7 +100,7 @@ def _clauses(sentence: str) -> Iterator[str]:
     """The parts of a sentence that are facts of their own."""
     first, *rest = english("joint").split(sentence.rstrip(" ."))
     clauses, own = [first], not english("others").match(sentence)
-    together = english("whole").match(sentence)
+    together = english("whole").match(sentence) and not english("state").fullmatch(first)
     for joint, part in zip(rest[::2], rest[1::2], strict=True):
         long = len(clauses[-1]) > LONGEST
         if long or (not together and _begins(part, clauses[-1], joint, own=own)):
@@ -118,13 +139,10 @@ def _begins(part: str, before: str, joint: str, *, own: bool) -> bool:
     alone = state or plain or roles or after_state
     unclosed = before.count("(") > before.count(")") or before.count('"') % 2
     belongs = english("pronoun").search(part) or (aged and english("with").search(before))
-    if not (subject or verb or counted or aged or alone) or unclosed or belongs:
+    linked = joint.strip() in {"", "with"} and english("relative").search(before)
+    if not (subject or verb or counted or aged or alone) or unclosed or belongs or linked:
         return False
     if subject or not own:  # but not in "my wife and I"
-        return bool(subject) and (own or comma or len(before.split()) > SHORT + 2)
-    if english("wish").search(before):
-        return False
-    taste = english("taste").search(before) or re.search(r"\bwith\b", before)
-    if verb:
-        return bool(comma or not taste or english("sure_verb").match(part))
-    return bool(state or after_state or not taste)
+        return bool(subject) and (own or comma or bool(english("subject").match(before)))
+    sure = comma or english("sure_verb").match(part) if verb else state or after_state
+    return not english("wish").search(before) and bool(sure or not english("taste").search(before))

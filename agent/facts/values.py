@@ -19,11 +19,8 @@ RARE = 11  # details that nobody else would say
 MOST = 20  # words of a fact whose value is what it is about
 
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_BORN = re.compile(r"(?i)\bborn\b\D{0,20}((?:19|20)\d\d)\b")
 _IN_YEAR = re.compile(r"\s?\(in ((?:19|20)\d\d)\)")
 _BOUND = re.compile(r"(\d[\d,]*)( million)?")
-_AMOUNT = re.compile(r"(?i)(\d[\d,]*(?:\.\d+)?)\s*(k|thousand|million|m)?\b")
-_UNITS = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6}
 _WORD = re.compile(r"[^\W_]+(?:[+#]+|['’][a-z]+)?")
 _PARTS = re.compile(r",? or |,? and |, |[/()]")
 
@@ -67,9 +64,10 @@ def _value_of(
             bands = ((each, [*_band(each)]) for each in values)
             return next((e for e, band in bands if band and band[0] <= number <= band[1]), None)
     own = [(value, span) for kind, value, span in matches if kind == name]
-    rest = " ".join(e for at, e in enumerate(words) if not any(at in span for _, span in own))
+    taken = {at for _, span in own for at in span}
+    rest = " ".join("_" if at in taken else each for at, each in enumerate(words))
     doubts = [each for each in ("relative", "wished") if name not in about[each]]
-    doubts += ["denied", *(["elsewhere"] if name == "place" else [])]
+    doubts += ["denied", *{"place": ["elsewhere"], "substances": ["soft"]}.get(name, [])]
     doubtful = len(words) > MOST or any(english(each).search(rest) for each in doubts)
     return own[0][0] if len({value for value, _ in own}) == 1 and not doubtful else None
 
@@ -125,6 +123,7 @@ def _phrases(model: Model) -> Mapping[tuple[str, ...], frozenset[tuple[str, str]
             continue
         for value in each.values[1:]:
             parts = [] if each.name in table["about"]["whole"] else _PARTS.split(value)
+            parts = [part for part in parts if part not in each.values]  # "ADHD" is one itself
             for phrase in (value, *parts, *table.get(each.name, {}).get(value, ())):
                 phrases[(*map(_spelt, _WORD.findall(phrase)),)].add((each.name, value))
     return {phrase: frozenset(some) for phrase, some in phrases.items() if phrase}
@@ -143,7 +142,7 @@ def _band(value: str) -> Iterator[float]:
 
 def _age(text: str, year: int) -> float | None:
     """How old somebody who says so of nobody else is, between two years where a birthday counts."""
-    if born := _BORN.search(text):
+    if born := english("born").search(text):
         return year - int(born[1]) - 0.5
     ages = [*_ages(text, year)]
     return ages[0] if len(ages) == 1 and not english("relative").search(text) else None
@@ -169,20 +168,21 @@ def _ages(text: str, year: int) -> Iterator[float]:
 
 def _amount(text: str, _year: int) -> float | None:
     """The only amount of a text, of dollars or points, by the year where by any time."""
-    some = _AMOUNT.findall(text)
+    some = english("amount").findall(text)
     if len(some) != 1 or english("other_unit").search(text) or _YEAR.search(text):
         return None
     [(number, unit)] = some
-    return float(number.replace(",", "")) * _UNITS.get(unit.lower(), 1)
+    scale: float = _table("english")["units"].get(unit.lower(), 1)
+    return float(number.replace(",", "")) * scale
 
 
 @cache
 def english(name: str) -> re.Pattern[str]:
     """A pattern of english.toml."""
     table = _table("english")
-    pattern = ChainMap(table["ages"], table["sentences"], table["values"])[name]
-    for part in ("number", "date"):
-        pattern = pattern.replace(f"<{part}>", table["ages"][part])
+    pattern = ChainMap(*(table[each] for each in ("ages", "sentences", "values", "parts")))[name]
+    for part in table["parts"]:
+        pattern = pattern.replace(f"<{part}>", table["parts"][part])
     words = "|".join(sorted(table["numbers"], key=len, reverse=True))
     return re.compile(pattern.replace("<word>", words), re.IGNORECASE | re.VERBOSE)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # Called with what is being done, and the share of it that is done, 0 to 1.
 Progress = Callable[[str, float], None]
-STEPS = (1, 2, 5, 10, 20, 50, 100, 200)  # requests after which an adversary guesses
+STEPS = (50, 100)  # requests after which an adversary guesses
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 

@@ -54,7 +54,6 @@ class Panel:
     series: tuple[Series, ...]
     marks: tuple[Mark, ...] = ()
     ticks: tuple[str, ...] = ()
-    log_x: bool = False
     log_y: bool = False
     legend: Literal["inside", "below"] = "inside"
 

@@ -30,7 +30,6 @@ LEGENDS: Any = {
 }
 HEADER = ("panel", "series", "x", "name", "y", "low", "high")
 REPORT = "report.md"
-SCALES = {False: "linear", True: "log"}
 
 
 def drawn(chart: Chart) -> dict[str, bytes]:
@@ -58,7 +57,7 @@ def drawn(chart: Chart) -> dict[str, bytes]:
 
 def _draw(axes: Axes, panel: Panel) -> None:
     axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
-    axes.set(xscale=SCALES[panel.log_x], yscale=SCALES[panel.log_y])
+    axes.set(yscale="log" if panel.log_y else "linear")
     bars = [each for each in panel.series if each.style == "bars"]
     for number, each in enumerate(panel.series):
         style: Any = {"label": each.label, "color": f"C{number % 10}"}
@@ -122,14 +121,6 @@ def report(title: str, intro: Sequence[str], findings: Sequence[StudyFinding]) -
         if finding.criteria:
             lines.append(criteria_table(finding.criteria, PUBLISHED))
     return "\n\n".join(lines) + "\n"
-
-
-def write_report(
-    title: str, intro: Sequence[str], findings: Sequence[StudyFinding], folder: Path
-) -> Path:
-    """Write all charts of the findings, and the page; as `write_page`."""
-    charts = [each.chart for each in findings]
-    return write_page(report(title, intro, findings), charts, folder)
 
 
 def write_page(text: str, charts: Sequence[Chart], folder: Path) -> Path:

@@ -8,7 +8,9 @@ for the error function, to 1.5e-7.
 
 import re
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from unicodedata import category, normalize
 
@@ -22,6 +24,7 @@ LONGEST = 62  # pieces that are read, the marks at both ends among them
 CHARACTERS = 1_000  # that are read
 LONGEST_WORD = 100  # characters; a longer word is unknown
 BATCH = 8  # texts of one length at a time: what is computed of more leaves the cache
+THREADS = 2  # that read many texts; other requests want the other cores
 HEADS, LAYERS = 12, 6
 UNKNOWN, START, END = 100, 101, 102  # lines of the vocabulary, from 0
 FOLDER = Path(__file__).with_name("shipped") / "encoder"
@@ -40,16 +43,20 @@ def encode(texts: Sequence[str], *, question: bool) -> NDArray[np.float32]:
 
     ``question``: whether they are requests; else they are facts. The cosine of a request and a
     fact says how likely the one helps the other. The vector of one text alone is the same every
-    time; among others it may differ in the last bits.
+    time; among others it may differ in the last bits. Many texts are read by two threads.
     """
     pieces = [pieces_of(each) for each in texts]
     vectors = np.empty((len(texts), DIMENSIONS), np.float32)
-    order = sorted(range(len(texts)), key=lambda each: len(pieces[each]))
-    while order:
-        size = len(pieces[order[0]])
-        batch = [each for each in order[:BATCH] if len(pieces[each]) == size]
+    sizes = [*map(len, pieces)]
+    order = sorted(range(len(texts)), key=sizes.__getitem__)
+    alike = ([*some] for _, some in groupby(order, sizes.__getitem__))
+    batches = [some[at : at + BATCH] for some in alike for at in range(0, len(some), BATCH)]
+
+    def read(batch: Sequence[int]) -> None:
         vectors[batch] = _forward(np.array([pieces[each] for each in batch]), question=question)
-        order = order[len(batch) :]
+
+    with ThreadPoolExecutor(THREADS) as pool:  # NumPy lets go of the interpreter's lock
+        [*(pool.map if len(batches) > 1 else map)(read, batches)]
     return vectors
 
 
@@ -102,7 +109,8 @@ def _forward(pieces: NDArray[np.intp], *, question: bool) -> NDArray[np.float32]
         drawn = states + _linear(drawn, f"{name}.attention.output.dense")
         states = _normalised(drawn, f"{name}.attention.output.LayerNorm")
         inner = _linear(states, f"{name}.intermediate.dense")
-        inner *= _below(inner)
+        for each in inner:  # of all texts at once, it would leave the cache
+            np.multiply(each, _below(each), out=each)
         inner = states + _linear(inner, f"{name}.output.dense")
         states = _normalised(inner, f"{name}.output.LayerNorm")
     means = states.mean(axis=1)
@@ -161,10 +169,8 @@ def _weights() -> Mapping[str, NDArray[np.float32]]:
     for key, entry in header.items():
         name, begin, shape = key.removeprefix("b."), entry["data_offsets"][0], entry["shape"]
         mapped = np.memmap(path, _TYPES[entry["dtype"]], "r", start + begin, tuple(shape))
-        if name.startswith("embeddings."):
-            weights[name] = mapped
-        else:
-            weights[name] = np.array(mapped.T, order="C")
+        of_words = name.startswith("embeddings.")
+        weights[name] = mapped if of_words else np.array(mapped.T, order="C")
     position = "embeddings.position_embeddings.weight"
     weights[position] = weights[f"{position}.q"] * weights[f"{position}.s"]
     return weights

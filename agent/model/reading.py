@@ -8,7 +8,7 @@ Semantic Retrieval (2019); the package holds its third version in NumPy.
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import chain
@@ -22,6 +22,8 @@ from agent.errors import VersionError
 from agent.model import encoder
 from agent.model.unwrapping import unwrapped
 
+Vectors = NDArray[np.float32]
+
 MOST = 3  # candidates, of a model without a head
 LEAST = 0.1  # the probability of a candidate, of such a model
 LEAST_TOPIC = 0.02  # the same of a model with a head, where all that are as probable count
@@ -34,7 +36,8 @@ FEATURES = DIMENSIONS + 2  # of a text, for the chance that anything personal he
 FAR, NEAR = 0.45, 0.6  # cosines, from where on the second classifier counts, and counts as much
 
 _lock = Lock()  # of the network too, which is not promised to be safe in threads
-_latest: list[tuple[list[str], NDArray[np.float32]]] = []  # one call: every model reads the same
+# By encoder, the texts of one call: every model reads the same, and so does what weighs own words.
+_latest: dict[str, tuple[list[str], Vectors]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +131,8 @@ class Interpretation:
         """
         most, least = (MOST, LEAST) if chance is None else (len(probabilities), LEAST_TOPIC)
         surest = sorted(range(len(probabilities)), key=lambda query: -probabilities[query])[:most]
-        candidates = tuple(
-            Candidate(query, probabilities[query])
-            for query in surest
-            if probabilities[query] >= least
-        )
+        likely = (each for each in surest if probabilities[each] >= least)
+        candidates = tuple(Candidate(each, probabilities[each]) for each in likely)
         return cls(candidates, threshold, 1.0 if chance is None else chance)
 
 
@@ -164,19 +164,19 @@ class Classifier:
     Source: Guo et al., On Calibration of Modern Neural Networks (2017), for the temperature.
     """
 
-    weights: NDArray[np.float32] = field(repr=False)
-    biases: NDArray[np.float32] = field(repr=False)
+    weights: Vectors = field(repr=False)
+    biases: Vectors = field(repr=False)
     temperature: float
     threshold: float
-    head: NDArray[np.float32] | None = field(default=None, repr=False)
-    second: NDArray[np.float32] | None = field(default=None, repr=False)
-    centres: NDArray[np.float32] | None = field(default=None, repr=False)
+    head: Vectors | None = field(default=None, repr=False)
+    second: Vectors | None = field(default=None, repr=False)
+    centres: Vectors | None = field(default=None, repr=False)
 
-    def probabilities(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+    def probabilities(self, vectors: Vectors) -> NDArray[np.float64]:
         """The probability of each query for each text, shape (texts, Q)."""
         return softmax(self.scores(vectors) / self.temperature)[:, :-1]
 
-    def scores(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+    def scores(self, vectors: Vectors) -> NDArray[np.float64]:
         """The unscaled log-odds of each class for each text, shape (texts, Q + 1)."""
         return np.asarray(vectors.astype(np.float64) @ self.weights.T + self.biases)
 
@@ -188,7 +188,7 @@ class Classifier:
             chance = float(1 / (1 + np.exp(-odds)))
         [shares] = self.probabilities(vector)
         if self.second is not None and self.centres is not None:
-            [vector] = encoder.encode([text], question=True)
+            [vector] = encode_requests([text])
             cosine = float((self.centres @ vector).max())
             weight = min(max((cosine - FAR) / (NEAR - FAR), 0.0), 1.0) / 2
             scores = self.second.astype(np.float64) @ np.append(vector, 1)
@@ -196,7 +196,7 @@ class Classifier:
         return Interpretation.of(shares.tolist(), self.threshold, chance)
 
 
-def features(texts: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.float64]:
+def features(texts: Sequence[str], vectors: Vectors) -> NDArray[np.float64]:
     """What the chance that anything personal helps a text depends on, shape (texts, FEATURES).
 
     ``vectors``: those of the texts. Behind them the binary logarithm of the number of words, and 1.
@@ -210,12 +210,11 @@ def load_network() -> None:
 
     Raises VersionError if another version of the package is installed.
     """
-    with _lock:
-        _network()
-    encoder.encode([""], question=True)
+    encode([""])
+    encode_requests([""])
 
 
-def encode(texts: Sequence[str]) -> NDArray[np.float32]:
+def encode(texts: Sequence[str]) -> Vectors:
     """The vectors of texts, float32, shape (texts, 512), of length 1; 1 ms for each text.
 
     Neither case nor what follows the first LONGEST characters counts. The vector of one text
@@ -224,16 +223,29 @@ def encode(texts: Sequence[str]) -> NDArray[np.float32]:
     """
     # A lone surrogate, which no encoding has, becomes a question mark.
     shown = [each[:LONGEST].lower().encode(errors="replace").decode() for each in texts]
+    return _latest_of(ENCODER, shown, lambda: _network().encode(shown))
+
+
+def encode_requests(texts: Sequence[str]) -> Vectors:
+    """The vectors of requests in the encoder of relevance, float32, shape (texts, 384).
+
+    About 5 ms for each text; remembered as those of `encode`.
+    """
+    return _latest_of(encoder.NAME, [*texts], lambda: encoder.encode(texts, question=True))
+
+
+def _latest_of(name: str, texts: list[str], compute: Callable[[], Vectors]) -> Vectors:
+    """The vectors of texts in the encoder of this name, computed unless they are its latest."""
     with _lock:
-        if not _latest or _latest[0][0] != shown:
-            vectors: NDArray[np.float32] = _network().encode(shown)
+        if name not in _latest or _latest[name][0] != texts:
+            vectors = compute()
             vectors.setflags(write=False)
-            _latest[:] = [(shown, vectors)]
-        return _latest[0][1]
+            _latest[name] = texts, vectors
+        return _latest[name][1]
 
 
 def forget_vectors() -> None:
-    """Forget the latest texts, and their vectors."""
+    """Forget the latest texts, and their vectors in both encoders."""
     with _lock:
         _latest.clear()
 
@@ -268,9 +280,7 @@ def normalise(text: str) -> str:
     if text.isascii():
         folded = text.lower()
     else:
-        visible = text
-        if not text.isprintable():
-            visible = "".join(each for each in text if unicodedata.category(each) != "Cf")
+        visible = "".join(each for each in text if unicodedata.category(each) != "Cf")
         # Folding can leave what NFKC would compose, and NFKC what folding would change.
         for _ in range(2):
             visible = unicodedata.normalize("NFKC", visible).casefold()

@@ -31,10 +31,11 @@ def vectors_of(texts: Sequence[str], *, question: bool) -> Vectors:
     """The vectors of texts in both encoders, side by side: float32, shape (texts, SIZE).
 
     The first OWN numbers are those of the encoder of relevance, of length 1, and so are the others.
-    ``question``: whether the texts are requests; else they are facts. About 6 ms for each text.
+    ``question``: whether the texts are requests; else they are facts. About 6 ms for each text,
+    but a request that was read just before.
     """
-    both = encoder.encode(texts, question=question), reading.encode(texts)
-    return np.concatenate(both, axis=1)
+    own = reading.encode_requests(texts) if question else encoder.encode(texts, question=False)
+    return np.concatenate([own, reading.encode(texts)], axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,9 +85,8 @@ class Relevance:
         weights /= weights.sum(axis=1, keepdims=True)
         near = self.helps_topics[nearest].astype(np.float32) / 255
         by_statements = np.einsum("fn,fnt->ft", weights, near)
-        by_kind = self.kinds(vectors) @ self.of_kinds
-        mixed: Vectors = by_statements + np.float32(BY_KIND) * (by_kind - by_statements)
-        return mixed.clip(0, 1)
+        change = np.float32(BY_KIND) * (self.kinds(vectors) @ self.of_kinds - by_statements)
+        return np.asarray(by_statements + change).clip(0, 1)
 
     def helps(
         self, read: Interpretation, question: Vectors, vectors: Vectors, topics: Vectors
@@ -137,8 +137,7 @@ def helping(topics: Vectors) -> Floats:
 def _even(vectors: Vectors) -> Vectors:
     """Vectors of length 1, to which both encoders contribute alike; 0 stays 0."""
     halves = np.split(vectors, [OWN], axis=1)
-    lengths = [np.linalg.norm(each, axis=1, keepdims=True).clip(1e-9) for each in halves]
-    parts = [each / length for each, length in zip(halves, lengths, strict=True)]
+    parts = [each / np.linalg.norm(each, axis=1, keepdims=True).clip(1e-9) for each in halves]
     return np.concatenate(parts, axis=1) * np.float32(0.5**0.5)
 
 

@@ -101,13 +101,15 @@ class Profile:
         own = {model.attributes[at].name: levels[fact] for at, fact in (facts or {}).items()}
         return {name: values.get(name, own.get(name, UNSPECIFIED)) for name in names}
 
-    def words(self, ids: Iterable[str]) -> dict[str, str]:
+    def words(self, ids: Iterable[str], *, short: bool = False) -> dict[str, str]:
         """The user's own words, by the id of each of these facts that has some, in the order given.
 
-        Only what is about to be sent is asked for.
+        Only what is about to be sent is asked for. ``short``: the forms for searches, of those
+        without a listed value.
         """
-        words = {each.id: each.words for each in self.facts if each.words}
-        return {each: words[each] for each in ids if each in words}
+        facts = (each for each in self.facts if not (short and each.value))
+        words = {each.id: each.short if short else each.words for each in facts}
+        return {each: text for each in ids if (text := words.get(each))}
 
     def codes(self, model: Model) -> dict[str, int]:
         """The codes of what is set, for the user's eyes: no answer depends on them."""

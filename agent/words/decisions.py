@@ -52,14 +52,16 @@ def headline(decision: Decision) -> str:
     what += f", and again {_facts(again, titles)}" if again else ""
     if decision.code != "answered":
         return f"{what}: {WHY_NOTHING[decision.code]}."
-    pending = decision.waiting
-    verb = "waits" if len(pending) == 1 else "wait"
-    some = listed(titles.get(name, name) for name in pending)
-    waiting = f"; {some} {verb} for your approval" if pending else ""
     if not decision.disclosed:
-        return f"{what}: {why_nothing(decision)}{waiting}."
-    figures = decision.figures
-    return f"{what}; {alike(figures.people_left, figures.people, decision.among)}{waiting}."
+        return f"{what}: {why_nothing(decision)}."
+    left = alike(decision.people_left, decision.figures.people, decision.among)
+    return f"{'; '.join(filter(None, (what, left, _waiting(decision))))}."
+
+
+def _waiting(decision: Decision) -> str:
+    names = titled(decision.waiting, decision.titles)
+    verb = "waits" if len(names) == 1 else "wait"
+    return f"{listed(names)} {verb} for your approval" if names else ""
 
 
 def lines(decision: Decision) -> list[Line]:
@@ -164,10 +166,10 @@ def why_nothing(decision: Decision) -> str:
     """Say why a request carries nothing, where that was decided; else the code says it."""
     if decision.code != "answered":
         return ""
+    if waits := _waiting(decision):
+        return f"{waits} (`reticent requests list --waiting`)"
     asks = any(each.disclose == "ask" for each in decision.outcomes)
-    tried = [
-        each for each in decision.outcomes if each.gain_bits is not None and each.disclose != "ask"
-    ]
+    tried = [e for e in decision.outcomes if e.gain_bits is not None and e.disclose != "ask"]
     if not tried:
         reasons = {each.reason for each in decision.outcomes}
         allowed = f"your rules allow nothing{' without asking' if asks else ''}"

@@ -12,15 +12,14 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent.cli.interrupt import Progress, extra
 from agent.errors import ReticentError, UsageError
-from agent.lab.attack.simulation import Scene, people_of
+from agent.lab.attack.simulation import people_of
 from agent.lab.attack.strategies import Strategy
-from agent.lab.attack.study import Run, traces
+from agent.lab.attack.study import Run, worked
 from examples.search_service.attributes import asked_of
 from examples.search_service.replay.figures import (
     BEST,
@@ -54,7 +53,7 @@ FRONTIER = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What is replayed: so many people, requests each, and requests a day; from which tables.
+    """What is replayed: so many people and requests each, from which tables.
 
     ``data``: the folder of the tables, None for the time use survey.
     """
@@ -62,13 +61,12 @@ class Options:
     data: Path | None = None
     people: int = 120
     requests: int = 50
-    per_day: int = 5
     seed: int = 1
     processes: int = 2
     json: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("people", "requests", "per_day", "processes", "seed"):
+        for name in ("people", "requests", "processes", "seed"):
             number, least = getattr(self, name), 0 if name == "seed" else 1
             if not least <= number <= MOST:
                 hint = f"give a whole number from {least} to {MOST}"
@@ -95,11 +93,11 @@ def evaluated(options: Options, progress: Callable[[str, float], None]) -> Repor
     material = material_of(options.data, progress)
     model, others = material.model, material.others
     asked = frozenset(attribute.name for attribute in asked_of(model))
-    scene = Scene(asked, timedelta(days=1) / options.per_day)
     people = people_of(others, options.people, options.requests, options.seed)
     lines = (*LINES, *FRONTIER)
     run = Run(options.processes, progress)
-    found = traces(model, scene, [line.strategy for line in lines], people, run)
+    strategies = dict.fromkeys((line.strategy for line in lines), people)
+    found = worked(model, strategies, run, requested=asked)
     service = Service.of(model, others.codes)
     served: dict[Line, list[Served]] = {}
     for line in lines:
@@ -114,7 +112,6 @@ def evaluated(options: Options, progress: Callable[[str, float], None]) -> Repor
         asked=len(asked),
         attributes=len(model.attributes),
         requests=options.requests,
-        per_day=options.per_day,
         seed=options.seed,
         unranked=others.unranked,
     )
@@ -133,9 +130,6 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--data", type=Path, help="folder of users, events and model.toml")
     parser.add_argument("--people", type=int, default=plain.people, help="people to replay")
     parser.add_argument("--requests", type=int, default=plain.requests, help="requests per person")
-    parser.add_argument(
-        "--per-day", type=int, default=plain.per_day, help="requests per person and day"
-    )
     parser.add_argument(
         "--seed", type=int, default=plain.seed, help="seed for drawing people and requests"
     )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-PARTS = ("decisions", "sockets", "proxy", "sets", "reading", "building")
+PARTS = ("decisions", "sockets", "proxy", "sets", "reading", "relevance", "building")
 
 
 def timed(run: Callable[[], object]) -> float:

@@ -1,12 +1,11 @@
 """Building a model of two million events; and how time grows with what a model holds."""
 
-import json
 import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,19 +17,14 @@ import pyarrow.csv as pc
 from numpy.typing import NDArray
 
 from agent.build.build import build_model, model_from
-from agent.build.canonical import Events, arranged, observed
-from agent.build.observe import Observations, user_hashes
+from agent.build.observe import observe
 from agent.build.options import BuildOptions
-from agent.build.precomputed import precomputed
+from agent.build.tables import open_tables
 from agent.decision.context import Context, Terms
 from agent.decision.decide import decide as decide_context
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Request
-from agent.model.attributes import Attribute, Query
 from agent.model.file import encode, read
-from agent.model.model import Model
-from agent.model.tables import gather
-from agent.tradeoff.utility import Singles
 from tests.bench import timed
 
 Indexes = NDArray[np.intp]
@@ -38,27 +32,40 @@ Indexes = NDArray[np.intp]
 SEED = 20100101
 KINDS = 12  # of people; attributes and intents both depend on the kind
 LOYALTY = 0.3  # probability that an attribute, or an intent, is the one typical of the kind
+INTENTS = 40
+CARDS = (2, 3, 4, 5, 6, 7, 8)  # values of the attributes, by turns
+TIMES = 3  # of which the shortest counts: the machine has other work
+FEW = 30  # rows of each of many queries
 
 
-EVENTS, USERS, ATTRIBUTES, QUERIES, INTENTS = 2_000_000, 66_000, 42, 25, 40  # as the survey's
+class Extent(NamedTuple):
+    """How large tables are; ``rows``: of each query."""
+
+    people: int = 20_000
+    attributes: int = 42
+    rows: int = 3_000
+    queries: int = 1
 
 
-def write_tables(folder: Path) -> tuple[Path, Path]:
-    """Write users.csv and events.csv, the same each time, and return their paths."""
+SURVEY = Extent(people=66_000, rows=80_000, queries=25)  # as so2017
+
+
+def tables(folder: Path, extent: Extent) -> BuildOptions:
+    """Write two tables, the same each time; they are the options of a build of them."""
     rng = np.random.default_rng(SEED)
-    kind = rng.integers(KINDS, size=USERS)
-    user = text("u", np.arange(USERS))
+    kind = rng.integers(KINDS, size=extent.people)
+    user = text("u", np.arange(extent.people))
     users = {"user": user}
-    for place in range(ATTRIBUTES):
-        users[f"p{place}"] = text("v", values(rng, kind, 2 + place % 7))
-    sender = rng.integers(USERS, size=EVENTS)
-    query = heavy_tailed(rng, QUERIES, EVENTS)
-    events = {
-        "user": user[sender],
-        "query": text("query ", query),
-        "intent": text("https://example.org/", intents(rng, query, kind[sender], INTENTS)),
-    }
-    return _write(folder / "users.csv", users), _write(folder / "events.csv", events)
+    for place in range(extent.attributes):
+        users[f"p{place}"] = text("v", values(rng, kind, CARDS[place % len(CARDS)]))
+    query = np.repeat(np.arange(extent.queries), extent.rows)
+    sender = rng.integers(extent.people, size=len(query))
+    wanted = intents(rng, query, kind[sender], INTENTS)
+    events = {"user": user[sender], "query": text("q", query), "intent": text("i", wanted)}
+    paths = folder / "users.csv", folder / "events.csv"
+    for path, columns in zip(paths, (users, events), strict=True):
+        pc.write_csv(pa.table(columns), path)
+    return BuildOptions(users=paths[0], events=paths[1])
 
 
 def values(rng: np.random.Generator, kind: Indexes, card: int) -> Indexes:
@@ -68,15 +75,13 @@ def values(rng: np.random.Generator, kind: Indexes, card: int) -> Indexes:
 
 
 def intents(rng: np.random.Generator, query: Indexes, kind: Indexes, count: int) -> Indexes:
-    """Draw an intent for each event: one typical of query and kind, or one of a long tail."""
-    typical = (query * 31 + kind * 7) % count
-    return np.where(rng.random(len(query)) < LOYALTY, typical, heavy_tailed(rng, count, len(query)))
+    """Draw an intent for each event: one typical of query and kind, or one of a long tail.
 
-
-def heavy_tailed(rng: np.random.Generator, count: int, size: int) -> Indexes:
-    """Draw numbers below ``count``; the i-th has the weight 1/(i + 5) (Zipf and Mandelbrot)."""
-    weights = 1 / (np.arange(1, count + 1) + 5)
-    return np.searchsorted(np.cumsum(weights / weights.sum())[:-1], rng.random(size))
+    Of the tail, the i-th has the weight 1/(i + 5) (Zipf and Mandelbrot).
+    """
+    typical, weights = (query * 31 + kind * 7) % count, 1 / (np.arange(1, count + 1) + 5)
+    tail = np.searchsorted(np.cumsum(weights / weights.sum())[:-1], rng.random(len(query)))
+    return np.where(rng.random(len(query)) < LOYALTY, typical, tail)
 
 
 def text(prefix: str, numbers: Indexes) -> NDArray[np.str_]:
@@ -84,52 +89,20 @@ def text(prefix: str, numbers: Indexes) -> NDArray[np.str_]:
     return np.array([f"{prefix}{number}" for number in range(int(numbers.max()) + 1)])[numbers]
 
 
-def _write(path: Path, columns: dict[str, NDArray[np.str_]]) -> Path:
-    pc.write_csv(pa.table(columns), path)
-    return path
-
-
 def figures() -> Iterator[str]:
-    """Yield the lines of this benchmark; the model is built in a process of its own."""
+    """Yield the lines of this benchmark; the model of many events is built as a user does it."""
     with tempfile.TemporaryDirectory() as folder:
-        users, events = write_tables(Path(folder))
-        command = [sys.executable, "-m", "tests.bench.building", str(users), str(events)]
-        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    figure = json.loads(printed)
+        options = tables(Path(folder), SURVEY)
+        command = [Path(sys.executable).with_name("reticent"), "model", "build"]
+        command += ["--users", options.users, "--events", options.events]
+        command += ["--out", Path(folder) / "survey.safetensors"]
+        seconds = timed(partial(subprocess.run, command, check=True, capture_output=True)) / 1e3
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     yield (
-        f"building a model from {EVENTS:,} events ({USERS:,} users, {ATTRIBUTES} attributes, "
-        f"{QUERIES} queries): {figure['seconds']:.1f} s, {figure['mebibytes']:.0f} MiB "
-        "(bars: 20 s and 2048 MiB)"
+        f"building a model from {SURVEY.rows * SURVEY.queries:,} events ({SURVEY.people:,} users, "
+        f"{SURVEY.attributes} attributes, {SURVEY.queries} queries): {seconds:.1f} s, at most "
+        f"{peak:.0f} MiB (bars: 20 s and 2048 MiB)"
     )
-    yield from growing()
-
-
-def measured(users: Path, events: Path) -> dict[str, float]:
-    """Measure the seconds and the peak MiB of this process for building a model."""
-    start = time.perf_counter()
-    build_model(BuildOptions(users=users, events=events), lambda _what, _share: None)
-    seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"seconds": seconds, "mebibytes": peak}
-
-
-TIMES = 3  # of which the shortest counts: the machine has other work
-CARDS = (2, 3, 4, 5, 6, 7, 8)  # values of the attributes, by turns
-OPTIONS = BuildOptions(users=Path("users"), events=Path("events"))  # nothing is read
-QUICK = replace(OPTIONS, validation=False, shrinkage=20.0)
-
-
-class Extent(NamedTuple):
-    """How large a model is; ``rows``: of each query."""
-
-    people: int = 20_000
-    attributes: int = 42
-    rows: int = 3_000
-    queries: int = 1
-
-
-def growing() -> Iterator[str]:
-    """Yield a line for each thing that grows: times by size, and the exponent."""
     for name, unit, measure, sizes in (
         (
             "a decision, the model just opened; people (bar: 30)",
@@ -143,13 +116,8 @@ def growing() -> Iterator[str]:
             lambda size: _cold(Extent(rows=size)),
             (20_000, 200_000, 2_000_000),
         ),
-        (
-            "building; attributes (bar: 15)",
-            "s",
-            lambda size: _built(Extent(attributes=size, rows=20_000, queries=4)),
-            (24, 84, 168),
-        ),
-        ("opening a model; queries (bar: 60)", "ms", _opened, (100, 500, 2_500)),
+        ("building; attributes (bar: 15)", "s", _built, (24, 84, 168)),
+        ("opening a model; queries (bar: 60)", "ms", _opened, (50, 200, 800)),
     ):
         times = [measure(size) for size in sizes]
         slope = np.polyfit(np.log(sizes), np.log(times), 1)[0]
@@ -159,72 +127,38 @@ def growing() -> Iterator[str]:
         yield f"{name}, {unit}, by size: {by_size}; exponent {slope:.2f}"
 
 
-def observations(extent: Extent) -> Observations:
-    """Invent people and events, always the same for an extent."""
-    rng = np.random.default_rng(SEED)
-    kind = rng.integers(KINDS, size=extent.people)
-    cards = [CARDS[place % len(CARDS)] for place in range(extent.attributes)]
-    codes = np.stack([values(rng, kind, card) for card in cards], axis=1).astype(np.uint8)
-    people = arranged(codes, [], None)
-    names, nothing = tuple(map(str, range(INTENTS))), np.zeros((extent.rows, 0), np.uint8)
-    ids = tuple(map(str, np.argsort(people.place)))
-    kept = []
-    for query in range(extent.queries):
-        users = np.sort(rng.integers(extent.people, size=extent.rows))
-        wanted = intents(rng, np.full(extent.rows, query), kind[users], INTENTS)
-        events = Events(users, wanted, nothing)
-        kept.append(observed(f"query {query}", names, events, people).capped(user_hashes(ids)))
-    attributes = tuple(
-        Attribute(f"p{at}", f"p{at}", "person", ("unspecified", *map("v{}".format, range(1, card))))
-        for at, card in enumerate(cards)
-    )
-    return Observations(attributes, people.population, tuple(kept), {}, ids)
+@contextmanager
+def _file(extent: Extent) -> Iterator[Path]:
+    """Yield the file of a model of invented tables."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = replace(
+            tables(Path(folder), extent), validation=False, shrinkage=20.0, min_users=1
+        )
+        model = build_model(options, lambda _what, _share: None)
+        path = Path(folder) / "growth.safetensors"
+        path.write_bytes(encode(model))
+        yield path
 
 
 def _cold(extent: Extent) -> float:
     """Time the first decision by a model that was just opened, in milliseconds."""
-    model = model_from(observations(extent), QUICK, lambda _what, _share: None)
-    model = replace(model, tables=replace(model.tables, near=precomputed(model)))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "growth.safetensors"
-        path.write_bytes(encode(model))
+    with _file(extent) as path:
         models = [read(path) for _ in range(TIMES)]
-    request = Request(model.queries[0].text)
+    request = Request(models[0].queries[0].text)
     contexts = [Context(request, Terms(), Knowledge(), each) for each in models]
     return min(timed(partial(decide_context, each, brief=True)) for each in contexts)
 
 
-def _built(extent: Extent) -> float:
+def _built(attributes: int) -> float:
     """Time all that follows the reading of the tables, validation included, in seconds."""
-    return timed(partial(model_from, observations(extent), OPTIONS, lambda _, __: None)) / 1e3
+    with tempfile.TemporaryDirectory() as folder:
+        options = tables(Path(folder), Extent(attributes=attributes, rows=20_000, queries=4))
+        source = open_tables(Path(folder) / "users.csv", Path(folder) / "events.csv")
+        seen = observe(source, options)
+    return timed(partial(model_from, seen, options, lambda _what, _share: None)) / 1e3
 
 
 def _opened(queries: int) -> float:
-    """Time opening a model with arbitrary figures, in milliseconds."""
-    rng, some = np.random.default_rng(SEED), observations(Extent(rows=20_000, queries=20))
-    count, each = len(some.cards), some.queries * (queries // 20)
-    pairs = count * (count - 1) // 2
-    shapes = ((queries, count), (3, count), (queries, pairs), (3, pairs), (queries, count))
-    rows, singles = [query.rows for query in each], Singles(*map(rng.random, shapes))
-    tables = gather(some.population, rows, np.ones(queries), singles)
-    names = (
-        Query(f"query {at}", seen.intents, 20.0, len(seen.rows.user), len(seen.rows.person), 1.0)
-        for at, seen in enumerate(each)
-    )
-    model = Model(
-        id="growth",
-        source="",
-        licence="",
-        estimator="louo",
-        attributes=some.attributes,
-        queries=tuple(names),
-        tables=tables,
-    )
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "growth.safetensors"
-        path.write_bytes(encode(model))
+    """Time opening a model, in milliseconds."""
+    with _file(Extent(rows=FEW, queries=queries)) as path:
         return min(timed(partial(read, path)) for _ in range(TIMES))
-
-
-if __name__ == "__main__":
-    print(json.dumps(measured(*map(Path, sys.argv[1:]))))

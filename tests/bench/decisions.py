@@ -1,15 +1,16 @@
-"""Decisions by the shipped models: how long one takes, and what is saved."""
+"""Decisions by the shipped models: how long one takes."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from agent.decision.cache import Cache
 from agent.decision.context import Context, Terms
-from agent.decision.decide import decide as decide_context
+from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Request
 from agent.model.file import read, shipped_model, shipped_models
@@ -17,9 +18,7 @@ from agent.model.model import Model
 from agent.model.reading import Candidate, Interpretation
 from agent.model.world import world_of
 from tests.bench import at, timed
-from tests.decision.made import decide
 
-TERMS = Terms()
 PLANNING = 20  # people who plan
 TOUCHED = 9_000_000  # bytes that a decision used to go through: what the memory bus allows
 EARLIER = 10  # queries that a recipient was asked before
@@ -33,36 +32,50 @@ def figures() -> Iterator[str]:
     yield f"opening the shipped model: p50 {at(times, 50)} ms, worst {at(times, 100)} (bar: 50)"
     model, some = read(shipped_model("so2017")), np.zeros(TOUCHED, np.uint8)
     copying = [timed(some.copy) for _ in range(99)]
-    yield f"copying {TOUCHED / 1e6:.0f} MB: p50 {at(copying, 50)} ms; multiples (x) are of this"
-    bus = float(np.median(copying))
-    yield from _fresh(model, bus)
-    yield from _off_the_path("so2017", bus)
+    yield f"copying {TOUCHED / 1e6:.0f} MB: {_shown(copying)}; multiples (x) are of this"
+    yield from _one_by_one(model, float(np.median(copying)))
     yield from _planned(model)
     yield from _in_one_world()
 
 
-def _fresh(model: Model, bus: float) -> Iterator[str]:
-    """Time decisions that nobody has asked for yet, by an agent that has just started or not.
+def _one_by_one(model: Model, bus: float) -> Iterator[str]:
+    """Time decisions that nobody has asked for yet: the first, and after those of other queries.
 
-    As a request gets them, with the reasons of what leaves alone.
+    With the reasons of what leaves alone. Where something is known to the recipient, it is what a
+    decision for the query before, or for this one, would send.
     """
-    queries = [query.text for query in model.queries]
-    first = [timed(partial(_decide, text, read(shipped_model("so2017")))) for text in queries]
-    yield (f"the first decision of a new process: {_against(first, bus)} (bar: p50 4)")
-    fresh, again = list[float](), list[float]()
-    for text in queries:
-        warm = Cache()
-        for other in queries:
-            if other != text:
-                _decide(other, model, cache=warm)
-        warm.utility(model, model.texts.find(text) or 0)
-        fresh.append(timed(partial(_decide, text, model, cache=warm)))
-        again.append(timed(partial(_decide, text, model, cache=warm)))
-    yield (
-        f"one fresh decision, the other queries asked before: {_against(fresh, bus)} "
-        f"(bars: 1 and 10)"
-    )
-    yield f"the same request again: p50 {at(again, 50)} ms, p99 {at(again, 99)} (bar: 0.1)"
+    every, queries = [each.name for each in model.attributes], range(len(model.queries))
+    half, some = frozenset(every[::2]), frozenset(every[:RULED])
+    ways: dict[str, Callable[[int], dict[str, Any]]] = {
+        "nothing known (bars: first 4, fresh 1, again 0.1)": lambda _: {},
+        "half of the attributes unset (bar: 3)": lambda _: {"terms": Terms(available=half)},
+        f"{RULED} facts ruled always (bar: 3)": lambda _: {"terms": Terms(always=some)},
+        "the answer before known (bar: 3)": lambda each: {"knowledge": _sent(model, each - 1)},
+        "three readings (bar: 3)": lambda each: {"reading": _three(each, len(queries))},
+        f"a plan, {EARLIER} queries asked before (bar: first 50)": lambda each: {
+            "terms": Terms(mode="planned"),
+            "knowledge": replace(
+                _sent(model, each),
+                queries=tuple(sorted(((each + i) % len(queries), 1.0) for i in range(EARLIER))),
+            ),
+        },
+    }
+    for what, way in ways.items():
+        first, fresh, again = list[float](), list[float](), list[float]()
+        for query in queries:
+            first.append(_time(_context(read(shipped_model("so2017")), query, **way(query))))
+            warm = Cache()
+            contexts = [_context(model, each, cache=warm, **way(each)) for each in queries]
+            for context in contexts[:query] + contexts[query + 1 :]:
+                decide(context, brief=True)
+            warm.utility(model, query)
+            fresh.append(_time(contexts[query]))
+            again.append(_time(contexts[query]))
+        multiple = float(np.median(fresh)) / bus
+        yield (
+            f"a decision, {what}: the first of a new process {_shown(first)}; fresh "
+            f"{_shown(fresh)} ({multiple:.1f}x); again {_shown(again)}"
+        )
 
 
 def _in_one_world() -> Iterator[str]:
@@ -71,73 +84,22 @@ def _in_one_world() -> Iterator[str]:
     One after the other, as one process gets them, by nobody asked before.
     """
     world, cache = world_of([*map(read, shipped_models())]), Cache()
-    texts = [query.text for query in world.queries[::TOPICS]]
-    first = [timed(partial(_decide, texts[0], world))]
-    yield f"one world, the first decision of a new process: {at(first, 50)} ms"
-    fresh, again = (
-        [timed(partial(_decide, text, world, cache=cache)) for text in texts] for _ in range(2)
-    )
-    yield f"one world, one fresh decision: p50 {at(fresh, 50)} ms, p99 {at(fresh, 99)}"
-    yield f"the same request again: p50 {at(again, 50)} ms, p99 {at(again, 99)}"
+    contexts = [_context(world, each, cache=cache) for each in range(0, len(world.queries), TOPICS)]
+    first, *fresh = map(_time, contexts)
+    yield f"one world, the first decision of a new process: {first:.3g} ms"
+    yield f"one world, one fresh decision: {_shown(fresh)}"
+    yield f"the same request again: {_shown([*map(_time, contexts)])}"
 
 
-def _off_the_path(name: str, bus: float) -> Iterator[str]:
-    """Time fresh decisions of which less is stored, the other queries asked before in like manner.
-
-    The recipient knows what a decision for the query before would send.
-    """
-    model = read(shipped_model(name))
-    every, queries = [each.name for each in model.attributes], range(len(model.queries))
-    ways: dict[str, Callable[[int], tuple[Terms, Knowledge, Interpretation]]] = {
-        "half of the attributes unset": lambda query: (
-            replace(TERMS, available=frozenset(every[::2])),
-            Knowledge(),
-            Interpretation.exact(query),
-        ),
-        f"{RULED} facts ruled always": lambda query: (
-            replace(TERMS, always=frozenset(every[:RULED])),
-            Knowledge(),
-            Interpretation.exact(query),
-        ),
-        "the answer before known": lambda query: (
-            TERMS,
-            _sent(model, query - 1),
-            Interpretation.exact(query),
-        ),
-        "three readings": lambda query: (TERMS, Knowledge(), _three(query, len(queries))),
-    }
-    for what, way in ways.items():
-        times = []
-        for query in queries:
-            warm, context = Cache(), _context(model, query, *way(query))
-            for other in queries:
-                if other != query:
-                    _brief(replace(_context(model, other, *way(other)), cache=warm))
-            warm.utility(model, query)
-            times.append(timed(partial(_brief, replace(context, cache=warm))))
-        yield f"{name}, {what}: {_against(times, bus)} (bar: p50 3)"
-    times = []
-    for query in queries:
-        before = tuple(
-            (each, 1.0) for each in sorted({(query + i) % len(queries) for i in range(EARLIER)})
-        )
-        knowledge = replace(_sent(model, query), queries=before)
-        terms, cold = replace(TERMS, mode="planned"), read(shipped_model(name))
-        context = _context(cold, query, terms, knowledge, Interpretation.exact(query))
-        times.append(timed(partial(_brief, context)))
-    what = f"a plan on a cold model, {EARLIER} queries asked before"
-    yield f"{name}, {what}: {_against(times, bus)} (bar: 50)"
-
-
-def _context(
-    model: Model, query: int, terms: Terms, knowledge: Knowledge, reading: Interpretation
-) -> Context:
-    return Context(Request(model.queries[query].text), terms, knowledge, model, reading=reading)
+def _context(model: Model, query: int, **changes: Any) -> Context:  # noqa: ANN401  (of any field)
+    """Return what a query's name asks for a stranger; ``changes``: other fields."""
+    request = Request(model.queries[query].text)
+    return replace(Context(request, Terms(), Knowledge(), model), **changes)
 
 
 def _sent(model: Model, query: int) -> Knowledge:
     """Return what somebody's answer to a query leaves a recipient with."""
-    names = decide(Request(model.queries[query].text), TERMS, Knowledge(), model).disclosed
+    names = decide(_context(model, query), brief=True).disclosed
     person = [name for name in names if model.index(name) < model.persons]
     codes = model.population.codes[query]
     return Knowledge().with_facts({name: int(codes[model.index(name)]) for name in person})
@@ -152,38 +114,24 @@ def _three(query: int, queries: int) -> Interpretation:
 
 def _planned(model: Model) -> Iterator[str]:
     """Time the decisions of people who ask one recipient, by a plan that each renews."""
-    first, new, again = list[float](), list[float](), list[float]()
+    new, again, queries = list[float](), list[float](), range(len(model.queries))
     for row in range(0, model.population.rows, model.population.rows // PLANNING):
         terms = Terms(mode="planned", trade_off=5.12 * (1 + row * 1e-9))  # nobody else's decision
-        first.append(
-            timed(partial(_decide, model.queries[0].text, read(shipped_model("so2017")), terms))
-        )
         held, asked, cache = Knowledge(), Counter[int](), Cache()
-        for place in range(2 * len(model.queries)):
-            query = place % len(model.queries)
-            request = Request(model.queries[query].text)
-            context = Context(request, terms, held, model, cache=cache)
-            time = timed(partial(decide_context, context, brief=True))
-            names = decide_context(context, brief=True).disclosed
+        for query in (*queries, *queries):
+            context = _context(model, query, terms=terms, knowledge=held, cache=cache)
+            time, names = _time(context), decide(context, brief=True).disclosed
             told = {name: int(model.population.codes[row, model.index(name)]) for name in names}
             (again if told.keys() <= held.names else new).append(time)
             asked.update([query] if told else [])
             held = replace(held.with_facts(told), queries=tuple(sorted(asked.items())))
-    yield f"the first plan of a new process: p50 {at(first, 50)} ms, p99 {at(first, 99)}"
-    yield f"a plan by which something new leaves: p50 {at(new, 50)} ms, p99 {at(new, 99)}"
-    yield f"a plan for one more request: p50 {at(again, 50)} ms, p99 {at(again, 99)} (bar: p50 0.5)"
+    yield f"a plan by which something new leaves: {_shown(new)}"
+    yield f"a plan for one more request: {_shown(again)} (bar: p50 0.5)"
 
 
-def _against(times: list[float], bus: float) -> str:
-    """Return percentiles, and the median as a multiple of what the memory bus takes."""
-    multiple = float(np.median(times)) / bus
-    return f"p50 {at(times, 50)} ms ({multiple:.1f}x), p99 {at(times, 99)}"
+def _time(context: Context) -> float:
+    return timed(partial(decide, context, brief=True))
 
 
-def _brief(context: Context) -> None:
-    decide_context(context, brief=True)
-
-
-def _decide(text: str, model: Model, terms: Terms = TERMS, cache: Cache | None = None) -> None:
-    cache = cache or Cache()
-    decide_context(Context(Request(text), terms, Knowledge(), model, cache=cache), brief=True)
+def _shown(times: list[float]) -> str:
+    return f"p50 {at(times, 50)} ms, p99 {at(times, 99)}"

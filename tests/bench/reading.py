@@ -2,7 +2,6 @@
 
 import csv
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from agent.decision.engine import load_model
 from agent.model.model import Model
@@ -11,29 +10,20 @@ from examples.phrasings import DATA
 LABELLED = DATA / "labelled.csv"
 
 
-class Read(NamedTuple):
-    """What a model makes of labelled texts; one flag for each text.
+def labelled(model: Model) -> tuple[list[bool], list[bool], list[bool]]:
+    """Return what a model makes of the texts of the table, a flag for each.
 
-    ``known``: whether a text that means a query is read; ``right``: of those read, whether as one
-    of the right queries; ``unknown``: whether a text that means none is read.
+    Whether one that means a query is read; of those read, whether as one of the right queries,
+    which a bar separates; and whether one that means none is read.
     """
-
-    known: list[bool]
-    right: list[bool]
-    unknown: list[bool]
-
-
-def labelled(model: Model) -> Read:
-    """Return how the texts of the table are read; several right queries are separated by a bar."""
-    found = Read([], [], [])
+    known, right, unknown = list[bool](), list[bool](), list[bool]()
     with LABELLED.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
-            reading = model.read(row["text"])
-            read = reading.query is not None
-            (found.known if row["query"] else found.unknown).append(read)
-            if row["query"] and reading.query is not None:
-                found.right.append(model.queries[reading.query].text in row["query"].split("|"))
-    return found
+            query = model.read(row["text"]).query
+            (known if row["query"] else unknown).append(query is not None)
+            if row["query"] and query is not None:
+                right.append(model.queries[query].text in row["query"].split("|"))
+    return known, right, unknown
 
 
 def figures() -> Iterator[str]:

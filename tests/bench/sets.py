@@ -49,7 +49,6 @@ MISSED = 0.999  # of the better value
 class Case(NamedTuple):
     """A query as a model has it, and the people among whom to hide."""
 
-    fitted: Fitted
     crowd: AnonymitySet
     utility: Utility
     stored: Rows
@@ -118,13 +117,11 @@ def _cases(seen: Observations, rows: int) -> list[Case]:
 
 def _case(fitted: Fitted, crowd: AnonymitySet) -> Case:
     """Return a query with what a model stores of it."""
-    utility: Utility = fitted.utility
-    if fitted.prices is not None:
-        utility = Priced(fitted.utility, fitted.prices)
-    count = len(crowd.cards)
-    rows = [utility.extensions(1 << each, range(each + 1, count)) for each in range(count)]
-    singles = np.array(utility.extensions(0, range(count)))
-    return Case(fitted, crowd, utility, rows_of(singles, np.array([*chain.from_iterable(rows)])))
+    prices, utility, count = fitted.prices, fitted.utility, len(crowd.cards)
+    priced: Utility = utility if prices is None else Priced(utility, prices)
+    rows = [priced.extensions(1 << each, range(each + 1, count)) for each in range(count)]
+    singles = np.array(priced.extensions(0, range(count)))
+    return Case(crowd, priced, rows_of(singles, np.array([*chain.from_iterable(rows)])))
 
 
 def _beside_better(case: Case, trade_off: float) -> float | None:

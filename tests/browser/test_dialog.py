@@ -48,7 +48,7 @@ def answered(display: str, kind: str, text: str, keys: list[str]) -> Reply:
         do(display, "xdotool", "key", "--delay", "30", *keys)
 
     async def ask() -> Reply:
-        async with opened(GTK, {"DISPLAY": display, "LC_ALL": "C.UTF-8"}, "Reticent") as dialog:
+        async with opened(GTK, {"DISPLAY": display, "LC_ALL": "C.UTF-8"}) as dialog:
             await dialog.tell("SETPROMPT", "Passphrase:")
             buttons = ["Unlock", "Not now"]
             if kind == "CONFIRM":

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agent.build import canonical
+from agent.build import canonical, tables
 from agent.build import observe as observe_module
 from agent.build.build import build_model
 from agent.build.observe import HALF_KEY, Observations, in_half_a, observe, user_hashes
@@ -23,6 +23,7 @@ from tests.build.worlds import QUIET, World, few, observed, options, worlds
 
 pytestmark = QUIET
 FEW = few(2)
+tables.COLUMNS = 2  # at a time, so that even small tables have more
 NAMES = st.lists(st.text(max_size=6), max_size=30, unique=True)
 
 

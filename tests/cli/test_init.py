@@ -172,9 +172,8 @@ def test_everything_is_asked(answering: Begin) -> None:
         {**health, "name": "@health for any search engine"}
         | {"recipient": "any search engine", "disclose": "never"},
     ]
-    allergies, budgets = (
-        in_order(WORLD.attributes[WORLD.index(name)].values[1:]) for name in ("allergies", "budget")
-    )
+    both = (WORLD.attributes[WORLD.index(name)] for name in ("allergies", "budget"))
+    allergies, budgets = (in_order(each.values[1:]) for each in both)
     values = {"place": "Minnesota", "budget": budgets[0], "age": "35-44"}
     values |= {"children": "youngest 5-9"}
     values |= {"allergies": allergies[3], "allergies_2": allergies[1]}

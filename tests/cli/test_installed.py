@@ -42,7 +42,7 @@ WAYS = [  # the first is that of the story below
     (INSTALL.replace("pipx install", OTHERS[1]), "", BASE),
 ]
 PROBE = """
-import importlib.util as u, agent, agent.lab.paper.survey as s
+import importlib.util as u, agent, agent.lab.paper.subject as s
 print(agent.__file__, u.find_spec("tests"), *(each.name for each in s.OUTCOMES), sep="\\n")
 """
 

@@ -1,10 +1,11 @@
 """`reticent lab`: the files, the sentences about them, and every way to ask wrongly."""
 
-import csv
+import re
 from pathlib import Path
 
 import pytest
 
+from agent.lab.attack.study import EVERY
 from agent.lab.charts import StudyFinding
 from agent.model.model import Model
 from tests.build.worlds import write_everyday
@@ -16,7 +17,7 @@ SMALL = (
     *("lab", "attack", "--data", TABLES),
     *("--people", "2", "--requests", "2", "--processes", "1"),
 )
-ATTACK = ["attack-frontier", "attack-requests"]
+ATTACK = ["attack-frontier"]
 PAPER = [
     *("fig-06-utility", "fig-07-cost", "fig-08a-curve", "fig-09-metrics", "fig-10-calibrated"),
     *("fig-11-heuristics", "fig-12-running", "fig-13-shape"),
@@ -46,9 +47,7 @@ def test_an_attack_writes_every_strategy_with_all_its_requests(run: Run, tmp_pat
     found = run(*SMALL, "--out", out, "--json").record
     assert found["figures"] == ATTACK
     page = report(out, ATTACK)
-    rows = list(csv.DictReader((out / "attack-requests.csv").read_text().splitlines()))
-    assert {float(row["x"]) for row in rows} == {1, 2}
-    assert all(f"| {row['series']} |" in page for row in rows)
+    assert all(f"| {each.name} |" in page for each in EVERY)
     assert all(each["what"] in page for each in found["criteria"])
     assert {each["met"] for each in found["criteria"]} <= {True, False, None}
     assert found["criteria"][0]["met"] is True  # absence tells nothing
@@ -58,12 +57,20 @@ def test_an_attack_writes_every_strategy_with_all_its_requests(run: Run, tmp_pat
 def test_drawn_columns_are_compared_with_real_ones(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One figure, and how many criteria are met."""
+    """On a page that says how many criteria are met."""
     write_everyday(tmp_path)
     monkeypatch.chdir(tmp_path)
     page = run("lab", "attack", "--matching", "--data", tmp_path, "--out", "attack").page
-    assert page.startswith("Wrote attack/report.md and its figures. Of 13 criteria, ")
-    assert "the shuffled control fails" in report(tmp_path / "attack", ["people-drawn"])
+    assert page.startswith("Wrote attack/report.md. Of 13 criteria, ")
+    assert "the shuffled control fails" in report(tmp_path / "attack", [])
+
+
+@builds
+def test_silence_is_measured_by_family(run: Run, tmp_path: Path) -> None:
+    """In a table, with what it means, that the page has too."""
+    found = run("lab", "attack", "--silence", "--requests", "2", "--out", tmp_path).page
+    assert re.search(r"all +4708 +[1-9]\d?% +0\.\d\d ± 0\.0\d +\d\.\d +5\.5\b", found)
+    assert found in " ".join(report(tmp_path, []).split())
 
 
 def test_the_papers_figures_are_on_a_page(

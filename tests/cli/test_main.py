@@ -335,8 +335,7 @@ def test_no_line_ends_in_a_command(parts: list[tuple[str, list[str]]]) -> None:
         assert max(map(len, shown.splitlines()), default=0) <= WIDTH
         assert shown.removeprefix("  name").split() == text.split()
         assert all(each in shown for each in commands)
-    assert [line[4:-4] for line in strong(paragraph(text)).splitlines()] == paragraph(
-        text
-    ).splitlines()
+    bold = strong(paragraph(text)).splitlines()
+    assert [line[4:-4] for line in bold] == paragraph(text).splitlines()
     long = f"`{text.replace('`', '')} {'word ' * WIDTH}`"  # broken, at a space
     assert paragraph(long).split() == long.split()

@@ -125,9 +125,8 @@ def test_an_export_is_private_and_can_be_read_again(
         error, _ = run("profile", "export", file, *arguments).refusal()
         assert error.endswith("the file already exists")
     assert file.read_bytes() == before
-    assert tomllib.loads(run("profile", "export", "-", "--yes").out) == tomllib.loads(
-        file.read_text()
-    )
+    printed = tomllib.loads(run("profile", "export", "-", "--yes").out)
+    assert printed == tomllib.loads(file.read_text())
 
 
 def test_an_export_asks_and_warns(
@@ -194,9 +193,8 @@ def test_a_city_says_in_which_state_and_country_it_is(
         fake.calls.clear()
         answering(monkeypatch, *answers, "")
         ran = run("profile", "set", *name.split())
-        assert ("Understood: Germany." in ran.err) == (
-            name.startswith("country") and change is germany
-        )
+        understood = name.startswith("country") and change is germany
+        assert ("Understood: Germany." in ran.err) == understood
         assert (ran.code, len(ran.err.splitlines()) < 70) == (0, True)
         assert _done(fake) == ([] if change is None else [change])
 

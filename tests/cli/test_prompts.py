@@ -113,9 +113,8 @@ def test_agreement_is_given_beforehand_or_at_a_terminal(monkeypatch: pytest.Monk
     agree("Yes?", yes=False)
     with pytest.raises(ReticentError, match="nothing was done"):
         agree("No?", yes=False)
-    monkeypatch.setattr(
-        "click.prompt", lambda question, **_: " purge " if "all" in question else "y"
-    )
+    typed = {True: " purge ", False: "y"}
+    monkeypatch.setattr("click.prompt", lambda question, **_: typed["all" in question])
     agree("Remove all?", yes=False, word="purge")
     with pytest.raises(ReticentError) as refused:
         agree("Remove it?", yes=False, word="purge")

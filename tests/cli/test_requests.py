@@ -34,9 +34,8 @@ def test_what_is_asked_for_reaches_the_daemon(run: Run, fake: FakeDaemon) -> Non
         ran = run("requests", *arguments.split())
         assert ran.code == 0
         assert fake.calls == [("status", {}), (call, given), ("attributes", {})]
-        assert ran.err.startswith("reticent: note: these are the latest 3 ") == (
-            given["limit"] == 3
-        )
+        latest = ran.err.startswith("reticent: note: these are the latest 3 ")
+        assert latest == (given["limit"] == 3)
 
 
 @pytest.mark.parametrize("command", [("recipients",), ("forget", "--yes")])

@@ -67,7 +67,5 @@ def test_what_is_begun_is_completed() -> None:
         (["vault", "key", "add"], "key", ["keyring"]),
         ([], "xyzzy", []),
     ):
-        found = BashComplete(program, {}, "reticent", "_RETICENT_COMPLETE").get_completions(
-            words, begun
-        )
-        assert [each.value for each in found] == offered
+        completing = BashComplete(program, {}, "reticent", "_RETICENT_COMPLETE")
+        assert [each.value for each in completing.get_completions(words, begun)] == offered

@@ -107,9 +107,8 @@ def test_everything_goes(run: Run, user: Path, memory: Memory) -> None:
     run("connect", "system", "chromium", "firefox", "claude-code")
     record = run("vault", "purge", "--yes", "--json").record
     assert memory.kept == {}
-    assert [each for each in user.rglob("*") if "reticent" in each.name or each.is_file()] == [
-        theirs
-    ]
+    stays = [each for each in user.rglob("*") if "reticent" in each.name or each.is_file()]
+    assert stays == [theirs]
     assert theirs.read_text() == '{\n  "a": 1.5\n}\n'
     assert str(paths().vault) in record["removed"]
     assert sum("systemd" in each for each in record["removed"]) == 1

@@ -190,9 +190,8 @@ def test_it_ends_with_the_daemon(tmp_path: Path) -> None:
     place = tmp_path / "number"
 
     async def live() -> None:
-        task = asyncio.create_task(
-            watch(lambda: None, script(tmp_path, f"echo $$ > {place}; exec sleep 60"))
-        )
+        program = script(tmp_path, f"echo $$ > {place}; exec sleep 60")
+        task = asyncio.create_task(watch(lambda: None, program))
         await asyncio.to_thread(awaited, place, "\n")
         task.cancel()
         await asyncio.wait({task})

@@ -161,9 +161,7 @@ def test_what_is_left_out_counts_neither_in_bits_nor_in_people() -> None:
 Step = Callable[[Drafts, Agent, MemoryVault], object]
 STALE: Mapping[str, Step] = {
     "another was told": lambda drafts, *_: drafts.tell(
-        Tell(
-            id=(found := drafts.draft(CHAT, MONDAY)).id, names=[each.name for each in found.facts]
-        ),
+        Tell(id=(found := drafts.draft(CHAT, MONDAY)).id, names=[e.name for e in found.facts]),
         MONDAY,
     ),
     "an answer left": lambda _, agent, __: handle(CHAT, MONDAY, agent),

@@ -1,7 +1,7 @@
 """Words that last, as rules of the policy."""
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from itertools import product
 from typing import Any, get_args
@@ -148,27 +148,18 @@ def test_the_last_verdict_is_what_the_policy_rules(base: str, steps: list[Step])
             text = "".join(lines)
             continue
         until = None if step.days is None else today + step.days * DAY
-        wanted = Instruction(
-            step.host,
-            step.disclose,
-            known(*step.names),
-            everyone=step.everyone,
-            until=until,
-            answers=True,
-        )
+        said = step.host, step.disclose, known(*step.names)
+        wanted = Instruction(*said, everyone=step.everyone, until=until, answers=True)
         before = {name: value_of(text, step.host, name, today) for name in step.names}
         text = with_instruction(text, policy_of(text), wanted, today)
         pool = None if step.everyone else pools.of(step.host)
         for name in step.names:
-            written = before[name] == "ask" or step.disclose == "never"
-            if written:
+            if before[name] == "ask" or step.disclose == "never":
                 oracle.say(pool, name, step.disclose, until)
         assert_as_said(text, original, oracle, pools, today)
     assert theirs(text) == theirs(original)
     assert all(remark in text.splitlines() for remark in remarks)
-    assert [each for each in REMARKS if each in original] == [
-        each for each in REMARKS if each in text
-    ]
+    assert all((each in text) == (each in original) for each in REMARKS)
 
 
 def assert_as_said(text: str, base: str, oracle: Oracle, pools: Pools, today: date) -> None:
@@ -183,9 +174,7 @@ def assert_as_said(text: str, base: str, oracle: Oracle, pools: Pools, today: da
 
 def test_a_verdict_is_a_rule_that_reads_as_one() -> None:
     """Written once, however often it is said."""
-    text = after(
-        PLAIN, BOOKS, BOOKS, Instruction("books.example", "auto", known("gender"), answers=True)
-    )
+    text = after(PLAIN, BOOKS, BOOKS, replace(BOOKS, names=known("gender")))
     assert text == (
         'disclose = "ask"\n\n[[rule]]\nname = "approved for books.example"\n'
         'recipient = "books.example"\nattribute = ["salary", "gender"]\ndisclose = "auto"\n'
@@ -203,9 +192,8 @@ def test_a_rule_that_somebody_changed_is_theirs() -> None:
     """It stays as it is, and the name of the next is another."""
     text = after(PLAIN, BOOKS).replace('"auto"', '"auto"\nquery = "novel"')
     both = after(text, BOOKS)
-    assert [each["name"] for each in tomllib.loads(both)["rule"] if is_managed(each)] == [
-        "approved for books.example (2)"
-    ]
+    managed = [each["name"] for each in tomllib.loads(both)["rule"] if is_managed(each)]
+    assert managed == ["approved for books.example (2)"]
     assert theirs(both) == theirs(text)
     assert after(both, BOOKS) == both
 
@@ -299,9 +287,8 @@ def test_the_last_override_is_what_the_policy_rules(base: str, wanted: list[Inst
     written = outcome(policy_of(text), last, START)
     found = Rulebook(policy_of(text), last.names).match(last.host, "", START).attributes
     for name in last.names:
-        assert (found[name]["disclose"].value == last.disclose) == (
-            name not in written.without_effect
-        )
+        holds = found[name]["disclose"].value == last.disclose
+        assert holds == (name not in written.without_effect)
     assert last.everyone or not written.without_effect
     assert written.without_effect or written.written is not None
 
@@ -328,9 +315,8 @@ def test_who_was_refused_last_gets_nothing(steps: list[tuple[str, bool]]) -> Non
     for host, refused in steps:
         text = without_refusals(text, policy_of(text), "intranet" if host == "shops" else host)
         if refused:
-            text = with_settings(
-                text, policy_of(text), RuleScope(recipient=host), {"nothing": True}
-            )
+            where = RuleScope(recipient=host)
+            text = with_settings(text, policy_of(text), where, {"nothing": True})
         away = away | {host} if refused else away - {host}
         assert blocked(text) == away
     assert [rule for rule in tomllib.loads(text).get("rule", []) if rule.get("k") == 3]

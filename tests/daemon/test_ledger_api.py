@@ -190,9 +190,8 @@ def test_each_is_there_once_in_its_order(deeds: list[Deed], backwards: bool, lim
         assert each.waiting == life.waited.get(each.number, 0)
 
     assert life.calls.ledger(after=2, limit=1000) == life.calls.ledger(limit=1000)[2:]
-    for each, entry in zip(
-        [each for each in found if each.number > 0], life.calls.ledger(limit=1000), strict=True
-    ):
+    carried = [each for each in found if each.number > 0]
+    for each, entry in zip(carried, life.calls.ledger(limit=1000), strict=True):
         assert (each.number, each.kind, each.at) == (entry.number, entry.kind, entry.at)
         assert (each.recipient, each.query, each.asked) == (
             entry.recipient,

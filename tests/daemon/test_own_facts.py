@@ -26,26 +26,18 @@ OLD = "I am rather old"
 
 def proposed(texts: Sequence[str], _model: Model, now: datetime) -> tuple[Proposal, ...]:
     """All are of the kind region but one, which has a listed value."""
-    return tuple(
-        Proposal(
-            fact=Fact(
-                id="",
-                kind="age" if text == OLD else "region",
-                value="age2" if text == OLD else None,
-                words=text,
-                set_at=now,
-                terms=TERMS,
-            ),
-            helps=("dinner",),
-            chance=0.5,
-        )
-        for text in texts
-    )
+    facts = (Fact(id="", kind="region", words=e, set_at=now, terms=TERMS) for e in texts)
+    listed = (replace(e, kind="age", value="age2") if e.words == OLD else e for e in facts)
+    return tuple(Proposal(fact=each, helps=("dinner",), chance=0.5) for each in listed)
 
 
 def marks(some: Sequence[Proposal], known: Sequence[Fact], _model: Model) -> tuple[Proposal, ...]:
-    ids = {each.words: each.id for each in known}
-    return tuple(replace(each, same_as=ids.get(each.fact.words)) for each in some)
+    first = {each.words: each.id for each in (*(e.fact for e in reversed(some)), *known)}
+    same = (first[each.fact.words] for each in some)
+    return tuple(
+        replace(e, same_as=at if at != e.fact.id else None)
+        for e, at in zip(some, same, strict=True)
+    )
 
 
 @pytest.fixture
@@ -65,9 +57,8 @@ def drafted(home: Home, *texts: str, draft: str | None = None) -> FactDraft:
 def kept(home: Home, *texts: str) -> list[Fact]:
     draft = drafted(home, *texts)
     edits = [FactEdit(id=each.fact.id) for each in draft.proposals]
-    facts: list[Fact] = home.calls.change_profile(
-        ProfileChange(draft=draft.draft, keep=edits)
-    ).facts
+    change = ProfileChange(draft=draft.draft, keep=edits)
+    facts: list[Fact] = home.calls.change_profile(change).facts
     return facts
 
 

@@ -145,7 +145,7 @@ def test_an_error_is_its_code_and_a_damaged_reply_is_refused() -> None:
 
 
 async def answered(program: Scripted, kind: str = "CONFIRM", **limits: Any) -> Reply:  # noqa: ANN401
-    async with opened(program.path, SCREEN, "Reticent", **limits) as dialog:
+    async with opened(program.path, SCREEN, **limits) as dialog:
         return await dialog.show(kind, "100 %\nsure?", *BUTTONS)
 
 

@@ -80,9 +80,8 @@ def test_it_says_what_a_rulebook_and_an_audit_say(document: dict[str, object]) -
     found = rules(MONDAY, agent)
     assert found.in_use
     ruling = Rulebook(policy, known(*NAMES)).match(ANYBODY, "", today)
-    assert {each.key: (read(each.value), each.rule) for each in found.effective} == {
-        key: (verdict.value, verdict.rule.name) for key, verdict in ruling.settings.items()
-    }
+    effective = {each.key: (read(each.value), each.rule) for each in found.effective}
+    assert effective == {key: (e.value, e.rule.name) for key, e in ruling.settings.items()}
     written = [each for each in policy.rules if each.layer is not Layer.DEFAULTS]
     for rule, said in zip(written, found.rules, strict=True):
         assert (said.name, said.source) == (rule.name, rule.source)
@@ -90,9 +89,8 @@ def test_it_says_what_a_rulebook_and_an_audit_say(document: dict[str, object]) -
         assert (said.line is None) == (rule.layer is Layer.PRESET)
         assert said.expired == (rule.expires is not None and rule.expires < today)
         own = [each for each in audited(policy, [MODEL, LOCALE], today) if each.rule is rule]
-        assert [(each.line, each.what) for each in said.remarks] == [
-            (each.line, each.what) for each in own
-        ]
+        remarks = [(each.line, each.what) for each in said.remarks]
+        assert remarks == [(each.line, each.what) for each in own]
 
 
 def read(text: str) -> object:
@@ -182,9 +180,8 @@ def test_what_would_be_sent_depends_on_the_tried_policy_alone(
         handle(ask, at, agent)
     now = MONDAY + timedelta(days=90)
     tried = try_policy(TryPolicy(text=old.policy.text), now, agent).disclosed
-    assert [{*names} for names in tried] == [
-        {name for name, _ in each.disclosed} for each in vault.disclosures
-    ]
+    before = [{name for name, _ in each.disclosed} for each in vault.disclosures]
+    assert [{*names} for names in tried] == before
     sent = {each.at for each in vault.disclosures}
     asked = [step for step, at in zip(steps, times(steps), strict=True) if at in sent]
     afresh, there = living(new.policy.text, row)

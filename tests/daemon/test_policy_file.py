@@ -209,9 +209,7 @@ def test_a_policy_that_another_user_put_there_is_not_obeyed() -> None:
         assert edited.look()
         assert (edited.text,) == (GOOD,)
         home.chmod(0o777)
-        script = (
-            'mv "$1/config" "$1/old" && mkdir "$1/config" && echo "anonymity_price = 0.0" >"$2"'
-        )
+        script = 'mv "$1/config" "$1/old" && mkdir "$1/config" && echo "k = 1" >"$2"'
         command = ["/bin/sh", "-ec", script, "sh", str(home), str(edited.path)]
         other: dict[str, Any] = {"user": INTRUDER, "group": INTRUDER, "extra_groups": []}
         subprocess.run(command, check=True, timeout=60, **other)

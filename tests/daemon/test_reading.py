@@ -72,9 +72,8 @@ def test_the_surest_reading_decides(shares: list[float]) -> None:
 def test_an_exact_name_is_the_surest_of_all() -> None:
     """Whatever another model takes it for, and so before the encoder is there."""
     models = [reading_model({PYTHON: [0, 1.0]}), made_model(2)]
-    models[0] = replace(
-        models[0], queries=tuple(replace(q, text=f"x{q.text}") for q in models[0].queries)
-    )
+    queries = tuple(replace(each, text=f"x{each.text}") for each in models[0].queries)
+    models[0] = replace(models[0], queries=queries)
     world = world_of(models)
     [first] = [each.first for each in world.members if each.model is models[1]]
     for reader in (loaded([world]), TextReader(lambda: None)):  # before the encoder is there, too
@@ -95,9 +94,8 @@ def test_a_failure_to_load_is_said_once_and_names_go_on(caplog: pytest.LogCaptur
     assert tries == []
     asyncio.run(reader.prepare(models))
     assert str(reader.problem) == "the encoder cannot be loaded: OSError"
-    assert [each.getMessage().partition(" in ")[0] for each in caplog.records] == [
-        "the encoder cannot be loaded: OSError"
-    ]
+    messages = [each.getMessage().partition(" in ")[0] for each in caplog.records]
+    assert messages == ["the encoder cannot be loaded: OSError"]
     assert reader.read(models[0], TEXT) == NOTHING
     assert reader.read(models[0], PYTHON) == Interpretation.exact(0)
     for _ in range(2):
@@ -192,9 +190,8 @@ def test_a_text_is_answered_recorded_and_corrected(reads: Home) -> None:
     assert site == {PYTHON: 0.62, "restaurants today": 0.2}
     found = calls.correct(ReadingEdit(entry=answer.id))
     assert (found.done, found.query, found.read_as, found.now) == (True, TEXT, [meant], None)
-    assert corrected(found, ReadingEdit(entry=answer.id)).startswith(
-        f"It will not be read as '{PYTHON}' again. "
-    )
+    text = corrected(found, ReadingEdit(entry=answer.id))
+    assert text.startswith(f"It will not be read as '{PYTHON}' again. ")
     again = calls.decide(Ask(query=TEXT.title(), recipient=SHOP))
     assert (again.code, again.attributes) == ("unknown query", {})
     assert not calls.correct(ReadingEdit(entry=answer.id)).done

@@ -84,9 +84,8 @@ def test_what_waits_is_what_was_met_within_a_day(stream: list[Review]) -> None:
         oracle.pop(alike(each), None)
         oracle[alike(each)] = each
         found = [*waiting.reviews.values()]
-        assert [(alike(one), one.at, one.names) for one in found] == [
-            (key, one.at, one.names) for key, one in oracle.items()
-        ]
+        expected = [(key, one.at, one.names) for key, one in oracle.items()]
+        assert [(alike(one), one.at, one.names) for one in found] == expected
         own = found[-1].id
         assert own == before.get(shown(each), own)
         assert (own in numbers) == (shown(each) in before)
@@ -120,9 +119,8 @@ def test_what_is_settled_goes_and_the_rest_stays(stream: list[Review], data: st.
     assert [each for each in left.reviews.values() if each.id != own.id] == others
     rest = [each.names for each in left.reviews.values() if each.id == own.id]
     kept = [name for name in own.names if name not in names]
-    there = alike(own)[:2] == ("ask", own.pool) and frozenset(kept) in {
-        frozenset(each.names) for each in others if each.kind == "ask" and each.pool == own.pool
-    }
+    same = [{*each.names} for each in others if (each.kind, each.pool) == ("ask", own.pool)]
+    there = alike(own)[:2] == ("ask", own.pool) and {*kept} in same
     assert rest == ([] if not kept or there else [kept])
     assert [*settled(waiting, own.id).reviews.values()] == others
 

@@ -81,9 +81,8 @@ def test_a_call_reaches_the_method_of_its_name(
     }
     path = target_of(route, values)
     running.api.made.clear()
-    said = running.ask(
-        route.method, path, None if message is None else msgspec.json.encode(message)
-    )
+    body = None if message is None else msgspec.json.encode(message)
+    said = running.ask(route.method, path, body)
     assert said.status == 200, said
     if route.name in {"decide", "disclosed"}:
         values["by"] = "command" if door == CONTROL else "program"

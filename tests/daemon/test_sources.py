@@ -191,9 +191,8 @@ def test_a_rule_that_has_expired_does_not_live_again(opened: Home) -> None:
         assert asked(opened) == {}
         assert opened.calls.explain(SHOP).disclosed == ()
         [note] = opened.calls.status().notes
-        assert note.startswith(
-            "the clock is behind the ledger, whose latest entry is of 2027-03-05"
-        )
+        what = "the clock is behind the ledger, whose latest entry is of 2027-03-05"
+        assert note.startswith(what)
         opened.calls.lock()
         opened.unlock()
 

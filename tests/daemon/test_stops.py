@@ -33,10 +33,10 @@ def test_violations_are_a_budget_of_the_recipient(
     k: int, budget: float, mode: str, stream: list[tuple[int, Ask]], row: int
 ) -> None:
     """Each entry says what it spent: the share, of all who may have asked, left among fewer."""
-    agent, vault = living(
-        f'preset = "none"\nanonymity_price = 0\nk = {k}\nviolations = {budget}\nmode = "{mode}"\n',
-        row,
+    policy = (
+        f'preset = "none"\nanonymity_price = 0\nk = {k}\nviolations = {budget}\nmode = "{mode}"\n'
     )
+    agent, vault = living(policy, row)
     spent, held = dict[str, float](), dict[str, set[str]]()
     for now, ask in timed(stream):
         answer = handle(ask, now, agent)

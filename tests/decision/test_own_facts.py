@@ -279,13 +279,16 @@ def test_a_text_that_no_topic_reads_is_decided_by_what_helps_it() -> None:
 
 
 def test_a_listed_value_with_words_is_one_attribute() -> None:
-    """It helps by the larger of its two parts, and the decision says which fact it is."""
+    """It helps by the larger of its two parts, and is sent where its words help, not its kind."""
     facts = [fact(1, "region", value="region1", helps=(0.9, 0.9))]
     decision = ask(facts, READINGS[3])
     assert (decision.disclosed, decision.share) == (("region",), ("f1",))
     [outcome] = [each for each in decision.outcomes if each.name == "region"]
     assert outcome.fact == "f1"
-    assert ask([structs.replace(facts[0], words=None)], READINGS[3]).code == "unknown query"
+    plain = structs.replace(facts[0], words=None)
+    assert ask([plain], READINGS[3]).code == "unknown query"
+    assert ask([plain], READINGS[0]).disclosed == ("region",)
+    assert ask([fact(1, "region", value="region1")], READINGS[0]).disclosed == ()
 
 
 @pytest.mark.parametrize(

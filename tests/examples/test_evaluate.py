@@ -124,7 +124,6 @@ def test_what_cannot_be_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> N
     """And a way out, on standard error."""
     for options, says in (
         (["--people", "0"], "--people cannot be 0"),
-        (["--per-day", "0"], "--per-day cannot be 0"),
         (["--seed", "-1"], "--seed cannot be -1"),
         (["--data", "nowhere"], "there is no table users"),
     ):

@@ -1,6 +1,7 @@
 """Single facts of what people write, and of what assistants remember of them."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -16,15 +17,11 @@ CLAUSES = (
     *("my wife is vegan", "I like tea, rice (and beans)", "am allergic to nuts", "married"),
 )
 ANY = st.text(st.characters(), max_size=200)
-MARKUP = st.lists(
-    st.sampled_from(
-        [
-            *(*CLAUSES, "My son is 7", "He is tall", "Pets", "a b c d e f", "[2024-05-01]"),
-            *('"', "[", "]", "{", "}", "1. ", "- ", "# ", "**", "\n", ": ", ", ", ". ", " and "),
-        ]
-    ),
-    max_size=30,
-).map("".join)
+PIECES = (
+    *(*CLAUSES, "My son is 7", "He is tall", "Bo is old", "Pets", "a b c d e f", "[2024-05-01]"),
+    *('"', "[", "]", "{", "}", "1. ", "- ", "# ", "**", "\n", ": ", ", ", ". ", " and "),
+)
+MARKUP = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 
 
 MEMORIES = {  # as assistants show or export them
@@ -39,8 +36,11 @@ MEMORIES = {  # as assistants show or export them
     "```\n## Instructions\n[unknown] - Use metric units.\n\n## Dislikes\n- olives\n```": (
         *("Use metric units", "Dislikes: olives"),
     ),
-    "**Work**\n\nAnna runs a bakery. She has six employees.": (
-        "Anna runs a bakery. She has six employees",
+    "**Work**\n\nAnna Li runs a bakery. She has a cat, lives in Leeds.\n\nAnna, 34, is vegan.": (
+        *("User runs a bakery", "User has a cat", "lives in Leeds", "User is 34", "is vegan"),
+    ),
+    "Bo has a wife. She is tall. She is a nurse. Her mum is old. She rows.": (
+        *("User has a wife. She is tall", "User is a nurse", "User's mum is old. She rows"),
     ),
     # Gemini and Copilot
     "* My dog is called Bo.\n* You prefer tea": ("My dog is called Bo", "You prefer tea"),
@@ -67,19 +67,32 @@ def test_memories_of_assistants(memory: str) -> None:
 def test_one_fact_stays_one() -> None:
     for fact in (
         "My wife is vegan and works as a nurse",  # which the user does not
-        "When I travel, I prefer trains",
-        "I like sushi, ramen and tacos",
-        "I want to lose weight and sleep better",
+        *("When I travel, I prefer trains", "I like sushi, ramen and tacos"),
+        *("I want to lose weight and sleep better", "Her mother, 73, moved in with them"),
         "My son is 7. He loves Lego",
-        "My sister and I take turns with our father",
-        "I keep my books in QuickBooks and hate it",
+        *("My sister and I take turns with our father", "Anna is my aunt. She is tall"),
+        *("My sister is a nurse living in Leeds", "I have a brother with two kids"),
+        *("I keep my books in QuickBooks and hate it", "I was born in St. Louis"),
         "I have a dog (a corgi, three years old) that barks",
-        "I was born in St. Louis",
     ):
         assert statements_of(fact) == (fact,)
     assert statements_of("I'm allergic to nuts, cats and latex.") == (
         *("I'm allergic to nuts", "I'm allergic to cats", "I'm allergic to latex"),
     )
+    for text in (  # with a bar before each fact but the first
+        *("I live in Columbus, Ohio |with two kids aged 5 and 9", "on warfarin, |size 10"),
+        *(
+            "34 y/o male, |nurse",
+            "My name is Bo |and I live in Ohio",
+            "I own a Kia |and bike to work",
+        ),
+        *(
+            "I'm Bo, |41, |a nurse |living in Ohio",
+            "Married |with no kids, |homeowner, |left-handed",
+        ),
+    ):
+        facts = (re.sub(r"^(?:and|with) |,? $", "", each) for each in text.split("|"))
+        assert statements_of(text.replace("|", "")) == (*facts,)
 
 
 @given(st.lists(st.sampled_from(CLAUSES), min_size=1, max_size=6, unique=True), st.data())
@@ -117,5 +130,4 @@ def test_an_age_says_of_which_year_it_is() -> None:
         *("I've been vegan for ten years (in 2026)", "I drive 45 minutes", "born in 1988"),
     ):
         assert with_year(text.replace(" (in 2026)", ""), 2026) == text
-        assert with_year(text, 2027) == text
-        assert with_year(text, None) == text
+        assert {with_year(text, each) for each in (2027, None)} == {text}

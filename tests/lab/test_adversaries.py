@@ -16,7 +16,7 @@ from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
 from agent.lab.attack.outcome import Reasoner, Remaining, people_left
-from agent.lab.attack.simulation import FIRST, Person, Reticent, Scene, Trace, people_of
+from agent.lab.attack.simulation import FIRST, PAUSE, Person, Reticent, Trace, people_of
 from agent.lab.attack.strategies import ANSWERED, UNSET, Strategy
 from agent.model.model import Model
 from policy.match import Rulebook, known
@@ -73,7 +73,7 @@ def agent_of(codes: tuple[int, ...], target: Person, strategy: Strategy) -> list
     rules = read(f'preset = "{strategy.preset}"', str(strategy.preset), preset)
     cache, book = Cache(), Rulebook(rules, known(*names()))
     for number, asked in enumerate(target.requests):
-        at = FIRST + number * Scene().pause
+        at = FIRST + number * PAUSE
         text, host = model().queries[asked.query].text, "recipient1.example"
         ruling = book.match(host, text, at.date())
         terms: Terms = strategy.changed(terms_under(ruling, model()))
@@ -109,28 +109,23 @@ def everybodys(strategy: Strategy, target: Person) -> tuple[list[Sent], list[lis
     return sent[target.codes], [sent[each] for each in people]
 
 
-def reasoner(
-    strategy: Strategy, of: Model, codes: NDArray[np.unsignedinteger], scene: Scene | None = None
-) -> Reasoner:
+def reasoner(strategy: Strategy, of: Model, codes: NDArray[np.unsignedinteger]) -> Reasoner:
     """Who reasons about a list."""
-    scene = scene or Scene()
-    return Reasoner(Reticent(strategy, of, scene), of, scene, codes)
+    return Reasoner(Reticent(strategy, of), of, codes)
 
 
-def inferred(strategy: Strategy, target: Person, scene: Scene | None = None) -> Remaining:
+def inferred(strategy: Strategy, target: Person) -> Remaining:
     """Who is left of the list, by groups."""
-    return reasoner(strategy, model(), CODES, scene).inferred(target)
+    return reasoner(strategy, model(), CODES).inferred(target)
 
 
 def test_absence_says_nothing_where_everyone_is_protected() -> None:
-    """Of people who tell something: else it would hold of any agent; nor do several recipients."""
+    """Of people who tell something: else it would hold of any agent."""
     for strategy in FREE:
         found = [inferred(strategy, target) for target in TARGETS]
         assert all(each.same.all() and not each.bits.any() for each in found)
         assert min(each.producing[-1] for each in found) < len(CODES) / 2
-    for grouped in (False, True):
-        scene = Scene(recipients=3, grouped=grouped)
-        assert all(inferred(ANSWERED[0], target, scene).same.all() for target in TARGETS)
+    assert all(inferred(ANSWERED[0], target).same.all() for target in TARGETS)
 
 
 @pytest.mark.parametrize("target", SOUGHT)

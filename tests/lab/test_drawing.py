@@ -9,7 +9,7 @@ from struct import unpack
 from xml.etree import ElementTree as ET
 
 from agent.lab.charts import Chart, Criterion, Mark, Panel, Series, StudyFinding
-from agent.lab.drawing import HEADER, REPORT, drawn, numbers, write_report
+from agent.lab.drawing import HEADER, REPORT, drawn, numbers, report, write_page
 
 LINE = Series("line", (0.0, 1.0), (1.0, 0.1), low=(0.5, 0.05), high=(1.5, 0.2), names=("a", "b"))
 BARS = (Series.ranked("one", (1.0, 2.0)), Series.ranked("two", (2.0, 1.0)))
@@ -18,7 +18,7 @@ PANELS = (
         "lines", "x", "y", (LINE, Series("dots", (0.5,), (0.3,), "points")), (Mark(1, 0.1, "m"),)
     ),
     Panel("bars", "", "bits", BARS, ticks=("left", "a name that is long")),
-    Panel("logs", "x", "y", (Series("s", (1.0, 10.0), (1.0, 5.0)),), (), (), True, True),
+    Panel("logs", "x", "y", (Series("s", (1.0, 10.0), (1.0, 5.0)),), log_y=True),
 )
 CHART = Chart("fig-made", "A made figure", "Data: synthetic", PANELS)
 SMALL = replace(CHART, panels=PANELS[:1])
@@ -84,7 +84,8 @@ def test_the_page_names_every_figure_and_says_why(tmp_path: Path) -> None:
     """Each picture lies where the page says, and a bar in a sentence breaks no table."""
     other = replace(SMALL, name="fig-other", title="Another")
     findings = StudyFinding(SMALL, CLAIMS, ("Why.",)), StudyFinding(other)
-    page = write_report("A study", ("It begins.",), findings, tmp_path)
+    charts = [each.chart for each in findings]
+    page = write_page(report("A study", ("It begins.",), findings), charts, tmp_path)
     text = page.read_text()
     assert page == tmp_path / REPORT
     for name in ("fig-made", "fig-other"):

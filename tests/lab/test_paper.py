@@ -167,11 +167,9 @@ def test_the_optimised_set_is_no_worse_than_a_heuristic(seed: int, trade_off: fl
 def test_groups_of_table_1_are_the_papers() -> None:
     """By its labels, whatever else the model has."""
     model = paper_model(0)
-    persons = [each for each in TABLE_1 if each.scope == "person"]
-    others = [each for each in TABLE_1 if each.scope == "request"]
     attributes = tuple(
         Attribute(each.name, each.title, each.scope, ("unspecified", "no", "yes"))
-        for each in (*persons, *others)
+        for each in sorted(TABLE_1, key=lambda each: each.scope)
     )
     found = {
         group.name: {attributes[each].name for each in members(group.mask)}

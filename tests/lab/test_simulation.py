@@ -1,34 +1,29 @@
 """What is sent in each strategy, and what its recipients then hold."""
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.build.build import model_of
 from agent.build.observe import HALF_KEY, in_half_a, observe
-from agent.errors import UsageError
 from agent.lab.attack.material import held_out
 from agent.lab.attack.outcome import Reasoner
-from agent.lab.attack.simulation import Person, Reticent, Scene, people_of
+from agent.lab.attack.simulation import Person, Reticent, people_of
 from agent.lab.attack.strategies import (
     ANSWERED,
-    DEMOGRAPHICS,
     EVERYTHING,
     FORGETFUL,
     LEDGER,
     NOTHING,
     OWN,
     PLANNED,
-    RANDOM,
     SHIPPED,
     STANDING,
-    TOPICS,
     Strategy,
 )
-from agent.lab.attack.study import AT_ONCE, Run, Work, traces, worked
+from agent.lab.attack.study import AT_ONCE, Run, worked
 from tests.build.worlds import QUIET, World, options, source
 from tests.lab.worlds import PEOPLE, model, names, others, quiet, walker
 
@@ -38,83 +33,32 @@ PERSONS = (1 << model().persons) - 1
 ALL = (1 << len(names())) - 1
 FREE = Strategy(name="free", answered=True, trade_off=0.0)
 DECIDED = (*SHIPPED, *ANSWERED, FORGETFUL[0], STANDING[0], LEDGER[0], PLANNED[0], FREE)
-CHOSEN = (NOTHING, DEMOGRAPHICS, *RANDOM, *DECIDED, *OWN)
+CHOSEN = (NOTHING, *DECIDED, *OWN)
 EVERYBODY = people_of(others(), PEOPLE, 8, seed=3)
 
 somebody = st.sampled_from(EVERYBODY)
 decided = st.sampled_from(DECIDED)
-scenes = st.builds(
-    Scene,
-    requested=st.none() | st.frozensets(st.sampled_from(names())),
-    recipients=st.integers(1, 3),
-    grouped=st.booleans(),
-)
+requests = st.none() | st.frozensets(st.sampled_from(names()))
 
 
-@given(somebody, st.sampled_from((*CHOSEN, EVERYTHING)), scenes)
+@given(somebody, st.sampled_from((*CHOSEN, EVERYTHING)), requests)
 def test_a_recipient_holds_what_it_was_sent(
-    person: Person, strategy: Strategy, scene: Scene
+    person: Person, strategy: Strategy, requested: frozenset[str] | None
 ) -> None:
-    """Each its own, pooling or not, of the person alone; and only everything is sent unasked."""
-    trace, held = walker(strategy, scene)(person), [0] * scene.recipients
+    """Of the person alone; and only everything is sent unasked."""
+    trace, held = walker(strategy, requested)(person), 0
     for step, sent in enumerate(trace.sent):
-        held[step % scene.recipients] |= sent & PERSONS
-        assert trace.disclosed[step] == held[step % scene.recipients]
+        held |= sent & PERSONS
+        assert trace.disclosed[step] == held
     assert len(trace.disclosed) == len(person.requests)
-    asked = (
-        ALL
-        if scene.requested is None
-        else sum(1 << names().index(each) for each in scene.requested)
-    )
+    asked = ALL if requested is None else sum(1 << names().index(each) for each in requested)
     if strategy is EVERYTHING:
         assert {*trace.sent} == {ALL}
     else:
         assert not any(sent & ~asked for sent in trace.sent)
 
 
-@settings(max_examples=15)
-@given(st.lists(somebody, min_size=1, max_size=5), st.sampled_from((*DECIDED, *OWN)), scenes)
-def test_who_walked_before_changes_nothing(
-    people: list[Person], strategy: Strategy, scene: Scene
-) -> None:
-    """What is decided once serves all, and is what would be decided for each alone."""
-    shared = walker(strategy, scene)
-    for person in people:
-        assert shared(person) == walker(strategy, scene)(person)
-
-
-@settings(max_examples=15)
-@given(somebody)
-def test_what_does_not_look_back_repeats_itself(person: Person) -> None:
-    """At random: the same of a person every time; forgetful: by the query; standing: one set."""
-    trace = walker(RANDOM[0])(person)
-    assert {*trace.sent} == {trace.disclosed[0]}
-    assert trace.disclosed[0].bit_count() == RANDOM[0].count
-    seeds = {walker(RANDOM[0], Scene(seed=seed))(person).disclosed[0] for seed in range(20)}
-    assert len(seeds) > 1
-    by_query: dict[int, set[int]] = {}
-    for asked, sent in zip(person.requests, walker(FORGETFUL[0])(person).sent, strict=True):
-        by_query.setdefault(asked.query, set()).add(sent)
-    assert all(len(sets) == 1 for sets in by_query.values())
-    # Of what is left of the standing set where it would leave nobody else, it is a part.
-    first, *rest = walker(STANDING[0])(person).sent
-    assert all(each & ~first == 0 for each in rest)
-
-
-@pytest.mark.parametrize("trade_off", [0.0, 1e9])
-def test_lambda_and_limits_are_what_a_way_says(trade_off: float) -> None:
-    """Free, what helps leaves; at a price that nothing is worth, nothing does."""
-    with pytest.raises(UsageError, match="no topics"):
-        walker(TOPICS)
-    strategy = replace(LEDGER[0], trade_off=trade_off)
-    told = [any(walker(strategy)(each).sent) for each in EVERYBODY[:5]]
-    assert any(told) is (trade_off == 0.0)
-    held = [walker(replace(strategy, limits=True))(each).disclosed[-1] for each in EVERYBODY[:5]]
-    free = [walker(strategy)(each).disclosed[-1] for each in EVERYBODY[:5]]
-    assert all(some.bit_count() <= most.bit_count() for some, most in zip(held, free, strict=True))
-
-
-STRATEGIES = (NOTHING, SHIPPED[1], OWN[0], RANDOM[0], EVERYTHING)
+STRATEGIES = (NOTHING, SHIPPED[1], OWN[0], FORGETFUL[0], PLANNED[0], EVERYTHING)
 SENDERS = people_of(others(), AT_ONCE + 3, 4, seed=1)
 FEW, CODES = SENDERS[:5], others().codes
 
@@ -124,8 +68,7 @@ def test_traces_are_those_of_each_person_alone(processes: int) -> None:
     """In the order of the people, whoever walked before; and progress ends where all is done."""
     done: list[float] = []
     run = Run(processes, lambda _what, share: done.append(share))
-    found = traces(model(), Scene(), (*STRATEGIES, SHIPPED[1]), SENDERS, run)
-    assert found.keys() == set(STRATEGIES)
+    found = worked(model(), dict.fromkeys(STRATEGIES, SENDERS), run)
     for strategy in STRATEGIES:
         assert found[strategy] == [walker(strategy)(person) for person in SENDERS]
     assert done == sorted(done)
@@ -134,13 +77,12 @@ def test_traces_are_those_of_each_person_alone(processes: int) -> None:
 
 def test_who_reasons_traces_as_well() -> None:
     """The same traces, and who is left as whoever reasons alone finds it."""
-    alone, strategies = Run(1, quiet), (OWN[0], ANSWERED[1])
-    both = worked(model(), Work(Scene(), CODES), dict.fromkeys(strategies, FEW), alone)
-    sent = traces(model(), Scene(), strategies, FEW, alone)
-    for strategy in strategies:
-        assert [trace for trace, _ in both[strategy]] == sent[strategy]
-        reason = Reasoner(Reticent(strategy, model(), Scene()), model(), Scene(), CODES)
-        for (_, found), person in zip(both[strategy], FEW, strict=True):
+    for strategy, both in worked(
+        model(), dict.fromkeys((OWN[0], ANSWERED[1]), FEW), Run(1, quiet), CODES
+    ).items():
+        assert [trace for trace, _ in both] == [*map(walker(strategy), FEW)]
+        reason = Reasoner(Reticent(strategy, model()), model(), CODES)
+        for (_, found), person in zip(both, FEW, strict=True):
             expected = reason.inferred(person)
             assert found.agreeing.tolist() == expected.agreeing.tolist()
             assert found.producing.tolist() == expected.producing.tolist()

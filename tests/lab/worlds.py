@@ -1,6 +1,5 @@
 """Small models, people whom they have not seen, what these asked, and a small town."""
 
-import csv
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agent.lab.attack.simulation import HeldOut, Person, Scene, Trace, chooser, walk
+from agent.lab.attack.simulation import HeldOut, Person, Trace, chooser, walk
 from agent.lab.attack.strategies import Strategy
 from agent.lab.paper.subject import Subject, subject_of
 from agent.model.model import Model
@@ -47,10 +46,11 @@ def names() -> tuple[str, ...]:
     return tuple(attribute.name for attribute in model().attributes)
 
 
-def walker(strategy: Strategy, scene: Scene | None = None) -> Callable[[Person], Trace]:
+def walker(
+    strategy: Strategy, requested: frozenset[str] | None = None
+) -> Callable[[Person], Trace]:
     """Who walks in one strategy, and has walked for nobody yet."""
-    scene = scene or Scene()
-    return partial(walk, chooser(strategy, model(), scene), model(), scene)
+    return partial(walk, chooser(strategy, model(), requested), model())
 
 
 @cache
@@ -75,23 +75,10 @@ def quiet(_what: str, _share: float) -> None:
 
 def write_town(folder: Path, people: int = TOWN) -> tuple[Path, Path]:
     """Write users and events of a town; returns where they are."""
-    draw = np.random.default_rng(1)
     users, events = folder / "users.csv", folder / "events.csv"
-    rows, asked = [], []
-    for number in range(people):
-        work = int(draw.integers(0, 2))
-        age, hours = int(draw.integers(0, 4)), int(draw.integers(1, 4)) * work
-        rest = draw.integers(0, 3, 3).tolist()
-        weight = f"{draw.uniform(1, 9):.3f}"
-        rows.append((f"u{number}", weight, age, ("no", "yes")[work], hours, *rest))
-        for query in ("sport", "food"):
-            wanted = age if draw.random() < 0.8 else int(draw.integers(0, 4))
-            asked.append((f"u{number}", query, f"{query} {wanted}"))
-    heads = (
-        ("user", "weight", "age", "work", "hours", "home", "region", "pets"),
-        ("user", "query", "intent"),
-    )
-    for path, head, lines in zip((users, events), heads, (rows, asked), strict=True):
-        with path.open("w", newline="") as file:
-            csv.writer(file).writerows([head, *lines])
+    rows = [f"u{each},{each % 9 + 1},{each % 4},{each % 3}" for each in range(people)]
+    users.write_text("\n".join(("user,weight,age,region", *rows)))
+    wanted = [(query, each) for each in range(people) for query in ("sport", "food")]
+    rows = [f"u{each},{query},{query} {each % 4}" for query, each in wanted]
+    events.write_text("\n".join(("user,query,intent", *rows)))
     return users, events

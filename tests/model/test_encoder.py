@@ -40,8 +40,7 @@ def test_texts_of_a_batch_keep_their_order() -> None:
     """Whatever their lengths are; each vector has length 1, and is the text's own."""
     texts = ["a knee that hurts", "", "tea", "a knee that aches", "\ud800\0", "tea " * 999, "子供"]
     vectors = encoder.encode(texts, question=True)
-    assert vectors.shape == (len(texts), DIMENSIONS)
-    assert vectors.dtype == np.float32
+    assert (vectors.shape, vectors.dtype.name) == ((len(texts), DIMENSIONS), "float32")
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(texts)), abs=1e-5)
     for text, vector in zip(texts, vectors, strict=True):
         assert encoder.encode([text], question=True)[0] == pytest.approx(vector, abs=1e-5)
@@ -67,18 +66,11 @@ def test_pieces_are_the_longest_that_begin_each_word(text: str) -> None:
 def test_how_texts_become_pieces() -> None:
     """By example, as the tokenizer of the weights has it."""
     for text, pieces in (
-        ("Café-Thé?", "cafe - the ?"),
-        ("unaffordable", "una ##ff ##ord ##able"),
-        ("$5+5", "$ 5 + 5"),
-        ("日本", "日 本"),
-        ("a\0b\u200bc\td", "abc d"),
-        ("x" * 101, "[UNK]"),
-        ("😀 tea", "[UNK] tea"),
+        *(("Café-Thé?", "cafe - the ?"), ("unaffordable", "una ##ff ##ord ##able")),
+        *(("$5+5", "$ 5 + 5"), ("日本", "日 本"), ("a\0b\u200bc\td", "abc d")),
+        *(("x" * 101, "[UNK]"), ("😀 tea", "[UNK] tea")),
     ):
         assert [VOCABULARY[each] for each in encoder.pieces_of(text)[1:-1]] == pieces.split()
-    assert encoder.pieces_of("tea " * 99) == [
-        START,
-        *[VOCABULARY.index("tea")] * (LONGEST - 2),
-        END,
-    ]
+    teas = [VOCABULARY.index("tea")] * (LONGEST - 2)
+    assert encoder.pieces_of("tea " * 99) == [START, *teas, END]
     assert encoder.pieces_of(" " * CHARACTERS + "tea") == [START, END]

@@ -35,6 +35,7 @@ from agent.model.reading import (
     singular,
     spelling,
 )
+from agent.model.relevance import vectors_of
 from agent.model.unwrapping import unwrapped
 from tests.model.examples import reading_model, small_model
 
@@ -208,8 +209,7 @@ def test_a_model_reads_what_its_classifiers_read(text: str) -> None:
 def test_after_loading_nothing_is_opened() -> None:
     """Reading a text touches no file and no socket, so that nobody can see that it is read."""
     load_network()
-    heard: list[str] = []
-    listening = True
+    heard, listening = list[str](), True
     sys.addaudithook(lambda event, _: heard.append(event) if listening else None)
     encode(["what else is there to read"])
     encoder.encode(["what else is there to read, and rarely so"], question=True)
@@ -229,18 +229,18 @@ def test_how_a_text_is_encoded() -> None:
     assert np.isfinite(encode(["", "\ud800", "\x00", "子供と週末"])).all()
 
 
-def test_what_several_models_read_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of it is left once the encoder forgets."""
-    network, texts = Mock(wraps=reading._network()), ["a long snake"]  # noqa: SLF001
+def test_what_is_read_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By each encoder, whatever reads it. Nothing of it is left once they forget."""
+    network, second = Mock(wraps=reading._network()), Mock(wraps=encoder.encode)  # noqa: SLF001
     monkeypatch.setattr(reading, "_network", lambda: network)
-    first = encode(texts)
-    assert encode(["A long snake"]) is first
-    assert not first.flags.writeable
-    assert network.encode.call_count == 1
-    reading.forget_vectors()
-    assert (encode(texts) == first).all()
-    encode(["another"])
-    assert network.encode.call_count == 3
+    monkeypatch.setattr(encoder, "encode", second)
+    for count in (1, 2):
+        reading.forget_vectors()
+        first, both = encode(["a long snake"]), vectors_of(["a long snake"], question=True)
+        assert encode(["A long snake"]) is first
+        assert (both == vectors_of(["a long snake"], question=True)).all()
+        assert not first.flags.writeable
+        assert network.encode.call_count == second.call_count == count
 
 
 def test_another_version_of_the_encoder_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

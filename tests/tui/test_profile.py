@@ -35,7 +35,7 @@ from agent.wire.state import (
     ProfileFacts,
     ValueChange,
 )
-from agent.words.titles import value_title
+from agent.words.titles import RULINGS, value_title
 from tests.tui.double import LARGE, Double, Running
 from tests.vault.values import facts_of
 from tests.wire.fake import says
@@ -249,9 +249,8 @@ def test_a_value_is_hidden_until_it_is_revealed() -> None:
     """Also from whoever prints the row; that one is set is seen."""
     figures = {"region": FactFigures(helps_with=["trips"], share=0.05, share_of="people of the US")}
     own = ProfileFacts(facts=facts_of(region="b", race="a"), figures=figures)
-    hidden, shown = (
-        rows_of([REGION, attribute("age")], own, {}, masked=masked) for masked in (True, False)
-    )
+    listed = [REGION, attribute("age")]
+    hidden, shown = (rows_of(listed, own, {}, masked=each) for each in (True, False))
     assert [cells(each, 80)[1] for each in hidden] == [HIDDEN, NOT_SET]
     assert [cells(each, 80)[1] for each in shown] == ["b", NOT_SET]
     assert "a secret" not in repr(changed(shown[0], value="a secret"))
@@ -273,12 +272,13 @@ async def test_a_fact_in_own_words_is_shown_before_it_is_kept(own: Own) -> None:
         await shown.pilot.press("a", *("space" if each == " " else each for each in text), "enter")
         await shown.until(lambda: isinstance(shown.app.screen, Choice))
         own.daemon.calls["profile"] = says(ProfileFacts(facts=[fact]))
+        own.attributes.append(attribute("#7", kind=kind, disclose="ask"))
         await shown.pilot.press("enter")
         await shown.until(lambda: any(each.in_words for each in page(shown).listing.items))
         assert own.daemon.asked("propose") == [FactTexts(texts=[text])]
         [change] = own.daemon.asked("change_profile")
         assert (change.draft, [each.id for each in change.keep]) == ("d", ["1"])
-        assert row(shown, "#7")[1] == HIDDEN
+        assert row(shown, "#7")[1:3] == [HIDDEN, RULINGS["ask"]]
         page(shown).listing.put("#7")
         await shown.pilot.pause()
         await choose(shown, "d", "home", "enter")

@@ -210,9 +210,7 @@ async def test_a_decision_on_what_waits_holds_as_its_key_says(found: Many) -> No
         for number, key in enumerate(wanted):
             found.waits = [review(2 * number + 1), review(2 * number + 2, names=["race"])]
             found.daemon.happen("review")
-            await shown.until(
-                lambda: [each.id for each in reviews(shown)][1:] == [found.waits[0].id]
-            )
+            await shown.until(lambda: [e.id for e in reviews(shown)][1:] == [found.waits[0].id])
             at(shown, Review)
             await shown.pilot.press("down", key)
             await shown.until(lambda: len(found.waits) == 1 == len(reviews(shown)))

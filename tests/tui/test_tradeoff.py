@@ -188,9 +188,8 @@ def test_the_figures_are_those_of_the_point() -> None:
     assert said["shares"].startswith("age and d.")
     assert said["people"] == "To the recipient, about 33 people still look like you."
     assert said["helps"].startswith("0.100 bits more useful")
-    assert said["costs"].startswith(
-        "a 1.00 % higher chance that one guess finds you; in bits 0.113"
-    )
+    higher = "a 1.00 % higher chance that one guess finds you; in bits 0.113"
+    assert said["costs"].startswith(higher)
     assert said["change"].startswith("With d and without [b]old: -0.100 bits more useful")
     assert said["price"].endswith(
         "an answer that leaves only 1,000 people like you must help by 0.0113 bits, one that "

@@ -136,7 +136,7 @@ function headline({ recipient, answer, fault }) {
   if (answer?.unspecified?.length > 0) {
     return "Sent nothing: you prefer not to say what was chosen.";
   }
-  if (answer?.summary?.why && !answer.summary.waiting) {
+  if (answer?.summary?.why) {
     return `Sent nothing: ${answer.summary.why}.`;
   }
   const code = answer?.code ?? fault?.code ?? "";

@@ -4,13 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agent.lab.attack.outcome import (
-    ENOUGH,
-    Interval,
-    Resamples,
-    StrategyOutcome,
-    between,
-)
+from agent.lab.attack.outcome import ENOUGH, Interval, Resamples, StrategyOutcome, between
 from agent.lab.attack.simulation import Floats
 from agent.lab.attack.strategies import ANSWERED, FAMILIES, PAPERS, SHIPPED
 from agent.lab.attack.study import AttackStudy

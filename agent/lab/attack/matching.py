@@ -13,7 +13,7 @@ from agent.build.options import BuildOptions, TableFiles
 from agent.build.tables import open_tables
 from agent.errors import UsageError
 from agent.lab import Progress, StudyOptions
-from agent.lab.charts import Chart, Criterion, Panel, Series, StudyFinding, criteria_table
+from agent.lab.charts import Criterion, criteria_table, table
 from agent.tradeoff.grouping import keys_of
 
 DRAWN_TITLE = "Whether columns drawn from another survey fit each person"
@@ -25,6 +25,7 @@ FACTS = (2, 3, 3)  # of a set: keys, others of one's own, drawn ones
 TWICE, ABSENT = 0.05, 0.02  # of the people, at most; the second beyond that of real people
 REMOVED = 0.5  # at least, of what a shuffled drawing gets wrong
 DRAWN = ("real people", "matched", "shuffled")
+WRONG = ("more than twice as many alike as there are", "nobody alike")
 Codes = NDArray[np.unsignedinteger]
 
 
@@ -109,8 +110,11 @@ def both_sides(options: BuildOptions) -> Iterator[Both]:
 
 def matching_of(
     options: BuildOptions, study: StudyOptions, progress: Progress
-) -> tuple[StudyFinding, list[Criterion]]:
-    """Study drawn columns where both sides are known; errors as `both_sides` and `observe`."""
+) -> tuple[str, list[Criterion]]:
+    """Study drawn columns where both sides are known: a page in Markdown, and the criteria.
+
+    Errors as `both_sides` and `observe`.
+    """
     judged, errors = list[Criterion](), dict[str, NDArray[np.float64]]()
     for people in both_sides(options):
         errors[people.name] = errors_of(people, study.seed)
@@ -128,19 +132,8 @@ def matching_of(
     worst = float(max(shuffled[0] for _, _, shuffled in errors.values()))
     wanted, result = f"above {TWICE:.0%} somewhere", f"{worst:.1%}"
     judged.append(Criterion("the shuffled control fails", wanted, result, worst > TWICE, ""))
-    panels = tuple(
-        Panel(
-            title,
-            "",
-            "share of people",
-            tuple(
-                Series.ranked(name, [each[line, of] for each in errors.values()])
-                for line, name in enumerate(DRAWN)
-            ),
-            ticks=(*errors,),
-        )
-        for of, title in enumerate(("more than twice as many alike as there are", "nobody alike"))
-    )
+    head = ("", *(f"{what}: {who}" for what in WRONG for who in DRAWN))
+    rows = [(name, *(f"{each:.1%}" for each in wrong.T.flat)) for name, wrong in errors.items()]
     note = (
         f"Data: {options.description.source}, and the surveys drawn onto it. Half of the people "
         f"draw from the others; {sum(FACTS)} facts, {FACTS[-1]} of them drawn. Seed {study.seed}."
@@ -149,5 +142,5 @@ def matching_of(
         "Shuffled, columns are drawn from anybody: this control has to fail. Real people are those "
         "of the other half, whose columns were not drawn: what is wrong with them is chance."
     )
-    chart = Chart("people-drawn", "How often the class of a person is wrong", note, panels)
-    return StudyFinding(chart, text=(criteria_table(judged), text)), judged
+    parts = f"# {DRAWN_TITLE}", note, table(head, rows), text, criteria_table(judged)
+    return "\n\n".join(parts) + "\n", judged

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,14 +16,12 @@ from agent.lab.attack.simulation import (
     Person,
     PosedRequest,
     Reticent,
-    Scene,
     Trace,
     received,
     requests_of,
 )
 from agent.model.model import Model
 from agent.tradeoff import members
-from agent.tradeoff.tables import union
 
 if TYPE_CHECKING:  # which needs the extra `lab`
     from agent.lab.attack.services import Service
@@ -65,7 +62,7 @@ def consistent(masks: Sequence[int], person: Person, people: Codes) -> Iterator[
 class Remaining(NamedTuple):
     """The people of a list who are left after each request; intp, shape (T,), and bool.
 
-    ``agreeing``: with all that was disclosed to any recipient; ``producing``: whose agent would
+    ``agreeing``: with all that was disclosed; ``producing``: whose agent would
     have sent the whole transcript; ``same``: whether these are the same people.
     """
 
@@ -85,22 +82,17 @@ class Reasoner:
     Whoever is decided alike is decided once: those with the same of all that a decision takes.
     """
 
-    def __init__(self, agent: Reticent, model: Model, scene: Scene, people: Codes) -> None:
+    def __init__(self, agent: Reticent, model: Model, people: Codes) -> None:
         """Take the list: unsigned, shape (N, P), codes by person attribute."""
-        self._agent, self._model, self._scene, self._people = agent, model, scene, people
+        self._agent, self._model, self._people = agent, model, people
 
     def inferred(self, person: Person) -> Remaining:
         """Infer who is left of the list, after each request of a person who is on it."""
         # All remaining candidates share one history.
-        producing, disclosed = np.arange(len(self._people)), 0
-        stopped = defaultdict[str, set[int]](set)
+        producing, ended = np.arange(len(self._people)), set[int]()
         candidates, masks = [], []
-        for question, chosen, _ in requests_of(
-            self._agent.chosen, self._model, self._scene, person
-        ):
-            ended = stopped["" if self._scene.grouped else question.host]
+        for question, chosen, disclosed in requests_of(self._agent.chosen, self._model, person):
             producing = self._those_who_say(chosen.order, question, person, producing, ended)
-            disclosed |= union(each for each in chosen.order if each < self._model.persons)
             candidates.append(producing)
             masks.append(disclosed)
         agreeing = list(consistent(masks, person, self._people))

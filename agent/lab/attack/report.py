@@ -1,22 +1,18 @@
 """The attack as figures, and as report.md."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from math import log
 
 from agent.lab.attack.criteria import EARLY, SUCCESS, UTILITY, chance, judged_at, number, percent
-from agent.lab.attack.outcome import Interval, StrategyFigures, figures
+from agent.lab.attack.outcome import figures
 from agent.lab.attack.strategies import (
     ANSWERED,
     CONSTANT,
     EVERYTHING,
     FAMILIES,
-    FORGETFUL,
-    LEDGER,
     OWN,
     PAPERS,
-    PLANNED,
-    STANDING,
     UNSET,
     Strategy,
 )
@@ -24,38 +20,16 @@ from agent.lab.attack.study import SHORT, AttackStudy
 from agent.lab.charts import Chart, Criterion, Mark, Panel, Series, criteria_table, section, table
 
 NEAR = 0.01  # bits; tenfold as a logarithm of success: points so near have one name
-FOLLOWED: tuple[Strategy, ...] = (
-    *(FORGETFUL[0], FORGETFUL[2], STANDING[1], LEDGER[2], PLANNED[1]),
-    *ANSWERED,
-)
-# What each panel follows: its title, the label of y, the figure, and whether y is logarithmic.
-CURVES: tuple[tuple[str, str, Callable[[StrategyFigures], Interval | float], bool], ...] = (
-    ("who is recognised", SUCCESS, lambda each: _percent(each.success), True),
-    ("people left, at most 5 % have fewer", "people", lambda each: each.remaining[1], True),
-    ("what is gained", UTILITY, lambda each: each.bits, False),
-    ("what a request carries", "attributes a request", lambda each: each.carried, False),
-)
 HEAD = ("sent", "a guess succeeds", "people left: 1/5/50 %", "bits realised", "attributes")
 ABSENCE = ("bits, mean", "most", "there agree", "would send it")
 
 
-def charts(study: AttackStudy) -> tuple[Chart, Chart]:
-    """Draw the frontier, and what happens as requests go on."""
-    note = note_of(study)
+def frontier(study: AttackStudy) -> Chart:
+    """Draw what is gained, and what it gives away."""
     steps = sorted({judged_at(study, EARLY), len(study.crowd.steps) - 1})
-    frontier = tuple(_frontier(study, each) for each in steps)
-    requests = tuple(
-        Panel(
-            *(title, "requests", label, tuple(_over_requests(study, of))),
-            log_x=True,
-            log_y=is_log,
-            legend="below",
-        )
-        for title, label, of, is_log in CURVES
-    )
-    return (
-        Chart("attack-frontier", "What is gained, and what it gives away", note, frontier),
-        Chart("attack-requests", "As requests go on", note, requests),
+    panels = tuple(_panel(study, each) for each in steps)
+    return Chart(
+        "attack-frontier", "What is gained, and what it gives away", note_of(study), panels
     )
 
 
@@ -78,11 +52,11 @@ def source_of(study: AttackStudy) -> str:
     return f"{made_up}Data: {source}."
 
 
-def _frontier(study: AttackStudy, step: int) -> Panel:
+def _panel(study: AttackStudy, step: int) -> Panel:
     lines = [_line(study, name, family, step) for name, family in FAMILIES.items()]
     presets = {each: each.name.removeprefix("Reticent, ") for each in ANSWERED}
     points = _points(study, "presets, every question answered yes", presets, step)
-    fixed = {each: each.name for each in CONSTANT if each in study.outcomes}
+    fixed = {each: each.name for each in CONSTANT}
     others = _points(study, "the same with every request", fixed, step)
     marks = (*_marks(points), *_marks(others))
     title = f"after {study.crowd.steps[step]} requests to one recipient that remembers"
@@ -93,7 +67,8 @@ def _frontier(study: AttackStudy, step: int) -> Panel:
 def _line(study: AttackStudy, name: str, family: Sequence[Strategy], step: int) -> Series:
     pairs = [(figures(study.outcomes[each], step, study.resamples), each) for each in family]
     pairs.sort(key=lambda each: each[0].bits.mean)
-    y, low, high = map(tuple, zip(*(_percent(each.success) for each, _ in pairs), strict=True))
+    ends = zip(*(each.success for each, _ in pairs), strict=True)
+    y, low, high = (tuple(100 * each for each in some) for some in ends)
     return Series(
         label=f"{name}, λ from {family[0].trade_off:g} to {family[-1].trade_off:g}",
         x=tuple(each.bits.mean for each, _ in pairs),
@@ -121,26 +96,8 @@ def _marks(points: Series) -> tuple[Mark, ...]:
     )
 
 
-def _over_requests(
-    study: AttackStudy, of: Callable[[StrategyFigures], Interval | float]
-) -> Iterator[Series]:
-    """Yield the strategies that are followed."""
-    steps = range(len(study.crowd.steps))
-    for strategy in FOLLOWED:
-        values = [of(figures(study.outcomes[strategy], step, study.resamples)) for step in steps]
-        sure = [each for each in values if isinstance(each, Interval)]
-        y = [each.mean if isinstance(each, Interval) else float(each) for each in values]
-        low, high = (tuple(each[end] for each in sure) for end in (1, 2))
-        places = tuple(map(float, study.crowd.steps))
-        yield Series(strategy.name, places, tuple(y), low=low, high=high)
-
-
-def _percent(shares: Interval) -> Interval:
-    return Interval(*(100 * each for each in shares))
-
-
-def page(study: AttackStudy, charts: Sequence[Chart], judged: Sequence[Criterion]) -> str:
-    """Write the page in Markdown; the pictures lie beside it by name."""
+def page_about(study: AttackStudy, chart: Chart, judged: Sequence[Criterion]) -> str:
+    """Write the page in Markdown; the picture lies beside it by name."""
     source, last = source_of(study), len(study.crowd.steps) - 1
     ours, paper = study.outcomes[ANSWERED[1]], study.outcomes[PAPERS]
     own, forgets, everything = (
@@ -153,7 +110,7 @@ def page(study: AttackStudy, charts: Sequence[Chart], judged: Sequence[Criterion
         "source": source,
         "people": len(study.crowd.people),
         "list_has": study.material.listed,
-        "charts": "\n".join(section(each, source) for each in charts),
+        "chart": section(chart, source),
         "criteria": criteria_table(judged),
         "ranked": len(study.material.others.query),
         "events": len(study.material.others.query) + study.material.others.unranked,

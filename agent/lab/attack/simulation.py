@@ -1,6 +1,5 @@
 """People whom a model has not seen, their requests, and what each strategy discloses with them."""
 
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -14,13 +13,10 @@ from agent.decision.context import Context, Terms, relevant, rulebook, stands_ou
 from agent.decision.decide import decide
 from agent.decision.knowledge import Holdings, Knowledge
 from agent.decision.values import Decision, Request
-from agent.errors import UsageError
 from agent.lab.attack.strategies import Strategy
-from agent.lab.paper.subject import groups_of
 from agent.model.model import Model
 from agent.tradeoff import members
 from agent.tradeoff.tables import UNSPECIFIED, union
-from policy.hosts import site_of
 from policy.match import Rulebook
 from policy.read import preset, read
 
@@ -31,9 +27,8 @@ Received = Indexes
 Table = NDArray[np.bool_]
 
 SILENT = 0  # where nothing was said of an attribute; a code is received as one more
-GROUP = "@recipients"
-FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
-DAILY = timedelta(hours=24)
+HOST = "recipient.example"
+FIRST, PAUSE = datetime(2026, 1, 5, 9, tzinfo=UTC), timedelta(hours=24) / 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,31 +126,13 @@ def as_table(masks: Sequence[int], attributes: int) -> Table:
     return np.array([rows[mask] for mask in masks], dtype=bool).reshape(-1, attributes)
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """Where people send their requests.
-
-    ``requested``: the names that recipients ask for, None for all that there are; ``pause``: from
-    one request of a person to the next; ``recipients``: among whom a person's requests go around;
-    ``grouped``: whether the agent knows that these pool what they learn; ``seed``: of what is
-    disclosed at random.
-    """
-
-    requested: frozenset[str] | None = None
-    pause: timedelta = DAILY / 5
-    recipients: int = 1
-    grouped: bool = False
-    seed: int = 0
-
-
 class PosedRequest(NamedTuple):
-    """One request as it is decided: a query of the model, to whom, who knows what, and when.
+    """One request as it is decided: a query of the model, what its recipient knows, and when.
 
     ``stopped``: the recipient learns nothing new, since the person would stand out there.
     """
 
     query: int
-    host: str
     knowledge: Knowledge
     at: datetime
     stopped: bool = False
@@ -178,47 +155,27 @@ class ChosenSet(NamedTuple):
 Chooser = Callable[[PosedRequest, Person], ChosenSet]  # what one person's request carries
 
 
-def chooser(strategy: Strategy, model: Model, scene: Scene) -> Chooser:
-    """Prepare how a strategy chooses.
+def chooser(strategy: Strategy, model: Model, requested: frozenset[str] | None = None) -> Chooser:
+    """Prepare how a strategy chooses; ``requested``: as of `Reticent`.
 
-    Everything is all that the model has, asked for or not: no service can know more. UsageError
-    where the model has no such group of attributes.
+    Everything is all that the model has, asked for or not: no service can know more.
     """
-    names = [attribute.name for attribute in model.attributes]
-    offered = [
-        each
-        for each in range(model.persons)
-        if scene.requested is None or names[each] in scene.requested
-    ]
     if strategy.telling == "reticent":
-        return Reticent(strategy, model, scene).chosen
-    if strategy.telling == "random":
-        count = min(strategy.count, len(offered))
-
-        def drawn(_question: PosedRequest, person: Person) -> ChosenSet:
-            generator = np.random.default_rng((scene.seed, person.place))
-            chosen = generator.choice(len(offered), count, replace=False).tolist()
-            return ChosenSet(tuple(sorted(offered[each] for each in chosen)))
-
-        return drawn
-    groups = {group.name: group.mask for group in groups_of(model)} | {"nothing": 0}
-    if strategy.telling == "everything":
-        fixed = ChosenSet(tuple(range(len(names))))
-    elif strategy.telling in groups:
-        fixed = ChosenSet(tuple(each for each in offered if groups[strategy.telling] >> each & 1))
-    else:
-        hint = f"leave out the strategy {strategy.name!r}"
-        raise UsageError(f"the model has no {strategy.telling}", hint)
+        return Reticent(strategy, model, requested).chosen
+    every = len(model.attributes) if strategy.telling == "everything" else 0
+    fixed = ChosenSet(tuple(range(every)))
     return lambda *_: fixed
 
 
 class Reticent:
     """What the agent decides; each state that it decides in is decided once."""
 
-    def __init__(self, strategy: Strategy, model: Model, scene: Scene) -> None:
-        """Take a preset and what is changed in it, and what is asked for."""
+    def __init__(
+        self, strategy: Strategy, model: Model, requested: frozenset[str] | None = None
+    ) -> None:
+        """Take a preset and what is changed in it, and the names that are asked for; None: all."""
         self._strategy, self._model = strategy, model
-        self._requested = None if scene.requested is None else tuple(sorted(scene.requested))
+        self._requested = None if requested is None else tuple(sorted(requested))
         self._cache = Cache()
         self._names = [attribute.name for attribute in model.attributes]
         self._places = {name: place for place, name in enumerate(self._names)}
@@ -226,7 +183,7 @@ class Reticent:
         if strategy.preset is not None:
             rules = read(f'preset = "{strategy.preset}"', strategy.preset, preset)
             self._rules = rulebook(rules, model, ())
-        self._terms: dict[tuple[str, int, date], tuple[int, Terms]] = {}
+        self._terms: dict[tuple[int, date], tuple[int, Terms]] = {}
         self._numbers: dict[Terms, int] = {}
         self._decided: dict[Hashable, ChosenSet] = {}
 
@@ -265,7 +222,7 @@ class Reticent:
     def _decision(self, question: PosedRequest, person: Person) -> Decision:
         terms, model = self._terms_of(question)[1], self._model
         terms = replace(terms, available=self._available(person.codes))
-        request = Request(model.queries[question.query].text, question.host, self._requested)
+        request = Request(model.queries[question.query].text, HOST, self._requested)
         stopped, knowledge = question.stopped, question.knowledge
         context = Context(request, terms, knowledge, model, stopped, cache=self._cache)
         return decide(context, brief=True)
@@ -281,12 +238,12 @@ class Reticent:
 
     def _terms_of(self, question: PosedRequest) -> tuple[int, Terms]:
         """Look up the terms of a request, and a number that equal terms share."""
-        key = question.host, question.query, question.at.date()
+        key = question.query, question.at.date()
         if key not in self._terms:
             terms = Terms()
             if self._rules is not None:
                 text = self._model.queries[question.query].text
-                terms = terms_under(self._rules.match(question.host, text, key[-1]), self._model)
+                terms = terms_under(self._rules.match(HOST, text, key[-1]), self._model)
             terms = self._strategy.changed(terms)
             self._terms[key] = self._numbers.setdefault(terms, len(self._numbers)), terms
         return self._terms[key]
@@ -304,45 +261,38 @@ class Trace(NamedTuple):
 
 
 def requests_of(
-    choose: Chooser, model: Model, scene: Scene, person: Person
+    choose: Chooser, model: Model, person: Person
 ) -> Iterator[tuple[PosedRequest, ChosenSet, int]]:
-    """Yield each request of a person, what it carries, and what its host holds afterwards.
+    """Yield each request of a person, what it carries, and what the recipient holds afterwards.
 
-    Recipients knew nothing before. What a request alone has is forgotten. The agent takes those
-    who pool for one recipient where it knows that they do, and counts what it was asked where it
-    plans.
+    It knew nothing before. What a request alone has is forgotten; what it was asked counts where
+    the agent plans.
     """
     names = [attribute.name for attribute in model.attributes[: model.persons]]
-    by_pool: defaultdict[str, Holdings[int]] = defaultdict(Holdings)
-    stopped = set[str]()
-    disclosed: defaultdict[str, int] = defaultdict(int)
+    holdings, stopped, disclosed = Holdings[int](), False, 0
     for number, request in enumerate(person.requests):
-        at = FIRST + number * scene.pause
-        host = f"recipient{number % scene.recipients + 1}.example"  # each a site of its own
-        pool = GROUP if scene.grouped else host
-        holdings = by_pool[pool]
+        at = FIRST + number * PAUSE
         codes = tuple(sorted((name, fact.value) for name, fact in holdings.held.items()))
         queries = tuple(sorted(holdings.times.items()))
-        spent = sum(holdings.spent.values())
-        knowledge = Knowledge(codes, holdings.recent(at), queries, spent=spent)
-        question = PosedRequest(request.query, host, knowledge, at, pool in stopped)
+        knowledge = Knowledge(codes, holdings.recent(at), queries, spent=holdings.spent[HOST])
+        question = PosedRequest(request.query, knowledge, at, stopped)
         chosen = choose(question, person)
-        stopped |= {pool} if chosen.stops else set()
-        holdings.spent[site_of(host)] += chosen.spent
+        stopped |= chosen.stops
+        holdings.spent[HOST] += chosen.spent
         lasting = [each for each in chosen.order if each < model.persons]
         before = question.knowledge.names
         new = [each for each in lasting if names[each] not in before]
         facts = sorted((names[each], int(person.codes[each])) for each in new)
-        holdings.add_facts(at, site_of(host), facts)
+        holdings.add_facts(at, HOST, facts)
         if chosen.planned and chosen.order:
-            holdings.add_query(site_of(host), [(question.query, 1.0)])
-        disclosed[host] |= union(lasting)
-        yield question, chosen, disclosed[host]
+            holdings.add_query(HOST, [(question.query, 1.0)])
+        disclosed |= union(lasting)
+        yield question, chosen, disclosed
 
 
-def walk(choose: Chooser, model: Model, scene: Scene, person: Person) -> Trace:
+def walk(choose: Chooser, model: Model, person: Person) -> Trace:
     """Trace a person's requests."""
-    steps = [*requests_of(choose, model, scene, person)]
+    steps = [*requests_of(choose, model, person)]
     return Trace(
         tuple(union(chosen.order) for _, chosen, _ in steps),
         tuple(disclosed for *_, disclosed in steps),

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from agent.decision.context import Limits, Terms
 from policy.settings import Memory, Mode, Protect
 
-Telling = Literal["nothing", "everything", "demographics", "topics", "random", "reticent"]
+Telling = Literal["nothing", "everything", "reticent"]
 PRESETS = ("generous", "balanced", "strict")
 
 
@@ -14,16 +14,15 @@ PRESETS = ("generous", "balanced", "strict")
 class Strategy:
     """One strategy; ``name``: what tables call it; ``telling``: what of, or who decides.
 
-    ``count``: how many attributes are told at random, the same of a person every time. Of what
-    Reticent decides: ``preset``: of the policy, None for none; ``answered``: whether the user says
-    yes to all that it asks about, else nobody answers and it is not told; ``limits``: whether the
-    preset's are kept; ``protect``: for whom; ``unset``: whether a person has not set what they did
-    not say, else it is set to "unspecified"; the rest in place of the preset's, None for those.
+    Of what Reticent decides: ``preset``: of the policy, None for none; ``answered``: whether the
+    user says yes to all that it asks about, else nobody answers and it is not told; ``limits``:
+    whether the preset's are kept; ``protect``: for whom; ``unset``: whether a person has not set
+    what they did not say, else it is set to "unspecified"; the rest in place of the preset's, None
+    for those.
     """
 
     name: str
     telling: Telling = "reticent"
-    count: int = 0
     preset: str | None = None
     answered: bool = False
     limits: bool = True
@@ -52,12 +51,7 @@ class Strategy:
 
 NOTHING = Strategy(name="nothing", telling="nothing")
 EVERYTHING = Strategy(name="everything", telling="everything")
-DEMOGRAPHICS = Strategy(name="all demographics", telling="demographics")
-TOPICS = Strategy(name="all topics", telling="topics")
-RANDOM = tuple(
-    Strategy(name=f"{count} at random", telling="random", count=count) for count in (2, 4, 8)
-)
-CONSTANT = (NOTHING, EVERYTHING, DEMOGRAPHICS, TOPICS, *RANDOM)  # the same with every request
+CONSTANT = (NOTHING, EVERYTHING)  # the same with every request
 
 
 def _presets(like: Strategy) -> tuple[Strategy, ...]:

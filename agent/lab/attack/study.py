@@ -13,19 +13,8 @@ import numpy as np
 from agent.decision.engine import load_model
 from agent.lab import Progress, StudyOptions, spawned
 from agent.lab.attack.outcome import Crowd, Reasoner, Remaining, Resamples, StrategyOutcome, outcome
-from agent.lab.attack.simulation import (
-    Codes,
-    Material,
-    Person,
-    Reticent,
-    Scene,
-    Trace,
-    chooser,
-    people_of,
-    walk,
-)
+from agent.lab.attack.simulation import Codes, Material, Person, Reticent, chooser, people_of, walk
 from agent.lab.attack.strategies import ANSWERED, CONSTANT, FAMILIES, OWN, SHIPPED, UNSET, Strategy
-from agent.lab.paper.subject import groups_of
 from agent.model.file import SUFFIX, write
 from agent.model.model import Model
 
@@ -45,39 +34,18 @@ class Run(NamedTuple):
     progress: Progress
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Work:
-    """What is done with each person: a trace, and with a list also who is `Remaining` on it.
-
-    ``listed``: unsigned, shape (N, P), the codes of who is on the list, as is everybody who is
-    looked for; the adversary reasons about absence, under strategies that Reticent decides.
-    """
-
-    scene: Scene
-    listed: Codes | None = None
-
-    def under(self, strategy: Strategy, model: Model) -> Callable[[Person], Any]:
-        """Prepare what is done with a person; it remembers what was decided."""
-        scene = self.scene
-        if self.listed is None:
-            return partial(walk, chooser(strategy, model, scene), model, scene)
-        agent = Reticent(strategy, model, scene)
-        reason = Reasoner(agent, model, scene, self.listed).inferred
-        return lambda person: (walk(agent.chosen, model, scene, person), reason(person))
-
-
-def traces(
-    model: Model, scene: Scene, strategies: Iterable[Strategy], people: Sequence[Person], run: Run
-) -> dict[Strategy, list[Trace]]:
-    """Trace the people under each strategy, in their order, for any number of processes."""
-    return worked(model, Work(scene), dict.fromkeys(strategies, people), run)
-
-
 def worked(
-    model: Model, work: Work, people: Mapping[Strategy, Sequence[Person]], run: Run
+    model: Model,
+    people: Mapping[Strategy, Sequence[Person]],
+    run: Run,
+    listed: Codes | None = None,
+    requested: frozenset[str] | None = None,
 ) -> dict[Strategy, list[Any]]:
-    """Do the work with each person, by strategy and in their order, and report progress.
+    """Trace people's requests, by strategy and in the order of the people, and report progress.
 
+    ``listed``: unsigned, shape (N, P), the codes of who is on a list, as is everybody who is looked
+    for: with each trace comes who is `Remaining` on it, to an adversary who reasons about absence,
+    under strategies that Reticent decides. None for traces alone. ``requested``: as of `Reticent`.
     What a model remembers cannot be sent, so each of several processes reads the model.
     """
     tasks = [
@@ -85,17 +53,19 @@ def worked(
         for strategy, these in people.items()
         for start in range(0, len(these), AT_ONCE)
     ]
-    doing = "sending requests" if work.listed is None else "sending requests, and reasoning"
+    doing = "sending requests" if listed is None else "sending requests, and reasoning"
     done: dict[Strategy, list[Any]] = {strategy: [] for strategy in people}
     with ExitStack() as stack:
         results: Iterable[list[Any]] = map(_done, tasks)
         if run.processes == 1:
             stack.callback(_working.clear)
-            _begin(model, work)
+            _begin(model, listed, requested)
         else:
             path = Path(stack.enter_context(TemporaryDirectory())) / f"half{SUFFIX}"
             write(model, path)
-            pool = stack.enter_context(spawned(run.processes, partial(_begin, path, work)))
+            pool = stack.enter_context(
+                spawned(run.processes, partial(_begin, path, listed, requested))
+            )
             results = pool.map(_done, tasks)
         for number, ((strategy, _), outcomes) in enumerate(zip(tasks, results, strict=True), 1):
             done[strategy] += outcomes
@@ -107,9 +77,18 @@ def worked(
 _working: list[Callable[[Strategy], Callable[[Person], Any]]] = []
 
 
-def _begin(model: Model | Path, work: Work) -> None:
+def _begin(model: Model | Path, listed: Codes | None, requested: frozenset[str] | None) -> None:
     loaded = load_model(model) if isinstance(model, Path) else model
-    _working[:] = [lru_cache(1)(partial(work.under, model=loaded))]
+
+    @lru_cache(1)
+    def under(strategy: Strategy) -> Callable[[Person], Any]:
+        if listed is None:
+            return partial(walk, chooser(strategy, loaded, requested), loaded)
+        agent = Reticent(strategy, loaded, requested)
+        reason = Reasoner(agent, loaded, listed).inferred
+        return lambda person: (walk(agent.chosen, loaded, person), reason(person))
+
+    _working[:] = [under]
 
 
 def _done(task: tuple[Strategy, Sequence[Person]]) -> list[Any]:
@@ -158,7 +137,7 @@ def reasoned(
     places = np.unique([each.place for these in rare.values() for each in these])
     others = np.setdiff1d(np.arange(len(crowd.codes)), places)
     listed = np.append(places, others[: max(0, LISTED - len(places))])
-    results = worked(model, Work(Scene(), crowd.codes[listed]), rare, run)
+    results = worked(model, rare, run, crowd.codes[listed])
     withheld = {
         strategy: [remaining for _, remaining in each] for strategy, each in results.items()
     }
@@ -184,17 +163,15 @@ def study(material: Material, options: StudyOptions, progress: Progress) -> Atta
     model, others, run = material.model, material.others, Run(options.processes, progress)
     people = people_of(others, options.people, options.requests, options.seed)
     crowd, service = Crowd(people, others.codes, options.steps), Service(model, options.seed)
-    missing = {"demographics", "topics"} - {each.name for each in groups_of(model)}
-    scene, every = Scene(seed=options.seed), [each for each in EVERY if each.telling not in missing]
-    both = worked(model, Work(scene, crowd.codes), dict.fromkeys(EVERYONE, people), run)
-    rest = traces(model, scene, [each for each in every if each not in both], people, run)
-    traced = {each: [trace for trace, _ in pairs] for each, pairs in both.items()} | rest
-    sent = {each: traced[each] for each in every}
+    both = worked(model, dict.fromkeys(EVERYONE, people), run, crowd.codes)
+    rest = {each: people for each in EVERY if each not in both}
+    traced = {each: [trace for trace, _ in pairs] for each, pairs in both.items()}
+    traced |= worked(model, rest, run)
     inferred = [each for pairs in both.values() for _, each in pairs]
     outcomes = {}
-    for number, (strategy, each) in enumerate(sent.items(), 1):
-        outcomes[strategy] = outcome(crowd, each, service)
-        progress("guessing who it is", number / len(sent))
+    for number, strategy in enumerate(EVERY, 1):
+        outcomes[strategy] = outcome(crowd, traced[strategy], service)
+        progress("guessing who it is", number / len(EVERY))
     return AttackStudy(
         options=options,
         material=material,

@@ -12,6 +12,7 @@ from agent.lab.paper.orders import METRICS
 from agent.lab.paper.subject import (
     EXHAUSTIVE_SIZE,
     MINUTES,
+    OUTCOMES,
     Subject,
     claim,
     cost_alone,
@@ -19,7 +20,6 @@ from agent.lab.paper.subject import (
     groups_of,
     prose,
 )
-from agent.lab.paper.survey import OUTCOMES
 from agent.model.model import Model
 from agent.tradeoff import maximise, study
 from agent.tradeoff.local_search import eager_pass, lazy_pass

@@ -7,8 +7,16 @@ from operator import or_
 
 from agent.build.fitting import SHRINKAGES
 from agent.lab.charts import Chart, Criterion, Mark, Panel, Series, StudyFinding
-from agent.lab.paper import survey
-from agent.lab.paper.subject import UTILITY_ORDER, K, Subject, claim, cost_alone, names_of, prose
+from agent.lab.paper.subject import (
+    KNEE,
+    UTILITY_ORDER,
+    K,
+    Subject,
+    claim,
+    cost_alone,
+    names_of,
+    prose,
+)
 from agent.model.model import Model
 from agent.tradeoff import Point, curve, knee
 from agent.tradeoff.local_search import eager_pass
@@ -257,7 +265,7 @@ def _claims(name: str, shown: SubjectCurve) -> list[Criterion]:
     bend = shown.knee
     if bend is None:
         return [claim("no-knee", same=False, name=name)]
-    (low, high), most = survey.KNEE, max(each.worth for each in shown.points)
+    (low, high), most = KNEE, max(each.worth for each in shown.points)
     worth, cost = bend.worth / most, bend.cost / shown.whole
     share = bend.cost / max(each.cost for each in shown.points)
     near, cheap = bend.least <= high and bend.most >= low, worth >= MOST and cost <= LEAST

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar
 
-from msgspec.structs import replace as struct_replaced
 from textual.content import Content
 from textual.widgets import Input
 
@@ -101,13 +100,17 @@ def rows_of(
     """Lay out a row for each kind of fact; ``known_by``: names of facts by the recipient's pool.
 
     Where a person may hold several of a kind, the next one has a row once those before are set.
-    Below the first of its kind stands each fact in the user's own words.
     """
     values = {each.kind: each.value for each in own.facts if each.value}
     figures = {each.kind: own.figures.get(each.id) for each in own.facts if each.value}
-    words = [each for each in own.facts if each.value is None]
+    words = {f"#{each.id}": each for each in own.facts if each.words}
     rows, complete = [], True
     for each in attributes:
+        if fact := words.get(each.name):
+            more = own.figures.get(fact.id, FactFigures())
+            row = FactRow(each, is_set=True, figures=more, holders=(*more.pools,))
+            rows.append(row if masked else replace(row, value=fact.words))
+            continue
         if each.shared in ("", each.name):
             complete = True
         if not complete and each.kind not in values:
@@ -118,11 +121,6 @@ def rows_of(
         holders = tuple(pool for pool, theirs in known_by.items() if names.intersection(theirs))
         is_set = each.scope == "person" and each.kind in values
         rows.append(FactRow(each, is_set, value, figures.get(each.kind), holders))
-        for fact in (fact for fact in words if fact.kind == each.kind):
-            name, title = f"#{fact.id}", f"{each.title}, in your words"
-            about = struct_replaced(each, name=name, title=title, values=[])
-            more, shown = own.figures.get(fact.id, FactFigures()), None if masked else fact.words
-            rows.append(FactRow(about, bool(fact.words), shown, more, (*more.pools,)))
     return rows
 
 

@@ -176,9 +176,7 @@ class Trial:
         subject = self.subject
         if isinstance(subject, Entry):
             return []
-        return [
-            name for name in subject.names if subject.kind == "offer" or name in self.change.add
-        ]
+        return [e for e in subject.names if subject.kind == "offer" or e in self.change.add]
 
 
 def begun(subject: Subject) -> Trial:
@@ -262,10 +260,8 @@ def changed(trial: Trial) -> str:
         return f"{trial.change.text(trial.titles)}: computing …"
     withheld = {row.name for row in trial.weighed.rows if row.held} & trial.change.drop
     names = listed(sorted(titled(withheld, trial.titles)))
-    late = (
-        f" It already knows {names}: withholding it now gains nothing. {GONE}" if withheld else ""
-    )
-    return f"{trial.weighed.headline}{late}"
+    late = f" It already knows {names}: withholding it now gains nothing. {GONE}"
+    return f"{trial.weighed.headline}{late if withheld else ''}"
 
 
 def hint(subject: Subject) -> str:

@@ -29,7 +29,6 @@ class Setting:
     asked: int
     attributes: int
     requests: int
-    per_day: int
     seed: int
     unranked: int
 

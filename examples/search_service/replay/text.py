@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from examples.search_service.replay.report import Report
 
 INTRODUCTION = (
-    "Each of {people} people whom the model has not seen sends {requests} requests, {per_day} a "
+    "Each of {people} people whom the model has not seen sends {requests} requests, five a "
     "day, to one recipient that remembers all it is told; seed {seed}. It "
     "asks for {asked} of the {attributes} attributes, and ranks by what a request carries. "
     "Whatever a preset would ask the user about counts as refused. Brackets hold the middle 95 % "
