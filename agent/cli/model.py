@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import click
 import msgspec
@@ -23,6 +23,8 @@ from agent.cli.interrupt import Progress, extra, uninterrupted
 from agent.cli.options import PATH, Commands, Deferred, OneOf, Output, answers, option
 from agent.cli.policy import model_path
 from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
+from agent.daemon.model_registry import ModelRegistry
+from agent.daemon.sockets import listens
 from agent.errors import SignatureError, UsageError
 from agent.files import check_ours, create_private, read_bytes, replace_bytes
 from agent.model.attributes import SLOTS, Attribute
@@ -34,9 +36,6 @@ from agent.wire.base import Done
 from agent.words.figures import HELPS, bits, counted, people, sensitivity
 from agent.words.titles import in_order, value_title
 from policy.read import load
-
-if TYPE_CHECKING:
-    from agent.daemon.model_registry import ModelRegistry
 
 MAX_KEY_BYTES = 16_384
 T = TypeVar("T")
@@ -91,8 +90,8 @@ def add(file: Path) -> Output:
     models that come with reticent. Without, it decides only where the policy says population =
     "NAME", the name of the file without its ending, and there alone. It sets none of your facts.
     """
-    place, keys = file.absolute(), trusted_keys()
-    added = _registry().add(place, keys, datetime.now(UTC))
+    keys = trusted_keys()
+    added = ModelRegistry(paths().models).add(file.absolute(), keys, datetime.now(UTC))
     _have_daemon_look()
     use = "It is signed with a key that your policy trusts, so it is used from now on."
     if not keys:
@@ -104,7 +103,7 @@ def add(file: Path) -> Output:
 @answers
 def list_() -> Output:
     """List the models in use."""
-    described = _registry().status(trusted_keys(), datetime.now(UTC))
+    described = ModelRegistry(paths().models).status(trusted_keys(), datetime.now(UTC))
     rows, problems = [], []
     for each in described:
         maker = "comes with reticent" if each.shipped else each.maker or "nobody"
@@ -119,20 +118,12 @@ def list_() -> Output:
 @answers
 def remove(name: str) -> Output:
     """Remove the added model NAME and its signature."""
-    _registry().remove(name)
+    ModelRegistry(paths().models).remove(name)
     _have_daemon_look()
     return Output(Done(), paragraph(f"Removed {name}."))
 
 
-def _registry() -> "ModelRegistry":
-    from agent.daemon.model_registry import ModelRegistry
-
-    return ModelRegistry(paths().models)
-
-
 def _have_daemon_look() -> None:
-    from agent.daemon.sockets import listens
-
     if listens(paths().control):
         with door() as client:
             client.call("models")

@@ -8,7 +8,9 @@ from msgspec.structs import replace
 
 from agent.cli.options import at_terminal, today
 from agent.cli.printing import facts, printable, say, strong
+from agent.cli.profile_file import OwnFact
 from agent.cli.prompts import agree, line, pick
+from agent.daemon.profile import edited
 from agent.decision.values import Fact, FactTerms, Proposal
 from agent.errors import ReticentError, UsageError
 from agent.model.world import RARITIES
@@ -45,16 +47,18 @@ def proposed(texts: Sequence[str], client: Client, draft: str | None = None) -> 
     return FactDraft(draft=draft or "", proposals=proposals)
 
 
-def adding(texts: Sequence[str], client: Client, *, yes: bool) -> ProfileChange:
-    """Review facts, a text each; return the change that keeps those which the user wants.
+def adding(new: Sequence[OwnFact], client: Client, *, yes: bool) -> ProfileChange:
+    """Review new facts; return the change that keeps those which the user wants.
 
     ``yes``: all that are new, without a question; with --json they are not shown, either.
     UsageError where there is none, or nobody to answer; ReticentError where the answer is no.
     """
-    if not texts:
+    if not new:
         raise UsageError("there is no fact in this text", 'write one, as in "I have a cat"')
-    draft, kinds = proposed(texts, client), kinds_of(client)
+    draft, kinds = proposed([each.words for each in new], client), kinds_of(client)
     whole = {each.fact.id: each.fact for each in draft.proposals}
+    for at, (each, edit) in enumerate(zip([*draft.proposals], new, strict=False)):
+        draft.proposals[at] = replace(each, fact=edited(each.fact, edit))
     if yes or not at_terminal():
         silent = yes and click.get_current_context().params["as_json"]
         for at in range(0 if silent else len(draft.proposals)):
@@ -114,23 +118,27 @@ def changed(draft: FactDraft, at: int, kinds: Mapping[str, str], client: Client)
     if words := line("Words, or Enter"):
         draft = proposed([words], client, draft.draft or None)
         each = draft.proposals[-1]
-    fact, terms, titles = each.fact, each.fact.terms or FactTerms(), [*kinds.values()]
+    edit, titles = FactEdit(id=each.fact.id), [*kinds.values()]
     if title := pick("Kind, or Enter", titles, ()):
-        kind = [*kinds][titles.index(title)]
-        if kind != fact.kind:  # which has a sensitivity of its own
-            fact, terms = replace(fact, kind=kind, value=None), replace(terms, sensitivity=None)
+        edit = replace(edit, kind=[*kinds][titles.index(title)])
     if share := pick("How many people would say the same, or Enter", [*RARITIES], [*RARITIES]):
-        terms = replace(terms, share=OWN_SHARES[RARITIES.index(share)])
+        edit = replace(edit, share=OWN_SHARES[RARITIES.index(share)])
     if person := pick("Whom you would tell, or Enter", [*SENSITIVITIES], [*SENSITIVITIES]):
-        terms = replace(terms, sensitivity=SENSITIVITIES[person])
+        edit = replace(edit, sensitivity=SENSITIVITIES[person])
     if short := line("Short form for searches, - for none, or Enter"):
-        fact = replace(fact, short=None if short == REST else short)
-    proposals[at] = replace(each, fact=replace(fact, terms=terms))
+        edit = replace(edit, short="" if short == REST else short)
+    proposals[at] = replace(each, fact=edited(each.fact, edit))
     return FactDraft(draft=draft.draft, proposals=proposals)
 
 
-def editing(begun: str, client: Client) -> ProfileChange:
-    """Ask what is to be different of the fact whose id begins so; UsageError where none does."""
+def editing(begun: str, same_as: str | None, client: Client) -> ProfileChange:
+    """Ask what is to be different of the fact whose id begins so; UsageError where none does.
+
+    Nothing is asked with ``same_as``, the id of a fact with which it counts as one, REST for none.
+    """
+    if same_as is not None:
+        other = begun if same_as == REST else same_as
+        return ProfileChange(edit=[FactEdit(id=begun, same_as=other)])
     own: list[Fact] = [each for each in client.call("profile").facts if each.words]
     some = [Proposal(fact=each) for each in own if each.id.startswith(begun)]
     if len(some) != 1:

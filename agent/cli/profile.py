@@ -12,7 +12,7 @@ import msgspec
 from agent.cli import options, own_facts
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.printing import Column, facts, page, paragraph, say, strong, table, wide
-from agent.cli.profile_file import LARGEST, is_values, profile_toml, read_profile
+from agent.cli.profile_file import LARGEST, OwnFact, is_values, profile_toml, read_profile
 from agent.cli.prompts import agree, line
 from agent.cli.questions import CITY, HARMLESS, ask_city, ask_values, concerned, most_useful
 from agent.daemon.locale import LOCALE
@@ -59,7 +59,10 @@ def profile() -> None:
 @click.option("--reveal", is_flag=True, help="Show the values, and how rare each is.")
 @options.answers
 def show(*, reveal: bool) -> options.Output:
-    """Show your facts by family, with masked values, and what each helps with."""
+    """Show your facts by family, with masked values, and what each helps with.
+
+    In brackets are the IDs of facts in your own words; those with = between them count as one.
+    """
     with door() as client:
         own: ProfileFacts = client.call("profile")
         models = _models(client, own.country)
@@ -113,7 +116,8 @@ def _value(described: Described, world: Model) -> str:
     """A value in words, and how many people share it: vegetarian (1 in 20)."""
     value = value_title(described.get("value", ""), described["title"])
     if "words" in described:
-        value = f"{described['words'] or MASK} [{described['id'][: own_facts.SHOWN]}]"
+        ids = (each[: own_facts.SHOWN] for each in (described["id"], *described["same_as"]))
+        value = f"{described['words'] or MASK} [{' = '.join(ids)}]"
     if not (share := described["share"]) or round(share, 2) == 1:
         return value
     of = described["share_of"]
@@ -137,23 +141,31 @@ def add(*, text: str | None, yes: bool) -> options.Output:
         text = line("About you")
     if text == str(PIPE):
         text = _piped().decode(errors="replace")
+    new = [OwnFact(words=each) for each in statements_of(text)]
     with door() as client:
-        return _change(client, own_facts.adding(statements_of(text), client, yes=yes))
+        return _change(client, own_facts.adding(new, client, yes=yes))
 
 
 @profile.command()
 @click.argument("fact", required=False, metavar="[ID]")
+@options.option("--same-as other", str, "ID|-", "Count it as one with another fact, - for none.")
 @options.answers
-def edit(*, fact: str | None) -> options.Output:
+def edit(*, fact: str | None, other: str | None) -> options.Output:
     """Go through all your facts, or change the fact ID in your own words.
 
     The most useful come first. Enter keeps a fact as it is, < goes back one question, and - leaves
     the rest as they are.
+
+    Facts in your own words that say nearly the same count as one, so that saying it twice helps no
+    more. With --same-as you decide for good which do.
     """
-    _check_terminal()
+    if other is None:
+        _check_terminal()
+    elif fact is None:
+        raise UsageError("--same-as needs the ID of a fact", "`reticent profile show` has it")
     with door() as client:
         if fact is not None:
-            return _change(client, own_facts.editing(fact, client))
+            return _change(client, own_facts.editing(fact, other, client))
         models, own = _models(client), values_of(client.call("profile").facts)
         kinds = Concepts(models).kinds.values()
         offered = most_useful(models[0], concerned(models[0]))
@@ -254,8 +266,8 @@ def import_(context: click.Context, /, file: Path, *, yes: bool) -> options.Outp
     source, text = (INPUT, _piped()) if file == PIPE else (str(file), read_bytes(file, LARGEST))
     with door() as client:
         if not is_values(text):
-            memory = statements_of(text.decode(errors="replace"))
-            return _change(client, own_facts.adding(memory, client, yes=yes))
+            new = [OwnFact(words=e) for e in statements_of(text.decode(errors="replace"))]
+            return _change(client, own_facts.adding(new, client, yes=yes))
         models = _models(client)
         try:
             values, own_words = read_profile(text, models)

@@ -1,20 +1,24 @@
 """The file that a profile is exported to and imported from: lines of NAME = VALUE, in TOML.
 
-Facts in own words are a list of texts.
+Facts in own words are tables [[own]], as `OwnFact` has them, or a list of texts.
 """
 
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
 from agent.cli.questions import understood
-from agent.decision.values import Fact
+from agent.decision.values import Fact, FactTerms
 from agent.errors import UsageError
 from agent.model.model import Concepts, Meaning, Model
 from agent.vault.profile import named_values, values_of
+from agent.wire.base import Words, from_fields
+from agent.wire.state import FactEdit
 from policy.read import MOST_PARTS, deep_line
 
-OWN = "own"  # the list
+OWN = "own"  # facts in own words
 _VALUES = re.compile(r"\s*(\[{1,2}[\"a-z][\w.\"-]*\]{1,2}\s*$|[\w.\"-]+\s*=)")
 
 LARGEST = 1 << 20  # bytes
@@ -22,6 +26,13 @@ COMMENT = """\
 Your profile, written by `reticent profile export`. It is plain text: whoever can read this file
 knows what it says. Delete it once it has served its purpose.
 `reticent profile import` reads it."""
+
+
+class OwnFact(FactEdit, frozen=True, kw_only=True, omit_defaults=True):
+    """A fact in own words, by these, and what else is to be true of it."""
+
+    id: str = ""
+    words: Words
 
 
 def profile_toml(facts: Sequence[Fact], concepts: Concepts) -> str:
@@ -34,13 +45,15 @@ def profile_toml(facts: Sequence[Fact], concepts: Concepts) -> str:
     document.add(tomlkit.nl())
     for kind, value in values_of(facts).items():
         document.add(*concepts.label(Meaning(kind, value)))
-    if own := [each.words for each in facts if each.words]:
-        document.add(OWN, tomlkit.item(own).multiline(multiline=True))
+    pairs = ((each, each.terms or FactTerms()) for each in facts if each.words)
+    own = [from_fields(OwnFact, terms, e, id="", short=e.short or "") for e, terms in pairs]
+    if own:
+        document.add(OWN, tomlkit.item(msgspec.to_builtins(own)))
     return tomlkit.dumps(document)
 
 
-def read_profile(text: bytes, models: Sequence[Model]) -> tuple[dict[str, str], list[str]]:
-    """The values in a file, by kind, and the facts in own words, a text each.
+def read_profile(text: bytes, models: Sequence[Model]) -> tuple[dict[str, str], list[OwnFact]]:
+    """The values in a file, by kind, and the facts in own words.
 
     A line is NAME = VALUE; below a line [MODEL], the names are that model's. A city, a state or a
     country may have any of its names. Raises UsageError as `understood` and `named_values`, and for
@@ -55,9 +68,11 @@ def read_profile(text: bytes, models: Sequence[Model]) -> tuple[dict[str, str], 
     if line:
         what = f"a name in line {line} has more than {MOST_PARTS} parts"
         raise UsageError(what, "no name of a fact is that long")
-    own = document.pop(OWN, [])
-    if not isinstance(own, list) or not all(isinstance(each, str) for each in own):
-        raise UsageError(f"{OWN} is not a list of texts", f'write {OWN} = ["I have a cat"]')
+    try:
+        some = msgspec.convert(document.pop(OWN, []), list[str | OwnFact])
+    except msgspec.ValidationError:
+        raise UsageError("own is not a list of facts", f'write {OWN} = ["I have a cat"]') from None
+    own = [OwnFact(words=each) if isinstance(each, str) else each for each in some]
     return named_values(understood(_flat(document)), models), own
 
 

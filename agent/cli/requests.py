@@ -21,6 +21,7 @@ REQUESTS = (
     *(numeric("entry"), wide("when", 10), wide("recipient", 20)),
     *(wide("query", 14), wide("sent", 20)),
 )
+LIMIT = click.IntRange(1, MOST_ENTRIES)
 HOLDERS = (wide("recipient"), numeric("requests"), wide("knows"), Column("look like you"))
 KNOWN = (wide("fact"), wide("value"), Column("since"))
 MEANS = (
@@ -48,13 +49,7 @@ def requests() -> None:
 
 @requests.command(name="list")
 @option("--recipient", str, "HOST", "Only its requests, and those of its group.")
-@option(
-    "--limit",
-    click.IntRange(1, MOST_ENTRIES),
-    "N",
-    "At most N requests, the latest.",
-    default=LATEST_ENTRIES,
-)
+@option("--limit", LIMIT, "N", "At most N requests, the latest.", default=LATEST_ENTRIES)
 @click.option("--values", is_flag=True, help="With the values, which only the ledger has.")
 @click.option("--waiting", is_flag=True, help="Only what waits for your approval.")
 @answers

@@ -15,7 +15,7 @@ from agent.cli.daemon_client import COPYING, door
 from agent.cli.interrupt import uninterrupted
 from agent.cli.printing import listing, note, numeric, paragraph, table, wide
 from agent.cli.prompts import agree, ask_for, check_keyring, method_options, new_passphrase
-from agent.daemon.installed_files import InstalledFiles, accounts, installed_files
+from agent.daemon.installed_files import accounts, installed_files
 from agent.daemon.installed_files import remove as remove_files
 from agent.daemon.profile import new_id
 from agent.daemon.programs import PRESENT, installations, this_machine
@@ -38,12 +38,15 @@ NAMES: dict[Kind | None, str] = {
     "keyring": "the keyring of this desktop",
     None: "nothing: it is damaged",
 }
+KINDS: Sequence[Kind] = ("passphrase", "recovery", "keyring")
 LAST: dict[Kind | None, str] = {
     "passphrase": "no passphrase opens the vault now: only `reticent unlock --recovery` does",
     "recovery": "no recovery code opens the vault now: if the passphrase is forgotten, it is lost",
 }
 CODE = "Write this recovery code down on paper, and keep it apart from this machine:"
 KEY_STAYS = "the keyring did not release the vault's key, which opens nothing any more"
+RETAINED = "The old vault is kept; remove it once you do not need it:"
+ROTATE = "Replace the key, and with it the recovery code?"
 WORD = "purge"
 
 
@@ -71,11 +74,7 @@ def list_() -> options.Output:
 
 
 @key.command()
-@click.argument(
-    "kind",
-    type=options.OneOf(["passphrase", "recovery", "keyring"]),
-    metavar="passphrase|recovery|keyring",
-)
+@click.argument("kind", type=options.OneOf(KINDS), metavar="|".join(KINDS))
 @method_options
 @options.json_option
 def add(kind: Kind, method: Method, *, as_json: bool) -> None:
@@ -129,9 +128,7 @@ def rotate(*, yes: bool, as_json: bool) -> None:
     Afterwards only the passphrase that you enter, and a new recovery code, open the vault. Copies
     made before stay as they are.
     """
-    secret = opening_secret(
-        "passphrase", "Replace the key, and with it the recovery code?", yes=yes
-    )
+    secret = opening_secret("passphrase", ROTATE, yes=yes)
     with unlock(_place(), secret) as vault, uninterrupted():
         click.echo("" if as_json else "Encrypting everything with a new key.")  # if it can be seen
         code = vault.rotate(secret.text or "")
@@ -232,10 +229,7 @@ def restore(file: Path, method: Method, *, only_check: bool) -> options.Output:
     with uninterrupted():
         retained = put_back(at, file, secret, _bring_over)
     lines = [paragraph("The backup was verified, and is in place.")]
-    if retained is not None:
-        lines.append(
-            listing("The old vault is kept; remove it once you do not need it:", [retained])
-        )
+    lines += [] if retained is None else [listing(RETAINED, [retained])]
     lost = "Its ledger lacks what was disclosed since it was written: the agent does not know of it"
     lines.append(paragraph(f"{lost} any more, but the recipients do."))
     message = {"vault": str(at.vault), "kept": None if retained is None else str(retained)}
@@ -263,7 +257,8 @@ def purge(*, yes: bool) -> options.Output:
     parts = {each.artifact.path: each.state for each in programs}
     connected = [path for path, state in parts.items() if state in PRESENT]
     others = [path for path, state in parts.items() if state not in {"absent", *PRESENT}]
-    going, staying = [*installed.ours, *connected], _staying(installed, others)
+    going, stays = [*installed.ours, *connected], [*installed.others, *others]
+    staying = [listing("This is not of this installation, and stays:", stays)] if stays else []
     if going:
         head = "This goes, for good, with the key in the keyring if there is one:"
         question = "\n".join([listing(head, going), *staying, f"Type {WORD} to remove it"])
@@ -272,8 +267,7 @@ def purge(*, yes: bool) -> options.Output:
         removed, remaining, _ = disconnected(programs, machine)
     if installed.ours or installed.folders:
         removed = _removed(at) + removed
-    stays = [str(each) for each in (*installed.others, *others)]
-    message = {"removed": removed, "stays": stays, "left": remaining}
+    message = {"removed": removed, "stays": [*map(str, stays)], "left": remaining}
     if not removed:
         return options.Output(message, "Nothing to remove.")
     lines = [f"Removed {counted(len(removed), 'file or folder', 'files and folders')}."]
@@ -305,9 +299,3 @@ def forget(names: Sequence[str]) -> list[str]:
                 continue
         remaining.append(name)
     return remaining
-
-
-def _staying(installed: InstalledFiles, others: Sequence[Path]) -> list[str]:
-    """List the files of others that stay."""
-    items = [*installed.others, *others]
-    return [listing("This is not of this installation, and stays:", items)] if items else []

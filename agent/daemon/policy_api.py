@@ -241,20 +241,11 @@ def offer(body: Offer, now: datetime, agent: Agent) -> Done:
         site, names, search, address = host, [], None, own_address(address, host)
     elif not names:
         return Done(done=False)
-    review = agent.consent.offer(
-        wire.Review(
-            id=0,
-            kind="offer",
-            at=now,
-            recipient=site,
-            pool=agent.rules.active.pool_of(host),
-            names=names,
-            search=search,
-            address=address,
-        )
-    )
-    if review is not None:
-        agent.bus.publish("offer", review.id)
+    pool = agent.rules.active.pool_of(host)
+    review = wire.Review(id=0, kind="offer", at=now, recipient=site, pool=pool, names=names)
+    new = agent.consent.offer(replace(review, search=search, address=address))
+    if new is not None:
+        agent.bus.publish("offer", new.id)
     return Done(done=agent.consent.waiting_offer(site, now, address) is not None)
 
 

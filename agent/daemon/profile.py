@@ -7,14 +7,13 @@ from secrets import token_hex
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from agent.daemon.agent import Agent
 from agent.daemon.consent import IN_MEMORY
 from agent.daemon.reviews import check_answer
 from agent.decision.cache import Cache
 from agent.decision.knowledge import Knowledge, people_left
-from agent.decision.topics import Judgements
+from agent.decision.own_facts import groups_of
 from agent.decision.values import Fact, FactTerms, Proposal
 from agent.errors import RefusedError, UsageError
 from agent.facts import marked, proposals
@@ -58,6 +57,11 @@ def profile(now: datetime, agent: Agent) -> state.ProfileFacts:
         for concept in ids.keys() & dict(step.facts):
             helped = figures[ids[concept]].helped
             helped += [each for each in topics if each not in helped]
+    own = [each for each in vault.profile.facts if each.words]
+    groups = groups_of(own)
+    same = (groups[:, None] == groups) & ~np.eye(len(own), dtype=bool)
+    for one, other in np.argwhere(same).tolist():
+        figures[own[one].id].same_as.append(own[other].id)
     return state.ProfileFacts(facts=shown, figures=figures, country=agent.registry.country)
 
 
@@ -65,8 +69,9 @@ def figures_of(fact: Fact, models: Sequence[Model], cache: Cache) -> state.FactF
     """Say what a fact helps with, and how rare it is, by the first of the models that knows."""
     figures = state.FactFigures()
     for model in reversed([each for each in models if fact.kind in each.by_concept]):
-        own, bits = model.by_concept[fact.kind], cache.get(model, _gains, partial(_gains, model))
-        bits = bits[:, model.index(own.name)]
+        own, judged = model.by_concept[fact.kind], cache.judgements(model)
+        every = judged.gains if judged.bits.size else model.tables.singles.utilities
+        bits = every[:, model.index(own.name)]
         best = np.argsort(-bits, kind="stable")[:MOST_TOPICS].tolist()
         topics = [model.queries[at].title for at in best if bits[at] >= LEAST]
         figures = replace(figures, helps_with=topics)
@@ -77,11 +82,6 @@ def figures_of(fact: Fact, models: Sequence[Model], cache: Cache) -> state.FactF
     if fact.words and fact.terms:
         return replace(figures, share=fact.terms.share, share_of=None)
     return figures
-
-
-def _gains(model: Model) -> NDArray[np.float64]:
-    judged = Judgements.of(model).gains
-    return judged if judged.size else model.tables.singles.utilities
 
 
 def _shown(facts: Sequence[Fact], agent: Agent) -> list[Fact]:
@@ -217,9 +217,9 @@ def _planned(body: state.ProfileChange, agent: Agent, now: datetime) -> tuple[Fa
     vault = agent.open_vault
     concepts, facts = vault.ledger.disclosures.concepts, vault.profile.facts
     drafted = {each.fact.id: each.fact for each in _draft(body.draft, agent)}
-    edits = (_edited(_own(each.id, facts), each, concepts) for each in body.edit)
+    edits = (_edited(_own(each.id, facts), each, vault) for each in body.edit)
     edited = {each.id: each for each in edits}
-    new = [_edited(drafted.get(each.id), each, concepts) for each in body.keep]
+    new = [_edited(drafted.get(each.id), each, vault) for each in body.keep]
     named = {each: _own(each, facts) for each in body.unset}
     alone = {each.id for each in named.values() if each and not each.value}
     rest = [edited.get(each.id, each) for each in facts if each.id not in alone]
@@ -237,20 +237,34 @@ def _own(begun: str, facts: Sequence[Fact]) -> Fact | None:
     return some[0] if len(some) == 1 and len(begun) >= LEAST_ID else None
 
 
-def _edited(fact: Fact | None, edit: state.FactEdit, concepts: Concepts) -> Fact:
-    """A fact in own words as it is edited; of another kind, it has no value and its sensitivity."""
-    if fact is None:
+def _edited(fact: Fact | None, edit: state.FactEdit, vault: Vault) -> Fact:
+    """A fact in own words as it is edited, by any name of its kind."""
+    other = _own(edit.same_as, vault.profile.facts) if edit.same_as else fact
+    if fact is None or other is None:
+        missing = edit.id if fact is None else edit.same_as
         hint = "`reticent profile show` lists the ids of facts in your own words"
-        raise UsageError(f"no fact in your own words has the id {edit.id!r}", hint)
-    terms = fact.terms or FactTerms()
-    if edit.kind is not None:
-        kind, before = concepts.called(edit.kind)[0], concepts.kinds.get(fact.kind)
-        if before is None or _first(kind) != _first(before):
-            terms = replace(terms, sensitivity=kind.attributes[0][1].sensitivity)
-            fact = replace(fact, kind=kind.concept, value=None)
+        raise UsageError(f"no fact in your own words has the id {missing!r}", hint)
+    if edit.same_as:
+        fact = replace(fact, group=new_id() if other is fact else other.group or other.id)
     if edit.short and not is_plain(edit.short):
         hint = "use up to four words of letters, digits and . + # -"
         raise UsageError("the short form is not a few plain words", hint)
+    if edit.kind is not None:
+        concepts = vault.ledger.disclosures.concepts
+        kind, before = concepts.called(edit.kind)[0], concepts.kinds.get(fact.kind)
+        same = before is not None and _first(kind) == _first(before)
+        edit = replace(edit, kind=fact.kind if same else kind.concept)
+    return edited(fact, edit)
+
+
+def edited(fact: Fact, edit: state.FactEdit) -> Fact:
+    """Change a fact in own words; of another kind, by its concept, it has no value.
+
+    And the sensitivity of that kind, unless the edit says another.
+    """
+    terms = fact.terms or FactTerms()
+    if edit.kind and edit.kind != fact.kind:
+        fact, terms = replace(fact, kind=edit.kind, value=None), replace(terms, sensitivity=None)
     numbers = {"share": edit.share, "sensitivity": edit.sensitivity}
     terms = replace(terms, **{name: each for name, each in numbers.items() if each is not None})
     short = fact.short if edit.short is None else edit.short or None

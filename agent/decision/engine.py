@@ -173,8 +173,7 @@ class Engine:
 
     def _named(self, names: Iterable[str], model: Model) -> frozenset[str]:
         """What a model calls these facts of the world; UsageError for one that is not there."""
-        if not (wanted := frozenset(names)):
-            return wanted
+        wanted = frozenset(names)
         every = {each.name: (each.scope, each.concept) for each in self._world.attributes}
         for name in sorted(wanted - every.keys()):
             raise UsageError.unknown("fact", name, every)

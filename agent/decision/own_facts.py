@@ -88,6 +88,21 @@ def placed(disclosed: Iterable[Meaning], model: Model) -> tuple[Codes, Held]:
     return codes, tuple(sorted(held))
 
 
+def groups_of(facts: Sequence[Fact]) -> Indexes:
+    """The group of each of F facts in own words, of which a paraphrase adds nothing to another.
+
+    intp, shape (F,): a number that those of a group share, below F. By the user's word, and else
+    what says nearly the same, directly or by way of others, is one. Source: DESIGN.md 2.11.
+    """
+    vectors, labels = stored_terms(facts, ())[0], np.array([e.group or e.id for e in facts], str)
+    free = np.array([e.group is None for e in facts], bool)
+    same = (vectors @ vectors.T >= SAME) & free & free[:, None] | (labels == labels[:, None])
+    groups = np.arange(len(facts))
+    for one, other in np.argwhere(np.triu(same, 1)):
+        groups[groups == groups[other]] = groups[one]
+    return groups
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class OwnFacts:
     """The facts in own words that decisions by a model may choose from; a cache knows the object.
@@ -125,12 +140,6 @@ class OwnFacts:
         topics = model.queries[: len(judged.totals)] if judged else ()
         terms = stored_terms(kept, [each.text for each in topics])
         return cls(kept, attributes, np.array([each in valued for each in some], bool), *terms)
-
-
-def _alike(vectors: Vectors) -> Indexes:
-    """For each fact, by index, the first that says nearly the same, which may be itself."""
-    near = enumerate(vectors @ vectors.T >= SAME)
-    return np.array([next(iter(np.flatnonzero(row[:at])), at) for at, row in near], np.intp)
 
 
 def extended(model: Model, own: OwnFacts, disclosed: Collection[str], cache: Cache) -> Model:
@@ -268,9 +277,8 @@ def fill(
     helps most, of equals what was written first.
     """
     judged, names = cache.judgements(model), [each.name for each in model.attributes]
-    chances = np.zeros((len(own.facts), 2))
-    if any(names[each] not in by_kind for each in (*model.own, *own.attributes)):
-        chances = helps()
+    compared = any(names[each] not in by_kind for each in (*model.own, *own.attributes))
+    chances = helps() if compared else np.zeros((len(own.facts), 2))
     behind = _behind(own, model, held, {names.index(e) for e in by_kind & {*names}}, chances[:, 0])
     attributes, some = np.array([*behind.items()], int).reshape(-1, 2).T
     kinds = np.array([model.own.get(e, e) if names[e] in by_kind else -1 for e in behind], int)
@@ -280,7 +288,7 @@ def fill(
     groups, by_fact = np.arange(len(names)), np.flatnonzero(carried & (kinds < 0))
     own_kind = (kinds >= 0) & (kinds != attributes)
     groups[attributes[own_kind]] = len(names) + kinds[own_kind]
-    groups[attributes[by_fact]] = _alike(own.vectors[some[by_fact]]) - len(names)
+    groups[attributes[by_fact]] = groups_of([own.facts[e] for e in some[by_fact]]) - len(names)
     bits = {at: (own.facts[each].terms or _NO_TERMS).sensitivity for at, each in behind.items()}
     return Filled(
         facts={at: own.facts[each].id for at, each in behind.items()},
@@ -311,8 +319,7 @@ def chances_of(
     if relevance is None or not text.strip() or reading == NOTHING or reading.chance < LEAST_CHANCE:
         return np.zeros((len(own.facts), 2))
     vectors = vectors_of([unwrapped(text)], question=True)
-    chances: Floats = relevance.helps(reading, vectors, own.vectors, own.topics)
+    chances = relevance.helps(reading, vectors, own.vectors, own.topics)
     by_judge = {fact: both for fact, *both in judged}
-    for at in (at for at, each in enumerate(own.facts) if each.id in by_judge):
-        chances[at] = by_judge[own.facts[at].id]
-    return chances
+    rows = (by_judge.get(e.id, row) for e, row in zip(own.facts, chances, strict=True))
+    return np.array([*rows]).reshape(-1, 2)

@@ -91,8 +91,9 @@ class Fact(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
 
     ``id``: unique in the profile, never used again; ``kind``: what the fact is about, a name that
     models share, such as "region"; ``value``: one of the kind's listed values, or "unspecified";
-    ``words``: the user's own, ``short``: their form for a search; ``set_at``: when the user last
-    set it, with a zone; ``terms``: of a fact in own words. ``repr`` masks all that it says.
+    ``words``: the user's own, ``short``: their form for a search; ``group``: by the user's word, of
+    facts that say the same, None: by their vectors; ``set_at``: when the user last set it, with a
+    zone; ``terms``: of a fact in own words. ``repr`` masks all that it says.
     """
 
     id: str
@@ -100,6 +101,7 @@ class Fact(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     value: str | None = None
     words: str | None = None
     short: str | None = None
+    group: str | None = None
     set_at: datetime
     terms: FactTerms | None = None
 

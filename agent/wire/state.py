@@ -304,7 +304,7 @@ class FactFigures(Message, frozen=True, kw_only=True):
     ``helps_with``: titles of topics, the one it helps most first; ``share``: of the people
     ``share_of`` who hold its value, or would say the same, null where it is not known; ``helped``:
     titles of the topics with which it was new to somebody; ``pools``: who knows it, recipients and
-    groups.
+    groups; ``same_as``: the ids of the other facts with which it counts as one.
     """
 
     helps_with: list[str] = field(default_factory=list)
@@ -312,6 +312,7 @@ class FactFigures(Message, frozen=True, kw_only=True):
     share_of: str | None = None
     helped: list[str] = field(default_factory=list)
     pools: list[str] = field(default_factory=list)
+    same_as: list[str] = field(default_factory=list)
 
     def __repr__(self) -> str:
         return f"FactFigures(helps_with={self.helps_with})"
@@ -357,8 +358,9 @@ class FactEdit(Message, frozen=True, kw_only=True, omit_defaults=True):
     """A fact in own words by its id, of which the beginning will do, and what changes of it.
 
     ``kind`` by any of its names, ``share`` of all people who would say the same, ``sensitivity`` in
-    bits; null as it is. ``short``: for a search, "" for none. Other words are another fact. In a
-    draft the id is its number there.
+    bits; null as it is. ``short``: for a search, "" for none. ``same_as``: the id of a fact of the
+    profile with which it counts as one from now on, its own for none. Other words are another fact.
+    In a draft the id is its number there.
     """
 
     id: Name
@@ -366,6 +368,7 @@ class FactEdit(Message, frozen=True, kw_only=True, omit_defaults=True):
     short: Annotated[str, Meta(max_length=48)] | None = None
     share: Annotated[float, Meta(ge=1e-9, le=1)] | None = None
     sensitivity: Annotated[float, Meta(ge=0, le=64)] | None = None
+    same_as: Name | None = None
 
     def __repr__(self) -> str:
         return f"FactEdit(id={self.id!r}, ***)"

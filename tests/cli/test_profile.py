@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given as of
 
 from agent.cli.profile_file import is_values, profile_toml, read_profile
-from agent.daemon.profile import figures_of
+from agent.daemon.profile import edited, figures_of
 from agent.decision.cache import Cache
+from agent.decision.values import FactTerms
 from agent.errors import UsageError
 from agent.model.file import SHIPPED, read, shipped_model, write
 from agent.model.model import Concepts
@@ -254,10 +255,14 @@ def test_what_is_exported_can_be_imported(values: dict[str, str]) -> None:
     text = profile_toml(facts, Concepts(BOTH))
     assert text.startswith("# Your profile")
     assert tomllib.loads(text) == values
-    own = [HOBBY, changed(HOBBY, words='"quoted" = ]\t', short=None, terms=None)]
+    own = [HOBBY, changed(HOBBY, words='"quoted" = ]\t', short=None, terms=FactTerms())]
     for more in ([], own):
         text = profile_toml([*facts, *more], Concepts(BOTH))
-        assert read_profile(text.encode(), BOTH) == (values, [each.words for each in more])
+        some, again = read_profile(text.encode(), BOTH)
+        assert some == values
+        for fact, edit in zip(more, again, strict=True):
+            other = changed(fact, kind="other", value="one", short="x", terms=None)
+            assert edited(other, edit) == changed(fact, value=None)
         assert is_values(text.encode())
 
 
@@ -297,7 +302,7 @@ def test_a_table_holds_the_names_of_its_model() -> None:
         (b"region = true", "the value of region is not text", "quotes"),
         (b'[region]\nx = "uk"', "unknown fact 'region.x'", "'region'?"),
         (b'hours = "yes"', "hours changes with every request", "leave it out"),
-        (b"own = 1", "own is not a list of texts", "write own = ["),
+        (b"own = 1", "own is not a list of facts", "write own = ["),
         (b'[one]\nregoin = "uk"', "unknown fact 'one.regoin'", "'region'?"),
     ],
 )

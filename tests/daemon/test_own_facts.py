@@ -19,7 +19,7 @@ from tests.vault.histories import disclosed
 from tests.worlds.homes import Home
 from tests.worlds.people import MONDAY
 
-TERMS = FactTerms(share=0.05, sensitivity=0.3, relevance={"q": 0.5}, vector=b"place")
+TERMS = FactTerms(share=0.05, sensitivity=0.3, relevance={"q": 0.5}, vector=b"places")
 YES, NO = (Word(disclose=each, lasting="always") for each in ("auto", "never"))
 OLD = "I am rather old"
 
@@ -85,11 +85,8 @@ def test_a_proposal_stores_nothing(mine: Home) -> None:
 def test_what_is_kept_is_what_was_chosen(mine: Home) -> None:
     """As it was edited, with its closed terms, until it is undone; a draft is used up."""
     draft = drafted(mine, "one", "two", OLD)
-    edits = [
-        FactEdit(id="2", short="number two", share=0.5, sensitivity=0.1, kind="gender"),
-        FactEdit(id="3"),
-    ]
-    change = ProfileChange(draft=draft.draft, keep=edits)
+    two = FactEdit(id="2", short="number two", share=0.5, sensitivity=0.1, kind="gender")
+    change = ProfileChange(draft=draft.draft, keep=[two, FactEdit(id="3")])
     planned = mine.calls.change_profile(replace(change, dry_run=True))
     assert not planned.done
     assert own(mine) == {}
@@ -120,17 +117,16 @@ def test_facts_in_own_words_are_edited_and_forgotten(mine: Home) -> None:
     assert own(mine)["one"].short is None
     [again] = kept(mine, "two")
     assert again.id not in (one.id, two.id)
+    for same_as, group in ((again.id[:6], [again.id]), (one.id, [])):
+        mine.calls.change_profile(ProfileChange(edit=[FactEdit(id=one.id, same_as=same_as)]))
+        assert mine.calls.profile().figures[one.id].same_as == group
     by_kind = next(each for each in mine.calls.profile().facts if each.kind == "age")
-    wrong = [
-        ProfileChange(edit=[FactEdit(id="none")]),
-        ProfileChange(edit=[FactEdit(id=by_kind.id, share=0.5)]),
-        ProfileChange(edit=[FactEdit(id=one.id, short='-"x"')], unset=[again.id]),
-        ProfileChange(edit=[FactEdit(id=one.id, kind="no such kind")]),
-    ]
+    wrong = [FactEdit(id="none"), FactEdit(id=by_kind.id, share=0.5)]
+    wrong += [FactEdit(id=one.id, same_as="none"), FactEdit(id=one.id, short='-"x"')]
     before = mine.calls.profile()
-    for each in wrong:
+    for each in (*wrong, FactEdit(id=one.id, kind="no such kind")):
         with pytest.raises(UsageError):
-            mine.calls.change_profile(each)
+            mine.calls.change_profile(ProfileChange(edit=[each], unset=[again.id]))
     assert mine.calls.profile() == before
     mine.calls.change_profile(ProfileChange(unset=["age"]))
     assert "age" not in {each.kind for each in mine.calls.profile().facts}

@@ -58,6 +58,7 @@ def fact(number: int, kind: str, *, value: str | None = None, **terms: Any) -> F
         id=f"f{number}",
         kind=kind,
         value=value,
+        group=terms.pop("group", None),
         words=terms.pop("words", f"fact {number}"),
         set_at=START + timedelta(days=number),
         terms=FactTerms(vector=vector.tobytes(), **terms),
@@ -91,6 +92,7 @@ def drawn(draw: st.DrawFn, number: int, kind: str, value: str | None) -> Fact:
         value=value,
         helps=draw(SURE),
         like=draw(st.integers(0, 3)),
+        group=draw(st.sampled_from([None, None, "x", "y"])),
         relevance=draw(topics),
         share=draw(st.sampled_from(OWN_SHARES[:6])),
         words=draw(st.sampled_from(["some", "other"])),
@@ -177,8 +179,9 @@ def test_no_closed_term_changes_what_is_sent_by_kind_nor_a_share_before_it_is_to
         assert one is not None
         assert two is not None
         share = (one if each.id in told else two).share
-        closed = two if each.kind in kinds else one
-        others.append(structs.replace(other, terms=structs.replace(closed, share=share)))
+        closed, group = (two, other.group) if each.kind in kinds else (one, each.group)
+        new = structs.replace(closed, share=share)
+        others.append(structs.replace(other, group=group, terms=new))
     assert transcript(others, terms)[0] == steps
 
 
@@ -214,7 +217,7 @@ def test_it_helps_by_the_formula(
             elif one is not None and not by_kind:
                 [[likely, decisive]] = helps_of(OwnFacts.of([one], MODEL))
                 if likely >= least[at]:
-                    group = one.terms.vector[4:]  # type: ignore[union-attr]
+                    group = one.group or one.terms.vector[4:]  # type: ignore[union-attr]
                     weight = max(weight, decisive + (likely - decisive) / 2)
             groups[group] = max(groups.get(group, 0.0), weight)
         return float(prod(0.1 ** (weight / whole) for weight in groups.values()))
