@@ -82,11 +82,11 @@ def list_(*, recipient: str | None, limit: int, values: bool, waiting: bool) -> 
     carried = sum(each.kind == "disclosed" for each in entries)
     total = sum(each.kind != "forgotten" for each in entries)
     head = f"{counted(total, 'request')}; {carried:,} of them carried facts about you."
-    unlisted = state.silent - (total - carried)
-    if unlisted > 0 and len(entries) < limit and recipient is None and not values:
+    unlisted = 0 if recipient or values else state.silent - (total - carried)
+    if unlisted > 0 and len(entries) < limit:
         head += f" {unlisted:,} more carried nothing; a lock took them off this list."
     text = page(head, table(REQUESTS, rows))
-    return Output({"requests": entries}, text if entries else "No requests yet.")
+    return Output({"requests": entries}, text if entries or unlisted else "No requests yet.")
 
 
 @requests.command()

@@ -236,6 +236,7 @@ ANSWERS: dict[str, Any] = {
     "status": STATUS,
     "unlock": STATUS,
     "lock": LOCKED,
+    "pause": Done(),
     "decide": ANSWER,
     "explain": EXPLAINED,
     "reviews": [REVIEW, OFFER],

@@ -23,7 +23,6 @@ from agent.wire.routes import CONTROL, QUERY
 from policy.settings import LONGEST_MINUTES
 from tests.worlds.doors import ASK, awaited, behind
 
-LONGEST = LONGEST_MINUTES * 60
 CALLS = {
     "command": (CONTROL, "status"),
     "watched": (CONTROL, "events"),
@@ -84,7 +83,7 @@ class Machine:
 
 MINUTES = st.just(0.0) | st.floats(0.1, LONGEST_MINUTES)
 
-SECONDS = st.integers(0, 1200) | st.integers(0, LONGEST)  # before a step
+SECONDS = st.integers(0, 1200) | st.integers(0, LONGEST_MINUTES * 60)  # before a step
 STEPS = st.sampled_from([*CALLS, "search", "sleep", "drift", "look", "unlock"])
 
 
