@@ -112,7 +112,8 @@ def situation_of(
     own, model = (NO_OWN, LOCALE) if model is LOCALE else (own, counting)
     new = by != "command" and not any(MARK in each for each in holdings.held)
     terms, ruling = _terms(ask, now, agent, model, own, new=new, words=sentences)
-    terms = _with_changes(terms, holdings.held, vault.profile, model)
+    if holdings.held:
+        terms = _with_changes(terms, holdings.held, vault.profile, model)
     planned = terms.mode == "planned"
     holds = knowledge_in(holdings, counting, at, index.concepts, cache, with_queries=planned)
     if holds.inexpressible:
@@ -177,7 +178,7 @@ def _with_changes(
     since = {name: held[kind].since for name, kind in asked if kind in held}
     set_at = {name: profile.set_at(name, model) for name in since}
     changed = frozenset(name for name, at in set_at.items() if at and at > since[name])
-    return replace(terms, changed=changed)
+    return replace(terms, changed=changed) if changed else terms
 
 
 def _judged(situation: Situation, agent: Agent) -> Situation:
