@@ -1,6 +1,8 @@
 """A text loses its wrapping, and nothing of the request in it."""
 
 import re
+import tomllib
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, example, given
@@ -19,65 +21,15 @@ ENVIRONMENT = (
     "</environment_details>"
 )
 WRAPPED = {
-    # templates of assistants: Cursor, Cline, Roo, Copilot, Claude Code
+    **tomllib.loads(Path(__file__).with_name("unwrapped.toml").read_text(encoding="utf-8")),
     f"<attached_files>\n{CODE}\n</attached_files>\n<user_query>sort it</user_query>": "sort it",
     f"[ERROR] no tool was used\n\n<feedback>use less</feedback>\n{ENVIRONMENT}": "use less",
-    "<user_message>first</user_message><user_message>and then?</user_message>": "and then?",
-    "<workspaceInfo>linux</workspaceInfo>\n<userRequest>sort it</userRequest>": "sort it",
-    "<task>compare <file_content path='a.md'>of\nmine</file_content> with it</task>": (
-        "compare \n\n with it"
-    ),
-    "<task><query> </query>sort it</task>": "sort it",
-    "<context>only this</context>": "only this",
-    "<user_query></user_query> sort it": "sort it",
-    "sort it</user_query>": "sort it",
-    # no templates: HTML, comparisons, placeholders
-    "why is <b>this</b> bold, and <details> open?": "why is <b>this</b> bold, and <details> open?",
-    "is 3 <4 and 5> 2": "is 3 <4 and 5> 2",
-    # code
     f"{CODE}\nexplain": "explain",
-    "what does ```ls -l``` do": "what does  ls -l  do",
-    "fix this ```\nx = 1": "fix this",
-    # searches
     "cluster headache  site:nhs.uk filetype:pdf": "cluster headache",
-    "-site:pinterest.com curtains after:2024-01-01 linen": "curtains linen",
-    "site:bbc.com": "site:bbc.com",
-    "on site: how to weld": "on site: how to weld",
-    # quotation marks
-    '"vegetarian lasagna"': "vegetarian lasagna",
-    "„Rezept ohne Ei“": "Rezept ohne Ei",
-    '"salt" or "sugar"': '"salt" or "sugar"',
-    'what does "quorum" mean': 'what does "quorum" mean',
-    # greetings, thanks
-    "hi, quick question: can I reuse tea leaves?": "can I reuse tea leaves?",
-    "Hello there!\n\nWhat is good for a cough?\n\nThanks a lot!": "What is good for a cough?",
-    "Guten Morgen, was hilft gegen Husten?": "was hilft gegen Husten?",
-    "hey google what is a quorum": "what is a quorum",
-    "Hey Google, what is a quorum? Thank you": "what is a quorum?",
-    "that is helpful, thank you": "that is helpful",
-    "good morning wishes for a friend": "good morning wishes for a friend",
-    "hello kitty backpack": "hello kitty backpack",
-    "hey google does not work": "does not work",
-    "thank you note after a funeral": "thank you note after a funeral",
-    "how to say thanks": "how to say thanks",
-    "hi": "hi",
-    "Hi, thanks!": "thanks!",
-    # how to answer
-    "What is good for a cough? Answer in German.": "What is good for a cough?",
-    "answer in short: is honey vegan?": "is honey vegan?",
-    "Was hilft gegen Husten? (bitte auf Deutsch)": "Was hilft gegen Husten?",
-    "how do I answer in German": "how do I answer in German",
-    # documents
     f"Summarise this lease for me:\n\n{DOCUMENT}": "Summarise this lease for me:",
     f"Lease:\n\n{DOCUMENT}\n\nwhen do I get it back?\n\n{DOCUMENT}": "when do I get it back?",
     f"{DOCUMENT}\n\nHi, can I be made to leave? Thanks!": "can I be made to leave?",
     DOCUMENT: DOCUMENT,
-    "My knee hurts.\n\nStairs are worst.\n\nWhat is it?": (
-        "My knee hurts.\n\nStairs are worst.\n\nWhat is it?"
-    ),
-    "": "",
-    " \n": "",
-    "<a_b></a_b>``````": "<a_b></a_b>",
 }
 
 

@@ -7,7 +7,6 @@ from contextlib import suppress
 from itertools import product
 from operator import ge
 from pathlib import Path
-from random import Random
 from time import process_time
 from typing import Any
 
@@ -112,31 +111,6 @@ def _assert_is(verdict: Verdict, expected: list[naive.Claim], key: str) -> None:
     assert len(_lost_to(verdict)) == len(others)
 
 
-@given(documents(), REQUESTS, st.randoms(use_true_random=False))
-def test_order_does_not_matter(document: Document, asked: list[Asked], rng: Random) -> None:
-    """Neither that of the rules, where a setting knows a stricter value, nor that of keys."""
-    rules = [dict(each) for each in document.get("rule", [])]
-    for number, rule in enumerate(rules):
-        rule.setdefault("name", f"number {number}")
-    keys = [key for key in document if key != "rule"]
-    first = {key: document[key] for key in keys} | {"rule": rules}
-    rng.shuffle(rules)
-    rng.shuffle(keys)
-    turned = [dict(reversed(rule.items())) for rule in rules]
-    second = {key: document[key] for key in keys} | {"rule": turned}
-    one, other = book(rendered(first)), book(rendered(second))
-    for each in asked:
-        before, after = verdicts(one.match(*each)), verdicts(other.match(*each))
-        assert before.keys() == after.keys()
-        for (key, name), verdict in before.items():
-            if not SETTINGS[key].order:
-                continue
-            assert verdict.value == after[key, name].value
-            best = decided(claims(first, each, key, name), key)
-            if len(best) == 1:
-                assert after[key, name].rule.name == verdict.rule.name
-
-
 @pytest.mark.parametrize("first", ["gender", "sex"])
 @pytest.mark.parametrize("asked", ["gender", "sex"])
 def test_of_equals_the_rule_decides_that_has_the_name_asked_about(first: str, asked: str) -> None:
@@ -148,16 +122,6 @@ def test_of_equals_the_rule_decides_that_has_the_name_asked_about(first: str, as
         "a.test", "", TODAY
     )
     assert ruling.attributes[asked]["disclose"].rule.name == f"attributes.{asked}"
-
-
-@given(documents(), REQUESTS)
-def test_memory_changes_nothing(document: Document, asked: list[Asked]) -> None:
-    """A rulebook that has answered other requests rules as a new one does."""
-    used, text = book(rendered(document)), rendered(document)
-    for each in (*asked, *asked):
-        one, other = used.match(*each), book(text).match(*each)
-        assert (one.host, one.pool) == (other.host, other.pool)
-        assert values(one) == values(other)
 
 
 @given(documents(), requests())
