@@ -16,7 +16,8 @@
     │   ├── ReplacedVaultError replaced, moved, removed or overwritten while it was open
     │   ├── WrongSecretError   no key slot opens with this secret
     │   └── BusyVaultError     open in another process
-    ├── DaemonError            the daemon is not running, or did not answer as it should
+    ├── DaemonError            the daemon did not answer as it should
+    │   ├── AbsentError        it is not running
     │   ├── LockedError        the vault is locked, and this needs what is in it
     │   └── PinentryError      the program with the dialogs cannot be used
     └── RefusedError           a request that the daemon does not look into
@@ -118,8 +119,16 @@ class DaemonError(ReticentError):
     """The daemon does not run, or did not answer as it should."""
 
 
+class AbsentError(DaemonError):
+    """The daemon does not run."""
+
+    exit_code = 4
+
+
 class LockedError(DaemonError):
     """The vault is locked, and this needs what is in it."""
+
+    exit_code = 3
 
     def __init__(
         self, what: str = "the vault is locked", hint: str = UNLOCK, where: str | None = None
@@ -168,9 +177,7 @@ class PolicyError(ReticentError):
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the one of `names` that `name` was probably meant to be, whatever its case."""
     folded = {candidate.casefold(): candidate for candidate in names}
-    begun = sorted(
-        candidate for candidate in folded if name and candidate.startswith(name.casefold())
-    )
+    begun = sorted(each for each in folded if name and each.startswith(name.casefold()))
     matches = begun or get_close_matches(name.casefold(), folded, n=1)
     return folded[matches[0]] if matches else None
 

@@ -48,14 +48,14 @@ def page() -> str:
         f'.TH RETICENT 1 "" "reticent {__version__}" "User Commands"',
         *(".SH NAME", r"reticent \- decide which few facts about you a request may carry"),
         *(".SH SYNOPSIS", r"\fBreticent\fR [\fIoptions\fR] [\fIcommand\fR ...]"),
-        *(".SH DESCRIPTION", *_text(program.help), *_text(program.epilog)),
+        *(".SH DESCRIPTION", *_text(program.help)),
         *(".SH OPTIONS", *_options(program, context)),
         *(".SH COMMANDS", *_commands(program, context)),
         ".SH ENVIRONMENT",
     ]
     for name, text in ENVIRONMENT.items():
         lines += [".TP", rf"\fB{name}\fR", _escaped(text)]
-    lines += [".SH EXIT STATUS", "0 if all went well, 2 for what was named wrongly, else 1."]
+    lines += [".SH EXIT STATUS", *_text(program.epilog)]
     return "\n".join(lines) + "\n"
 
 

@@ -168,7 +168,8 @@ class DaemonSettings:
 
     ``lock_after_minutes``: without a command or a search of the user's; 0: with the session alone;
     ``questions_per_day``: how many reviews the user is notified of; ``clicks``: whether browsers
-    may tell which results are visited; ``prompt``: where the user is asked; ``pinentry``: the
+    may tell which results are visited; ``prompt``: where the user is asked;
+    ``keep_texts_days``: after which the ledger keeps no text, 0 for never; ``pinentry``: the
     program of its dialogs, empty for the first that is found.
     """
 
@@ -176,6 +177,7 @@ class DaemonSettings:
     questions_per_day: int = 1
     clicks: bool = False
     prompt: Prompt = "terminal"
+    keep_texts_days: int = 0
     pinentry: str = ""
 
 
@@ -184,6 +186,7 @@ DAEMON = _by_key(
     ("questions_per_day", Whole, "daemon", None, None, "Questions a day that you are told of."),
     ("clicks", Switch, "daemon", None, None, "Whether browsers tell which results you visit."),
     ("prompt", Prompt, "daemon", None, None, "Whether dialogs ask you, or the terminal alone."),
+    ("keep_texts_days", Whole, "daemon", None, None, "Days that texts are kept; 0: for good."),
     ("pinentry", Program, "daemon", None, None, "The program of these dialogs."),
 )
 

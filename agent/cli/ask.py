@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import click
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import QUERY, Output, all_option, answers, host
+from agent.cli.options import NOT_UNDERSTOOD, QUERY, Output, all_option, answers, host
 from agent.cli.printing import note, page
 from agent.decision.values import UNDECIDED, Code, Decision
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError
@@ -123,4 +123,5 @@ def ask(recipient: str, query: str, *, explain: bool, every: bool) -> Output:
         pool = answer.summary.pool if answer.summary and answer.summary.waiting else None
         reviews: list[Review] = client.call("reviews") if pool else []
         theirs = [each for each in reviews if each.pool == pool and each.query == query]
-        return Output(answer, attached_page(answer, theirs, titles_of(client)))
+        code = NOT_UNDERSTOOD if answer.code == "unknown query" else 0
+        return Output(answer, attached_page(answer, theirs, titles_of(client)), code)

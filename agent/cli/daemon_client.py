@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from agent.errors import DaemonError, ReticentError, UsageError, reason
+from agent.errors import AbsentError, DaemonError, ReticentError, UsageError, reason
 from agent.paths import paths
 from agent.wire.routes import SEE
 from agent.words import titles
@@ -21,9 +21,9 @@ COPYING = 600.0  # seconds, for what copies the whole vault
 def door(timeout: float | None = None) -> Iterator["Client"]:
     """Yield a client of the daemon that runs here; ``timeout``: seconds of silence, or the usual.
 
-    DaemonError, with the way to begin where there is no vault.
+    AbsentError, with the way to begin where there is no vault.
     """
-    from agent.wire.client import ABSENT, TIMEOUT, Client  # many commands end without it
+    from agent.wire.client import TIMEOUT, Client  # many commands end without it
 
     at = paths()
     try:
@@ -33,11 +33,9 @@ def door(timeout: float | None = None) -> Iterator["Client"]:
         if error.hint != SEE:
             raise
         raise UsageError(error.what, "see what the command takes, with --help") from None
-    except DaemonError as error:
-        if error.what != ABSENT:
-            raise
+    except AbsentError as error:
         first = "" if at.vault.exists() else "make a vault with `reticent init`, then "
-        raise DaemonError(ABSENT, f"{first}{error.hint}") from None
+        raise AbsentError(error.what, f"{first}{error.hint}") from None
 
 
 def start() -> None:

@@ -6,7 +6,9 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
+from itertools import takewhile
 from pathlib import Path
+from shlex import quote
 from traceback import extract_tb
 
 import click
@@ -15,10 +17,14 @@ from agent import __version__
 from agent.cli.interrupt import Interrupted, came, listening
 from agent.cli.options import Commands, Deferred, sees_terminal
 from agent.cli.printing import as_usage_error, show
-from agent.errors import LockedError, ReticentError, reason
+from agent.errors import LockedError, ReticentError, UsageError, reason
 from agent.paths import paths
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+EXIT_CODES = (
+    "Exit codes: 0 all went well, 1 it failed, 2 something was named wrongly, 3 the vault is "
+    "locked, 4 the daemon is not running, 5 a request was not understood, 130 interrupted."
+)
 DEBUG = "RETICENT_DEBUG"
 EXPECTED = (click.ClickException, ReticentError, OSError)
 SCREENS, BEGIN = "screens", "begin"  # for a person who names no command
@@ -50,6 +56,31 @@ COMMANDS = {
     "vault": Deferred("agent.cli.vault", "Back up, restore or remove the vault; change keys."),
 }
 
+ALIASES = {  # what people type, and the command that it is; `resolve_command` knows more
+    **dict.fromkeys(("history", "log"), "requests list"),
+    **dict.fromkeys(("review", "tui", "ui"), SCREENS),
+    "knows": "requests recipients",
+    "version": "--version",
+}
+INSTEAD = {  # of what is no single command
+    "restart": "run `reticent daemon stop`, then `reticent daemon`, then `reticent unlock`",
+    "uninstall": "`reticent vault purge` removes all that it stored; then run `pipx uninstall`",
+}
+
+
+def meant(arguments: Sequence[str]) -> list[str]:
+    """Replace what people type by the command that it is; UsageError where it is none."""
+    match [*arguments]:
+        case ["help", *rest]:
+            return [*meant(rest), "--help"]
+        case [first, *rest] if first in ALIASES:
+            return [*ALIASES[first].split(), *rest]
+        case [first, *_] if first in INSTEAD:
+            raise UsageError(f"there is no command {first!r}", INSTEAD[first])
+        case [text] if len(text.split()) > 1:
+            raise UsageError("a question needs a recipient", f"`reticent ask HOST {quote(text)}`")
+    return [*arguments]
+
 
 def _default(args: Sequence[str]) -> str | None:
     """Choose for a person in a terminal who names no command: set up, or show the screens."""
@@ -63,7 +94,7 @@ def _default(args: Sequence[str]) -> str | None:
     deferred=COMMANDS,
     default=_default,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
-    epilog=f"With {DEBUG}=1 in the environment, a defect shows its traceback.",
+    epilog=f"{EXIT_CODES}\n\nWith {DEBUG}=1 in the environment, a defect shows its traceback.",
 )
 @click.version_option(__version__, message="reticent, version %(version)s")
 @click.pass_context
@@ -97,15 +128,13 @@ def run() -> None:
 
 
 def outcome(arguments: Sequence[str]) -> int:
-    """Run one command, show what went wrong if anything did, and return the exit code.
-
-    0 if all went well, 2 for what the user named wrongly, 130 when interrupted, else 1.
-    """
+    """Run one command, show what went wrong if anything did; return one of EXIT_CODES."""
+    as_json = "--json" in [*takewhile(lambda each: each != "--", arguments)]
     try:
         # What ends early, such as --help, makes click return its exit code; a command returns None.
         with listening():
             ended: int | None = program.main(
-                [*arguments], prog_name="reticent", standalone_mode=False
+                meant(arguments), prog_name="reticent", standalone_mode=False
             )
     except (Interrupted, KeyboardInterrupt, click.Abort):
         return _interrupted()
@@ -114,7 +143,7 @@ def outcome(arguments: Sequence[str]) -> int:
             return _interrupted()
         if os.environ.get(DEBUG) and not isinstance(error, EXPECTED):
             raise
-        return show(_shown(error))
+        return show(_shown(error), as_json=as_json)
     return ended or 0
 
 

@@ -38,6 +38,7 @@ all_option = click.option(
 )
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 USAGE = UsageError.exit_code
+NOT_UNDERSTOOD = 5  # a request, so that nothing is attached
 
 
 def at_terminal() -> bool:
@@ -108,9 +109,7 @@ class OneOf(click.Choice[str]):
         """Accept one of the names; UsageError for any other."""
         if value not in self.choices:
             kind = f"value of {param.opts[0]}" if isinstance(param, click.Option) else "value"
-            error = UsageError.unknown(kind, str(value), self.choices)
-            choices = f"known: {', '.join(self.choices)}"
-            raise UsageError(error.what, choices if error.hint.startswith("known") else error.hint)
+            raise UsageError.unknown(kind, str(value), self.choices)
         return super().convert(value, param, ctx)
 
 
@@ -254,16 +253,18 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is named; UsageError, naming the likeliest, if there is none."""
+        """Find the command that is named, at the top one of a group too; UsageError for none."""
         names, name = self.list_commands(ctx), args[0]
         if name not in {*names, *self.deferred} and not ctx.resilient_parsing:
             root = ctx.find_root()
             full = root.command.leaves(root) if isinstance(root.command, Commands) else ()
             elsewhere = [each for each in full if each.split()[-1] == name]
-            if len(elsewhere) == 1:
+            if len(elsewhere) != 1:
+                raise UsageError.unknown("command", name, names)
+            if ctx is not root:
                 hint = f"did you mean `reticent {elsewhere[0]}`?"
                 raise UsageError(f"unknown command {name!r}", hint)
-            raise UsageError.unknown("command", name, names)
+            args = [*elsewhere[0].split(), *args[1:]]
         return super().resolve_command(ctx, args)
 
     def leaves(self, ctx: click.Context) -> Iterator[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import click
 
+from agent.cli.options import record
 from agent.errors import PolicyError, ReticentError, UsageError, nearest
 from agent.words.layout import INDENT, Column, facts, numeric, paragraph, printable, table, wide
 
@@ -30,11 +31,17 @@ def strong(text: str) -> str:
     return "\n".join(click.style(line, bold=True) for line in text.splitlines())
 
 
-def show(error: ReticentError) -> int:
+def show(error: ReticentError, *, as_json: bool = False) -> int:
     """Show an error once, on the error stream, and return the exit code that it asks for.
 
-    Of a policy all that is wrong is shown, each with its hint.
+    Of a policy all that is wrong is shown, each with its hint. ``as_json``: as one object, with the
+    ``code`` that the daemon's faults have.
     """
+    if as_json:
+        from agent.wire.routes import fault_of
+
+        click.echo(record({"error": fault_of(error)}), err=True)
+        return error.exit_code
     each: Iterable[ReticentError] = [error]
     if isinstance(error, PolicyError):
         each = [PolicyError(error.source, [problem]) for problem in error.problems]

@@ -23,6 +23,7 @@ REQUESTS = (
 )
 LIMIT = click.IntRange(1, MOST_ENTRIES)
 HOLDERS = (wide("recipient"), numeric("requests"), wide("knows"), Column("look like you"))
+HOLDERS_OF = (wide("recipient"), wide("value"), Column("since"))
 KNOWN = (wide("fact"), wide("value"), Column("since"))
 MEANS = (
     "You state that {} can no longer link to you what it was sent: for example, you have another "
@@ -90,16 +91,16 @@ def list_(*, recipient: str | None, limit: int, values: bool, waiting: bool) -> 
 
 
 @requests.command()
-@click.argument("recipient", metavar="[HOST]", required=False)
+@click.argument("recipient", metavar="[HOST|FACT]", required=False)
 @answers
 def recipients(recipient: str | None) -> Output:
-    """List who knows what about you, or what HOST knows.
+    """List who knows what about you, what HOST knows, or who knows FACT.
 
     Recipients are listed with the latest first. HOST may be @ and the name of a group that shares
     what it learns.
     """
     if recipient is not None:
-        return _knows(recipient)
+        return ("." not in recipient and _holders(recipient)) or _knows(recipient)
     with door() as client:
         answer: list[Recipient] = client.call("recipients")
         titles = titles_of(client)
@@ -116,6 +117,25 @@ def recipients(recipient: str | None) -> Output:
     unit = "look like you: how many people do, to the recipient; two numbers: at first, and now."
     text = page(notices.who_know(answer), table(HOLDERS, rows), paragraph(unit))
     return Output({"recipients": answer}, text if answer else "Nobody knows anything about you.")
+
+
+def _holders(fact: str) -> Output | None:
+    """List who knows a fact, by its name or title; None where nothing is called so."""
+    with door() as client:
+        titles, wanted = titles_of(client), fact.casefold()
+        names = {n for n, title in titles.items() if wanted in (n, title.casefold())}
+        every: list[Recipient] = client.call("recipients") if names else []
+        pools = [each.pool for each in every if names & {*each.held}]
+        whole = [client.call("recipients", recipient=pool)[0] for pool in pools]
+    if not names:
+        return None
+    title, rows = titles[min(names)], []
+    for each in whole:
+        for name in names & each.values.keys():
+            since = moment(each.since[name]) if name in each.since else ""
+            rows.append((each.pool, value_title(each.values[name], title), since))
+    head = f"Who knows this of you: {title}." if rows else f"Nobody knows this of you: {title}."
+    return Output({"fact": min(names), "recipients": whole}, page(head, table(HOLDERS_OF, rows)))
 
 
 def _knows(recipient: str) -> Output:

@@ -27,8 +27,8 @@ ALIKE = 0.85  # how much of a host is that of another, from which on it may be m
 SHOWN = 5  # numbers in a hint
 MEANWHILE = "it may have been settled meanwhile, on the screen or by another command"
 HOW = (
-    "`reticent approve ID` sends it with the next request, `reticent deny ID` "
-    "does not. Both can last longer: see --help."
+    "`reticent approve ID` sends it from now on, `reticent deny ID` does not; with --once, they "
+    "settle the next request alone."
 )
 OFFERS = (
     "What a recipient asks for is settled for good, or with --days. If you approve, it gets no "
@@ -50,8 +50,8 @@ FACTS = (
     "A fact that you approve is added to your profile: `reticent profile show --reveal` shows what "
     "it was taken for. If you deny, nothing is kept."
 )
-ALWAYS = "For good, not only for the next request; written into the policy."
-DAYS = "For N days; written into the policy."
+ONLY_ONCE = "For the next request alone, not for good."
+DAYS = "For N days, not for good."
 FAMILY = "For all facts of their families and all recipients of this kind, for good."
 
 
@@ -86,27 +86,19 @@ def word_options(command: Command) -> Command:
     @click.argument("which", metavar="ID|HOST")
     @click.argument("names", nargs=-1, metavar="[FACT]...")
     @option("--days", click.IntRange(1, MOST_DAYS), "N", DAYS)
-    @click.option("--always", is_flag=True, help=ALWAYS)
+    @click.option("--once", is_flag=True, help=ONLY_ONCE)
     @click.option("--everyone", is_flag=True, help="For every recipient, not this one.")
     @click.option("--family", is_flag=True, help=FAMILY)
     @wraps(command)
-    def worded(
-        which: str,
-        names: tuple[str, ...],
-        days: int | None,
-        *,
-        always: bool,
-        everyone: bool,
-        family: bool,
-        **more: Any,  # noqa: ANN401  (of the command)
-    ) -> object:
-        if always and days:
-            raise UsageError("--days does not go with --always", "choose one of them")
-        if family and (days or everyone or names or not which.isdecimal()):
+    def worded(which: str, names: tuple[str, ...], **more: Any) -> object:  # noqa: ANN401  (of click)
+        days, once, everyone, family = map(more.pop, ("days", "once", "everyone", "family"))
+        if once and days:
+            raise UsageError("--days does not go with --once", "choose one of them")
+        if family and (days or once or everyone or names or not which.isdecimal()):
             raise UsageError("--family goes with an ID and nothing else", "name one that waits")
         word = Word(
             disclose="auto",
-            lasting="always" if always else "days" if days else "once",
+            lasting="once" if once or family else "days" if days else "always",
             about="family" if family else "everyone" if everyone else "recipient",
             names=[*dict.fromkeys(each for listed in names for each in names_in(listed))] or None,
             days=days,
@@ -122,9 +114,9 @@ def word_options(command: Command) -> Command:
 def approve(which: str, word: Word) -> Output:
     """Approve the request ID, or all that wait for HOST, or only the facts named.
 
-    They are sent from the next request on. Facts that do not wait for HOST may be sent to it when
-    worth it. A recipient that asked for facts itself gets only those, within your rules: for good,
-    or for --days and then nothing. `reticent requests undo` reverts it.
+    They are sent from the next request on, for good, as `a` does on the screens: this is written
+    into the policy. Facts that do not wait for HOST may be sent to it when worth it. A recipient
+    that asked for facts itself gets only those, within your rules. `reticent undo` reverts it.
     """
     return _decided(which, word)
 
@@ -135,9 +127,8 @@ def approve(which: str, word: Word) -> Output:
 def deny(which: str, word: Word) -> Output:
     """Deny the request ID, or all that wait for HOST, or only the facts named.
 
-    Facts that do not wait for HOST are not sent to it either. A recipient that asked for facts
-    itself gets nothing from then on, for good or for --days, by a rule that is written into the
-    policy. `reticent requests undo` reverts it.
+    They are not sent to it, for good, as `d` does on the screens: this is written into the policy.
+    A recipient that asked for facts itself gets nothing from then on. `reticent undo` reverts it.
     """
     return _decided(which, changed(word, disclose="never"))
 

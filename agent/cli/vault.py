@@ -94,6 +94,23 @@ def add(kind: Kind, method: Method, *, as_json: bool) -> None:
 
 
 @key.command()
+@method_options
+@options.answers
+def passphrase(method: Method) -> options.Output:
+    """Change the passphrase.
+
+    The one that you enter stops opening the vault; with --recovery, if you have forgotten it, every
+    passphrase does. Copies made before still open with the old one.
+    """
+    secret = opening_secret(method)
+    with unlock(_place(), secret) as vault:
+        text = new_passphrase("New passphrase")
+        with uninterrupted():
+            vault.change_passphrase(text, secret)
+    return options.Output({"changed": True}, "The new passphrase opens the vault now.")
+
+
+@key.command()
 @click.argument("number", type=int, metavar="ID")
 @method_options
 @options.yes_option

@@ -255,6 +255,10 @@ class Agent:
         """
         load_suffixes()
         self.trouble = None
+        if days := self.rules.active.daemon.keep_texts_days:
+            with suppress(OverflowError, VaultError):  # older than any date; else the next time
+                oldest = now - timedelta(days=days)
+                vault.delete_texts(lambda _, at: at < oldest)
         self.reader.corrections = Corrections(vault.items)
         self.use_models(vault, now)
         for model in self.usable_models(now):

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 from textual.message import Message
 
-from agent.errors import DaemonError, ReticentError
-from agent.wire.client import ABSENT, Client
+from agent.errors import AbsentError, DaemonError, ReticentError
+from agent.wire.client import Client
 from agent.wire.state import Event, Status
 
 CALLERS = 3  # at once: a long curve holds nothing up
@@ -77,7 +77,7 @@ class Link:
             try:
                 await self.call("status")
             except DaemonError as error:
-                if time.monotonic() > until or not (started or error.what == ABSENT):
+                if time.monotonic() > until or not (started or isinstance(error, AbsentError)):
                     raise
             else:
                 return started

@@ -58,7 +58,8 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
     that whose people were counted;
     ``people_left``: who agree with all that the recipient's pool holds from now on; ``read_as``:
     the known query that the text was read as, by its name, empty where it was none, and None in
-    entries from before texts were read: those were its own text; ``probability``: of that;
+    entries from before texts were read: those were its own text; ``query``: empty once its text is
+    deleted; ``probability``: of the reading;
     ``others``: what else the text may have meant, with probabilities; ``facts``: the id and the
     kind of each fact of the profile that was sent; ``context``: of the request; ``spent``: of the
     recipient's budget of violations; ``judged``: by a fact's id, how likely it helps here as a
@@ -101,6 +102,10 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
         )
         if not sound:
             raise ValueError(NO_ENTRY)
+
+    def without_text(self) -> "Disclosure":
+        """The same without its text: what the recipient holds, and was asked about, stays."""
+        return msgspec.structs.replace(self, query="", read_as=self.read_as or "")
 
     @property
     def learnt(self) -> Pairs:

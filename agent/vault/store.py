@@ -248,10 +248,10 @@ class Store:
         del self.seals
         self.database.close()
 
-    def change_slots(self, slots: list[SlotRow], statement: Statement) -> None:
-        """Add or remove a slot, so that these remain. Raises VaultError."""
+    def change_slots(self, slots: list[SlotRow], *statements: Statement) -> None:
+        """Add or remove slots, so that these remain. Raises VaultError."""
         after = self.state.after(slots=slots_digest(slots))
-        self.commit(after, [statement], durable=True)
+        self.commit(after, statements, durable=True)
 
     def _renew_witness(self) -> None:
         """Write the state on the disk to the witness; failing to is only noted."""

@@ -21,7 +21,7 @@ from agent.errors import (
 from agent.files import check_way, clear_unfinished, fsync, name_new, private_folder, unfinished
 from agent.vault import chain, secrets, slots, vault_files
 from agent.vault.database import Database, Statement, make_database, translated
-from agent.vault.ledger import Ledger, Reset
+from agent.vault.ledger import Disclosure, Ledger, Reset, decode, encode
 from agent.vault.profile import Profile
 from agent.vault.seal import KEY_BYTES, Chance, Derivation, Key, Seals
 from agent.vault.secrets import Kind, Secret, normalised
@@ -66,10 +66,13 @@ class Vault:
     ) -> tuple[int, str | None]:
         """Add a key slot; return its number, and the recovery code if it is for one.
 
-        ``derivation``: by default about half a second on this machine. Raises VaultError, also if
-        the keyring refuses the key; UsageError for an invalid passphrase.
+        ``derivation``: by default about half a second on this machine, and never less work than any
+        other slot asks. Raises VaultError, also if the keyring refuses the key; UsageError for an
+        invalid passphrase.
         """
         rows, secret = self.keys(), Secret(kind, passphrase)
+        if kind == "passphrase":
+            derivation = derivation or slots.strongest(rows)
         keys = self._key, self._store.seals.vault_id, self._chance
         row, code = slots.make_slot(slots.free_id(rows), secret, *keys, derivation)
         try:
@@ -95,6 +98,49 @@ class Vault:
         """
         self._key, code = rotate(self._store, passphrase, self._chance)
         return code
+
+    def delete_texts(self, chosen: Callable[[int, datetime], bool]) -> int:
+        """Delete the texts of entries, by number and time; return how many had one.
+
+        Everything is sealed anew, and what recipients hold stays counted; the ledger is another
+        value then. Raises VaultError; then nothing has changed.
+        """
+        steps = self.ledger.disclosures.steps
+        numbers = {each.number for each in steps if each.query and chosen(each.number, each.at)}
+
+        def kept(number: int, payload: bytes) -> bytes:
+            record = decode(payload)
+            if number in numbers and isinstance(record, Disclosure):
+                return encode(record.without_text())
+            return payload
+
+        if numbers:
+            store, seals = self._store, self._store.seals
+            store.commit(None, _statements(store, seals, self.keys(), kept), durable=True)
+            store.reopen(seals)
+            store.database.empty_log()
+            self.ledger = self._read()
+        return len(numbers)
+
+    def change_passphrase(self, passphrase: str, secret: Secret) -> None:
+        """Have a new passphrase open the vault in place of those that a secret opens.
+
+        A recovery code, or a keyring, replaces every passphrase. Raises as `add_slot`, and
+        WrongSecretError; then nothing has changed.
+        """
+        rows, vault_id = self.keys(), self._store.seals.vault_id
+        typed = [row for row in rows if row.kind == "passphrase"]
+        if secret.kind == "passphrase":
+            typed = [row for row, _ in slots.data_keys(rows, secret, vault_id)]
+            if not typed:
+                raise slots.wrong_secret(secret)
+        rest = [row for row in rows if row not in typed]
+        work = slots.strongest(rows)
+        new = Secret("passphrase", passphrase)
+        keys = self._key, vault_id, self._chance
+        row, _ = slots.make_slot(slots.free_id(rest), new, *keys, work)
+        removed: list[Statement] = [("DELETE FROM slot WHERE id = ?", (e.id,)) for e in typed]
+        self._store.change_slots([*rest, row], *removed, slots.inserted(row))
 
     def reset_clock(self, at: datetime) -> None:
         """Count no entry so far as later than a time with a zone. Raises VaultError.
@@ -395,8 +441,16 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> tuple[Key, str | No
     return key, code
 
 
-def _statements(store: Store, seals: Seals, new: Sequence[slots.SlotRow]) -> Iterator[Statement]:
-    """Yield the statements that seal everything anew, with one entry in memory at a time."""
+def _statements(
+    store: Store,
+    seals: Seals,
+    new: Sequence[slots.SlotRow],
+    kept: Callable[[int, bytes], bytes] = lambda _, payload: payload,
+) -> Iterator[Statement]:
+    """Yield the statements that seal everything anew, with one entry in memory at a time.
+
+    ``kept``: what remains of an entry, by its number and payload.
+    """
     yield "DELETE FROM slot", ()
     yield "DELETE FROM item", ()
     generation = store.state.generation + 1
@@ -410,5 +464,9 @@ def _statements(store: Store, seals: Seals, new: Sequence[slots.SlotRow]) -> Ite
         items=chain.digest_of({item.id: generation for item in items}),
         slots=slots.slots_digest(new),
     )
-    rows = (chain.opened_entry(store.seals, row)[1:] for row in chain.entry_rows(store.database))
+    rows = (
+        (site, kept(row.number, payload))
+        for row in chain.entry_rows(store.database)
+        for _, site, payload in [chain.opened_entry(store.seals, row)]
+    )
     yield from contents(seals, before, new, items, rows)

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 
 import msgspec
 
-from agent.errors import DaemonError, ReticentError, UsageError
+from agent.errors import AbsentError, DaemonError, ReticentError, UsageError
 from agent.paths import HOME
 from agent.wire.base import ASKER, JSON_TYPE, MOST_BYTES, UNATTENDED, Fault
 from agent.wire.routes import ROUTES, error_of, target_of
@@ -115,7 +115,7 @@ def daemon_errors() -> Iterator[None]:
     try:
         yield
     except (FileNotFoundError, ConnectionRefusedError):
-        raise DaemonError(ABSENT, START) from None
+        raise AbsentError(ABSENT, START) from None
     except PermissionError:
         raise DaemonError(*FOREIGN) from None
     except BlockingIOError:  # what a Unix socket says whose queue of callers is full

@@ -140,6 +140,7 @@ class FaultKind(NamedTuple):
 KINDS = (  # the first with an error is the one that this error becomes
     FaultKind("usage", 400, UsageError),
     FaultKind("locked", 423, errors.LockedError),
+    FaultKind("no daemon", 503, errors.AbsentError),
     FaultKind("wrong secret", 403, errors.WrongSecretError),
     FaultKind("vault", 500, errors.VaultError),
     FaultKind("model", 422, errors.ModelError),

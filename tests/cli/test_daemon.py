@@ -39,7 +39,7 @@ def test_it_answers_until_it_is_stopped(run: Run) -> None:
     assert not paths().control.exists()
     with ended(paths()):
         pass
-    assert run("daemon", "stop").refusal(code=1)[0] == "the daemon is not running"
+    assert run("daemon", "stop").refusal(code=4)[0] == "the daemon is not running"
 
 
 @pytest.fixture

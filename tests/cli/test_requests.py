@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent.wire.base import LATEST_ENTRIES, RecipientName
+from agent.wire.base import LATEST_ENTRIES
 from agent.wire.policy import Word
 from agent.wire.state import Corrected, ReadingEdit
 from agent.words.notices import overridden, settled
@@ -52,18 +52,6 @@ def test_who_was_probably_meant_is_said(
     assert "forget" not in [name for name, _ in fake.calls]
 
 
-def test_whom_the_user_declares_forgetful_is_asked_about_first(
-    run: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """There is no way back; what is said is in transcripts/answers.txt."""
-    forget = ("forget", {"body": RecipientName(recipient="weather.example")})
-    assert run("requests", "forget", "weather.example").code == 2
-    assert forget not in fake.calls
-    monkeypatch.setattr("agent.cli.requests.agree", says(None))
-    assert run("requests", "forget", "weather.example").code == 0
-    assert fake.calls[-1] == forget
-
-
 def test_what_a_text_means_and_does_not_is_said(run: Run, fake: FakeDaemon) -> None:
     """By the number of its entry, or as it stands; a topic as words; and taken back."""
     fake.handlers["correct"] = says(Corrected(query="jobs", read_as=[], now=None))
@@ -79,11 +67,11 @@ def test_what_a_text_means_and_does_not_is_said(run: Run, fake: FakeDaemon) -> N
 
 
 WORDS: list[tuple[str, dict[str, Any]]] = [
-    ("", {}),
+    ("", {"lasting": "always"}),
     ("--days 1", {"lasting": "days", "days": 1}),
-    ("--always", {"lasting": "always"}),
-    ("--everyone", {"about": "everyone"}),
-    ("hobby hobby", {"names": ["hobby"]}),
+    ("--once", {"lasting": "once"}),
+    ("--everyone", {"lasting": "always", "about": "everyone"}),
+    ("hobby hobby", {"lasting": "always", "names": ["hobby"]}),
 ]
 
 
@@ -150,7 +138,7 @@ def test_facts_that_do_not_wait_are_decided_about_in_advance(
     """For as long, and about whom, as it is said; those that do wait are answered."""
     fake.handlers["recipients"] = says([changed(HELD, pool="shop.example")])
     for options, fields in (
-        ("", {"lasting": "once", "about": "recipient"}),
+        ("", {"lasting": "always", "about": "recipient"}),
         ("--everyone --days 2", {"lasting": "days", "days": 2, "about": "everyone"}),
     ):
         names = ("shop.example", "region,hobby", "region")

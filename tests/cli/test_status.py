@@ -22,7 +22,7 @@ WORD = "correct horse"
 def test_what_is_run_often_imports_no_more_than_it_needs(command: tuple[str, ...]) -> None:
     """No mathematics, no server, no cryptography: it is there in a tenth of a second."""
     printed, modules = imported("command", *command)
-    assert "exit 1" in printed
+    assert "exit 4" in printed
     assert "agent.wire.client" in modules
     assert modules.isdisjoint(HEAVY)
 

@@ -8,12 +8,10 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
-from shutil import copyfile
 
 import pytest
 
 from agent.daemon.sockets import alone
-from agent.errors import WrongSecretError
 from agent.files import private_folder
 from agent.paths import paths
 from agent.vault.database import Database
@@ -167,37 +165,6 @@ def key(piped: Run) -> Keyed:
         return piped("vault", "key", *arguments, given="".join(f"{each}\n" for each in given))
 
     return command
-
-
-def test_secrets_come_and_go(key: Keyed, code: str, memory: Memory) -> None:
-    """Beside those before; what is removed from the vault is removed from the keyring."""
-    key("add", "passphrase", given=(PASSPHRASE, OTHER))
-    opened(OTHER).close()
-    shown = key("add", "recovery").out.splitlines()[-1].strip()
-    for each in (shown, code):
-        unlock(here(), Secret("recovery", each)).close()
-    assert key("add", "keyring").code == 0
-    assert len(memory.kept) == 1
-    assert key("add", "recovery", "--keyring", given=()).code == 0
-    assert key("remove", "5", "--yes").code == 0
-    assert memory.kept == {}
-    assert key("remove", "1", "--recovery", "--yes", given=(code,)).code == 0
-    opened(OTHER).close()
-    with pytest.raises(WrongSecretError):
-        opened()
-
-
-def test_after_a_rotation_old_secrets_open_nothing(key: Keyed, code: str) -> None:
-    """But the passphrase that was given, and a new code; what it does not reach is said."""
-    key("add", "passphrase", given=(PASSPHRASE, OTHER))
-    kept = copyfile(paths().vault, paths().vault.with_name("vault.db.replaced-1"))
-    ran = key("rotate", "--yes", "--json")
-    assert f"note: {kept} keeps its old key" in ran.err
-    opened().close()
-    unlock(here(), Secret("recovery", ran.record["recovery_code"])).close()
-    for secret in (Secret("recovery", code), Secret("passphrase", OTHER)):
-        with pytest.raises(WrongSecretError):
-            unlock(here(), secret)
 
 
 class Full(StringIO):

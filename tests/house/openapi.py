@@ -35,6 +35,7 @@ FAULT = "It was not done; `x-codes` has what `code` may be, and the status with 
 FAULTS = {  # what each code means
     "usage": "something in the request does not exist or does not fit",
     "locked": "the vault is locked",
+    "no daemon": "no daemon runs; a client says so, or the relay",
     "wrong secret": "no key slot opens with this secret",
     "vault": "the vault cannot be used",
     "model": "the model must not be used",

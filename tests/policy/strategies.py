@@ -115,6 +115,7 @@ OF_THE_DAEMON: Mapping[str, st.SearchStrategy[Any]] = {
     "questions_per_day": WHOLE,
     "clicks": st.booleans(),
     "prompt": st.sampled_from(["terminal", "pinentry"]),
+    "keep_texts_days": st.integers(0, 9),
     "pinentry": st.sampled_from(["", "/usr/bin/pinentry"]),
 }
 OF_THE_JUDGE = st.fixed_dictionaries(

@@ -4,19 +4,24 @@ import os
 import stat
 from collections.abc import Callable
 from dataclasses import replace
-from unittest.mock import Mock
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import cast
+from unittest.mock import Mock, patch
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.errors import UsageError, VaultError, WrongSecretError
+from agent.errors import RolledBackError, UsageError, VaultError, WrongSecretError
 from agent.vault import seal, slots
+from agent.vault.ledger import Disclosure, Record
 from agent.vault.secrets import Kind, Secret
-from agent.vault.vault import unlock
+from agent.vault.vault import Vault, unlock, unlock_with
 from agent.vault.vault_files import Location
 from tests.vault import worlds
+from tests.vault.histories import ADS, histories
 
 KEY = seal.Key(bytes(range(32)))
 FIELDS = st.lists(
@@ -279,6 +284,44 @@ def test_rotation_keeps_the_passphrase_given_only(at: Location) -> None:
     with unlock(at, worlds.TYPED) as vault:
         assert _kinds(vault.keys()) == [(1, "passphrase", worlds.FAST)]
         assert vault.ledger.count == 2
+
+
+@given(histories(), st.sets(st.integers(1, 15)))
+@worlds.FEW
+def test_a_text_is_deleted_for_good(history: list[Record], chosen: set[int]) -> None:
+    """What is known stays, also for whoever opens it later; a copy from before is known as old."""
+
+    def known(vault: Vault) -> list[object]:
+        return [(n, dict(e.held), e.spent) for n, e in vault.ledger.disclosures.pools(ADS)]
+
+    with TemporaryDirectory() as folder, worlds.new_vault(Path(folder)) as (at, key):
+        with unlock_with(at, key) as vault:
+            for each in history:
+                vault.ledger.append(each)
+            before = known(vault)
+            vault.backup(old := at.vault.with_name("old"))
+            deleted = vault.delete_texts(lambda number, _: number in chosen)
+        with unlock_with(at, key) as vault:
+            assert vault.notes == ()
+            for (number, each), was in zip(vault.ledger.read(), history, strict=True):
+                keeps = number not in chosen or not isinstance(was, Disclosure)
+                assert each == (was if keeps else cast("Disclosure", was).without_text())
+            assert known(vault) == before
+            assert vault.delete_texts(lambda number, _: number in chosen) == 0
+        old.replace(at.vault)
+        if deleted:
+            with pytest.raises(RolledBackError):
+                unlock_with(at, key)
+
+
+@given(st.lists(st.integers(16, 20), max_size=3), st.integers(16, 20))
+def test_a_new_slot_is_as_strong_as_any(others: list[int], measured: int) -> None:
+    """However slow the machine is just now."""
+    work = {"kind": "passphrase", "salt": "00" * 16, "iterations": 3, "lanes": 4}
+    works = ({**work, "memory_kib": 2**each} for each in others)
+    rows = [slots.SlotRow(1, b"", msgspec.convert(each, slots.Slot)) for each in works]
+    with patch.object(seal, "calibrate", return_value=seal.Derivation(2**measured)):
+        assert slots.strongest(rows).memory_kib == 2 ** max(*others, measured, measured)
 
 
 def test_an_item_of_others_is_not_the_vaults_own(at: Location) -> None:
