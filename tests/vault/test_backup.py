@@ -20,8 +20,9 @@ from agent.errors import (
 from agent.vault import backup as backups
 from agent.vault import database
 from agent.vault.backup import restore
+from agent.vault.rotation import rotate
 from agent.vault.secrets import Secret
-from agent.vault.vault import Vault, make, rotate, staging, unlock
+from agent.vault.vault import Vault, make, staging, unlock
 from agent.vault.vault_files import (
     MISSING,
     UNWRITTEN,

@@ -14,11 +14,12 @@ from agent.errors import BusyVaultError, DamagedVaultError, UsageError, VaultErr
 from agent.vault import chain, database
 from agent.vault.chain import read_state
 from agent.vault.database import Database, connect
+from agent.vault.rotation import rotate
 from agent.vault.seal import Seals
 from agent.vault.secrets import Secret
 from agent.vault.slots import read_slots, read_vault_id
 from agent.vault.store import MAX_ITEM_BYTES, Store, opened_item
-from agent.vault.vault import Vault, install, make, make_vault, rotate, staging, unlock
+from agent.vault.vault import Vault, install, make, make_vault, staging, unlock
 from agent.vault.vault_files import Location
 from tests.vault import worlds
 

@@ -24,10 +24,11 @@ from agent.vault.backup import bring_over, check_backup, check_format, old_facts
 from agent.vault.corrections import Corrections
 from agent.vault.database import APPLICATION_ID, TABLES
 from agent.vault.ledger import MOST_SITES, Disclosure, Ledger, Record, encode, site_of
+from agent.vault.rotation import rotate
 from agent.vault.seal import FORMAT
 from agent.vault.secrets import Kind, Secret
 from agent.vault.store import Store
-from agent.vault.vault import rotate, unlock
+from agent.vault.vault import unlock
 from agent.vault.vault_files import Location, Witness, make_private, read_witness
 from tests.vault import worlds
 from tests.vault.doubles import MemoryStore
