@@ -1,21 +1,21 @@
-"""Changes of a policy file: settings for exactly some requests, and what still overrides them."""
+"""Changes of a policy file: settings for exactly some requests."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import reduce
 from operator import getitem
-from typing import Any, NamedTuple
+from typing import Any
 
 from agent.errors import UsageError
 from policy.hosts import ANYBODY, KINDS, HostPattern
-from policy.match import GUARDED, Attributes, Rulebook, known, may
-from policy.read import preset, read, with_typo_guard
-from policy.rules import SIGN, Layer, NamePattern, Policy, Pools, Rule, Words, is_group, recipient
-from policy.sections import ATTRIBUTE_KINDS, TOP_KINDS, fitting
-from policy.settings import DAEMON, REPLACED, SETTINGS, Value
+from policy.match import Attributes, known
+from policy.read import preset, read
+from policy.rules import SIGN, Layer, NamePattern, Policy, Rule, Words, is_group, recipient
+from policy.sections import ATTRIBUTE_KINDS, TOP_KINDS
+from policy.settings import DAEMON, SETTINGS, Value, fitting
 from policy.toml_text import Document, parsed, rewritten
 
 Entry = Value | date | Sequence[str]
@@ -122,8 +122,6 @@ def checked_key(key: str) -> str:
         where = " under [daemon]" if key in DAEMON else ""
         hint = f"write it into the file by hand{where}; `reticent policy check` checks it"
         raise UsageError(f"{key!r} is not a setting of requests", hint)
-    if key in REPLACED:
-        raise UsageError(*REPLACED[key])
     raise UsageError.unknown("setting", key, SETTINGS)
 
 
@@ -229,79 +227,3 @@ def free_name(document: Mapping[str, Any], title: str) -> str:
 def add_rule(document: Document, title: str, parts: Mapping[str, Any]) -> None:
     """Add a rule to a document, with a title that no other has."""
     document.setdefault("rule", []).append({"name": free_name(document, title), **parts})
-
-
-def with_assistant(text: str, recipient: str, address: str, until: date | None = None) -> str:
-    """The text of a policy with one more rule, by which a recipient is an assistant.
-
-    ``until``: the last day, None for no end.
-    """
-    document, end = parsed(text), {} if until is None else {"expires": until}
-    parts = {"recipient": recipient, "address": address, "assistant": True, **end}
-    add_rule(document, f"assistant {recipient}", parts)
-    return rewritten(text, document)
-
-
-def naming(policy: Policy, host: str) -> Callable[[str | None], bool]:
-    """Make what says whether the recipient of a rule is the pool of a host, or a part of it."""
-    groups, pools = policy.groups, Pools(policy.groups)
-    pool = pools.of(host)
-    return lambda text: text is not None and pools.named(recipient(text, groups)) == pool
-
-
-def without_refusals(text: str, policy: Policy, host: str) -> str:
-    """The text of a policy in which no rule that names the pool of a host gives it nothing.
-
-    A rule that names others too keeps them; one for some queries stays.
-    """
-    document, is_for = parsed(text), naming(policy, host)
-    rules = document.get("rule", [])
-    for place, rule in enumerate(rules):
-        listed = rule.get("recipient", [])
-        listed = [listed] if isinstance(listed, str) else listed
-        others = [each for each in listed if not is_for(each)]
-        if rule.get("nothing") is not True or len(others) == len(listed) or "query" in rule:
-            continue
-        if others:
-            rule["recipient"] = others
-        elif SETTINGS.keys() & rule.keys() == {"nothing"}:
-            rules[place] = None
-        else:
-            del rule["nothing"]
-    return rewritten(text, document)
-
-
-class OverridingRule(NamedTuple):
-    """A rule that decides a setting otherwise; ``names``: the attributes of which, if of any.
-
-    ``key``: of what is decided, which may be a guard over what was to be sent.
-    """
-
-    key: str
-    value: Value
-    rule: Rule
-    names: tuple[str, ...] = ()
-
-
-def overriding_rules(
-    policy: Policy, where: RuleScope, values: Mapping[str, Value], names: Attributes, today: date
-) -> tuple[OverridingRule, ...]:
-    """Find the rules that decide otherwise about requests of a scope.
-
-    ``names``: the attributes of the model.
-    """
-    book = Rulebook(with_typo_guard(policy, [*names]), where.names(names))
-    ruling = book.match(where.host(policy), where.words(), today)
-    deciding: dict[tuple[str, str, Value, Rule], list[str]] = {}
-    for key, value in values.items():
-        about = ruling.attributes if SETTINGS[key].about == "attribute" else {"": ruling.settings}
-        for name, verdicts in about.items():
-            guarded = key == "disclose" and value != "never" and may(verdicts) == GUARDED
-            verdict = verdicts["guard" if guarded else key]
-            if guarded or verdict.value != value:
-                what = key, "guard" if guarded else key, verdict.value, verdict.rule
-                deciding.setdefault(what, []).append(name)
-    return tuple(
-        OverridingRule(decided, value, rule, tuple(name for name in its if name))
-        for (_, decided, value, rule), its in deciding.items()
-    )

@@ -12,10 +12,9 @@ from policy.hosts import ANYBODY, DOUBT, KINDS, odd_ending
 from policy.match import Attributes, Rulebook
 from policy.read import EMPTY_POLICY, is_empty_policy, keeps, near
 from policy.rules import DEFAULT_RULE, Layer, NamePattern, Policy, Pools, Rule
-from policy.sections import dotted, shown
 from policy.services import Search, engine_at, engines
-from policy.settings import OF_HOSTS, SETTINGS
-from policy.toml_text import Key, line_of, lines_of
+from policy.settings import OF_HOSTS, SETTINGS, shown
+from policy.toml_text import Key, dotted, line_of, lines_of
 
 MEANT = "did you mean"
 
@@ -66,7 +65,8 @@ def idle(
     is called.
     """
     lines, problems = lines_of(policy.text), list[Problem]()
-    own = (each for each in policy.rules if each.is_own and each.withholds)
+    every = (*policy.rules, *policy.contexts)
+    own = (each for each in every if each.is_own and each.withholds)
     rules = [each for each in own if not each.is_over(today)]
     withheld = {pattern for rule in rules for pattern in rule.topics}
     called = [*topics, *(frozenset({each, f"@{each}"}) for each in families())]
@@ -117,7 +117,8 @@ class _Auditor:
         self, policy: Policy, names: Sequence[str] | None, today: date, topics: Sequence[str]
     ) -> None:
         self._policy, self._names, self._today, self._topics = policy, names, today, topics
-        self.rules = [rule for rule in policy.rules if rule.is_own]
+        every = (*policy.rules, *policy.contexts)
+        self.rules = [rule for rule in every if rule.is_own]
         self._lines = lines_of(policy.text)
         valid = [rule for rule in policy.rules if not rule.is_over(today)]
         guarding = [rule for rule in valid if "guard" in rule.settings]

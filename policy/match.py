@@ -10,8 +10,9 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from agent.errors import UsageError
+from policy.conditions import Contexts, Named, holds
 from policy.families import TopicProbabilities
-from policy.hosts import OTHER, HostIndex, host_of
+from policy.hosts import OTHER, HostIndex, HostPattern, host_of
 from policy.rules import ANY, KIND, NAMELESS, POOL, NamePattern, Policy, Pools, Reach, Rule, spoken
 from policy.services import Search, SearchEngine, engine_at, engines, home_of, usable
 from policy.settings import OF_HOSTS, SETTINGS, Carry, Value
@@ -20,12 +21,12 @@ GUARDED = "guarded"
 PER_ATTRIBUTE = tuple(key for key, each in SETTINGS.items() if each.about == "attribute")
 WHOLE = tuple(key for key in SETTINGS if key not in PER_ATTRIBUTE)
 NOTHING = "nothing"
+NEVER, NOWHERE = SETTINGS["disclose"].strictness("never"), Reach(ANY, ANY, ANY)
 KEPT = 4096  # recipients, and combinations of rules
 NO_TOPICS: TopicProbabilities = MappingProxyType({})
 # How probably a query is about the topics of a rule for it to hold, and for one that withholds
 # something: of 101 requests of strangers about a family that finds 82, and takes 3 of 100 others.
 LIKELY, POSSIBLE = 0.5, 0.1
-Named = str | frozenset[str]  # an attribute that is asked about, or all names of another
 Ranks = Mapping[Rule, Mapping[Named, int]]
 Why = Literal["block", "more specific", "later layer", "stricter", "later", "the same"]
 
@@ -138,8 +139,11 @@ def _outranks(one: Contender, other: Contender) -> Why | None:
 class _Attributes(Mapping[str, Verdicts]):
     """What is decided about each attribute, computed when it is asked for."""
 
-    def __init__(self, rules: Sequence[Matched], ranks: Ranks, known: Attributes) -> None:
-        """Take the rules that hold, and the attributes that each is about."""
+    def __init__(
+        self, rules: Sequence[Matched], ranks: Ranks, known: Attributes, contexts: Contexts
+    ) -> None:
+        """Take the rules that hold, the attributes that each is about, and the contexts."""
+        self._contexts = contexts
         self._rules = [
             each for each in rules if not each.rule.settings.keys().isdisjoint(PER_ATTRIBUTE)
         ]
@@ -170,7 +174,11 @@ class _Attributes(Mapping[str, Verdicts]):
                     key=lambda pair: not any(p.matches(several) for p in pair[0].rule.attributes)
                 )
             self._alike[alike] = _verdicts(PER_ATTRIBUTE, holding)
-        return self._alike[alike]
+        verdicts = self._alike[alike]
+        if self._contexts.every and (context := self._contexts.closing(name)):
+            claims = *verdicts["disclose"].claims, Contender(context, NOWHERE, "never", NEVER)
+            verdicts = {**verdicts, "disclose": Verdict("never", context, claims)}
+        return verdicts
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._known)
@@ -306,7 +314,8 @@ class Rulebook:
         self._pools = Pools(policy.groups)
         told = (names for each in attributes.values() for names in each.tells.values())
         names: dict[Named, frozenset[str]] = {name: e.names for name, e in attributes.items()}
-        self._ranks = _ranks(policy.rules, {**names, **{each: each for each in told}})
+        names |= {each: each for each in told}
+        self._ranks = _ranks((*policy.rules, *policy.contexts), names)
         self._places = {rule: place for place, rule in enumerate((*policy.rules, NAMELESS))}
         self._kinds = policy.kinds()
         self._hosts = HostIndex((each, rule) for rule in policy.rules for each in rule.recipients)
@@ -325,39 +334,51 @@ class Rulebook:
         self._verdicts = lru_cache(KEPT)(self._decided)
 
     def match(
-        self, recipient: str, query: str, today: date, topics: TopicProbabilities = NO_TOPICS
+        self,
+        recipient: str,
+        query: str,
+        at: date,
+        topics: TopicProbabilities = NO_TOPICS,
+        door: str = "",
     ) -> Ruling:
         """Decide about a request.
 
-        ``recipient``: a host or an address; ``today``: for rules that expire; ``topics``: what the
-        query may be about. UsageError where the recipient is not a host.
+        ``recipient``: a host or an address; ``at``: the user's own time, or a day alone, on which
+        no rule for some hours or days holds; ``topics``: what the query may be about; ``door``: one
+        of `Door`, "" for none. UsageError where the recipient is not a host.
         """
-        host, pool, kind, reached = self._recipient(recipient)
+        host, pool, kind, reached, inside = self._recipient(recipient)
         words = spoken(query) if any(rule.queries for rule, *_ in reached) else ""
         matched = []
-        for rule, rank, at in reached:
+        for rule, rank, there in reached:
             ranks = [each.rank for each in rule.queries if each.matches(words)]
-            if rule.is_over(today) or (rule.queries and not ranks):
+            if (rule.queries and not ranks) or not holds(rule, at, door):
                 continue
             found = [(e, t) for e in rule.topics for t in topics if any(map(e.matches, t))]
             likely = sum(topics[each] for each in {topic for _, topic in found})
             if rule.topics and likely < (POSSIBLE if rule.withholds else LIKELY):
                 continue
             specific = max(ranks, default=ANY), max((e.rank for e, _ in found), default=ANY)
-            matched.append(Matched(self._places[rule], rule, rank, at, *specific))
-        settings, attributes = self._verdicts(tuple(sorted(matched)))
+            matched.append(Matched(self._places[rule], rule, rank, there, *specific))
+        settings, attributes = self._verdicts(tuple(sorted(matched)), inside)
         carry: Carry = settings["carry"].value  # type: ignore[assignment]  # as it was read
         return Ruling(host, pool, kind, settings, attributes, carry, self._known)
 
-    def _decided(self, matched: tuple[Matched, ...]) -> tuple[Verdicts, Mapping[str, Verdicts]]:
-        """Decide about the request and each attribute; ``matched``: what need not always hold."""
+    def _decided(
+        self, matched: tuple[Matched, ...], inside: tuple[Rule, ...]
+    ) -> tuple[Verdicts, Mapping[str, Verdicts]]:
+        """Decide about the request and each attribute.
+
+        ``matched``: what need not always hold; ``inside``: the contexts of the recipient.
+        """
         rules = (*self._lasting, *matched)
         whole = [(each, ANY) for each in rules if not each.rule.attributes]
         settings = _verdicts(WHOLE, whole)
         block = next((each.rule for each, _ in whole if each.rule.blocks), None)
         if block is not None:  # it wins over everything
             settings[NOTHING] = settings[NOTHING]._replace(value=True, rule=block)
-        return settings, _Attributes(rules, self._ranks, self._known)
+        contexts = Contexts(self.policy.contexts, inside, self._ranks)
+        return settings, _Attributes(rules, self._ranks, self._known, contexts)
 
     def refusing(self, recipient: str, today: date) -> Rule | None:
         """The rule by which a recipient gets nothing, whatever the query; None for none.
@@ -367,26 +388,36 @@ class Rulebook:
         nothing = self.match(recipient, "", today).settings["nothing"]
         return nothing.rule if nothing.value is True else None
 
-    def _reached(self, recipient: str) -> tuple[str, str, str, tuple[Reached, ...]]:
-        """Find its host, its pool, its kind, and the rules for it that need not always hold."""
+    def _reached(
+        self, recipient: str
+    ) -> tuple[str, str, str, tuple[Reached, ...], tuple[Rule, ...]]:
+        """Find its host, pool and kind, rules for it that need not always hold, and contexts."""
         if recipient in self.policy.groups:
             raise UsageError(f"{recipient!r} is a group", "name one of its members")
         host = host_of(recipient)
         pool = self._pools.of(host)
         kind = next((each for each, _ in self._kinds.find(host)), OTHER)
         ranks = dict.fromkeys(self._named.get(kind, ()), KIND)
-        for domain in self._pools.domains(host):
+        domains = self._pools.domains(host)
+        for domain in domains:
             for rule, rank in self._hosts.find(domain):
                 ranks[rule] = max(ranks.get(rule, ANY), rank)
         ranks |= dict.fromkeys(self._named.get(pool, ()), POOL)
         grouped = {kind, self._pools.group(host)}
         own = {rule: KIND for rule in ranks if not grouped.isdisjoint(rule.groups)}
         own |= reversed([*self._hosts.find(host)])  # of several patterns the most specific
-        reached = ((rule, rank, own.get(rule)) for rule, rank in ranks.items())
-        more = [(rule, ANY, ANY) for rule in self._anywhere]
+
+        def excepted(rule: Rule) -> bool:
+            listed = [each for each in rule.excepted if isinstance(each, HostPattern)]
+            named = {pool, kind}.intersection(map(self._pools.named, rule.excepted))
+            return bool(named) or any(each.matches(one) for each in listed for one in domains)
+
+        reached = [(rule, rank, own.get(rule)) for rule, rank in ranks.items()]
+        reached += [(rule, ANY, ANY) for rule in self._anywhere]
+        some = [each for each in reached if not (each[0].excepted and excepted(each[0]))]
         if self._pools.lacks(host):
-            more.append((NAMELESS, POOL, ANY))
-        return host, pool, kind, (*reached, *more)
+            some.append((NAMELESS, POOL, ANY))
+        return host, pool, kind, (*some,), tuple(filter(excepted, self.policy.contexts))
 
     def searches(self, today: date) -> Iterator[Search]:
         """Yield the searches that browsers can use, of recipients that get anything.

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from agent.errors import PolicyError, Problem, UsageError, nearest, reason
 from policy.families import other_words
 from policy.rules import DEFAULT_RULE, Layer, NamePattern, Policy, Rule, topic_pattern
-from policy.sections import NO_PRESET, PRESETS, TOP_KINDS, SectionReader, check_carry, shown
-from policy.settings import SETTINGS, DaemonSettings
+from policy.sections import NO_PRESET, PRESETS, TOP_KINDS, SectionReader, check_carry
+from policy.settings import SETTINGS, DaemonSettings, shown
 
 LARGEST = 1 << 19  # characters
 MOST_RULES = 2000  # entries of [attributes] among them, and different attributes in all
@@ -50,8 +50,8 @@ def read(text: str, source: str, preset: Preset | None) -> Policy:
     document = _document(text, source)
     own = Layer.PRESET if preset is None else Layer.FILE
     reader = SectionReader(source, own)
-    groups_first = sorted(document, key=lambda key: key != "groups")
-    values = reader.table((), {key: document[key] for key in groups_first}, TOP_KINDS)
+    order = sorted(document, key=lambda key: (key != "groups", key != "lists"))
+    values = reader.table((), {key: document[key] for key in order}, TOP_KINDS)
     rules = [reader.rule((), "the top of the file", values)] if document.keys() & SETTINGS else []
     for rule in rules:
         check_carry(reader, rule)
@@ -72,7 +72,8 @@ def read(text: str, source: str, preset: Preset | None) -> Policy:
     idle = STRICT_IDLE if values.get("preset") == "strict" else {}
     daemon, judge = DaemonSettings(**{**idle, **values.get("daemon", {})}), values.get("judge", {})
     keys = values.get("trusted_keys", ())
-    return Policy(source, everything, reader.groups, keys, daemon, judge, text)
+    more = (tuple(values.get(key, ())) for key in ("contexts", "test"))
+    return Policy(source, everything, reader.groups, keys, daemon, judge, text, *more)
 
 
 def _document(text: str, source: str) -> dict[str, Any]:
@@ -121,7 +122,7 @@ def with_typo_guard(policy: Policy, names: Sequence[str], topics: Sequence[str] 
     Source: policy/FORMAT.md, "Attributes".
     """
     more = []
-    for rule in policy.rules:
+    for rule in (*policy.rules, *policy.contexts):
         for pattern in rule.attributes:
             intended = near(pattern, names)
             if intended is not None and keeps(rule, policy):

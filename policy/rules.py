@@ -215,7 +215,8 @@ class Rule:
     """One rule: its ``settings`` hold where each part of it that is not empty matches.
 
     ``name``: what to call it; ``source`` and ``path``: the file it is from, and its key there;
-    ``expires``: the last day on which it holds, None for no end.
+    ``expires``: the last day on which it holds, None for no end; ``excepted``: recipients for which
+    it does not hold; ``hours``, ``days``, ``doors``: when, and at which doors, it holds alone.
     """
 
     name: str
@@ -229,6 +230,10 @@ class Rule:
     queries: tuple[Words, ...] = ()
     topics: tuple[NamePattern, ...] = ()
     expires: date | None = None
+    excepted: tuple[HostPattern | str, ...] = ()
+    hours: str = ""
+    days: tuple[str, ...] = ()
+    doors: tuple[str, ...] = ()
 
     @property
     def parts(self) -> dict[str, tuple[str, ...]]:
@@ -239,6 +244,10 @@ class Rule:
             "query": tuple(each.text for each in self.queries),
             "topic": tuple(each.text for each in self.topics),
             "expires": () if self.expires is None else (str(self.expires),),
+            "except": tuple(e if isinstance(e, str) else e.text for e in self.excepted),
+            "hours": (self.hours,) if self.hours else (),
+            "days": self.days,
+            "door": self.doors,
         }
         return {key: texts for key, texts in parts.items() if texts}
 
@@ -260,7 +269,7 @@ class Rule:
     @property
     def lasting(self) -> bool:
         """Whether it holds for every request, on every day."""
-        return self.anywhere and not self.queries and not self.topics and self.expires is None
+        return not self.parts.keys() - {"attribute"}
 
     @property
     def blocks(self) -> bool:
@@ -296,7 +305,8 @@ class Policy:
 
     ``groups``: recipients that pool what they learn; ``trusted_keys``: of makers of models, empty
     where no signature is asked for; ``daemon``: how it behaves; ``judge``: of which facts help, its
-    settings by key, empty without one; ``text``: of the file, to find lines in.
+    settings by key, empty without one; ``text``: of the file, to find lines in; ``contexts``: each
+    as `Contexts` has it; ``tests``: what is to come true, as rules.
     """
 
     source: str
@@ -306,6 +316,8 @@ class Policy:
     daemon: DaemonSettings = field(default_factory=DaemonSettings)
     judge: Mapping[str, str] = field(default_factory=dict)
     text: str = field(default="", repr=False)
+    contexts: tuple[Rule, ...] = ()
+    tests: tuple[Rule, ...] = ()
 
     @property
     def names_topics(self) -> bool:

@@ -1,6 +1,5 @@
 """The parts of a policy file, each as rules; single values, with a sentence for each that fails."""
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
@@ -9,15 +8,13 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-import msgspec
-
-from agent.errors import Problem, UsageError, nearest
+from agent.errors import Problem, UsageError
 from policy.hosts import LOCAL, HostPattern, host_of, suffixes
 from policy.match import PER_ATTRIBUTE
-from policy.rules import Groups, KeyPath, Layer, NamePattern, Rule, Words, recipient, topic_pattern
+from policy.rules import SIGN, KeyPath, Layer, NamePattern, Rule, Words, recipient, topic_pattern
 from policy.services import owned_with
-from policy.settings import DAEMON, JUDGE, LEVELS, REPLACED, SETTINGS, Setting, Value
-from policy.toml_text import line_of, lines_of
+from policy.settings import ADDRESSES, DAEMON, JUDGE, SETTINGS, WHEN, Setting, fitting, shown
+from policy.toml_text import dotted, line_of, lines_of
 
 FORMAT = 1
 PRESETS = ("balanced", "generous", "strict")
@@ -25,11 +22,7 @@ NO_PRESET = "none"  # the defaults alone, which limit nothing
 MOST_LISTED = 1000  # recipients, attributes or words in one list
 MOST_FOUND = 1000  # mistakes of one file
 LONGEST_NAME = 200
-LONGEST, CUT = 60, "..."  # characters of a value in a sentence
-PER_CENT = 100
-HUGE = 4000  # bits: Python refuses to write larger numbers in decimal
-PLACES = {"search", "address"}  # settings that are addresses of the recipients of their rule
-CONDITIONS = ("recipient", "attribute", "query", "topic", "name", "expires")
+CONDITIONS = ("recipient", "attribute", "query", "topic", "name", "expires", "except", *WHEN)
 TOP = "a table goes on until the next [header]: move it to the top of the file"
 
 Parsed = TypeVar("Parsed")
@@ -41,13 +34,15 @@ Kind = Callable[
 class SectionReader:
     """Reads a file's parts, and collects all that is wrong with them.
 
-    ``layer``: of its rules; ``groups``: those of the file, once they are read.
+    ``layer``: of its rules; ``groups``, ``lists``: those of the file, once they are read: of
+    recipients that pool what they learn, and of others, by SIGN and a name.
     """
 
     def __init__(self, source: str, layer: Layer) -> None:
         """Begin with nothing found."""
         self.source, self.layer = source, layer
-        self.groups: Groups = {}
+        self.groups: dict[str, tuple[HostPattern, ...]] = {}
+        self.lists: dict[str, tuple[HostPattern | str, ...]] = {}
         self._mistakes: list[tuple[KeyPath, str, str]] = []
 
     def problems(self, text: str) -> list[Problem]:
@@ -110,8 +105,6 @@ class SectionReader:
             elif key in TOP_KINDS or key in DAEMON:
                 hint = "move it under [daemon]" if key in DAEMON else TOP
                 self.add(place, f"{key!r} does not belong here", hint)
-            elif key in REPLACED:
-                self.add(place, *REPLACED[key])
             elif isinstance(value, str) and value in SETTINGS["disclose"].choices:
                 hint = f"write {dotted((key,))} = {value!r} under [attributes]"
                 if path:
@@ -146,57 +139,11 @@ class SectionReader:
             queries=values.get("query", ()),
             topics=values.get("topic", ()),
             expires=values.get("expires"),
+            excepted=values.get("except", ()),
+            hours=values.get("hours") or "",
+            days=values.get("days", ()),
+            doors=values.get("door", ()),
         )
-
-
-def dotted(path: KeyPath) -> str:
-    """A key as a person writes it, rules counted from 1."""
-    text = ""
-    for part in path:
-        if isinstance(part, int):
-            text += f"[{part + 1}]"
-        else:
-            plain = part.replace("_", "").replace("-", "").isalnum() and part.isascii()
-            quoted = part if plain else json.dumps(part, ensure_ascii=not part.isprintable())
-            text += ("." if text else "") + quoted
-    return text
-
-
-def shown(given: object) -> str:
-    """A value as it may stand in a sentence, cut where it is long."""
-    if isinstance(given, bool):
-        return str(given).lower()
-    if isinstance(given, dict | list):
-        return "a table" if isinstance(given, dict) else "a list"
-    if isinstance(given, int) and given.bit_length() > HUGE:
-        return "a huge number"
-    text = repr(given) if isinstance(given, str) else str(given)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - len(CUT)]}{CUT}"
-
-
-def fitting(of: Setting, given: object) -> Value:
-    """The value of a setting, a sensitivity in bits; UsageError if it cannot have this one."""
-    try:
-        value: Value = msgspec.convert(given, of.kind)
-    except (msgspec.ValidationError, OverflowError):
-        raise UsageError(f"{shown(given)} is not {of.demand}", _way_out(of, given)) from None
-    return LEVELS[value] if isinstance(value, str) and of.key == "sensitivity" else value
-
-
-def _way_out(of: Setting, given: object) -> str:
-    """How to write what was probably meant."""
-    if of.choices:
-        near = nearest(given, of.closers) if isinstance(given, str) else None
-        return f"did you mean {near!r}?" if near else "write one of them in quotes"
-    if isinstance(given, str) and given.strip().replace(".", "", 1).isdigit():
-        return f"write {given.strip()} without quotes"
-    counts = "whole" in of.demand
-    if counts and isinstance(given, float) and given.is_integer() and given >= 0:
-        return f"write {int(given)} without decimals"
-    of_share = of.key in ("violations", "risk") and not isinstance(given, bool)
-    if of_share and isinstance(given, float | int) and 1 <= given <= PER_CENT:
-        return f"for {given:g} % write {given / PER_CENT:g}"
-    return f"write {of.key} = {of.demand}" if of.key in PLACES else f"{of.key} is {of.demand}"
 
 
 def _texts(given: object) -> list[str]:
@@ -221,7 +168,7 @@ def _note_places(
             hint = f"write recipient = {host!r}, or another address"
             raise UsageError(f"{host} is not a recipient of this rule", hint)
 
-    for key in PLACES & rule.settings.keys():
+    for key in ADDRESSES & rule.settings.keys():
         reader.attempt((*path, key), check, rule.settings[key])
     if rule.settings.get("assistant") is True and "address" not in given:
         hint = "write the address beside it, such as address = 'https://chat.example/'"
@@ -267,6 +214,28 @@ def _groups(reader: SectionReader, path: KeyPath, given: object) -> None:
     reader.groups = groups
 
 
+def _lists(reader: SectionReader, path: KeyPath, given: object) -> None:
+    """Read the lists of recipients that do not share what they learn."""
+    for name, members in reader.mapping(path, given).items():
+        reader.attempt((*path, name), _GROUP_NAME, name)
+        if name in reader.groups:
+            reader.add((*path, name), f"{name!r} is a group as well", "give one another name")
+        reader.lists[SIGN + name] = reader.each((*path, name), members, HostPattern.parse)
+
+
+def _contexts(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
+    """Each context, as the rule that withholds its attributes from all but its recipients."""
+    rules = []
+    for name, entry in reader.mapping(path, given).items():
+        place = (*path, name)
+        values = {"disclose": "never", **reader.table(place, entry, CONTEXT_KINDS)}
+        for key in CONTEXT_KINDS.keys() - values.keys():
+            reader.add(place, f"{key!r} is missing", f"write {key} = [...] below its header")
+        parts = {"attribute": values.get("attributes", ()), "except": values.get("recipients", ())}
+        rules.append(reader.rule(place, dotted(place), {**values, **parts}))
+    return rules
+
+
 def _attributes(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
     """A rule for each entry of ``[attributes]``."""
     rules = []
@@ -288,8 +257,9 @@ def _queries(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
     """The rules that ``[queries]`` stands for."""
     kinds = {key: RULE_KINDS[part] for key, part in BLOCKS.items()}
     listed = reader.table(path, given, kinds)
+    values = {"nothing": True, "except": listed.pop("except", ())}
     return [
-        reader.rule((*path, key), f"queries.{key}", {"nothing": True, BLOCKS[key]: each})
+        reader.rule((*path, key), f"queries.{key}", {**values, BLOCKS[key]: each})
         for key, each in listed.items()
     ]
 
@@ -309,25 +279,28 @@ def _apart(settings: Mapping[str, Setting], *, whole: bool = False) -> Kind:
 
 
 def _rules(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
-    """Each ``[[rule]]``."""
+    """Each ``[[rule]]``, or each ``[[test]]``."""
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
-        hint = "write [[rule]] and its keys below"
+        hint = f"write [[{dotted(path)}]] and its keys below"
         reader.add(path, f"{shown(given)} is not a list of tables", hint)
         return []
     rules: list[Rule] = []
     names: set[str] = set()
+    kinds = RULE_KINDS if path == ("rule",) else TEST_KINDS
     for number, entry in enumerate(given):
         place = (*path, number)
-        values = reader.entry(place, entry, RULE_KINDS)
+        values = reader.entry(place, entry, kinds)
         for part, (several, about) in MISPLACED.items():
             for key in entry if part in entry else ():
                 if key in SETTINGS and {key, SETTINGS[key].about} & {*about}:
                     hint = f"leave out {part}, or make it a rule of its own"
                     reader.add((*place, key), f"a rule for some {several} cannot set it", hint)
-        name = values.get("name", f"rule {number + 1}")
+        when = (values.get("hours"), *values.get("days", ()), *values.get("door", ()))
+        several = ", ".join(filter(None, when))  # which say why something is, or is not, sent
+        name = values.get("name", f"{dotted(path)} {number + 1}{several and f' ({several})'}")
         if name and name in names:
-            what = f"another rule is called {name!r}"
-            reader.add((*place, "name"), what, "give each rule a name of its own")
+            what = f"another {dotted(path)} is called {name!r}"
+            reader.add((*place, "name"), what, f"give each {dotted(path)} a name of its own")
         names.add(name)
         rules.append(reader.rule(place, name or "", values))
         check_carry(reader, rules[-1])
@@ -352,8 +325,12 @@ def _preset(reader: SectionReader, path: KeyPath, given: object) -> str | None:
 def _recipients(
     reader: SectionReader, path: KeyPath, given: object
 ) -> tuple[HostPattern | str, ...]:
-    """The patterns of hosts, and the names of groups."""
-    return reader.each(path, given, partial(recipient, groups=reader.groups))
+    """The patterns of hosts, those of lists among them, and the names of groups and kinds."""
+
+    def members(text: str) -> tuple[HostPattern | str, ...]:
+        return reader.lists.get(text) or (recipient(text, reader.groups),)
+
+    return (*chain.from_iterable(reader.each(path, given, members)),)
 
 
 def _one(parse: Callable[[Any], object]) -> Kind:
@@ -405,7 +382,8 @@ _FORMAT = _fitting(
 )
 SETTING_KINDS = _settings(SETTINGS)
 ATTRIBUTE_KINDS = {key: SETTING_KINDS[key] for key in PER_ATTRIBUTE} | {"expires": _one(_DAY)}
-BLOCKS = {"block": "query", "block_topics": "topic"}  # keys of `[queries]`, by those of a rule
+# Keys of `[queries]`, by those of a rule.
+BLOCKS = {"block": "query", "block_topics": "topic", "except": "except"}
 RULE_KINDS: dict[str, Kind] = {
     "recipient": _recipients,
     "attribute": _some(NamePattern.parse),
@@ -413,18 +391,28 @@ RULE_KINDS: dict[str, Kind] = {
     "topic": _some(topic_pattern),
     "name": _one(_NAME),
     "expires": _one(_DAY),
+    "except": _recipients,
+    "hours": _one(partial(fitting, WHEN["hours"])),
+    "days": _some(partial(fitting, WHEN["days"])),
+    "door": _some(partial(fitting, WHEN["door"])),
     **SETTING_KINDS,
 }
+UNTESTED = {"topic", "expires", "except"}
+TEST_KINDS = {key: each for key, each in RULE_KINDS.items() if key not in UNTESTED}
+CONTEXT_KINDS = {"attributes": RULE_KINDS["attribute"], "recipients": _recipients}
 TOP_KINDS: dict[str, Kind] = {
     "format": _one(_FORMAT),
     "preset": _preset,
     "trusted_keys": _some(_PUBLIC_KEY),
     "attributes": _attributes,
     "groups": _groups,
+    "lists": _lists,
+    "contexts": _contexts,
     "queries": _queries,
     "daemon": _apart(DAEMON),
     "judge": _apart(JUDGE, whole=True),
     "rule": _rules,
+    "test": _rules,
     **SETTING_KINDS,
 }
 # What a rule with such a part cannot set, by its key or what it is about, and what the part names.
@@ -432,4 +420,7 @@ MISPLACED = {
     "attribute": ("attributes", ("request", "recipient")),
     "query": ("queries", ("recipient",)),
     "topic": ("topics", ("recipient",)),
+    "hours": ("hours", ("recipient",)),
+    "days": ("days", ("recipient",)),
+    "door": ("doors", ("recipient",)),
 }

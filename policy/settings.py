@@ -6,7 +6,10 @@ from sys import float_info
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
+import msgspec
 from msgspec import Meta
+
+from agent.errors import UsageError, nearest
 
 About = Literal["attribute", "request", "recipient", "daemon", "judge"]
 Disclose = Literal["always", "auto", "ask", "never"]
@@ -20,6 +23,11 @@ Prompt = Literal["terminal", "pinentry"]
 Carry = Literal["header", "words", "parameters"]
 Engine = Literal["bing", "brave", "duckduckgo", "google", "searxng"]  # those of engines.toml
 Whom = Literal["anybody", "most people", "some people", "few people", "nobody"]
+Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+# The user's own requests in a browser, pages there, assistants over MCP, programs by way of the
+# proxy, the command line and the screens, any other program.
+Door = Literal["browser", "page", "mcp", "proxy", "cli", "program"]
+DAYS: tuple[Day, ...] = get_args(Day)
 Value = str | int | float | bool
 
 LONGEST_MINUTES = 480  # that a vault stays open unused, where idle time locks it
@@ -36,6 +44,13 @@ Minutes = Annotated[
     float, Meta(ge=0, le=LONGEST_MINUTES, description=f"a number from 0 to {LONGEST_MINUTES}")
 ]
 Switch = Annotated[bool, Meta(description="true or false")]
+Hours = Annotated[
+    str,
+    Meta(
+        pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)\Z",
+        description="a part of the day such as '22:00-07:00'",
+    ),
+]
 Name = Annotated[
     str,
     Meta(pattern=r"^[a-z0-9][a-z0-9._-]*\Z", max_length=100, description="a name such as 'so2017'"),
@@ -76,14 +91,12 @@ Served = Annotated[str, Meta(pattern=r"^[!-~]{1,200}\Z", description="a model's 
 # How sensitive a fact is, in bits, by whom one would tell it: the levels 1 to 5.
 LEVELS = dict(zip(get_args(Whom), (0.02, 0.05, 0.12, 0.3, 0.6), strict=True))
 Bits = Annotated[FromZero | Whom, Meta(description=f"bits from 0, or one of {', '.join(LEVELS)}")]
-# Keys of older policies, each with what came of it and how to mend the file.
-REPLACED = {
-    "lambda": ("'lambda' is now 'anonymity_price'", "write anonymity_price = 0.5 in its place"),
-    "model": ("'model' is now called 'population'", "write population = in its place"),
-    "prompts_per_hour": ("it is now 'questions_per_day'", "write questions_per_day = 1"),
-}
 # How facts reach a host, and what is there: not of its whole pool.
 OF_HOSTS = frozenset({"search", "carry", "engine", "assistant", "address"})
+LONGEST, CUT = 60, "..."  # characters of a value in a sentence
+PER_CENT = 100
+HUGE = 4000  # bits: Python refuses to write larger numbers in decimal
+ADDRESSES = {"search", "address"}  # settings that are addresses of the recipients of their rule
 LARGER, SMALLER = 1, -1  # which values are stricter; of choices, the later are larger
 
 
@@ -136,6 +149,7 @@ SETTINGS = _by_key(
     ("guard", FromZero, "attribute", LARGER, None, "Above 0: never sent, and costly to reveal."),
     ("own", OwnWords, "attribute", LARGER, None, "Whether facts in own words may be sent."),
     ("relevance", Relevance, "attribute", LARGER, None, "Whether own words count, or the kind."),
+    ("coarse", Switch, "attribute", LARGER, None, "Whether only its coarse version may be sent."),
     ("anonymity_price", FromZero, "request", LARGER, 0.5, "Bits it costs to leave 1,000 alike."),
     ("mode", Mode, "request", None, "dynamic", "Decide for each query, once, or by a plan."),
     ("horizon", Whole, "recipient", SMALLER, 20, "How many more requests a plan counts on."),
@@ -145,6 +159,8 @@ SETTINGS = _by_key(
     ("risk", Risk, "request", SMALLER, None, "The highest chance that one guess finds you."),
     ("attributes_per_request", Whole, "request", SMALLER, None, "The most facts in one answer."),
     ("new_facts_per_week", Whole, "recipient", SMALLER, None, "The most new facts in seven days."),
+    ("new_facts_per_day", Whole, "recipient", SMALLER, None, "The most new facts in 24 hours."),
+    ("requests_per_day", Whole, "recipient", SMALLER, None, "Requests with facts a day, to all."),
     ("page_requests_per_minute", Whole, "recipient", SMALLER, 30, "Page requests per minute."),
     ("protect", Protect, "request", LARGER, "everyone", "For me: stop if I would stand out."),
     ("nothing", Switch, "request", LARGER, False, "Whether the answer is always empty."),
@@ -156,6 +172,12 @@ SETTINGS = _by_key(
     ("engine", Engine, "recipient", None, None, "Which engine it is, by whose parameters."),
     ("assistant", Switch, "recipient", SMALLER, None, "Whether the popup works in its chat box."),
     ("address", Home, "recipient", None, None, "Where browsers find an assistant."),
+)
+# When, and at which doors, a rule holds.
+WHEN = _by_key(
+    ("hours", Hours, "request", None, None, "A part of every day, by your clock."),
+    ("days", Day, "request", None, None, "Days of the week."),
+    ("door", Door, "request", None, None, "What asks."),
 )
 DEFAULTS: Mapping[str, Value] = MappingProxyType(
     {key: each.default for key, each in SETTINGS.items() if each.default is not None}
@@ -196,3 +218,40 @@ JUDGE = _by_key(
     ("url", Loopback, "judge", None, None, "Where an OpenAI-compatible server answers."),
     ("model", Served, "judge", None, None, "The model that it is to use."),
 )
+
+
+def shown(given: object) -> str:
+    """A value as it may stand in a sentence, cut where it is long."""
+    if isinstance(given, bool):
+        return str(given).lower()
+    if isinstance(given, dict | list):
+        return "a table" if isinstance(given, dict) else "a list"
+    if isinstance(given, int) and given.bit_length() > HUGE:
+        return "a huge number"
+    text = repr(given) if isinstance(given, str) else str(given)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - len(CUT)]}{CUT}"
+
+
+def fitting(of: Setting, given: object) -> Value:
+    """The value of a setting, a sensitivity in bits; UsageError if it cannot have this one."""
+    try:
+        value: Value = msgspec.convert(given, of.kind)
+    except (msgspec.ValidationError, OverflowError):
+        raise UsageError(f"{shown(given)} is not {of.demand}", _way_out(of, given)) from None
+    return LEVELS[value] if isinstance(value, str) and of.key == "sensitivity" else value
+
+
+def _way_out(of: Setting, given: object) -> str:
+    """How to write what was probably meant."""
+    if of.choices:
+        near = nearest(given, of.closers) if isinstance(given, str) else None
+        return f"did you mean {near!r}?" if near else "write one of them in quotes"
+    if isinstance(given, str) and given.strip().replace(".", "", 1).isdigit():
+        return f"write {given.strip()} without quotes"
+    counts = "whole" in of.demand
+    if counts and isinstance(given, float) and given.is_integer() and given >= 0:
+        return f"write {int(given)} without decimals"
+    of_share = of.key in ("violations", "risk") and not isinstance(given, bool)
+    if of_share and isinstance(given, float | int) and 1 <= given <= PER_CENT:
+        return f"for {given:g} % write {given / PER_CENT:g}"
+    return f"write {of.key} = {of.demand}" if of.key in ADDRESSES else f"{of.key} is {of.demand}"

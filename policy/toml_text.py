@@ -4,6 +4,7 @@ A scan, not a parser: the text must be TOML that tomllib accepts. tomlkit writes
 where it changes a document, the comment above the next table moves or is lost.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,6 +96,19 @@ def line_of(lines: Mapping[Key, int], path: Key) -> int:
     """The line of a path, else of the nearest part before it that has one, else 1."""
     above = (path[:length] for length in range(len(path), 0, -1))
     return next((lines[each] for each in above if each in lines), 1)
+
+
+def dotted(path: Key) -> str:
+    """A key as a person writes it, rules counted from 1."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part + 1}]"
+        else:
+            plain = part.replace("_", "").replace("-", "").isalnum() and part.isascii()
+            quoted = part if plain else json.dumps(part, ensure_ascii=not part.isprintable())
+            text += ("." if text else "") + quoted
+    return text
 
 
 def parsed(text: str) -> Document:

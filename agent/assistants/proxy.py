@@ -215,7 +215,7 @@ class Proxy:
     def _decided(self, question: str) -> tuple[Answer, Collection[str]]:
         """Ask the daemon about a question; and which of the facts that it told may be told now."""
         ask = Ask(query=question, recipient=self._route.recipient)
-        with Client(self._route.daemon, SECONDS, attended=False, by="assistant") as client:
+        with Client(self._route.daemon, SECONDS, attended=False, by="proxy") as client:
             answer: Answer = client.call("decide", ask)
             again: Answer = client.call("disclosed", RecipientName(recipient=ask.recipient))
             return answer, again.attributes.keys()

@@ -100,11 +100,11 @@ def context_of(
     rules = policies.read(OPEN, SOURCE, policies.preset) if policy is None else read_policy(policy)
     if model is None and "population" in settings:
         model = model_path(settings["population"])
-    request = ANYBODY if recipient is None else recipient, query or "", options.today()
+    request = ANYBODY if recipient is None else recipient, query or "", options.now()
     chosen = _model(rules, request, model)
     shared.noted(rules, models := shared.with_others(chosen))
     topics = topics_of(rules, models, Model.read, request[1])
-    ruling = rulebook(rules, chosen, models).match(*request, topics)
+    ruling = rulebook(rules, chosen, models).match(*request, topics, "cli")
     one_each = frozenset(each.name for each in chosen.attributes if not each.further)
     terms = replace(_with_settings(ruling, settings, chosen), available=one_each)
     if query is None:

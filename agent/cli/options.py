@@ -163,9 +163,14 @@ def once(option: str, pairs: Sequence[tuple[str, V]]) -> dict[str, V]:
     return values
 
 
+def now() -> datetime:
+    """The local time."""
+    return datetime.now().astimezone()
+
+
 def today() -> date:
     """The local date."""
-    return datetime.now().astimezone().date()
+    return now().date()
 
 
 def host(recipient: str) -> str:

@@ -9,8 +9,10 @@ from typing import Any
 
 import click
 
+from agent.cli import options
 from agent.cli.daemon_client import door
 from agent.cli.options import ASKED, PATH, QUERY, Commands, Deferred, Output, answers, option, today
+from agent.cli.policy_tests import failed_tests
 from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, wide
 from agent.cli.questions import country_of_locale
 from agent.daemon.locale import LOCALE
@@ -37,6 +39,7 @@ from policy.settings import SETTINGS, Value
 from policy.toml_text import lines_of
 
 DEFERRED = {
+    "add": Deferred("agent.cli.policy_edit", "Write a rule, question by question."),
     "block": Deferred("agent.cli.policy_edit", "Send nothing more to a recipient."),
     "calibrate": Deferred("agent.cli.policy_edit", "Turn your answers into prices, in bits."),
     "set": Deferred("agent.cli.policy_edit", "Change a setting in a policy file."),
@@ -187,15 +190,15 @@ def other_populations(policy: Policy, world: Model) -> list[str]:
 def check(files: tuple[Path, ...]) -> Output:
     """List the mistakes in policy files, by default in your own.
 
-    Also lists what has no effect: rules that never match, or that others always override; what
-    nearly tells a fact that is never sent; and, of your own, recipients that know something by
-    another population than they have now.
+    Tries the tests in each. Also lists what has no effect: rules that never match, or that others
+    always override; what nearly tells a fact that is never sent; and, of your own, recipients that
+    know something by another population than they have now.
     """
     models = installed_models()
     checked, lines, code = [], list[str](), 0
     for file in files or (own_policy(),):
         problems, remarks, rules = tuple[Problem, ...](), tuple[Remark, ...](), 0
-        moved, limits = list[str](), ""
+        moved, limits, failed = list[str](), "", tuple[Problem, ...]()
         findings: Sequence[Problem | Remark] = ()
         try:
             policy = read_policy(file)
@@ -209,11 +212,15 @@ def check(files: tuple[Path, ...]) -> Output:
             verdict = f"{error} ({error.hint})"
         else:
             rules = sum(rule.layer is Layer.FILE for rule in policy.rules)
-            findings = remarks = audited(policy, models, today())
+            remarks, failed = audited(policy, models, today()), failed_tests(policy, models)
+            findings, code = (*failed, *remarks), max(code, int(bool(failed)))
             moved = other_populations(policy, models[0]) if file == own_policy() else []
             have_taken(file)
             notes = f", {counted(len(remarks), 'note')}" if remarks else ""
-            verdict = f"{file}: {counted(rules, 'rule')}, no problems{notes}"
+            tests = f", {counted(len(policy.tests), 'test')}" if policy.tests else ""
+            verdict = f"{file}: {counted(rules, 'rule')}{tests}, no problems{notes}"
+            if failed:
+                verdict = f"{file}: {counted(len(failed), 'test')} not met; the rules are in use"
             limits = limits_of(policy, today())
         for each in findings:
             kind = "note: " if isinstance(each, Remark) else ""
@@ -224,6 +231,7 @@ def check(files: tuple[Path, ...]) -> Output:
         plain = [each._asdict() for each in problems]
         noted = [each._asdict() | {"rule": each.rule.name} for each in remarks]
         found = {"problems": plain, "remarks": noted, "other_populations": moved, "limits": limits}
+        found["failed_tests"] = [each._asdict() for each in failed]
         checked.append({"file": str(file), "rules": rules, **found})
     return Output({"files": checked}, "\n".join(map(printable, lines)), code)
 
@@ -321,7 +329,7 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
     """Show every setting in force, and which rule decides it.
 
     A setting comes from the file, its preset or the defaults. With --recipient and --query it shows
-    what holds for that request, and why other rules lost.
+    what holds for that request, made now from the command line, and why other rules lost.
     """
     if query is not None and recipient is None:
         raise UsageError("--query needs --recipient", "name who receives the request")
@@ -335,7 +343,7 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
         book = rulebook(replace(book.policy, rules=anywhere, groups={}), used, models)
     topics = topics_of(loaded, models, Model.read, query or "")
     whom = ANYBODY if recipient is None else KINDS.get(recipient, recipient)
-    ruling = book.match(whom, query or "", today(), topics)
+    ruling = book.match(whom, query or "", options.now(), topics, "cli")
     if recipient in KINDS:
         ruling = replace(ruling, host=recipient, pool="")
     host = None if recipient is None else ruling.host
@@ -352,7 +360,7 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
     groups = {name: [each.text for each in of] for name, of in loaded.groups.items()}
     if host is None:
         about["groups"] = ", ".join(f"{name} ({', '.join(of)})" for name, of in groups.items())
-        partial = [e for e in rules if e.queries or e.topics or not e.anywhere]
+        partial = [each for each in rules if each.parts.keys() - {"attribute", "expires"}]
         about["for some only"] = ", ".join(_named(each, lines) for each in partial)
     about["trusted keys"] = ", ".join(loaded.trusted_keys)
     message = {

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from agent import __version__
 from agent.daemon import drafts, policy_api, profile, readings, records, what_if
 from agent.daemon.agent import Agent
-from agent.daemon.handle import handle
+from agent.daemon.handle import ASSISTED, handle
 from agent.daemon.model_registry import UNREADABLE
 from agent.daemon.prompts import Prompts
 from agent.daemon.request_log import Asker
@@ -71,7 +71,7 @@ def decide(ask: Ask, now: datetime, agent: Agent, *, by: Asker = "command") -> A
         agent.carried_nothing(ask, answer, now)
     else:
         agent.answered(answer.id, answer)
-    for name in answer.attributes if by == "assistant" else ():
+    for name in answer.attributes if by in ASSISTED else ():
         key = host_of(ask.recipient), answer.facts.get(name, name)
         agent.disclosed.pop(key, None)
         agent.disclosed[key] = now, ask, name, answer

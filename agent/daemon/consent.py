@@ -24,7 +24,7 @@ from agent.wire.policy import Disclose, Review, Ruled, Word
 from agent.wire.state import Site
 from agent.words.figures import listed
 from agent.words.notices import GONE
-from policy.amend import RuleScope, with_assistant, without_refusals
+from policy.amend import RuleScope
 from policy.hosts import site_of
 from policy.match import NO_TOPICS, Rulebook, Ruling, known
 from policy.rules import FACT, Policy, Rule
@@ -32,7 +32,7 @@ from policy.rules import FACT, Policy, Rule
 ONLY_THE_LAST = "you can undo only your latest change, and only until the vault locks"
 IN_MEMORY = Ruled(written=None, without_effect=[])
 RAISED = "questions"  # in the vault: a day, and of how many questions the user was notified on it
-NOTIFYING: frozenset[Asker] = frozenset({"command", "user", "assistant"})  # no page
+NOTIFYING: frozenset[Asker] = frozenset({"command", "user", "assistant", "proxy"})  # no page
 MOST_BLOCKS = 1000  # rules by which somebody gets nothing: half of what a policy may hold
 MERGE = "write one rule for several of them in the policy"
 Revert = Callable[[], object]
@@ -279,7 +279,7 @@ class Consent:
         host = self._active().host(recipient)
 
         def change(text: str, policy: Policy) -> str:
-            return without_refusals(text, policy, host)
+            return instructions.without_refusals(text, policy, host)
 
         before, edit = (self._waiting, self.preferences), rewrite(self._path, change)
         if edit.changed:
@@ -385,7 +385,7 @@ class Consent:
         def change(text: str, policy: Policy) -> str:
             if address is None:
                 return instructions.with_block(text, policy, site, until)
-            return with_assistant(text, site, address, until)
+            return instructions.with_assistant(text, site, address, until)
 
         def check(after: Policy) -> None:
             origins = dict(Rulebook(after, {}).assistants(today)).values()

@@ -16,7 +16,7 @@ from agent.daemon.header import Members, fits, sent_as
 from agent.daemon.instructions import applied, ruled_on, with_own_words
 from agent.daemon.judge import judgeable
 from agent.daemon.locale import LOCALE, located
-from agent.daemon.request_log import CAPPED, RECORDED, SHARES, Asker
+from agent.daemon.request_log import CAPPED, DAY, DOORS, RECORDED, SHARES, Asker
 from agent.decision.context import Context, Terms
 from agent.decision.decide import decide
 from agent.decision.knowledge import HeldValue, Knowledge, knowledge_in, people_left
@@ -36,6 +36,7 @@ from policy.match import Ruling
 from policy.services import in_clear
 
 JUDGED: frozenset[Asker] = frozenset({"command", "user"})  # whose requests a local judge may see
+ASSISTED: frozenset[Asker] = frozenset({"assistant", "proxy"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +93,10 @@ def situation_of(
 ) -> Situation:
     """Look at policy, consent, models and ledger once, for one request; no value is read.
 
-    ``now``: where the user lives; ``by``: who asks; ``before``: number and time of a ledger entry,
-    whose request is decided by today's rules as things stood then. ``parameters``: whether those of
-    an address are of use; where they are all that may leave, the model is LOCALE. UndecidedError
-    where nothing can be decided, UsageError for no host.
+    ``now``: where the user lives; ``before``: number and time of a ledger entry, whose request is
+    decided by today's rules as things stood then. ``parameters``: whether those of an address are
+    of use; where they are all that may leave, the model is LOCALE. UndecidedError where nothing can
+    be decided, UsageError for no host.
     """
     vault, policy, cache = agent.vault, agent.rules.active, agent.reader.cache
     if vault is None or (before is None and agent.is_paused(now)):
@@ -104,14 +105,14 @@ def situation_of(
     (number, at), host = before or (None, now), policy.host_of(ask.recipient)
     index = vault.ledger.disclosures
     holdings = index.pool(policy.pool_of(host), policy.pool_of, number)
-    sentences, own, words = by == "assistant", NO_OWN, map(attrgetter("words"), vault.profile.facts)
+    sentences, own, words = by in ASSISTED, NO_OWN, map(attrgetter("words"), vault.profile.facts)
     if any(words) or any(MARK in each for each in holdings.held):
         sentences = sentences or policy.is_assistant(host, now.date())
         own = vault.profile.own(counting, short=not sentences)
         counting = extended(counting, own, holdings.held, cache)
     own, model = (NO_OWN, LOCALE) if model is LOCALE else (own, counting)
     new = by != "command" and not any(MARK in each for each in holdings.held)
-    terms, ruling = _terms(ask, now, agent, model, own, new=new, words=sentences)
+    terms, ruling = _terms(ask, now, agent, model, own, new=new, by=by)
     if holdings.held:
         terms = _with_changes(terms, holdings.held, vault.profile, model)
     planned = terms.mode == "planned"
@@ -146,22 +147,22 @@ def situation_of(
 
 
 def _terms(
-    ask: Ask, now: datetime, agent: Agent, model: Model, own: OwnFacts, *, new: bool, words: bool
+    ask: Ask, now: datetime, agent: Agent, model: Model, own: OwnFacts, *, new: bool, by: Asker
 ) -> tuple[Terms, Ruling]:
     """Derive the terms of a request by policy and user, with the policy's words for them.
 
-    ``new``: the recipient has no own words yet, and somebody else asks than the user; ``words``:
-    those beside a listed value go too.
+    ``new``: the recipient has no own words yet, and somebody else asks than the user.
     """
     policy, profile = agent.rules.active, agent.open_vault.profile
     host = policy.host_of(ask.recipient)
     of_requests = agent.sources.available(model.attributes[model.persons :])
     available = profile.names(model) | of_requests  # by the names alone
-    terms = policy.terms(model, ask.recipient, ask.query, now.date(), available)
+    terms = policy.terms(model, ask.recipient, ask.query, now, available, DOORS[by])
     ruling = None if terms is None else terms.ruling
     if terms is None or ruling is None:
         raise UndecidedError("no policy")
     if own.facts:
+        words = by in ASSISTED or policy.is_assistant(host, now.date())
         offered = partial(agent.consent.usable, site_of(host), now, approved=True)
         strange = new and not policy.names(host) and offered() is None  # nor approved once
         terms = with_own_words(terms, own if words else NO_OWN, model, strange=strange)
@@ -306,11 +307,15 @@ def consider(situation: Situation, agent: Agent, by: Asker) -> Considered:
     model, ruling, now, vault = situation.model, situation.ruling, situation.now, situation.vault
     if by in RECORDED and agent.rates.is_reached(SHARES.get(by, by), "", RECORDED[by], now):
         raise UndecidedError("too many")
+    daily = ruling.settings.get("requests_per_day")
+    if daily and vault.ledger.disclosures.sent_since(now - DAY) >= int(daily.value):
+        raise UndecidedError("too many today")
     if by in CAPPED:
         most = int(ruling.settings["page_requests_per_minute"].value)
-        if agent.rates.is_reached(by, ruling.pool, most, now):
+        whose = "assistant" if by in ASSISTED else by
+        if agent.rates.is_reached(whose, ruling.pool, most, now):
             raise UndecidedError(CAPPED[by])
-        agent.rates.count(by, ruling.pool, now)
+        agent.rates.count(whose, ruling.pool, now)
     decision = decided(situation, brief=True)  # pure
     # vault: one Boolean
     if situation.people is None and vault.profile.would_stand_out(decision.disclosed, situation):
@@ -338,8 +343,11 @@ def consider(situation: Situation, agent: Agent, by: Asker) -> Considered:
         revealed = {**revealed, **agent.sources.values(others, situation.ask, now)}
     values = {name: revealed[name] for name in decision.disclosed}
     facts = {name: decision.facts[name] for name in values if name in decision.facts}
-    words = vault.profile.words(facts.values(), short=not situation.sentences)
-    said = {name: words[fact] for name, fact in facts.items() if fact in words}
+    words, coarse = (
+        vault.profile.words(facts.values(), short=not situation.sentences),
+        situation.terms.coarse,
+    )
+    said = {name: words[e] for name, e in facts.items() if e in words and name not in coarse}
     return Considered(situation, decision, values, left_by(values, situation), said)
 
 

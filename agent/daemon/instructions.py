@@ -6,12 +6,13 @@ are, and `outcome` names those that win. A word for everyone and for good is the
 A guarded attribute stays guarded, whatever the user says.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from agent.decision.context import Terms, on_words
 from agent.decision.own_facts import OwnFacts
@@ -19,12 +20,14 @@ from agent.decision.values import Decision
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.wire.policy import Disclose, Ruled
-from policy.amend import SHORT, RuleScope, add_rule, naming, with_settings
+from policy.amend import SHORT, RuleScope, add_rule, with_settings
 from policy.families import TopicProbabilities
 from policy.hosts import HostPattern
 from policy.match import GUARDED, Attributes, Rulebook, Ruling, Verdict, may
-from policy.read import preset, read
-from policy.rules import FACT, SIGN, Layer, Policy, Pools, Rule, bare, is_group
+from policy.read import preset, read, with_typo_guard
+from policy.rules import FACT, SIGN, Layer, Policy, Pools, Rule, bare, is_group, recipient
+from policy.sections import CONDITIONS
+from policy.settings import SETTINGS, Value
 from policy.toml_text import parsed, rewritten
 
 VERBS = {"auto": "approved", "never": "denied", "ask": "asked", "always": "always"}
@@ -32,6 +35,7 @@ OPENNESS: tuple[Disclose, ...] = get_args(Disclose)  # the strictest first
 OWN_WORD = Rule("your own word", MappingProxyType({}), Layer.FILE, "")  # stands in no file
 LONGEST = 120  # characters of a recipient in a name, which has at most 200
 NO_FACTS: Mapping[str, Disclose] = MappingProxyType({})
+NARROW = {*CONDITIONS} - {"recipient", "name", "expires"}  # of a rule that refuses not everything
 MANAGED = {"name", "recipient", "attribute", SHORT, "expires"}  # keys of a managed rule
 
 
@@ -340,3 +344,86 @@ def check_open(policy: Policy, word: Instruction, today: date) -> Ruling:
         hint = f"`reticent policy block --undo {ruling.host}` lifts a block"
         raise UsageError(what, f"{hint}, or change that rule")
     return ruling
+
+
+def with_assistant(text: str, recipient: str, address: str, until: date | None = None) -> str:
+    """The text of a policy with one more rule, by which a recipient is an assistant.
+
+    ``until``: the last day, None for no end.
+    """
+    document, end = parsed(text), {} if until is None else {"expires": until}
+    parts = {"recipient": recipient, "address": address, "assistant": True, **end}
+    add_rule(document, f"assistant {recipient}", parts)
+    return rewritten(text, document)
+
+
+def naming(policy: Policy, host: str) -> Callable[[str | None], bool]:
+    """Make what says whether the recipient of a rule is the pool of a host, or a part of it."""
+    groups, pools = policy.groups, Pools(policy.groups)
+    pool = pools.of(host)
+
+    def is_for(text: str | None) -> bool:
+        with suppress(UsageError):  # a list, whose members stay apart
+            return text is not None and pools.named(recipient(text, groups)) == pool
+        return False
+
+    return is_for
+
+
+def without_refusals(text: str, policy: Policy, host: str) -> str:
+    """The text of a policy in which no rule that names the pool of a host gives it nothing.
+
+    A rule that names others too keeps them; one for some queries, times or doors stays.
+    """
+    document, is_for = parsed(text), naming(policy, host)
+    rules = document.get("rule", [])
+    for place, rule in enumerate(rules):
+        listed = rule.get("recipient", [])
+        listed = [listed] if isinstance(listed, str) else listed
+        others = [each for each in listed if not is_for(each)]
+        narrow = NARROW & rule.keys()
+        if rule.get("nothing") is not True or len(others) == len(listed) or narrow:
+            continue
+        if others:
+            rule["recipient"] = others
+        elif SETTINGS.keys() & rule.keys() == {"nothing"}:
+            rules[place] = None
+        else:
+            del rule["nothing"]
+    return rewritten(text, document)
+
+
+class OverridingRule(NamedTuple):
+    """A rule that decides a setting otherwise; ``names``: the attributes of which, if of any.
+
+    ``key``: of what is decided, which may be a guard over what was to be sent.
+    """
+
+    key: str
+    value: Value
+    rule: Rule
+    names: tuple[str, ...] = ()
+
+
+def overriding_rules(
+    policy: Policy, where: RuleScope, values: Mapping[str, Value], names: Attributes, today: date
+) -> tuple[OverridingRule, ...]:
+    """Find the rules that decide otherwise about requests of a scope.
+
+    ``names``: the attributes of the model.
+    """
+    book = Rulebook(with_typo_guard(policy, [*names]), where.names(names))
+    ruling = book.match(where.host(policy), where.words(), today)
+    deciding: dict[tuple[str, str, Value, Rule], list[str]] = {}
+    for key, value in values.items():
+        about = ruling.attributes if SETTINGS[key].about == "attribute" else {"": ruling.settings}
+        for name, verdicts in about.items():
+            guarded = key == "disclose" and value != "never" and may(verdicts) == GUARDED
+            verdict = verdicts["guard" if guarded else key]
+            if guarded or verdict.value != value:
+                what = key, "guard" if guarded else key, verdict.value, verdict.rule
+                deciding.setdefault(what, []).append(name)
+    return tuple(
+        OverridingRule(decided, value, rule, tuple(name for name in its if name))
+        for (_, decided, value, rule), its in deciding.items()
+    )

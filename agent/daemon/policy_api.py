@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from agent.daemon import profile
 from agent.daemon.agent import Agent
+from agent.daemon.instructions import overriding_rules
 from agent.daemon.policy_file import check_rules, rewrite, wins_of
 from agent.daemon.readings import settle
 from agent.decision.context import Context, audited, rulebook, terms_under
@@ -69,7 +70,7 @@ def rules(now: datetime, agent: Agent) -> wire.RulesStatus:
             expired=rule.is_over(today),
             remarks=[from_fields(wire.RuleRemark, each) for each in remarks.get(rule, ())],
         )
-        for rule in policy.rules
+        for rule in (*policy.rules, *policy.contexts)
         if rule.layer is not Layer.DEFAULTS
     ]
     return wire.RulesStatus(
@@ -162,7 +163,7 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
         names = attributes_of((model, *models), [model])
     except (ModelError, UsageError):
         names = {}
-    winning = amend.overriding_rules(policy, where, values, names, now.date())
+    winning = overriding_rules(policy, where, values, names, now.date())
     return wire.Edited(changed=written.changed, wins=wins_of(winning, policy))
 
 
@@ -191,7 +192,9 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
             holdings.add_facts(record.at, site_of(record.host), record.means)
             continue
         topics = topics_of(policy, models, agent.reader.read, record.query)
-        ruling = books[model.id].match(record.host, record.query, record.at.date(), topics)
+        ruling = books[model.id].match(
+            record.host, record.query, record.at.astimezone(now.tzinfo), topics
+        )
         codes = vault.profile.codes(model)  # past requests are the user's own: no answer leaves
         requested = (each.name for each in model.attributes[model.persons :])
         available = frozenset({*codes, *requested})

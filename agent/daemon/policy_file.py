@@ -11,6 +11,7 @@ from stat import S_IMODE
 from typing import NamedTuple
 
 from agent.daemon.events import LOG
+from agent.daemon.instructions import OverridingRule
 from agent.decision.context import Terms, on_words, rulebook, terms_under
 from agent.decision.topics import Read, attributes_of, topics_of
 from agent.decision.values import Fact
@@ -21,7 +22,6 @@ from agent.wire.base import from_fields
 from agent.wire.policy import Win
 from agent.wire.state import PolicyStatus
 from agent.words.titles import limits_in_force
-from policy.amend import OverridingRule
 from policy.audit import idle, misspelt
 from policy.families import TopicProbabilities
 from policy.hosts import ANYBODY, ASSISTANT, host_of
@@ -296,18 +296,20 @@ class ActivePolicy:
         model: Model,
         recipient: str,
         query: str,
-        today: date,
+        at: date,
         available: frozenset[str] | None = None,
+        door: str = "",
     ) -> Terms | None:
         """Derive the terms of a request, with their ruling; None without rules.
 
-        ``available``: as in `Terms`. UsageError if the recipient is not a host.
+        ``available``: as in `Terms`; ``at``, ``door``: as of `Rulebook.match`. UsageError if the
+        recipient is not a host.
         """
         book = self.book(model)
         if book is None:
             return None
         topics = self.topics(query) if self._topical else NO_TOPICS
-        ruling = book.match(recipient, query, today, topics)
+        ruling = book.match(recipient, query, at, topics, door)
         # One object for the same rules; its terms keep it.
         key = (id(ruling.settings), ruling.host, available)
         if key not in self._terms:

@@ -252,7 +252,7 @@ async def opened(
                 await process.communicate()  # `wait` alone never ends where something is unread
 
 
-TRUSTED: frozenset[Asker] = frozenset({"user", "assistant"})
+TRUSTED: frozenset[Asker] = frozenset({"user", "assistant", "proxy"})
 AFTER_NOT_NOW = 600.0  # seconds without a dialog for the passphrase, after "not now"
 TRIES = 3
 TITLE = "Reticent"

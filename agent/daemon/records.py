@@ -8,7 +8,7 @@ from operator import itemgetter
 from msgspec.structs import replace
 
 from agent.daemon.agent import PAUSE, Agent
-from agent.daemon.handle import UndecidedError, situation_of
+from agent.daemon.handle import ASSISTED, UndecidedError, situation_of
 from agent.daemon.request_log import Asker
 from agent.decision.decide import counted_among
 from agent.decision.knowledge import inferred, knowledge_in, people_left
@@ -192,7 +192,7 @@ def disclosed(body: RecipientName, now: datetime, agent: Agent, *, by: Asker = "
     host, values, own, titles = host_of(body.recipient), Values(), Values(), Values()
     summary, profile = None, None if agent.vault is None else agent.vault.profile
     for (whom, fact), (at, ask, name, answer) in agent.disclosed.items():
-        if whom != host or by != "assistant" or profile is None:
+        if whom != host or by not in ASSISTED or profile is None:
             continue
         try:
             situation = situation_of(ask, now, agent, by=by)

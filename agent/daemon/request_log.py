@@ -21,17 +21,35 @@ from agent.model.reading import normalise
 from agent.vault.store import Items
 from agent.wire.decide import Answer, Ask, Clicked
 from agent.wire.state import Entry
+from policy.settings import Door
 
 # Who asks, as the door says.
-Asker = Literal["command", "user", "page", "program", "assistant", "draft"]
+Asker = Literal["command", "user", "page", "program", "assistant", "proxy", "draft"]
+# By which door, as policies name it. Whoever may use the query socket can claim any.
+DOORS: Mapping[Asker, Door] = {
+    "command": "cli",
+    "user": "browser",
+    "draft": "browser",
+    "page": "page",
+    "program": "program",
+    "assistant": "mcp",
+    "proxy": "proxy",
+}
 MINUTE = timedelta(minutes=1)
-RECORDED: Mapping[Asker, int] = {"user": 120, "page": 600, "program": 600, "assistant": 600}
+RECORDED: Mapping[Asker, int] = {
+    "user": 120,
+    "page": 600,
+    "program": 600,
+    "assistant": 600,
+    "proxy": 600,
+}
 # Whose places an asker takes.
-SHARES: Mapping[Asker, Asker] = {"page": "program", "assistant": "program"}
+SHARES: Mapping[Asker, Asker] = {"page": "program", "assistant": "program", "proxy": "program"}
 # Whose requests are so many a minute for each recipient, and the answer to one more.
 CAPPED: Mapping[Asker, Code] = {
     "page": "too many from pages",
     "assistant": "too many",
+    "proxy": "too many",
     "draft": "too many",
 }
 MOST_POOLS = 1000  # that are counted for these, each for one asker; the first counted goes

@@ -41,9 +41,9 @@ class Limits:
     over all that a recipient is told; ``people``: the setting that ``k`` is at least where the
     model counts real people, None elsewhere; ``risk``: the largest expected success of a single
     guess, above 0 to 1; ``attributes_per_request``: the most attributes of one answer;
-    ``new_facts_per_week``: the most facts that a recipient learns within seven days; ``protect``:
-    for "me", a recipient learns nothing new once k or risk would fail for the user's own class
-    (2.6).
+    ``new_facts_per_week``, ``new_facts_per_day``: the most facts that a recipient learns within
+    seven days, and one; ``protect``: for "me", a recipient learns nothing new once k or risk would
+    fail for the user's own class (2.6).
     """
 
     k: int | None = None
@@ -52,6 +52,7 @@ class Limits:
     risk: float | None = None
     attributes_per_request: int | None = None
     new_facts_per_week: int | None = None
+    new_facts_per_day: int | None = None
     protect: Protect = "everyone"
 
     def __post_init__(self) -> None:
@@ -59,7 +60,7 @@ class Limits:
         _require(self.k is None or self.k >= 1, "k", self.k, WHOLE)
         _require(0 <= self.violations < 1, "violations", self.violations, "from 0 to below 1")
         _require(risk is None or 0 < risk <= 1, "risk", risk, "above 0 and at most 1")
-        for what in ("attributes_per_request", "new_facts_per_week"):
+        for what in ("attributes_per_request", "new_facts_per_week", "new_facts_per_day"):
             most = getattr(self, what)
             _require(most is None or most >= 0, what, most, "a whole number from 0")
         _one_of("protect", self.protect, get_args(Protect))
@@ -86,7 +87,8 @@ class Terms:
     ``memory``: a recipient that forgets is charged anew for every request; ``by_kind``: names of
     attributes whose facts in own words count as their kind does; ``facts``: of single facts in own
     words by their ids, what is ruled in place of what is on their attributes; ``changed``: names
-    of which the recipient holds an older value: what is in ``ask`` waits again. ``ruling``: the
+    of which the recipient holds an older value: what is in ``ask`` waits again; ``coarse``: names
+    of attributes of which only a listed value leaves, and no user's words. ``ruling``: the
     policy's words for all of this, where there is one; it changes no decision.
     """
 
@@ -110,6 +112,7 @@ class Terms:
     by_kind: frozenset[str] = frozenset()
     facts: tuple[tuple[str, Disclose], ...] = ()
     changed: frozenset[str] = frozenset()
+    coarse: frozenset[str] = frozenset()
     ruling: Ruling | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -192,6 +195,9 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     in_words = single | {model.attributes[each].name for each in model.own}
     attributes = {n: keys for n, keys in ruling.attributes.items() if n not in single}
     relevance = ((n, keys["relevance"]) for n, keys in attributes.items() if "relevance" in keys)
+    coarse = frozenset(n for n, k in attributes.items() if "coarse" in k and k["coarse"].value)
+    finer = (e.name for at, e in enumerate(model.attributes) if e.refines or at in model.own)
+    fine = coarse.intersection(finer)
 
     def may(name: str, keys: Verdicts) -> Any:  # noqa: ANN401  (one of Disclose)
         return (on_words(keys, name) if name in in_words else keys["disclose"]).value
@@ -216,14 +222,15 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     return Terms(
         trade_off=CROWD * float(values["anonymity_price"]),
         carried=None if ruling.carry == "header" else worded,
-        excluded=ruled("never") | (guarded.keys() - persons) | unruled,
-        ask=ruled("ask"),
-        always=ruled("always"),
+        excluded=ruled("never") | (guarded.keys() - persons) | unruled | fine,
+        ask=ruled("ask") - fine,
+        always=ruled("always") - fine,
         limits=limits,
         sensitivity=tuple(numbers("sensitivity").items()),
         guards=tuple((name, weight) for name, weight in guarded.items() if name in persons),
         by_kind=frozenset(name for name, each in relevance if each.value == "kind"),
         facts=tuple((e.removeprefix(FACT), may(e, ruling.attributes[e])) for e in sorted(single)),
+        coarse=coarse,
         ruling=ruling,
         **{key: values[key] for key in values.keys() & TERMS},
     )
@@ -311,11 +318,12 @@ class Prepared:
 
 def relevant(knowledge: Knowledge, terms: Terms) -> Knowledge:
     """Reduce knowledge to the part that decisions under these terms depend on."""
-    capped, planned = terms.limits.new_facts_per_week is not None, terms.mode == "planned"
+    limits, planned = terms.limits, terms.mode == "planned"
     return replace(
         knowledge,
-        recent=knowledge.recent if capped else 0,
-        spent=knowledge.spent if terms.limits.k and terms.limits.violations else 0.0,
+        recent=0 if limits.new_facts_per_week is None else knowledge.recent,
+        today=0 if limits.new_facts_per_day is None else knowledge.today,
+        spent=knowledge.spent if limits.k and limits.violations else 0.0,
         queries=roughly(knowledge.queries) if planned else (),
     )
 
@@ -343,7 +351,10 @@ def prepare(context: Context) -> Prepared:
     settled = anonymity_set.disclosed & ~mask_of(terms.changed, model)
     waiting = asks & open_ & ~forced & ~settled
     bits = {**filled.prices, **{model.index(name): each for name, each in terms.sensitivity}}
-    cap, budget = limits.new_facts_per_week, max(0.0, limits.violations - knowledge.spent)
+    weekly, daily = limits.new_facts_per_week, limits.new_facts_per_day
+    week = inf if weekly is None else max(0, weekly - knowledge.recent)
+    day = inf if daily is None else max(0, daily - knowledge.today)
+    budget = max(0.0, limits.violations - knowledge.spent)
     settings = Settings(
         candidates=open_,
         sensitivity=tuple(bits.get(i, each.sensitivity) for i, each in enumerate(model.attributes)),
@@ -356,7 +367,8 @@ def prepare(context: Context) -> Prepared:
         max_violations=budget,
         max_risk=limits.risk,
         most=limits.attributes_per_request,
-        most_new=None if cap is None else max(0, cap - knowledge.recent),
+        most_new=None if min(week, day) == inf else int(min(week, day)),
+        most_new_key="new_facts_per_day" if day < week else "new_facts_per_week",
     )
     status: Code = "answered"
     if anonymity_set.closed:

@@ -23,7 +23,7 @@ from agent.model.reading import Interpretation
 from agent.tradeoff.anonymity_set import COMBINATIONS
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.tables import members, union
-from policy.sections import shown
+from policy.settings import shown
 
 
 def decide(context: Context, *, brief: bool = False) -> Decision:

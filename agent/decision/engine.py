@@ -143,7 +143,7 @@ class Engine:
             return self._world, lambda *_: Terms()
         rules = policy if isinstance(policy, Policy) else load(Path(policy))
         topics = topics_of(rules, self.models, self._cache.read, query)
-        asked = to or ANYBODY, query, today or datetime.now().astimezone().date(), topics
+        asked = to or ANYBODY, query, today or datetime.now().astimezone(), topics
         population = Rulebook(rules, {}).match(*asked).settings.get("population")
 
         def terms(model: Model, facts: Iterable[Fact]) -> Terms:

@@ -18,7 +18,7 @@ from agent.model.model import Concepts, Meaning, Model
 from agent.model.reading import TextIndex
 from agent.tradeoff.measures import FEWEST
 
-WEEK = timedelta(days=7)
+WEEK, DAY = timedelta(days=7), timedelta(days=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TOLD_ANYWAY = frozenset({"language", "country"})  # by the browser, and the network address
 LATEST = 200  # requests of a site that count; earlier ones say little about what comes next
@@ -32,11 +32,12 @@ class Knowledge:
     """What a recipient holds: person attributes with the value codes disclosed to it so far.
 
     ``codes``: (name, code) pairs, each name once, in ascending order; ``recent``: how many facts
-    it learned within the last seven days; ``queries``: (query, times) pairs, ascending: the model's
-    queries, by index, that carried something to it, and how often, each time by the probability
-    that it was meant; ``spent``: of its budget of violations, a sum of shares; ``inexpressible``:
-    whether it holds a fact that the model cannot express; ``own``: of each place for a fact in own
-    words that it holds the fact's id, in ascending order of the places' names.
+    it learned within the last seven days, and ``today`` within one; ``queries``: (query, times)
+    pairs, ascending: the model's queries, by index, that carried something to it, and how often,
+    each time by the probability that it was meant; ``spent``: of its budget of violations, a sum of
+    shares; ``inexpressible``: whether it holds a fact that the model cannot express; ``own``: of
+    each place for a fact in own words that it holds the fact's id, in ascending order of the
+    places' names.
     """
 
     codes: tuple[tuple[str, int], ...] = ()
@@ -45,6 +46,7 @@ class Knowledge:
     spent: float = 0.0
     inexpressible: bool = False
     own: Held = ()
+    today: int = 0
 
     @property
     def names(self) -> frozenset[str]:
@@ -135,12 +137,12 @@ class Holdings(Generic[Value]):
         self._held[name] = fact
         return True
 
-    def recent(self, now: datetime) -> int:
-        """Count the facts that were new within seven days before a time, forgotten or not.
+    def recent(self, now: datetime, span: timedelta = WEEK) -> int:
+        """Count the facts that were new within a span before a time, forgotten or not.
 
         Those that a clock set back puts into the future count, too.
         """
-        return len(self._learnt) - bisect_right(self._learnt, now - EPOCH - WEEK)
+        return len(self._learnt) - bisect_right(self._learnt, now - EPOCH - span)
 
     @property
     def times(self) -> dict[Value, float]:
@@ -227,6 +229,7 @@ def knowledge_in(
     return Knowledge(
         codes=tuple(sorted(code for code in coded.values() if code is not None)),
         recent=holdings.recent(now),
+        today=holdings.recent(now, DAY),
         queries=tuple(sorted(times.items())),
         spent=sum(holdings.spent.values()),
         inexpressible=any(e.concept not in TOLD_ANYWAY and coded[e] is None for e in facts),

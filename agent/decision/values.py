@@ -23,6 +23,7 @@ Undecided = Literal[  # nothing was decided, and nothing is attached
     "failed",
     "not https",  # the recipient is an address that the network reads
     "too many",  # in the last minute: more than the query door, or an assistant, may
+    "too many today",  # of all requests that carried facts, as the policy counts them
     "too many from pages",  # more than the policy lets pages lead to
     "parameters only",  # asked for what an address's parameters cannot be
 ]

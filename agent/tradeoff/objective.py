@@ -25,7 +25,9 @@ from agent.tradeoff.tables import (
 )
 from agent.tradeoff.utility import Function, Utility
 
-Limit = Literal["attributes_per_request", "new_facts_per_week", "risk", "k", "people"]
+Limit = Literal[
+    "attributes_per_request", "new_facts_per_week", "new_facts_per_day", "risk", "k", "people"
+]
 MANY = 3  # attributes; sets of fewer are as soon evaluated as bounded
 FIRST_FEW = (0, 4, 8, 16)  # attributes that are priced together to rule a large set out
 
@@ -39,7 +41,8 @@ class Settings:
     weight) pairs; ``metric_k``: the k of the metric k-anonymity. Hard limits: ``k`` people with
     a tolerated share ``max_violations`` of people in smaller classes, a limit of the name
     ``k_key``; ``max_risk``, the expected success of one guess; ``most`` >= 0 attributes in a set,
-    and ``most_new`` >= 0 person attributes in it that the recipient does not hold.
+    and ``most_new`` >= 0 person attributes in it that the recipient does not hold, a limit of the
+    name ``most_new_key``.
     """
 
     candidates: int
@@ -54,6 +57,7 @@ class Settings:
     max_risk: float | None = None
     most: int | None = None
     most_new: int | None = None
+    most_new_key: Limit = "new_facts_per_week"
 
     def __post_init__(self) -> None:
         """Refuse an unknown metric and a negative price: UsageError."""
@@ -370,7 +374,7 @@ class DisclosureObjective(Objective):
             return "attributes_per_request"
         most_new = demands.most_new
         if most_new is not None and (mask & self._countable).bit_count() > most_new:
-            return "new_facts_per_week"
+            return demands.most_new_key
         if not self._limits or not mask & ~people.disclosed:
             return None
         for limit, measure, k, most in self._limits:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
-from itertools import islice
+from itertools import islice, takewhile
 from math import inf, isfinite
 from operator import attrgetter
 from typing import Annotated, NamedTuple
@@ -232,6 +232,11 @@ class DisclosureIndex:
             if name not in learnt or latest != value or learnt[name] < since:
                 news.append((name, value))
         return tuple(news)
+
+    def sent_since(self, at: datetime) -> int:
+        """Count the requests that carried something after a time, to whomever."""
+        latest = takewhile(lambda step: step.at > at, reversed(self.steps))
+        return sum(step.query is not None for step in latest)
 
     def add(self, number: int, record: Record, news: Pairs) -> None:
         """Take an entry, the next in the ledger; ``news``: its facts that may be new."""

@@ -21,7 +21,7 @@ MOST_DAYS = 3650  # that a verdict lasts
 MOST_ENTRIES = 10_000  # of the ledger in one answer
 LATEST_ENTRIES = 100  # if no limit is given
 JSON_TYPE = "application/json"
-ASKER = "Reticent-Asker"  # a header of the query socket: user, page or assistant, who asks
+ASKER = "Reticent-Asker"  # a header of the query socket, who asks: user, page, assistant, proxy
 UNATTENDED = "Reticent-Unattended"  # a header: the call does not keep the vault from locking
 
 Query = Annotated[str, Meta(min_length=1, max_length=LONGEST_QUERY)]

@@ -18,7 +18,7 @@ from agent.wire.base import ASKER, JSON_TYPE, MOST_BYTES, UNATTENDED, Fault
 from agent.wire.routes import ROUTES, error_of, target_of
 from agent.wire.state import Event
 
-Asker = Literal["user", "page", "assistant"]
+Asker = Literal["user", "page", "assistant", "proxy"]
 LISTENS = "0A"  # as proc(5) has it
 NOBODY = -1
 _LINUX_PEER = struct.Struct("3i")  # process, user, group: unix(7)

@@ -51,6 +51,7 @@ WHY_NOTHING: Mapping[Code, str] = {
     "failed": "internal error",
     "not https": "not an https address, so the network could read it",
     "too many": "too many requests in one minute",
+    "too many today": "as many requests carried facts in a day as you allow",
     "too many from pages": "pages asked too often in one minute",
     "parameters only": "it gets your language and country in its address, and nothing else",
 }
@@ -109,6 +110,7 @@ LIMITS: Mapping[str, str] = {
     "risk": "a guess at who you are would be right more often than you allow",
     "attributes_per_request": "more facts would be sent at once than you allow",
     "new_facts_per_week": "more new facts would be sent in a week than you allow",
+    "new_facts_per_day": "more new facts would be sent in a day than you allow",
     "protect": "fewer people would look like you than you allow",
 }
 HOLDING: Mapping[str, str] = {  # by the setting of a limit, what it promises

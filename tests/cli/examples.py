@@ -144,6 +144,13 @@ k = 4
 [[rule]]
 recipient = "books.example"
 k = 5
+
+[[test]]
+recipient = "books.example"
+days = "sun"
+hours = "21:00-06:00"
+k = 5
+attributes_per_request = 3
 """
 
 PASSPHRASE = "four random words here"  # noqa: S105  (that of an empty vault)

@@ -18,7 +18,7 @@ from agent.daemon.consent import Consent
 from agent.daemon.handle import handle
 from agent.daemon.header import Members
 from agent.daemon.instructions import Preference
-from agent.daemon.request_log import Sources
+from agent.daemon.request_log import Asker, Sources
 from agent.daemon.what_if import explain
 from agent.decision.values import Code
 from agent.errors import UsageError, VaultError
@@ -126,26 +126,49 @@ def test_explaining_foretells_and_changes_nothing(
         ]
 
 
-@given(STREAMS, PEOPLE, st.integers(1, 3))
+@given(STREAMS, PEOPLE, st.integers(1, 3), st.sampled_from([("week", 7), ("day", 1)]))
 def test_no_two_requests_spend_one_limit(
-    stream: list[tuple[int, Ask]], row: int, most: int
+    stream: list[tuple[int, Ask]], row: int, most: int, span: tuple[str, int]
 ) -> None:
-    """Within seven days no pool learns more; and k holds for each of the people."""
-    policy = f'{OPEN}k = 8\nnew_facts_per_week = {most}\n[groups]\nall = ["ads.test"]\n'
-    agent, vault = living(policy, row)
+    """Within seven days, or one, no pool learns more; and k holds for each of the people.
+
+    Nor do more requests a day carry anything, to all pools together.
+    """
+    cap = f"new_facts_per_{span[0]} = {most}\nrequests_per_day = {most}"
+    agent, vault = living(f'{OPEN}k = 8\n{cap}\n[groups]\nall = ["ads.test"]\n', row)
     news: list[tuple[str, datetime]] = []
     held: dict[str, set[str]] = {}
     for now, ask in timed(stream):
+        before = [each for each in vault.disclosures if now - each.at < timedelta(days=1)]
         answer = handle(ask, now, agent)
+        assert (answer.code == "too many today") == (len(before) >= most)
         if answer.id is None or answer.summary is None:
             continue
         pool = held.setdefault(answer.summary.pool, set())
         new = set(vault.disclosures[-1].persons) - pool
         pool |= new
         news += [(answer.summary.pool, now)] * len(new)
-        lately = [who for who, at in news if now - at < timedelta(days=7)]
+        lately = [who for who, at in news if now - at < timedelta(days=span[1])]
         assert lately.count(answer.summary.pool) <= most
         assert not new or vault.disclosures[-1].people_left >= 8
+
+
+@pytest.mark.parametrize(
+    ("condition", "by", "hour", "code"),
+    [
+        ('hours = "22:00-07:00"', "command", 21, "answered"),
+        ('hours = "22:00-07:00"', "command", 22, "blocked"),
+        ('hours = "22:00-07:00"\ndays = "sun"', "command", 6, "blocked"),  # Monday's morning
+        ('hours = "22:00-07:00"\ndays = "mon"', "command", 6, "answered"),
+        ('door = ["mcp", "page"]', "assistant", 9, "blocked"),
+        ('door = ["mcp", "page"]', "proxy", 9, "answered"),
+        ('door = "page"', "user", 9, "answered"),
+    ],
+)
+def test_rules_have_times_and_doors(condition: str, by: Asker, hour: int, code: Code) -> None:
+    """By the clock of the user, and by what asks."""
+    agent, _ = living(f"{OPEN}[[rule]]\n{condition}\nnothing = true\n")
+    assert handle(SHOP, MONDAY.replace(hour=hour), agent, by).code == code
 
 
 @given(st.integers(305, 335), st.sampled_from(QUERIES), PEOPLE, PEOPLE)

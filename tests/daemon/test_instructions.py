@@ -16,10 +16,11 @@ from agent.daemon.instructions import (
     outcome,
     recipient_of,
     with_instruction,
+    without_refusals,
 )
 from agent.errors import UsageError
 from agent.wire.policy import Disclose
-from policy.amend import RuleScope, with_settings, without_refusals
+from policy.amend import RuleScope, with_settings
 from policy.hosts import host_of
 from policy.match import Known, Rulebook, known
 from policy.read import preset, read

@@ -166,7 +166,7 @@ def test_a_fact_that_the_model_lacks_leaves_nobody() -> None:
     told, own = [("language", "de"), ("country", "ch")], ("age", "age1")
     found = knowledge_in(holding(*told, own), MODEL, NOW)
     assert found == knowledge_in(holding(own), MODEL, NOW)
-    assert found == Knowledge(codes=(("age", 1),), recent=1)
+    assert found == Knowledge(codes=(("age", 1),), recent=1, today=1)
     assert people_left(found, MODEL) > 0
     for outside in (("shoe", "42"), ("age", "older")):
         found = knowledge_in(holding(own, outside), MODEL, NOW)

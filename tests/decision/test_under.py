@@ -27,11 +27,12 @@ from tests.worlds.people import MONDAY
 MODEL = made_model(0, people=10)
 OTHER = elsewhere(MODEL)
 DINNER = frozenset({"dinner", "what to cook"})
-OF_ATTRIBUTES = {"disclose", "sensitivity", "guard", "own", "relevance"}
+OF_ATTRIBUTES = {"disclose", "sensitivity", "guard", "own", "relevance", "coarse"}
 OF_PEOPLE = {"people", "anonymity_price"}  # joins k, where people are counted; times CROWD
 OF_MODEL = {"carry"}  # says what can be carried, by the model's words
 OF_LOCALE = {"engine"}  # says what language and country can be carried as
 NOT_FOR_DECIDING = {"population", "page_requests_per_minute", "search", "assistant", "address"}
+NOT_FOR_DECIDING |= {"requests_per_day"}
 NOT_OF_A_POLICY = {"algorithm", "available", "changed", "metric", "metric_k", "ruling"}
 
 
@@ -48,7 +49,7 @@ def test_every_setting_is_for_deciding_or_said_not_to_be() -> None:
     assert sorted(SETTINGS) == sorted(key for part in parts for key in part)
     assert {key for key, each in SETTINGS.items() if each.about == "attribute"} == OF_ATTRIBUTES
     of_attributes = {"carried", "excluded", "ask", "always", "sensitivity", "guards"}
-    of_attributes |= {"by_kind", "facts"}
+    of_attributes |= {"by_kind", "facts", "coarse"}
     ours = {*TERMS, *of_attributes, *NOT_OF_A_POLICY, "limits", "trade_off"}
     assert {each.name for each in fields(Terms)} == ours
     assert terms_under(ruled(""), MODEL) == Terms()  # the defaults of policies are those of terms
@@ -96,7 +97,7 @@ def test_a_rule_holds_for_a_fact_whatever_models_call_it(
             book = rulebook(read(rendered(each), "test", preset), one, [other])
             terms = _flat(terms_under(book.match(*asked), one))
             names = dict(zip((at.name for at in one.attributes), NAMES, strict=True))
-            for key in ("excluded", "ask", "always"):
+            for key in ("excluded", "ask", "always", "by_kind", "coarse"):
                 terms[key] = {names[name] for name in terms[key]}
             for key in ("sensitivity", "guards"):
                 terms[key] = {names[name]: weight for name, weight in terms[key]}

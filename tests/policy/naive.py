@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from datetime import date
+from datetime import date, datetime, timedelta
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path as File
@@ -16,11 +16,12 @@ Path = tuple[str | int, ...]
 Part = str | list[str] | None
 
 POLICIES = File(__file__).parents[2] / "policy"
-PER_ATTRIBUTE = ("disclose", "sensitivity", "guard", "own", "relevance")
-LARGER = ("sensitivity", "guard", "anonymity_price", "k", "people", "nothing")
+PER_ATTRIBUTE = ("disclose", "sensitivity", "guard", "own", "relevance", "coarse")
+LARGER = ("sensitivity", "guard", "anonymity_price", "k", "people", "nothing", "coarse")
 SMALLER = (
     *("violations", "risk", "horizon"),
     *("attributes_per_request", "new_facts_per_week", "page_requests_per_minute"),
+    *("new_facts_per_day", "requests_per_day"),
 )
 FROM_OPEN_TO_STRICT = {
     "disclose": ("always", "auto", "ask", "never"),
@@ -32,20 +33,10 @@ FROM_OPEN_TO_STRICT = {
 }
 OF_HOSTS = ("search", "carry", "engine", "assistant", "address")
 COMPANIES = (("chatgpt.com", "openai.com"),)  # of those in the two tables
-NOT_SETTINGS = {
-    *(
-        "format",
-        "preset",
-        "trusted_keys",
-        "attributes",
-        "groups",
-        "queries",
-        "rule",
-        "daemon",
-        "judge",
-    ),
-    *("recipient", "attribute", "query", "topic", "name", "expires"),
-}
+OF_FILES = ("format", "preset", "trusted_keys", "attributes", "groups", "lists", "contexts")
+OF_RULES = ("recipient", "attribute", "query", "topic", "name", "expires", "except", "hours")
+NOT_SETTINGS = {*OF_FILES, "queries", "rule", "test", "daemon", "judge", *OF_RULES, "days", "door"}
+WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 class Entry(NamedTuple):
@@ -59,6 +50,10 @@ class Entry(NamedTuple):
     query: Part = None
     topic: Part = None
     expires: date | None = None
+    excepted: Part = None
+    hours: str | None = None
+    days: Part = None
+    door: Part = None
 
 
 class Claim(NamedTuple):
@@ -94,16 +89,22 @@ def _entries(document: Document, layer: int) -> Iterator[Entry]:
         table = entry if isinstance(entry, dict) else {"disclose": entry}
         path, last = ("attributes", name), table.get("expires")
         yield Entry(layer, path, _settings(table), attribute=name, expires=last)
-    if "block" in document.get("queries", {}):
-        words = document["queries"]["block"]
-        yield Entry(layer, ("queries", "block"), {"nothing": True}, query=words)
-    if "block_topics" in document.get("queries", {}):
-        listed = document["queries"]["block_topics"]
-        yield Entry(layer, ("queries", "block_topics"), {"nothing": True}, topic=listed)
+    queries = document.get("queries", {})
+    for key, part in (("block", "query"), ("block_topics", "topic")):
+        if key in queries:
+            parts = {part: queries[key], "excepted": queries.get("except")}
+            yield Entry(layer, ("queries", key), {"nothing": True}, **parts)
     for number, rule in enumerate(document.get("rule", [])):
-        keys = ("recipient", "attribute", "query", "topic", "expires")
-        parts = {key: rule.get(key) for key in keys}
+        keys = ("recipient", "attribute", "query", "topic", "expires", "hours", "days", "door")
+        parts = {key: rule.get(key) for key in keys} | {"excepted": rule.get("except")}
         yield Entry(layer, ("rule", number), _settings(rule), **parts)
+
+
+def contexts(document: Document) -> Iterator[Entry]:
+    """Yield each context as the rule that keeps its facts from all others."""
+    for name, each in document.get("contexts", {}).items():
+        parts = {"attribute": each["attributes"], "excepted": each["recipients"]}
+        yield Entry(2, ("contexts", name), {"disclose": "never"}, **parts)
 
 
 def _settings(table: Document) -> Document:
@@ -114,7 +115,11 @@ def claims(document: Document, asked: Asked, key: str, name: str | None) -> list
     """Return every rule that has a setting and matches a request, and an attribute if given."""
     found = []
     for entry in entries(document):
-        if key not in entry.settings or (entry.expires and asked.today > entry.expires):
+        if key not in entry.settings or not is_time(entry, asked.today):
+            continue
+        if entry.door is not None and asked.door not in _listed(entry.door):
+            continue
+        if entry.excepted and among(entry.excepted, asked.recipient, document):
             continue
         reach = (
             recipient_rank(entry.recipient, asked.recipient, document, of_hosts=key in OF_HOSTS),
@@ -124,7 +129,36 @@ def claims(document: Document, asked: Asked, key: str, name: str | None) -> list
         )
         if None not in reach:
             found.append(Claim(entry, reach, entry.settings[key]))  # type: ignore[arg-type]  # none of it is None
-    return found
+    closed = closing(document, asked.recipient, name) if key == "disclose" else []
+    return found + [Claim(each, (0.0,) * 4, "never") for each in closed]
+
+
+def is_time(entry: Entry, at: date) -> bool:
+    """Say whether an entry holds at a time: the hours are walked through, minute by minute."""
+    if not isinstance(at, datetime):
+        return not (entry.hours or entry.days or (entry.expires and at > entry.expires))
+    begun = at.date()
+    if entry.hours:
+        begin, end = (60 * int(e[:2]) + int(e[3:]) for e in entry.hours.split("-"))
+        minutes = (end - begin) % 1440 or 1440
+        since = (60 * at.hour + at.minute - begin) % 1440
+        if since >= minutes:
+            return False
+        begun = (at - timedelta(minutes=since)).date()
+    over = entry.expires and begun > entry.expires
+    return not over and (entry.days is None or WEEK[begun.weekday()] in _listed(entry.days))
+
+
+def among(part: Part, recipient: str, document: Document) -> bool:
+    """Say whether a recipient is one of those listed, or shares with one what it learns."""
+    return recipient_rank(part, recipient, document, of_hosts=False) is not None
+
+
+def closing(document: Document, recipient: str, name: str | None) -> list[Entry]:
+    """Return the contexts that keep a fact from a recipient."""
+    own = [e for e in contexts(document) if _attribute(e.attribute, name) is not None]
+    its = [e for e in contexts(document) if among(e.excepted, recipient, document)]
+    return [] if {e.path for e in own} & {e.path for e in its} else (own or its)[:1]
 
 
 def undominated(found: list[Claim]) -> list[Claim]:
@@ -151,6 +185,8 @@ def decided(found: list[Claim], key: str) -> list[Claim]:
 
     Of a setting that knows no stricter it is the one that stands last.
     """
+    if contexts := [claim for claim in found if claim.entry.path[:1] == ("contexts",)]:
+        return contexts
     blocks = [
         claim
         for claim in found
@@ -180,9 +216,10 @@ def recipient_rank(
     hosts = [host] if of_hosts else [host, *_pooled(pool(host, groups), groups)]
     ranks = [
         0.25 if each == kind(host, document) else max(_rank(each, one, groups) for one in hosts)
-        for each in _listed(part)
+        for each in expanded(part, document)
     ]
-    if not of_hosts and any(_is_of(each, pool(host, groups), groups) for each in _listed(part)):
+    own = pool(host, groups)
+    if not of_hosts and any(_is_of(each, own, groups) for each in expanded(part, document)):
         ranks.append(1000.0)
     return 0.0 if part is None else max((rank for rank in ranks if rank), default=None)
 
@@ -203,11 +240,18 @@ def _is_of(text: str, name: str, groups: Mapping[str, list[str]]) -> bool:
     return not several and pool(domain, groups) == name
 
 
+def expanded(part: Part, document: Document) -> list[str]:
+    """Write the members of lists in place of these."""
+    lists = {f"@{name}": _listed(its) for name, its in document.get("lists", {}).items()}
+    return [member for each in _listed(part) for member in lists.get(each, [each])]
+
+
 def kind(host: str, document: Document) -> str:
     """Return which kind of recipient a host is: by what names it most exactly, and what it is."""
     groups, found = document.get("groups", {}), list[tuple[float, str]]()
     for rule in document.get("rule", []):
-        names = [e for each in _listed(rule.get("recipient")) for e in groups.get(each, [each])]
+        its = expanded(rule.get("recipient"), document)
+        names = [e for each in its for e in groups.get(each, [each])]
         of = "any search engine" if rule.keys() & {"search", "engine"} else ""
         of = "any assistant" if rule.get("assistant") is True else of
         found += [(_rank(each, host, {}), of) for each in names if of]

@@ -1,7 +1,7 @@
 """Policies that are valid by FORMAT.md, and requests that meet their rules."""
 
 from collections.abc import Mapping
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple, get_args
 
 import tomlkit
@@ -13,7 +13,8 @@ from policy.hosts import KINDS, host_of
 from policy.match import NO_TOPICS
 from policy.read import preset, read
 from policy.rules import Policy
-from policy.settings import SETTINGS, Carry, Value
+from policy.settings import DAYS as DAYS_OF_WEEK
+from policy.settings import SETTINGS, Carry, Door, Value
 
 NO_PRESET = 'preset = "none"\n'
 LABELS = st.sampled_from(["a", "b", "ab", "1", "_x", "xn--bcher-kva", "localhost", "github", "co"])
@@ -88,6 +89,7 @@ PER_ATTRIBUTE: Mapping[str, st.SearchStrategy[Any]] = {
     "guard": NUMBERS,
     "own": st.sampled_from(["never", "ask", "auto"]),
     "relevance": st.sampled_from(["kind", "fact"]),
+    "coarse": st.booleans(),
 }
 ORDERED: Mapping[str, st.SearchStrategy[Any]] = {
     "anonymity_price": NUMBERS,
@@ -101,6 +103,8 @@ ORDERED: Mapping[str, st.SearchStrategy[Any]] = {
 }
 OF_RECIPIENTS: Mapping[str, st.SearchStrategy[Any]] = {
     "new_facts_per_week": WHOLE,
+    "new_facts_per_day": WHOLE,
+    "requests_per_day": WHOLE,
     "horizon": WHOLE,
     "page_requests_per_minute": WHOLE,
     "unknown_queries": st.sampled_from(["nothing", "standing"]),
@@ -126,6 +130,9 @@ OF_THE_JUDGE = st.fixed_dictionaries(
 )
 CALLED = ("mine", "für", 'a "b" [c]')
 SEARCH = "https://www.shop.example/find?q={query}"
+HOURS = ("22:00-07:00", "07:00-22:00", "00:00-24:00", "06:59-06:59")
+CLOCKS = [time(6, 59), time(7), time(21, 59, 59), time(22), time(0), time(23, 59)]
+LISTS = {"shops": ["shop.example", "*.books.example"], "few": "ads.test"}
 DAYS = st.integers(-2, 2).map(lambda days: TODAY + timedelta(days=days))
 
 
@@ -136,6 +143,7 @@ class Asked(NamedTuple):
     query: str
     today: date
     topics: TopicProbabilities = NO_TOPICS
+    door: str = ""
 
 
 @st.composite
@@ -145,7 +153,10 @@ def requests(draw: st.DrawFn) -> Asked:
     host = draw(st.sampled_from(HOSTS[:3]) | st.sampled_from(HOSTS))
     names = draw(st.sets(st.sampled_from(sorted(READ))))
     topics = {READ[name]: draw(PROBABILITIES) for name in sorted(names)}
-    return Asked(host, " ".join(query), draw(DAYS), topics)
+    at, door = draw(DAYS), draw(st.sampled_from(["", *get_args(Door)]))
+    if draw(st.booleans()):
+        at = datetime.combine(at, draw(st.sampled_from(CLOCKS)))
+    return Asked(host, " ".join(query), at, topics, door)
 
 
 @st.composite
@@ -158,8 +169,17 @@ def documents(draw: st.DrawFn) -> Document:
     groups = draw(st.sets(st.sampled_from(sorted(MEMBERS))))
     if groups:
         document["groups"] = {name: draw(_some_of(MEMBERS[name])) for name in sorted(groups)}
+    named = sorted(groups)
+    if draw(st.booleans()):
+        document["lists"], named = LISTS, [*named, *(f"@{each}" for each in LISTS)]
+    context = {"attributes": _one_or_more(PATTERNS), "recipients": _one_or_more((*named, *DOMAINS))}
+    if draw(st.integers(0, 2)) == 0:
+        contexts = st.dictionaries(st.sampled_from("ab"), st.fixed_dictionaries(context))
+        document["contexts"] = draw(contexts)
+    if "queries" in document and draw(st.booleans()):
+        document["queries"]["except"] = draw(_one_or_more((*named, *DOMAINS)))
     few = draw(st.integers(0, 4))
-    rules = draw(st.lists(_rules(whole, sorted(groups)), min_size=min(few, 2), max_size=6))
+    rules = draw(st.lists(_rules(whole, named), min_size=min(few, 2), max_size=6))
     for number, rule in enumerate(rules):
         if draw(st.integers(0, 3)) == 0:
             rule["name"] = f"{draw(st.sampled_from(CALLED))} {number}"
@@ -192,6 +212,7 @@ def _parts(draw: st.DrawFn) -> Document:
 
 
 CARRY = get_args(Carry)
+NARROW = {"query", "topic", "hours", "days", "door"}  # a rule with one has none of OF_RECIPIENTS
 
 
 @st.composite
@@ -210,12 +231,14 @@ def _rules(
         rule["query"] = draw(_one_or_more(WORDS))
     if draw(st.integers(0, 2)) == 0:
         rule["topic"] = draw(_one_or_more(TOPICS))
+    if draw(st.integers(0, 2)) == 0:
+        rule |= draw(_some(CONDITIONS, 2, least=1))
     if draw(st.booleans()):
         rule["attribute"] = draw(_one_or_more(PATTERNS))
     else:
-        may |= whole if rule.keys() & {"query", "topic"} else {**whole, **OF_RECIPIENTS}
+        may |= whole if rule.keys() & NARROW else {**whole, **OF_RECIPIENTS}
     rule |= draw(_some(may, 3, least=1))
-    is_whole = not rule.keys() & {"query", "topic", "attribute"}
+    is_whole = not rule.keys() & {*NARROW, "attribute"}
     if is_whole and rule.get("recipient") == "shop.example":
         rule["search"] = SEARCH
         rule |= draw(st.fixed_dictionaries({}, optional={"carry": st.sampled_from(CARRY)}))
@@ -251,6 +274,12 @@ def _one_or_more(texts: tuple[str, ...]) -> st.SearchStrategy[str | list[str]]:
     return st.sampled_from(texts) | _some_of(texts)
 
 
+CONDITIONS: Mapping[str, st.SearchStrategy[Any]] = {
+    "hours": st.sampled_from(HOURS),
+    "days": _one_or_more(DAYS_OF_WEEK[:4]),
+    "door": _one_or_more(get_args(Door)),
+    "except": _one_or_more(DOMAINS),
+}
 LAST_DAYS = st.integers(0, 2).map(lambda days: TODAY + timedelta(days=days))
 VALUES = {**PER_ATTRIBUTE, **ORDERED, **OF_RECIPIENTS, **UNORDERED}
 

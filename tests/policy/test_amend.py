@@ -1,9 +1,11 @@
 """Changes of a policy: what was asked for and nothing else, the rest as it was written."""
 
+import json
 import tomllib
 from collections.abc import Iterator
 from copy import deepcopy
 from datetime import timedelta
+from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from agent.daemon.instructions import overriding_rules
 from agent.errors import UsageError
 from policy import amend
 from policy.match import Rulebook, known
@@ -108,7 +111,7 @@ def test_what_is_set_holds_there_or_what_wins_is_named(
     """As a rulebook says that is made anew; the rule that has it is among those compared."""
     _, where, values, after = change
     ((key, value),) = values.items()
-    named = amend.overriding_rules(after, where, values, known(*NAMES), TODAY)
+    named = overriding_rules(after, where, values, known(*NAMES), TODAY)
     names = where.names(known(*NAMES))
     ruling = Rulebook(after, names).match(where.host(after), where.words(), TODAY)
     ours = [rule for rule in amend.places(where, after) if rule.settings.get(key) == value]
@@ -123,33 +126,8 @@ def test_what_is_set_holds_there_or_what_wins_is_named(
         assert guarded or all((win.value, win.rule) == verdict[:2] for win in winners)
 
 
-# Statements that clash, open what others extend, or look like something else.
-FRAGMENTS = (
-    "a = 1",
-    "a.b = 2",
-    "a . b.\tc = 3",
-    "b = { a = 1, b.c = [ { d = 2 } ] }",
-    "c = [ 1, [ { a = 1 }, { } ], # ] }\n { b = { c = 2 } },\n]",
-    '"" = ""',
-    "'' . '\"' = ''",
-    '"a\\u0062" = """\n[a]\n b = 1 # """"\n\\""""""',
-    "d = '''\n[[a]]\n'''''",
-    "e = [ '''],''', \"]\", # \"\n ']' ]",
-    "f = 1979-05-27 07:32:00 # a space",
-    "g = [ 1979-05-27 07:32:00 , inf, -0x1 ]",
-    *("[a]", "[a.b]", "[ a . 'b' . c ] # ]", "[[a]]", "[[ a . b ]]", '[["b"]]', "[b.c]"),
-    *("[[b.c.d]]", "[c]\t", "# [d]", "", " "),
-)
-POLICY = (  # what rules are edited in, in each form that TOML has for it
-    *('preset = "strict"  # mine', "# no [rule]", "[attributes]", '"a.b" = "ask"', "k = 5"),
-    *(
-        'attributes = { age = "ask", x = { guard = 1 } }',
-        "gender.guard = 1",
-        "anonymity_price = 5.12",
-    ),
-    *("[attributes.salary]", "[[rule]]", 'name = "[[rule]]"', "rule = [{ k = 1 }, { k = 2 }]"),
-    '[groups]\na = ["b.c"]',
-)
+WRITTEN = json.loads(Path(__file__).with_name("fragments.json").read_text(encoding="utf-8"))
+FRAGMENTS, POLICY = WRITTEN["fragments"], WRITTEN["policy"]
 ODD = st.text(max_size=8)
 BLANKS = st.sampled_from(["\n", "\r\n"])
 

@@ -114,7 +114,9 @@ def test_any_bytes_at_all(tmp_path_factory: pytest.TempPathFactory, data: bytes)
 def assert_counts(policy: Policy, document: Document) -> None:
     """Find every key of a document in its policy, and no rule there that no key stands for."""
     rules = {rule.path: rule for rule in policy.rules if rule.layer is Layer.FILE}
+    rules |= {each.path: each for each in policy.contexts}
     entries = [each for each in naive.entries(document) if each.layer == 2 and each.settings]
+    entries += naive.contexts(document)
     assert sorted(map(str, rules)) == sorted(str(each.path) for each in entries)
     for entry in entries:
         rule = rules[entry.path]
@@ -122,9 +124,13 @@ def assert_counts(policy: Policy, document: Document) -> None:
         for key, value in entry.settings.items():
             same(rule.settings[key], value)
         assert (rule.expires, type(rule.expires)) == (entry.expires, type(entry.expires))
-        hosts = [each.text for each in rule.recipients]
-        written = [each.lower().encode("idna").decode() for each in _listed(entry.recipient)]
-        assert sorted([*hosts, *rule.groups]) == sorted(written)
+        for listed, part in ((rule.recipients, entry.recipient), (rule.excepted, entry.excepted)):
+            hosts = [each if isinstance(each, str) else each.text for each in listed]
+            texts = map(str.lower, naive.expanded(part, document))
+            written = [each.encode("idna").decode() for each in texts]
+            assert sorted(hosts + [*rule.groups] * (part is entry.recipient)) == sorted(written)
+        assert [rule.hours] == (_listed(entry.hours) or [""])
+        assert [[*rule.days], [*rule.doors]] == [_listed(entry.days), _listed(entry.door)]
         assert [each.text for each in rule.attributes] == _listed(entry.attribute)
         assert [each.text for each in rule.topics] == [*map(_topic, _listed(entry.topic))]
         assert [each.text for each in rule.queries] == [
@@ -143,7 +149,7 @@ def assert_counts(policy: Policy, document: Document) -> None:
     for name, members in document.get("groups", {}).items():
         for member, text in zip(policy.groups[name], _listed(members), strict=True):
             assert text.lower().encode("idna").decode().removeprefix("*.").endswith(member.key)
-    assert document.get("queries", {}).keys() <= {"block", "block_topics"}
+    assert document.get("queries", {}).keys() <= {"block", "block_topics", "except"}
 
 
 def same(found: object, given_: object) -> None:

@@ -107,7 +107,7 @@ OUTSIDE = (
     *((key, "nan") for key in ("anonymity_price", "sensitivity", "guard", "violations", "risk")),
     *((key, "-1") for key in ("anonymity_price", "k", "attributes_per_request")),
     *((key, "-0.1") for key in ("sensitivity", "guard", "violations", "risk")),
-    *((key, "true") for key in SETTINGS if key not in ("nothing", "assistant")),
+    *((key, "true") for key in SETTINGS if key not in ("nothing", "assistant", "coarse")),
     *((key, "'1'") for key in SETTINGS if key != "population"),
     *((key, "2.0") for key in ("k", "attributes_per_request", "new_facts_per_week")),
     ("page_requests_per_minute", "2.0"),

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from agent.daemon.instructions import with_assistant
 from agent.errors import PolicyError, UsageError
 from policy import services, settings
-from policy.amend import with_assistant
 from policy.hosts import host_of, site_of
 from policy.match import Rulebook
 from policy.read import preset, read
@@ -96,23 +96,13 @@ def test_what_is_needed_depends_on_the_names(
     )
 
 
-def test_the_domains_of_an_engine_are_one_recipient() -> None:
-    """Of that engine only, whoever else is called like it."""
-    pools = Pools({})
-    assert {pools.of(each) for each in services.engines()["google"].domains} == {"google.com"}
-    assert pools.of("www.google.co.uk") == "google.com"
-    for other in ("google.example", "google.com.evil.example", "google.github.io", "bing.com"):
-        assert pools.of(other) == site_of(other)
-    assert services.engine_at("google.github.io") is None
-    assert services.engine_at("html.duckduckgo.com") == "duckduckgo"
-
-
 def test_a_group_with_one_domain_of_an_engine_has_all() -> None:
-    """So none of them can be in another group."""
+    """So none of them can be in another group; nor does it have who is called alike."""
     text = "[groups]\nads = ['google.de', 'ads.example']\n"
     pools = Pools(read(text, "test", preset).groups)
     assert pools.of("google.com") == pools.of("www.google.at") == pools.of("ads.example") == "@ads"
-    assert pools.of("duckduckgo.com") == "duckduckgo.com"
+    for other in ("google.example", "google.com.evil.example", "google.github.io", "bing.com"):
+        assert pools.of(other) == site_of(other)
     with pytest.raises(PolicyError, match=r"google\.fr is in 'ads' as well"):
         read(f"{text}french = ['google.fr']\n", "test", preset)
 

@@ -17,6 +17,7 @@ export const WHY_NOTHING = {
   "failed": "internal error",
   "not https": "not an https address, so the network could read it",
   "too many": "too many requests in one minute",
+  "too many today": "as many requests carried facts in a day as you allow",
   "too many from pages": "pages asked too often in one minute",
   "parameters only": "it gets your language and country in its address, and nothing else"
 };

@@ -1,0 +1,52 @@
+"""When and at which door a rule holds, and which facts stay within which contexts. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from policy.rules import Rule
+from policy.settings import DAYS
+
+Named = str | frozenset[str]  # an attribute that is asked about, or all names of another
+
+
+def holds(rule: Rule, at: date, door: str) -> bool:
+    """Whether a rule holds at a time of the user's, for what asks at a door.
+
+    A rule for some hours or days does not hold where ``at`` is a day alone. Hours that end no later
+    than they begin go on after midnight, and are of the day on which they began.
+    """
+    if rule.doors and door not in rule.doors:
+        return False
+    if not isinstance(at, datetime) or not (rule.hours or rule.days):
+        today = at.date() if isinstance(at, datetime) else at
+        return not (rule.hours or rule.days or rule.is_over(today))
+    begin, _, end = (rule.hours or "00:00-24:00").partition("-")
+    clock, night, day = f"{at:%H:%M}", end <= begin, at.date()
+    if night and clock < end:
+        clock, day = "24:00", day - timedelta(days=1)
+    within = begin <= clock and (night or clock < end)
+    return within and not rule.is_over(day) and (not rule.days or DAYS[day.weekday()] in rule.days)
+
+
+@dataclass(frozen=True, slots=True)
+class Contexts:
+    """All contexts of a policy, and those that a recipient is in; ``about``: what each rule is on.
+
+    Each is the rule that withholds its attributes from all but its recipients.
+    """
+
+    every: tuple[Rule, ...]
+    inside: tuple[Rule, ...]
+    about: Mapping[Rule, Mapping[Named, int]]
+
+    def closing(self, name: str | frozenset[str]) -> Rule | None:
+        """The context that keeps an attribute, or one that another tells, from the recipient.
+
+        None for none. A recipient in contexts gets only what is in one of these, and what is in
+        contexts, or tells it, goes only to those that are in one of them.
+        """
+        own = [each for each in self.every if name in self.about[each]]
+        shared = any(each in self.inside for each in own)
+        others = self.inside if isinstance(name, str) else ()
+        return None if shared else next(iter((*own, *others)), None)
