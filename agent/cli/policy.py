@@ -39,7 +39,6 @@ from policy.settings import SETTINGS, Value
 from policy.toml_text import lines_of
 
 DEFERRED = {
-    "add": Deferred("agent.cli.policy_edit", "Write a rule, question by question."),
     "block": Deferred("agent.cli.policy_edit", "Send nothing more to a recipient."),
     "calibrate": Deferred("agent.cli.policy_edit", "Turn your answers into prices, in bits."),
     "set": Deferred("agent.cli.policy_edit", "Change a setting in a policy file."),

@@ -1,13 +1,13 @@
-"""Change what a policy rules: `add`, `set`, `block` and `calibrate`."""
+"""Change what a policy rules: `set`, `block` and `calibrate`."""
 
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import partial
 from math import isfinite, log2
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any
 
 import click
 import numpy as np
@@ -19,7 +19,6 @@ from agent.cli.options import (
     QUERY,
     Output,
     answers,
-    at_terminal,
     json_option,
     once,
     option,
@@ -41,7 +40,7 @@ from agent.cli.policy import (
     written,
 )
 from agent.cli.printing import Column, note, paragraph, say, table
-from agent.cli.prompts import agree, line, pick
+from agent.cli.prompts import agree
 from agent.daemon.instructions import OverridingRule, overriding_rules
 from agent.daemon.policy_file import Change, Check, Edit, rewrite, wins_of
 from agent.decision.topics import attributes_of
@@ -58,11 +57,8 @@ from agent.words.titles import Titles, titled
 from policy import amend
 from policy.read import load, preset, read, shipped_text
 from policy.rules import Policy
-from policy.sections import LONGEST_NAME, MISPLACED
-from policy.settings import DAYS, LEVELS, SETTINGS, Door, Value
-from policy.toml_text import parsed, rewritten, toml
+from policy.settings import LEVELS, SETTINGS, Value
 
-Answered = TypeVar("Answered")
 BLOCKED = "{} gets nothing from now on, under any of its names, by a rule in the policy."
 UNBLOCKED = "{} is treated like others again from now on."
 NOT_BLOCKED = "{} was not blocked, so nothing was changed."
@@ -184,91 +180,6 @@ def block(recipient: str, *, undo: bool) -> Output:
     if lifted.rule is not None:
         text = STILL.format(recipient, repr(lifted.rule))
     return Output(lifted, paragraph(text))
-
-
-ACTIONS: Mapping[str, tuple[str, dict[str, Value]]] = {  # what a rule does
-    "nothing": ("send nothing", {"nothing": True}),
-    "never": ("never send some facts", {"disclose": "never"}),
-    "ask": ("ask me before some facts are sent", {"disclose": "ask"}),
-    "auto": ("send some facts when that is worth it", {"disclose": "auto"}),
-    "coarse": ("send only the coarse version of some facts", {"coarse": True}),
-    "new_facts_per_day": ("send at most so many new facts a day", {}),
-    "requests_per_day": ("let at most so many requests a day carry facts, to all together", {}),
-}
-PARTS = {  # what is asked of a rule, by its key, and how its name goes on
-    "attribute": ("Which facts, as age, @health? Enter for all", ""),
-    "recipient": ("To whom, as shop.example, any assistant? Enter for everybody", "to"),
-    "except": ("But not to whom? Enter for no exception", "but not to"),
-    "hours": ("At what time, as 22:00-07:00? Enter for any time", "at"),
-    "days": (f"On which days, as {', '.join(DAYS[5:])}? Enter for every day", "on"),
-    "door": (f"From where, of {', '.join(get_args(Door))}? Enter for anywhere", "from"),
-}
-
-
-def asked_for(policy: Policy) -> tuple[str, dict[str, Any]]:
-    """Ask for a rule, part by part, each until it can be read; and name it by what it says."""
-    texts = [text for text, _ in ACTIONS.values()]
-    action = pick("What should happen", [*ACTIONS], texts) or "nothing"
-    rule: dict[str, Any] = {**ACTIONS[action][1]}
-    name = [action]
-    if not rule:
-        rule[action] = _answer("How many", partial(amend.value_of, action))
-        name.append(str(rule[action]))
-    about = {SETTINGS[key].about for key in rule}
-    for key, (question, word) in PARTS.items():
-        fits = about.isdisjoint(MISPLACED[key][1] if key in MISPLACED else ())
-        if fits and (part := _answer(question, partial(_part, key, policy))):
-            rule[key] = part if len(part) > 1 else part[0]
-            name += filter(None, (word, ", ".join(part)))
-    return " ".join(name)[:LONGEST_NAME], rule
-
-
-def _part(key: str, policy: Policy, text: str) -> list[str]:
-    """What an answer lists; PolicyError where a rule of the policy could not have it."""
-    answers = [each.strip() for each in text.split(",") if each.strip()]
-    for each in answers:
-        rule = f"[[rule]]\n{key} = {toml(each)}\ndisclose = 'never'"
-        read(f"{policy.text}\n{rule}", policy.source, preset)
-    return answers
-
-
-def _answer(question: str, parse: Callable[[str], Answered]) -> Answered:
-    """Ask until the answer can be parsed."""
-    while True:
-        try:
-            return parse(line(question))
-        except PolicyError as error:
-            say(f"{error.problems[0].what}: {error.problems[0].hint}.")
-        except UsageError as error:
-            say(f"{error.what}: {error.hint}.")
-
-
-@click.command()
-@policy_option
-@yes_option
-def add(file: Path, *, yes: bool) -> None:
-    """Write a rule, question by question: what should happen, to whom, and when.
-
-    It shows the rule, and what your last requests would have carried with it, before it is written.
-    `reticent policy set` does the same without questions.
-    """
-    if not at_terminal():
-        raise UsageError("there is no terminal to ask at", "use `reticent policy set`")
-    (title, rule), models = asked_for(load(file)), installed_models()
-
-    def change(text: str, policy: Policy) -> str:
-        document = parsed(text)
-        amend.add_rule(document, title, rule)
-        text = rewritten(text, document)
-        noted(read(text, policy.source, preset), models)
-        shown = (f"{key} = {toml(each)}" for key, each in document["rule"][-1].items())
-        click.echo("\n".join(("", "[[rule]]", *shown, "")), err=True)
-        say(paragraph(replayed(text)))
-        agree(f"Write this rule into {file}?", yes=yes)
-        return text
-
-    _rewritten(file, change, lambda new: check_policy(new, models))
-    say(f"Written into {file}.")
 
 
 class Calibration(Struct, frozen=True, kw_only=True):

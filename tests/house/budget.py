@@ -38,18 +38,18 @@ BUDGETS = {
     "agent": Size(400, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(560, 4),
     "agent/build": Size(2_690, 19),
-    "agent/cli": Size(4_180, 30),
-    "agent/daemon": Size(5_340, 33),
-    "agent/decision": Size(1_770, 11),
-    "agent/facts": Size(480, 5),
+    "agent/cli": Size(4_250, 30),
+    "agent/daemon": Size(5_388, 33),
+    "agent/decision": Size(1_760, 11),
+    "agent/facts": Size(470, 5),
     "agent/lab": Size(2_020, 19),
-    "agent/model": Size(1_848, 11),
+    "agent/model": Size(1_828, 11),
     "agent/tradeoff": Size(2_801, 17),
-    "agent/tui": Size(3_000, 21),
-    "agent/vault": Size(2_385, 14),
+    "agent/tui": Size(2_958, 21),
+    "agent/vault": Size(2_348, 14),
     "agent/wire": Size(795, 7),
-    "agent/words": Size(950, 6),
-    "policy": Size(2_267, 13),
+    "agent/words": Size(945, 6),
+    "policy": Size(2_273, 13),
 }
 PRODUCT = Size(31_400, 219)  # less than the rooms together: not every room can be at its own
 OTHERS = {
