@@ -266,8 +266,7 @@ def test_ctrl_c_after_the_vault_keeps_what_it_says(
         monkeypatch.setattr(f"agent.cli.{name}", press)
     for name in ("started", "opened"):
         monkeypatch.setattr(f"agent.cli.first_steps.{name}", done.append)
-    answers = ("n", *("", "", ""), "n", "-")
-    ran = answering("begin", secrets=(PASSPHRASE,) * 2, answers=answers)
+    ran = answering("begin", secrets=(PASSPHRASE,) * 2, answers=("n", *("", "", ""), "n", "-"))
     assert (ran.code, done[1:]) == (0, [PASSPHRASE]), ran.err
     assert "The vault, your policy and your facts are kept" in " ".join(ran.err.split())
     [left, sends] = ran.out.partition("To go on from here:\n")[2].splitlines()
