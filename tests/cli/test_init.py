@@ -3,6 +3,7 @@
 import io
 import signal
 import stat
+import sys
 import tomllib
 from collections.abc import Callable
 from functools import partial
@@ -13,6 +14,7 @@ import pytest
 
 from agent.cli import prompts
 from agent.cli.demo import PROFILE
+from agent.cli.first_steps import has_extra
 from agent.cli.questions import USES, ask_values, most_useful
 from agent.decision.cache import Cache
 from agent.errors import VaultError
@@ -61,7 +63,7 @@ def answering(run: Run, monkeypatch: pytest.MonkeyPatch) -> Begin:
         monkeypatch.setattr("agent.cli.init.at_terminal", lambda: True)
         monkeypatch.setattr(prompts, "_typed", lambda _prompt: next(left))
         monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
-        ran = run("init", *options)
+        ran = run(*([] if "begin" in options else ["init"]), *options)
         assert [*left] == []
         return ran
 
@@ -215,32 +217,27 @@ def test_what_helps_most_is_asked_first(uses: set[str]) -> None:
     assert {each.concept for each in of_life} <= {*life.by_concept}
 
 
-def test_everything_can_be_skipped(answering: Begin) -> None:
-    """With Enter or -; no to a weak passphrase leads to another."""
-    ran = answering(
-        *("--preset", "generous"),
-        secrets=("password", "password", PASSPHRASE, PASSPHRASE),
-        answers=("n", "", *("n", "n", "n"), "n", "-", ""),
-    )
-    assert ran.code == 0
-    assert "guess it in 2 minutes" in ran.err
-    assert _preset() == "generous"
-    assert "rule" not in tomllib.loads(paths().policy.read_text())
-    assert _kept() == {}
+def test_everything_can_be_skipped(answering: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With Enter or -; no to a weak passphrase leads to another.
 
-
-def test_nobody_elsewhere_is_asked_for_a_state(
-    answering: Begin, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever may live in the US may name a city instead of one."""
-    skipping = ("n", *("", "", ""), "n", "-", "")
+    Nobody elsewhere is asked for a state; nor anybody for anything where no socket could lie.
+    """
     for locale, asks in (("de_DE.UTF-8", False), ("en_US.UTF-8", True)):
         monkeypatch.setenv("LC_ALL", locale)
-        ran = answering("--preset", "strict", secrets=(PASSPHRASE,) * 2, answers=skipping)
-        assert "1 of 12: " in ran.err
+        ran = answering(
+            *("--preset", "generous"),
+            secrets=("password", "password", PASSPHRASE, PASSPHRASE),
+            answers=("n", "", *("n", "n", "n"), "n", "-", ""),
+        )
+        assert "guess it in 2 minutes" in ran.err
         assert ("1 of 12: State" in ran.err) == ("or a city anywhere" in ran.err) == asks
+        assert (ran.code, _preset()) == (0, "generous")
+        assert "rule" not in tomllib.loads(paths().policy.read_text())
+        assert _kept().keys() <= {"country"}
         for path in (paths().vault, paths().witness):
             path.unlink()
+    monkeypatch.setenv("RETICENT_HOME", "/tmp/" + "x" * 120)  # noqa: S108  (never made)
+    assert "the path of the socket" in answering(secrets=(), answers=()).refusal()[0]
 
 
 def test_what_hangs_on_a_fact_is_set_and_said(begin: Begin, tmp_path: Path) -> None:
@@ -254,21 +251,45 @@ def test_what_hangs_on_a_fact_is_set_and_said(begin: Begin, tmp_path: Path) -> N
     assert "job" not in said.partition("Also")[2].replace("reticent", "")
 
 
-def test_ctrl_c_at_the_end_undoes_nothing(
+def test_ctrl_c_after_the_vault_keeps_what_it_says(
     answering: Begin, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Everything is made when the code is shown."""
+    """Everything is made when the code is shown; of what follows, what is left is listed."""
+    done = list[object]()
 
-    def press(prompt: str) -> str:
-        if "written down" in prompt:
+    def press(prompt: object) -> str:
+        if not isinstance(prompt, str) or "written down" in prompt:
             signal.raise_signal(signal.SIGINT)
         return ""
 
-    for name in ("init", "prompts"):
-        monkeypatch.setattr(f"agent.cli.{name}.line", press)
-    ran = answering(secrets=(PASSPHRASE,) * 2, answers=("n", *("", "", ""), "n", "-"))
-    assert ran.code == 0
+    for name in ("init.line", "prompts.line", "first_steps.connected"):
+        monkeypatch.setattr(f"agent.cli.{name}", press)
+    for name in ("started", "opened"):
+        monkeypatch.setattr(f"agent.cli.first_steps.{name}", done.append)
+    ran = answering("begin", secrets=(PASSPHRASE,) * 2, answers=("n", *("", "", ""), "n", "-"))
+    assert (ran.code, done[1:]) == (0, [PASSPHRASE]), ran.err
+    assert "The vault, your policy and your facts are kept" in " ".join(ran.err.split())
+    [left, sends] = ran.out.partition("To go on from here:\n")[2].splitlines()
+    assert (left, "reticent ask" in sends) == ("  reticent connect", True)
     opened().close()
+
+
+def test_the_extra_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the command that fits how the program was installed; it is run without a shell."""
+    ran = list[list[str]]()
+    monkeypatch.setattr("agent.cli.first_steps.find_spec", lambda _: [*ran] or None)
+    monkeypatch.setattr("agent.cli.first_steps.subprocess.run", lambda c, **_: ran.append(c))
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    for mark, what, begins in (
+        ("pyvenv.cfg", "mcp>=", [sys.executable, "-m", "pip", "install"]),
+        ("uv-receipt.toml", "reticent[mcp] @ file://", ["uv", "tool", "install"]),
+        ("pipx_metadata.json", "mcp>=", ["pipx", "inject", "reticent"]),
+    ):
+        (tmp_path / mark).touch()
+        ran.clear()
+        monkeypatch.setattr("sys.stdin", io.StringIO("n\n\n"))
+        assert (has_extra(), has_extra()) == (False, True)
+        assert ([*ran[0][:-1]], ran[0][-1].startswith(what)) == (begins, True)
 
 
 def test_a_failure_half_way_can_be_run_again(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:

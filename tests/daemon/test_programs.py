@@ -69,6 +69,9 @@ def test_the_launcher_runs(tmp_path: Path, name: str) -> None:
     with hosting(Path("/none"), str(machine.paths.relay), ORIGIN) as host:
         assert host.ask(1, "status")["code"] == "no daemon"
         assert host.end() == 0
+    interpreter.unlink()  # as when the system has a new Python
+    with hosting(Path("/none"), str(machine.paths.relay), ORIGIN) as host:
+        assert "`pipx reinstall reticent`" in host.ask(1, "status")["hint"]
     with pytest.raises(UsageError, match="the path of the socket"):
         launcher(machine_at(tmp_path, RETICENT_HOME=str(tmp_path / ("x" * 120))))
 
