@@ -79,7 +79,8 @@ def list_(*, recipient: str | None, limit: int, values: bool, waiting: bool) -> 
         number = str(each.number) if each.number > 0 else ""
         sent = "; ".join(facts(each.values, titles_in(each.model, titles)))
         what = sent or notices.outcome_of(each, titles)
-        rows.append((number, moment(each.at), each.recipient, each.query, what))
+        query = each.query or ("(text deleted)" if each.kind == "disclosed" else "")
+        rows.append((number, moment(each.at), each.recipient, query, what))
     carried = sum(each.kind == "disclosed" for each in entries)
     total = sum(each.kind != "forgotten" for each in entries)
     head = f"{counted(total, 'request')}; {carried:,} of them carried facts about you."

@@ -115,6 +115,8 @@ def _subject(
     if body.entry is None:
         return body.query or "", body.recipient or ANYBODY, None
     entry = agent.disclosure(body.entry)
+    if not entry.query:
+        raise UsageError(f"the text of entry {body.entry} was deleted", "name the text itself")
     then = reading_of(entry.read_as, entry.model, models, entry.probability)
     return entry.query, entry.host, then
 
