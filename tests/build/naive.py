@@ -52,23 +52,17 @@ def population(world: World) -> list[tuple[Profile, tuple[tuple[tuple[str, int],
     people = []
     for user, *values in world.users[1:]:
         rows = [row for row in usable(world) if row[0] == user]
-        counts = [Counter(value(row[j]) for row in rows) for j in requests]
-        people.append(
-            (tuple(map(value, values)), tuple(tuple(sorted(each.items())) for each in counts))
-        )
+        counts = (Counter(value(row[j]) for row in rows) for j in requests)
+        often = tuple(tuple(sorted(each.items())) for each in counts)
+        people.append((tuple(map(value, values)), often))
     return sorted(people)
 
 
 def people_of(seen: Observations) -> list[tuple[Profile, tuple[tuple[tuple[str, int], ...], ...]]]:
     """Return the people of an observed population in words, in order."""
     persons = seen.population.persons
-    tables = [
-        *zip(
-            seen.attributes[persons:],
-            (each.counts[each.of_row] for each in seen.population.requests),
-            strict=True,
-        )
-    ]
+    counts = (each.counts[each.of_row] for each in seen.population.requests)
+    tables = [*zip(seen.attributes[persons:], counts, strict=True)]
     return sorted(
         (
             words(codes, seen, 0)[:persons],

@@ -97,13 +97,8 @@ def test_the_score_is_the_definition(
     assert found == (None if expected is None else pytest.approx(expected, abs=1e-9))
 
 
-NOTHING_TOLD = QueryRows(
-    user=np.arange(4),
-    intent=np.array([0, 1, 1, 0]),
-    person=np.zeros((4, 1), np.uint8),
-    request=np.zeros((4, 0), np.uint8),
-    intents=2,
-)
+SILENT, NO_REQUESTS = (np.zeros((4, columns), np.uint8) for columns in (1, 0))
+NOTHING_TOLD = QueryRows(np.arange(4), np.array([0, 1, 1, 0]), SILENT, NO_REQUESTS, 2)
 
 
 def test_without_shrinkage_an_unforeseen_intent_has_no_score() -> None:
@@ -165,9 +160,8 @@ def test_no_other_beta_reaches_more(seen: Observations) -> None:
     rows, population = seen.queries[0].rows, seen.population
     reached = []
     for beta in SHRINKAGES:
-        alone = maximise(
-            fit(rows, AnonymitySet(population, CARDS), "louo", beta).objective, "greedy"
-        )
+        fitted = fit(rows, AnonymitySet(population, CARDS), "louo", beta)
+        alone = maximise(fitted.objective, "greedy")
         expected = objective(rows, population, beta, alone.mask)
         assert alone.value == pytest.approx(expected, abs=1e-6)
         reached.append(alone.value)

@@ -278,6 +278,5 @@ def test_parents_that_do_not_fit(tmp_path: Path) -> None:
             [*shared_kinds(people, note, in_kinds(people, note))]
         assert what in f"{caught.value.what} {caught.value.hint}"
     note = kinds(tmp_path, parents=[{"kind": "diet", "parent": "column:moons", "rows": {}}])
-    assert [each.parent for each in shared_kinds(people, note, in_kinds(people, note))] == [
-        None
-    ] * 2
+    found = shared_kinds(people, note, in_kinds(people, note))
+    assert [each.parent for each in found] == [None, None]

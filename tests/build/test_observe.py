@@ -53,16 +53,10 @@ def test_a_large_query_keeps_all_rows_of_some_users(world: World, most: int) -> 
 def restricted(world: World, users: set[str], *, strangers: bool) -> World:
     """The world of some users; ``strangers``: with the events of all who are none of its users."""
     everybody = {row[0] for row in world.users[1:]}
+    others = {row[0] for row in world.events[1:]} - everybody if strangers else set[str]()
     return World(
-        users=(world.users[0], *(row for row in world.users[1:] if row[0] in users)),
-        events=(
-            world.events[0],
-            *(
-                row
-                for row in world.events[1:]
-                if row[0] in users or (strangers and row[0] not in everybody)
-            ),
-        ),
+        (world.users[0], *(row for row in world.users[1:] if row[0] in users)),
+        (world.events[0], *(row for row in world.events[1:] if row[0] in users | others)),
     )
 
 

@@ -91,12 +91,8 @@ def source(world: World, backend: ibis.BaseBackend | None = None) -> Source:
     """Return the tables on a backend, by default a new DuckDB."""
     connection = ibis.duckdb.connect() if backend is None else backend
     tables = {"users": world.users, "events": world.events}
-    return Source(
-        *(
-            tidy(connection.create_table(name, frame(rows[0], rows[1:])))
-            for name, rows in tables.items()
-        )
-    )
+    found = (connection.create_table(n, frame(head, rows)) for n, (head, *rows) in tables.items())
+    return Source(*map(tidy, found))
 
 
 def options(**changes: object) -> BuildOptions:
@@ -239,11 +235,8 @@ def write_log(log: SmallLog, folder: Path) -> LogFiles:
 
 
 def frames(log: SmallLog) -> dict[str, pa.Table]:
-    rows = {
-        "log": log.pages,
-        "people": [tuple(person.values()) for person in log.people],
-        "sites": log.sites,
-    }
+    people = [tuple(person.values()) for person in log.people]
+    rows = {"log": log.pages, "people": people, "sites": log.sites}
     return {name: _frame(TABLES[name], rows[name]) for name in TABLES}
 
 

@@ -22,7 +22,7 @@ from agent.errors import UsageError
 from agent.model.model import Concepts
 from agent.model.world import world_of
 from policy.hosts import site_of
-from tests.decision.made import CARDS, NAMES, PERSONS, elsewhere, made_model
+from tests.decision.made import CARD, NAMES, PERSONS, elsewhere, made_model
 from tests.decision.transcripts import Forgotten, Told, knowledge_of
 
 NOW = datetime(2027, 3, 8, 12, tzinfo=UTC)
@@ -103,13 +103,8 @@ Held = dict[str, int]
 
 def held() -> st.SearchStrategy[Held]:
     """Draw what a recipient may hold, unspecified included."""
-    return st.fixed_dictionaries(
-        {},
-        optional={
-            name: st.integers(0, card - 1)
-            for name, card in zip(NAMES[:PERSONS], CARDS[:PERSONS], strict=True)
-        },
-    )
+    codes = {name: st.integers(0, CARD[name] - 1) for name in NAMES[:PERSONS]}
+    return st.fixed_dictionaries({}, optional=codes)
 
 
 def said(name: str, agree: Held) -> list[int]:

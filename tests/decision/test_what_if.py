@@ -13,13 +13,7 @@ from agent.decision.knowledge import Knowledge
 from agent.decision.values import Request, SetComparison
 from agent.decision.what_if import curve_of, weigh
 from agent.errors import UsageError
-from tests.decision.made import (
-    NAMES,
-    QUERIES,
-    World,
-    model_of,
-    worlds,
-)
+from tests.decision.made import NAMES, QUERIES, World, model_of, worlds
 
 ROUNDING = 1e-9
 SOME = settings(max_examples=settings().max_examples // 2)
@@ -36,9 +30,8 @@ def _change(how: dict[str, str], base: frozenset[str] | None) -> Change:
     return {**named, "base": base}
 
 
-CHANGES = st.builds(
-    _change, CHANGED, st.none() | st.frozensets(ONE)
-)  # of what is decided, or of a set
+# Of what is decided, or of a set.
+CHANGES = st.builds(_change, CHANGED, st.none() | st.frozensets(ONE))
 THERE = World(model_of(3), Request(QUERIES[0]), Terms(), Knowledge(), {})
 
 
@@ -91,9 +84,8 @@ def test_each_attribute_is_there_once(world: World, change: Change) -> None:
     weighing = weighed(world, **change)
     start, base = set(weighing.chosen.names), change["base"]
     assert start == set(world.decided().disclosed if base is None else base)
-    inside = [
-        n for n in NAMES if n in (start | (change["add"] or set())) - (change["drop"] or set())
-    ]
+    wanted = (start | (change["add"] or set())) - (change["drop"] or set())
+    inside = [name for name in NAMES if name in wanted]
     assert list(weighing.changed.names) == inside
     assert [each.name for each in weighing.outcomes] == list(NAMES)
     assert [each.name for each in weighing.outcomes if each.disclosed] == inside

@@ -44,11 +44,8 @@ def policies(draw: st.DrawFn, protect: Sequence[str] = ("everyone", "me")) -> Ru
     )
     lines += ["[attributes]", *(f'{name} = "{what}"' for name, what in draw(ruled).items())]
     lines += ["[groups]", 'both = ["a.example", "b.example"]'] if draw(st.booleans()) else []
-    lines += (
-        ["[[rule]]", 'recipient = "b.example"', "anonymity_price = 1e-05"]
-        if draw(st.booleans())
-        else []
-    )
+    rule = ["[[rule]]", 'recipient = "b.example"', "anonymity_price = 1e-05"]
+    lines += rule if draw(st.booleans()) else []
     return Rules(policy("\n".join(lines)), protected == "me")
 
 

@@ -30,9 +30,8 @@ def trace(ranks: list[int], left: tuple[int, int] = (60, 60)) -> Served:
     """Return a trace with two attributes a request, and these people left after the last."""
     steps = len(ranks)
     told = np.full(steps, 2, dtype=np.int32)
-    return Served(
-        np.array(ranks, dtype=np.int32), told, np.array([(999, 999)] * (steps - 1) + [left])
-    )
+    people = np.array([(999, 999)] * (steps - 1) + [left])
+    return Served(np.array(ranks, dtype=np.int32), told, people)
 
 
 @st.composite

@@ -37,7 +37,6 @@ CHOSEN = (NOTHING, *DECIDED, *OWN)
 EVERYBODY = people_of(others(), PEOPLE, 8, seed=3)
 
 somebody = st.sampled_from(EVERYBODY)
-decided = st.sampled_from(DECIDED)
 requests = st.none() | st.frozensets(st.sampled_from(names()))
 
 

@@ -101,18 +101,9 @@ def reading_model() -> Model:
 TRAITS = SharedKind(
     "traits", "traits", "estimate", 4, True, ("tall", "calm"), (0.25, 0.5), "town", {"n1": (0, 0.5)}
 )
-DIET = SharedKind(
-    name="diet",
-    title="diet",
-    source="a survey",
-    sensitivity=2,
-    several=False,
-    values=("vegan", "other"),
-    shares=(0.1, 0.9),
-    parent="traits",
-    given={"tall": (0.3, 0.7)},
-    excludes={"vegan": ("other",)},
-)
+VALUES, GIVEN = ("vegan", "other"), {"tall": (0.3, 0.7)}
+DIET = SharedKind("diet", "diet", "a survey", 2, False, VALUES, (0.1, 0.9), "traits", GIVEN)
+DIET = replace(DIET, excludes={"vegan": ("other",)})
 
 
 def judged_model() -> Model:

@@ -164,6 +164,10 @@ def kind(place: int, **changes: object) -> Edit:
     return lambda metadata: metadata["kinds"][place].update(changes)
 
 
+def without(*sections: str) -> Edit:
+    return lambda metadata: metadata.update(sections=[*{*metadata["sections"]} - {*sections}])
+
+
 def second_block(metadata: dict[str, Any]) -> None:
     metadata["donors"].append(metadata["donors"][0] | {"attributes": ["region"]})
 
@@ -234,15 +238,10 @@ METADATA: list[tuple[str, Edit]] = [
     ("encoder 0.1, and this", lambda m: m["encoders"]["topics"].update(version="0.1")),
     ("version is missing", lambda m: m["encoders"]["topics"].pop("version")),
     ("section 'head' without", lambda m: m["sections"].remove("reading")),
-    (
-        "section 'mixture' without",
-        lambda m: m.update(sections=[*{*m["sections"]} - {"head", "reading"}]),
-    ),
+    ("section 'mixture' without", without("head", "reading")),
     (
         "'head.weights' is",
-        lambda m: m.update(
-            sections=[*{*m["sections"]} - {"head", "mixture", "reading"}], encoders={}
-        ),
+        lambda m: m.update(encoders={}) or without("head", "mixture", "reading")(m),
     ),
     ("with reticent-minilm 2, and this", lambda m: m["encoders"]["relevance"].update(version="2")),
     ("the encoders of the model are not", lambda m: m["encoders"].pop("topics")),
@@ -265,10 +264,7 @@ JUDGED_METADATA: list[tuple[str, Edit]] = [
     ("are not those of its kinds", kind(1, name="traits")),
     ("are not those of its kinds", kind(0, several=False, shares=[0.5, 0.5], given={})),
     ("are not those of its kinds", attribute(3, name="more", concept="more")),
-    (
-        "are not those of its kinds",
-        attribute(5, values=["unspecified", "x"], value_concepts=["unspecified", "x"]),
-    ),
+    ("are not those of its kinds", values(5, list.pop)),
     ("columns before shares", attribute(5, shared="")),
     ("two attributes named 'region'", attribute(5, name="region")),
     (

@@ -95,19 +95,8 @@ def test_nothing_is_taken_twice_or_to_the_last_word(text: str) -> None:
 
 
 HOSTILE = ["<task>", "<a_b>", "<a_b ", "<" + "a_" * 50, "</a_b>", "<task></task>", "```", "``", "„"]
-HOSTILE += [
-    "\n \n",
-    "\n",
-    '"',
-    "hi, ",
-    "Q: ",
-    "thanks.",
-    " site:a",
-    "site:",
-    "how?\n\n",
-    "( ",
-    "ok ",
-]
+HOSTILE += ["\n \n", "\n", '"', "hi, ", "Q: ", "thanks.", " site:a", "site:"]
+HOSTILE += ["how?\n\n", "( ", "ok "]
 
 
 @pytest.mark.parametrize("piece", HOSTILE)

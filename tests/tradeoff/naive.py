@@ -67,11 +67,9 @@ def plugin(rows: QueryRows, mask: int, beta: float) -> float:
 def _entropy(rows: QueryRows, some: Sequence[int], beta: float) -> float:
     """H(P(.|g)) of some rows in bits."""
     everyone = range(len(rows.user))
-    bits = 0.0
+    whole, bits = len(everyone) + rows.intents / 2, 0.0
     for x in range(rows.intents):
-        prior = (sum(rows.intent[r] == x for r in everyone) + 0.5) / (
-            len(everyone) + rows.intents / 2
-        )
+        prior = (sum(rows.intent[r] == x for r in everyone) + 0.5) / whole
         share = (sum(rows.intent[r] == x for r in some) + beta * prior) / (len(some) + beta)
         bits -= share * log2(share) if share > 0 else 0.0
     return bits
@@ -430,12 +428,10 @@ def guard_bits(population: Population, mask: int, known: Known, guarded: int) ->
     specified = [y for y in agreeing(population, known) if population.codes[y, guarded]]
     if len(specified) < 30:
         return 0.0
+    both = (guard_tables(population, each, known, guarded) for each in (0, mask))
     before, after = (
         sum(_bits([*cells.values()]) - _bits([sum(cells.values())]) for cells in tables)
-        for tables in (
-            guard_tables(population, 0, known, guarded),
-            guard_tables(population, mask, known, guarded),
-        )
+        for tables in both
     )
     return before - after
 

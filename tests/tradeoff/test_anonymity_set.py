@@ -80,18 +80,12 @@ def test_silence_about_what_hangs_on_another_tells_of_that(
             expected = wanted.identifiability(mask, metric, k), wanted.people_left(mask)
         elif naive.agreeing(mine.population, what):
             # How silence depends on other facts is not how that does of which it tells.
-            more = mask & ~found.disclosed
-            expected = (
-                naive.identifiability(mine.population, more, what, metric, k),
-                naive.people_left(mine.population, more, what),
-            )
+            about = mine.population, mask & ~found.disclosed, what
+            expected = naive.identifiability(*about, metric, k), naive.people_left(*about)
         else:
             continue
         assert (level, left) == pytest.approx(expected)
-    both_said = (
-        *what,
-        (by, max(nothing)),
-    )  # what it hangs on is disclosed too: then it adds nothing
+    both_said = *what, (by, max(nothing))  # what it hangs on is disclosed too: it adds nothing
     both, one = mine.anonymity_set(both_said), mine.anonymity_set(both_said[1:])
     for mask in subsets(world.everything & ~(1 << silent)):
         assert both.identifiability(mask, metric, k) == one.identifiability(mask, metric, k)

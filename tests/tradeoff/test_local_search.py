@@ -144,10 +144,8 @@ def walk(utility: Utility, steps: list[Step], everything: int) -> None:
     """Ask for this and that, in this order."""
     for step, number in steps:
         mask = number & everything
-        if step in ("extensions", "potentials"):
-            getattr(utility, step)(mask, list(members(everything & ~mask)))
-        else:
-            getattr(utility, step)(mask)
+        rest = [] if step == "value" else [[*members(everything & ~mask)]]
+        getattr(utility, step)(mask, *rest)
 
 
 @given(rich_worlds(), st.sampled_from(ESTIMATORS), STEPS, st.none() | PRICES)

@@ -14,7 +14,6 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import (
     METRICS,
     Alike,
-    Measure,
     rate_of,
     risk_elsewhere,
     risk_outside,
@@ -26,7 +25,6 @@ from tests.tradeoff.naive_shares import one_of_poisson
 from tests.tradeoff.worlds import World, known, rich_worlds
 
 SHARES = st.one_of(st.just(1.0), st.floats(-4, 0).map(lambda power: 10**power))
-MEASURES: tuple[Measure, ...] = METRICS
 EXPECTED = st.floats(-6, 18).map(np.exp)
 
 
@@ -134,9 +132,9 @@ def test_a_set_is_the_mean_over_its_answers(
     already = sum(1 << attribute for attribute, _ in what)
     if data.draw(st.booleans()):
         base = data.draw(st.integers(0, (1 << world.persons) - 1)) & ~already
-        crowd.survey(base, crowd.persons, [(each, 3) for each in MEASURES])
+        crowd.survey(base, crowd.persons, [(each, 3) for each in METRICS])
     for mask in subsets(world.everything):
-        for measure in MEASURES:
+        for measure in METRICS:
             if world.population.weights is None and share == 1:
                 continue
             disclosed = mask | already
@@ -224,7 +222,7 @@ def test_a_copy_of_a_row_is_nobody_else(world: World, data: st.DataObject, times
     what = data.draw(known(world))
     one, many = (AnonymitySet(each, world.cards, what) for each in (before, after))
     for mask in subsets(world.everything):
-        for measure in MEASURES:
+        for measure in METRICS:
             level = one.identifiability(mask, measure, 3)
             assert many.identifiability(mask, measure, 3) == pytest.approx(level, abs=1e-9)
     assert many.success == pytest.approx(one.success)
@@ -241,7 +239,7 @@ def test_weights_of_one_are_people_counted(world: World, data: st.DataObject) ->
     assert census.people == pytest.approx(plain.people)
     assert census.success == pytest.approx(plain.success)
     for mask in subsets((1 << world.persons) - 1):
-        for measure in MEASURES:
+        for measure in METRICS:
             if plain.people > 1:
                 wanted = plain.identifiability(mask, measure, 3)
                 assert census.identifiability(mask, measure, 3) == pytest.approx(wanted)
@@ -294,7 +292,7 @@ def test_who_agrees_with_nothing_is_outside() -> None:
     assert crowd.closed
     assert crowd.unseen
     assert crowd.people_left(0) == 1
-    for measure in MEASURES:
+    for measure in METRICS:
         assert crowd.identifiability(0, measure, 3) >= (measure != "entropy")
 
 

@@ -186,21 +186,16 @@ def test_a_set_of_any_facts_is_the_mean_over_its_answers(world: World, data: st.
         crowd.survey(base, crowd.persons, [(each, 3) for each in METRICS])
     assert crowd.people == pytest.approx(1 / naive.outcomes(world.population, 0, what)[0][1])
     # Bins change the success by up to half a percent; a threshold may fall within one.
-    off = {
-        "maxprob": (0.005, 0),
-        "log-maxprob": (0.01, 0),
-        "entropy": (0, 0.008),
-        "k-anonymity": (0, 1),
-    }
+    off = {"maxprob": (0.005, 0.0), "log-maxprob": (0.01, 0.0)}
+    off |= {"entropy": (0.0, 0.008), "k-anonymity": (0.0, 1.0)}
     for mask in data.draw(st.lists(st.integers(0, world.everything), max_size=8)):
         exact = not (mask & ~crowd.disclosed & crowd.persons) >> world.population.tabled
         reached = mask | crowd.disclosed
         for measure in METRICS:
             wanted = naive.identifiability(world.population, reached, what, measure, 3)
             rel, abs_ = (1e-9, 1e-9) if exact else off[measure]
-            assert crowd.identifiability(mask, measure, 3) == pytest.approx(
-                wanted, rel=rel, abs=abs_
-            )
+            level = crowd.identifiability(mask, measure, 3)
+            assert level == pytest.approx(wanted, rel=rel, abs=abs_)
         left = naive.people_left(world.population, reached, what)
         assert crowd.people_left(mask) == pytest.approx(left, rel=1e-9 if exact else 0.01)
 
@@ -299,12 +294,10 @@ def test_a_guard_counts_what_a_fact_tells_of_its_column(world: World, data: st.D
     """Of one fact as if it were an answer of the people; of several never less than of one."""
     rows, shares = np.repeat(world.population.codes, 30, axis=0), world.population.shares
     assert shares is not None
-    columns, facts = (
-        (1 << world.population.tabled) - 1,
-        range(world.population.tabled, world.persons),
-    )
+    tabled = world.population.tabled
+    columns, facts = (1 << tabled) - 1, range(tabled, world.persons)
     crowd = AnonymitySet(Population(rows, shares=shares), world.cards[: world.persons])
-    guarded = data.draw(st.integers(0, world.population.tabled - 1))
+    guarded = data.draw(st.integers(0, tabled - 1))
     base = data.draw(st.integers(0, columns)) & ~(1 << guarded)
     before, people = crowd.guard_bits(guarded, base), rows[rows[:, guarded] > 0].tolist()
     found = [0.0]
@@ -318,9 +311,8 @@ def test_a_guard_counts_what_a_fact_tells_of_its_column(world: World, data: st.D
         for row in people:
             for value, chance in enumerate(kind.under[row[kind.column]].chances.tolist()):
                 joint[(*((e, row[e]) for e in members(base)),), row[guarded], value] += chance
-        wanted = (
-            bits(joint, (0, 1)) - bits(joint, (0,)) - bits(joint, (0, 1, 2)) + bits(joint, (0, 2))
-        )
+        wanted = bits(joint, (0, 1)) - bits(joint, (0,))
+        wanted += bits(joint, (0, 2)) - bits(joint, (0, 1, 2))
         assert found[-1] == pytest.approx(wanted, abs=1e-9)
     assert crowd.guard_bits(guarded, base | crowd.persons & ~columns) >= before + max(found) - 1e-9
 

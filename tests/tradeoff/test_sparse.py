@@ -81,15 +81,10 @@ def ratios(share: float) -> Iterator[tuple[int, float, float, float]]:
                 mask, someone = union(some), people.codes[random.integers(people.rows)]
                 known = [(each, int(someone[each])) for each in some[: size // 2]]
                 later = [AnonymitySet(each, cards, known) for each in (drawn, world)]
-                told.append(
-                    np.array(
-                        [
-                            *(each.identifiability(mask, "maxprob", 1) for each in (model, truth)),
-                            *(each.people_left(mask) for each in (model, truth)),
-                            *(each.identifiability(mask, "maxprob", 1) for each in later),
-                        ]
-                    )
-                )
+                crowds = model, truth, *later
+                risks = [each.identifiability(mask, "maxprob", 1) for each in crowds]
+                left = [each.people_left(mask) for each in (model, truth)]
+                told.append(np.array([*risks[:2], *left, *risks[2:]]))
         sums = np.sum(told, axis=0)
         yield size, *(float(one / other) for one, other in zip(sums[::2], sums[1::2], strict=True))
 

@@ -104,32 +104,16 @@ def point(worth: float, cost: float) -> Point:
 CURVES = st.lists(st.builds(point, FIGURES, FIGURES), max_size=7)
 
 
-@pytest.mark.parametrize("algorithm", ["exhaustive", "exact"])
-@settings(max_examples=40)
-@given(objective=objectives())
-def test_cost_and_worth_fall_where_every_set_is_the_best(
-    objective: DisclosureObjective, algorithm: Algorithm
-) -> None:
-    """Weakly, with knowledge, guards, limits, any metric; the best by a look at every set."""
-    points = curve(objective, FEW, algorithm)
-    assert all(each.proof == "enumerated" for each in points)
-    for before, after in pairwise(points):
-        assert after.cost <= before.cost + ROUNDING
-        assert after.worth <= before.worth + ROUNDING
-    for each in points:
-        for trade_off in (each.least, each.most):
-            there = objective.at(trade_off)
-            best = max(map(there.value, filter(there.feasible, subsets(there.candidates))))
-            assert each.worth - trade_off * each.cost == pytest.approx(best, abs=ROUNDING)
-
-
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
-@settings(max_examples=20)
+@settings(max_examples=30)
 @given(objective=objectives())
 def test_the_curve_holds_what_the_search_chooses(
     objective: DisclosureObjective, algorithm: Algorithm
 ) -> None:
-    """At each lambda of the grid once, equal neighbours merged, whatever the search."""
+    """At each lambda of the grid once, equal neighbours merged, whatever the search.
+
+    Cost and worth fall, weakly, where every set is the best of all.
+    """
     points = curve(objective, FEW, algorithm)
     assert points == curve(objective, FEW, algorithm)
     for trade_off in FEW:
@@ -143,6 +127,17 @@ def test_the_curve_holds_what_the_search_chooses(
         assert before.mask != after.mask
     for each in points:
         assert each.parts == objective.at(each.least).parts(each.mask)
+    if algorithm not in ("exhaustive", "exact"):
+        return
+    assert all(each.proof == "enumerated" for each in points)
+    for before, after in pairwise(points):
+        assert after.cost <= before.cost + ROUNDING
+        assert after.worth <= before.worth + ROUNDING
+    for each in points:
+        for trade_off in (each.least, each.most):
+            there = objective.at(trade_off)
+            best = max(map(there.value, filter(there.feasible, subsets(there.candidates))))
+            assert each.worth - trade_off * each.cost == pytest.approx(best, abs=ROUNDING)
 
 
 def test_a_merged_point_claims_the_weakest_proof() -> None:

@@ -368,10 +368,8 @@ def coverage_less_cost(draw: st.DrawFn, attributes: int) -> Tabulated:
     pair = draw(st.lists(st.integers(0, 3), min_size=attributes**2, max_size=attributes**2))
 
     def covered(mask: int) -> float:
-        union = 0
-        for each in members(mask):
-            union |= covers[each]
-        return sum(weights[item] for item in members(union))
+        items = {item for each in members(mask) for item in members(covers[each])}
+        return sum(weights[item] for item in items)
 
     def cost(mask: int) -> float:
         here = list(members(mask))

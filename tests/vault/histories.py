@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import msgspec
 from hypothesis import strategies as st
 
-from agent.decision.knowledge import HeldValue, Knowledge, knowledge_in
-from agent.model.model import Meaning, Model
+from agent.decision.knowledge import HeldValue
+from agent.model.model import Meaning
 from agent.vault.ledger import Disclosure, DisclosureIndex, Forgetting, Ledger, PoolOf, Record
 from tests.decision.transcripts import Forgotten, Told
 
@@ -29,12 +29,6 @@ NAMED = TEXTS.filter(bool)
 TIMES = st.datetimes(timezones=st.timezones()).map(
     lambda at: at.replace(tzinfo=timezone(at.utcoffset() or timedelta()), fold=0)
 )
-
-
-def knowledge(ledger: Ledger, pool: str, pool_of: PoolOf, model: Model, now: datetime) -> Knowledge:
-    """Return what a pool holds by a ledger, in the codes of a model."""
-    holdings = ledger.disclosures.pool(pool, pool_of)
-    return knowledge_in(holdings, model, now, with_queries=True)
 
 
 def held(ledger: Ledger, pool: str, pool_of: PoolOf) -> dict[str, HeldValue[str]]:

@@ -34,12 +34,18 @@ from agent.vault.vault_files import (
 from tests.vault import worlds
 
 
-def test_a_backup_is_a_vault(tmp_path: Path, at: Location, vault: Vault) -> None:
-    """In one file of its owner's, taken while the vault is in use; a copy that is used like one."""
+@pytest.fixture
+def to(tmp_path: Path, vault: Vault) -> Path:
+    """A backup of a vault, which had one more entry before it was closed."""
     to = tmp_path / "backup.db"
     vault.backup(to)
     vault.ledger.append(worlds.TOLD)
     vault.close()
+    return to
+
+
+def test_a_backup_is_a_vault(tmp_path: Path, at: Location, to: Path) -> None:
+    """In one file of its owner's, taken while the vault is in use; a copy that is used like one."""
     assert stat.S_IMODE(to.stat().st_mode) == 0o600
     assert sorted(path.name for path in tmp_path.iterdir()) == ["backup.db", "data", "state"]
     assert worlds.count(at) == 2
@@ -47,12 +53,8 @@ def test_a_backup_is_a_vault(tmp_path: Path, at: Location, vault: Vault) -> None
         assert copy.ledger.count == 1
 
 
-def test_a_restored_backup_is_the_vault(tmp_path: Path, at: Location, vault: Vault) -> None:
+def test_a_restored_backup_is_the_vault(tmp_path: Path, at: Location, to: Path) -> None:
     """The replaced one stays beside it, each time under a new name; the backup is untouched."""
-    to = tmp_path / "backup.db"
-    vault.backup(to)
-    vault.ledger.append(worlds.TOLD)
-    vault.close()
     before = to.read_bytes()
     kept = restore(at, to, worlds.TYPED)
     assert worlds.count(at) == 1
@@ -113,14 +115,9 @@ def test_a_damaged_vault_is_replaced(
     assert kept.with_name(f"{kept.name}-wal").read_bytes() == left
 
 
-def test_an_old_copy_put_there_by_hand_can_be_vouched_for(
-    tmp_path: Path, at: Location, vault: Vault
-) -> None:
+def test_an_old_copy_put_there_by_hand_can_be_vouched_for(at: Location, to: Path) -> None:
     """As the error says: by restoring the vault from itself."""
-    vault.backup(tmp_path / "backup.db")
-    vault.ledger.append(worlds.TOLD)
-    vault.close()
-    copyfile(tmp_path / "backup.db", at.vault)
+    copyfile(to, at.vault)
     with pytest.raises(RolledBackError) as caught:
         unlock(at, worlds.TYPED)
     assert "reticent vault restore" in caught.value.hint

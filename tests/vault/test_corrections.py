@@ -14,11 +14,10 @@ from agent.model.reading import DIMENSIONS, NOTHING, Interpretation, normalise, 
 from agent.vault import corrections
 from agent.vault.backup import restore
 from agent.vault.corrections import CORRECTIONS, Correction, Corrections
-from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
 from tests.decision.made import made_model
-from tests.vault.worlds import PASSPHRASE
+from tests.vault.worlds import TYPED
 from tests.worlds.people import Memory
 
 TEXTS = st.sampled_from(["Jobs", "job!", "ＪＯＢＳ", "sport", "a b", "a-  B", "?!", "C#"])
@@ -65,11 +64,8 @@ def test_the_nearest_text_counts_most() -> None:
         return np.array([np.cos(angle), np.sin(angle), *[0] * (DIMENSIONS - 2)], np.float32)
 
     kept = Corrections(items, [model])
-    for text, query, means, angle in (
-        ("a", 0, True, 0.0),
-        ("b", 1, True, 0.5),
-        ("c", 0, False, 0.9),
-    ):
+    three = ("a", 0, True, 0.0), ("b", 1, True, 0.5), ("c", 0, False, 0.9)
+    for text, query, means, angle in three:
         kept.add(text, model.id, queries[query], means=means, place=place(angle))
 
     def read(angle: float, text: str = "zqxj") -> Interpretation:
@@ -123,10 +119,10 @@ def test_it_is_sealed_and_part_of_a_backup(vault: Vault, at: Location, tmp_path:
     for path in filter(Path.is_file, tmp_path.rglob("*")):
         for text in (SECRET, "zqxj"):
             assert text.encode() not in path.read_bytes(), path
-    with unlock(at, Secret("passphrase", PASSPHRASE)) as again:
+    with unlock(at, TYPED) as again:
         assert [each.query for each in Corrections(again.items).of(SECRET.upper())] == ["law"]
     at.vault.unlink()
     at.witness.unlink(missing_ok=True)
-    restore(at, copy, Secret("passphrase", PASSPHRASE))
-    with unlock(at, Secret("passphrase", PASSPHRASE)) as back:
+    restore(at, copy, TYPED)
+    with unlock(at, TYPED) as back:
         assert [each.query for each in Corrections(back.items).of(SECRET)] == ["law"]

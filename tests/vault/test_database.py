@@ -210,13 +210,6 @@ def _log_of(at: Location) -> Path:
     return at.vault.with_name("vault.db-wal")
 
 
-def put_over(at: Location, old: Path) -> None:
-    """Do what file sync and editors do: write beside, and rename."""
-    copy = at.vault.with_name("sync.tmp")
-    shutil.copyfile(old, copy)
-    copy.replace(at.vault)
-
-
 def _moved_away(at: Location, _old: Path) -> None:
     at.vault.parent.rename(at.vault.parent.with_name("elsewhere"))
 
@@ -226,13 +219,9 @@ def _all_moved(at: Location, old: Path) -> None:
     at.witness.parent.rename(at.witness.parent.with_name("elsewhere too"))
 
 
-def overwritten(at: Location, old: Path) -> None:
-    """Write an older vault into the file itself, as `cp` does."""
-    shutil.copyfile(old, at.vault)
-
-
 ELSEWHERE: dict[str, Deed] = {
-    "replaced": put_over,
+    # as file sync and editors do
+    "replaced": lambda at, old: shutil.copyfile(old, at.vault.with_name("x")).replace(at.vault),
     "removed": lambda at, _old: at.vault.unlink(),
     "folder moved": _moved_away,
     "all folders moved": _all_moved,
@@ -243,7 +232,7 @@ ELSEWHERE: dict[str, Deed] = {
     ),
 }
 IN_PLACE: dict[str, Deed] = {
-    "overwritten": overwritten,
+    "overwritten": lambda at, old: shutil.copyfile(old, at.vault),  # as `cp` does
     "truncated": lambda at, _old: os.truncate(at.vault, 0),
     "cut": lambda at, _old: os.truncate(at.vault, 8192),
     "log truncated": lambda at, _old: os.truncate(_log_of(at), 0),

@@ -377,11 +377,10 @@ def test_what_a_model_leaves_unspecified_takes_back_only_what_it_could_say() -> 
     ledger = ledger_of(told)
     concepts = Concepts((two, one))
     ledger.disclosures.use(concepts)
-    held_after = []
-    for number in (2, 3, 4, None):
+    for number, codes in (
+        *((each, [(("gender", 3),), ()]) for each in (2, 3)),
+        (4, [(("gender", 1),), (("sex", 1),)]),
+        (None, [(), (("sex", 0),)]),  # in the first it may be what the second lacks
+    ):
         found = ledger.disclosures.pool("a.example", grouping({}), number)
-        each = [knowledge_in(found, model, NOW, concepts).codes for model in (one, two)]
-        held_after.append(each)
-    assert held_after[0] == held_after[1] == [(("gender", 3),), ()]
-    assert held_after[2] == [(("gender", 1),), (("sex", 1),)]
-    assert held_after[3] == [(), (("sex", 0),)]  # in the first it may be what the second lacks
+        assert [knowledge_in(found, each, NOW, concepts).codes for each in (one, two)] == codes

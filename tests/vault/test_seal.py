@@ -141,10 +141,9 @@ def test_unbearable_work_is_refused_before_it_is_begun(monkeypatch: pytest.Monke
 
 
 ID = b"v" * 16
-KEY_SLOTS = seal.Key(bytes(range(32)))
-OWN = KEY_SLOTS, ID, worlds.stream("slots")
+OWN = KEY, ID, worlds.stream("slots")
 PASS = slots.make_slot(1, worlds.TYPED, *OWN, worlds.FAST)[0]
-RECOVERY, CODE = slots.make_slot(2, Secret("recovery"), *OWN)
+RECOVERY, _ = slots.make_slot(2, Secret("recovery"), *OWN)
 DAMAGED = slots.SlotRow(3, b"", None)
 
 
@@ -171,7 +170,7 @@ def test_everything_in_a_slot_is_authenticated(name: str, data: st.DataObject) -
         digit = data.draw(st.sampled_from("0123456789abcdef").filter(lambda d: d != value[place]))
         other = value[:place] + digit + value[place + 1 :]
     changed = msgspec.structs.replace(slot, **{name: other})
-    assert slots.unwrap(slot, by, ID, 1) == KEY_SLOTS
+    assert slots.unwrap(slot, by, ID, 1) == KEY
     assert slots.unwrap(changed, by, ID, 1) is None
 
 
@@ -244,8 +243,7 @@ def test_keys_are_added_and_removed(at: Location) -> None:
 
 def test_a_vault_with_other_keys_has_no_notes(at: Location) -> None:
     """What the vault did itself to its slots is no alteration; what somebody else did is."""
-    made, _ = worlds.new(at)
-    with made as vault:
+    with worlds.new(at)[0] as vault:
         vault.add_slot("passphrase", "second", worlds.FAST)
         vault.remove_slot(2)
         vault.rotate(worlds.PASSPHRASE)
@@ -326,8 +324,7 @@ def test_a_new_slot_is_as_strong_as_any(others: list[int], measured: int) -> Non
 
 def test_an_item_of_others_is_not_the_vaults_own(at: Location) -> None:
     """The profile is not among the items, whatever name one takes."""
-    made, _ = worlds.new(at)
-    with made as vault:
+    with worlds.new(at)[0] as vault:
         vault.items.put("profile", b"not the profile")
         assert vault.profile.facts == ()
         vault.items.delete("profile")

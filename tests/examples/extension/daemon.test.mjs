@@ -9,7 +9,7 @@ const { Relay } = await module("lib/relay.js");
 const LONG = 60_000;
 const ABSENT = { code: "no daemon", what: "the daemon is not running", hint: "start it" };
 
-/** A browser whose lines can be spoken for; `refuses`: it cannot start the program. */
+/** A browser whose lines can be spoken for, and its relay; `refuses`: it starts no program. */
 function browser(refuses = false) {
   const ports = [];
   const runtime = { ports, lastError: undefined };
@@ -28,14 +28,13 @@ function browser(refuses = false) {
     ports.push(port);
     return port;
   };
-  return runtime;
+  return { runtime, relay: new Relay(runtime) };
 }
 
 const answer = (id, body, status = 200) => ({ id, status, body });
 
 test("answers come in the order of the calls", async () => {
-  const runtime = browser();
-  const relay = new Relay(runtime);
+  const { runtime, relay } = browser();
   const calls = ["status", "decide", "refuse"].map((each) => relay.call(each, null, LONG));
   const [port] = runtime.ports;
   assert.deepEqual(port.sent.map(({ call }) => call), ["status", "decide", "refuse"]);
@@ -53,8 +52,7 @@ test("answers come in the order of the calls", async () => {
 });
 
 test("what is too slow drops the line, with all that waits; a late answer goes nowhere", async () => {
-  const runtime = browser();
-  const relay = new Relay(runtime);
+  const { runtime, relay } = browser();
   const calls = [relay.call("decide", {}, 1), relay.call("decide", {}, LONG)];
   for (const outcome of await Promise.all(calls)) {
     assert.equal(outcome.fault.code, "too slow");
@@ -80,8 +78,8 @@ for (const [name, message] of Object.entries({
   "a body of another kind": answer(0, "text"),
 })) {
   test(`${name} drops the line`, async () => {
-    const runtime = browser();
-    const call = new Relay(runtime).call("decide", {}, LONG);
+    const { runtime, relay } = browser();
+    const call = relay.call("decide", {}, LONG);
     runtime.ports[0].says(message);
     assert.equal((await call).body, null);
     assert.equal(runtime.ports[0].open, false);
@@ -96,8 +94,7 @@ for (const [why, code] of [
   [undefined, "no daemon"],
 ]) {
   test(`the line ends: ${why}`, async () => {
-    const runtime = browser();
-    const relay = new Relay(runtime);
+    const { runtime, relay } = browser();
     const call = relay.call("status", null, LONG);
     runtime.lastError = why && { message: why };
     runtime.ports[0].end();
@@ -109,7 +106,7 @@ for (const [why, code] of [
 }
 
 test("a program that cannot be started is a fault", async () => {
-  const { body, fault } = await new Relay(browser(true)).call("status", null, LONG);
+  const { body, fault } = await browser(true).relay.call("status", null, LONG);
   assert.equal(body, null);
   assert.equal(fault.code, "no daemon");
 });
@@ -180,14 +177,10 @@ for (const [said, state] of [
   [{ code: "malformed" }, ""],
 ]) {
   test(`the state after: ${said.code}`, async () => {
-    const { daemon } = await started(status([]));
-    const answer = { body: null, fault: said };
-    const { daemon: asked } = await started(status([]), said);
-    const decided = await asked.decide(site("a.example"), "x");
-    assert.equal(asked.state, state);
-    assert.equal(daemon.state, "");
-    assert.deepEqual([decided.recipient, decided.query], ["a.example", "x"]);
-    assert.deepEqual(decided.fault, answer.fault);
+    const { daemon } = await started(status([]), said);
+    const { recipient, query, fault } = await daemon.decide(site("a.example"), "x");
+    assert.equal(daemon.state, state);
+    assert.deepEqual([recipient, query, fault], ["a.example", "x", said]);
   });
 }
 

@@ -10,10 +10,10 @@ const { searchOf, siteOf } = await module("lib/sites.js");
 const GATE = "chrome-extension://id/chromium/gate.html";
 const ADDRESS = search("a.example", "x");
 
-/** A browser's rules, with all that was done to them; `refuses`: which rules it does not take. */
+/** The rules of a browser, with all that was done to them; `refuses`: which it does not take. */
 function browser({ there = [], refuses = () => false } = {}) {
   const [rules, updates] = [new Map(there.map((each) => [each.id, each])), []];
-  return {
+  const here = {
     rules,
     updates,
     getSessionRules: async () => [...rules.values()],
@@ -30,14 +30,15 @@ function browser({ there = [], refuses = () => false } = {}) {
       });
     },
   };
+  return { here, rules: new Rules(here, GATE) };
 }
 
 const settle = () => new Promise((done) => setTimeout(done));
+const settled = ({ rules }) => settle().then(() => rules.size);
 const kinds = ({ rules }) => [...rules.values()].map(({ action }) => action.type);
 
 test("searches of the sites go by the gate, as pages that are asked for with GET", async () => {
-  const here = browser();
-  const rules = new Rules(here, GATE);
+  const { here, rules } = browser();
   await rules.lead([site("a.example"), site("too-much.example"), site("b.example")]);
   assert.deepEqual(kinds(here), ["redirect", "redirect"]);
   for (const { condition, action } of here.rules.values()) {
@@ -80,7 +81,7 @@ for (const [name, more] of [
 }
 
 test("what was ever led to the gate is known, and nothing else", async () => {
-  const rules = new Rules(browser(), GATE);
+  const { rules } = browser();
   assert.ok(!(await rules.led(ADDRESS)));
   await rules.lead([site("a.example")]);
   await rules.lead([]);
@@ -89,15 +90,14 @@ test("what was ever led to the gate is known, and nothing else", async () => {
 });
 
 test("what an earlier life of the background led to the gate is known too", async () => {
-  const rules = new Rules(browser({ there: [gateRule(site("a.example"), 1, GATE)] }), GATE);
+  const { rules } = browser({ there: [gateRule(site("a.example"), 1, GATE)] });
   rules.lead([]);
   assert.ok(await rules.led(ADDRESS));
   assert.ok(!(await rules.led(search("b.example", "x"))));
 });
 
 test("of lists that come at once the last holds", async () => {
-  const here = browser();
-  const rules = new Rules(here, GATE);
+  const { here, rules } = browser();
   await Promise.all(["a", "b", "c"].map((each) => rules.lead([site(`${each}.example`)])));
   const [{ condition }, ...more] = here.rules.values();
   assert.deepEqual(more, []);
@@ -105,18 +105,15 @@ test("of lists that come at once the last holds", async () => {
 });
 
 test("nothing that waits to pass outlives a refusal", async () => {
-  const here = browser();
-  const rules = new Rules(here, GATE);
+  const { here, rules } = browser();
   await rules.pass({ tab: 5, address: ADDRESS, header: "one" });
   await rules.pass({ tab: 6, address: ADDRESS, header: "two" });
   rules.dropAll();
-  await settle();
-  assert.equal(here.rules.size, 0);
+  assert.equal(await settled(here), 0);
 });
 
 test("one address of one tab passes with its header, in one change", async () => {
-  const here = browser();
-  const rules = new Rules(here, GATE);
+  const { here, rules } = browser();
   assert.equal(await rules.pass({ tab: 5, address: ADDRESS, header: 'region="x"' }), true);
   const { addRules } = here.updates.at(-1);
   const [pass, carry] = addRules;
@@ -134,8 +131,7 @@ test("one address of one tab passes with its header, in one change", async () =>
   assert.ok(rules.passes(5, ADDRESS) && !rules.passes(6, ADDRESS));
   assert.ok(!rules.passes(5, search("a.example", "y")));
   rules.drop(5);
-  await settle();
-  assert.equal(here.rules.size, 0);
+  assert.equal(await settled(here), 0);
 });
 
 for (const sign of ["*", "^", "|"]) {
@@ -152,8 +148,7 @@ for (const sign of ["*", "^", "|"]) {
 }
 
 test("the next of a tab takes the place of the last, and tabs have their own", async () => {
-  const here = browser();
-  const rules = new Rules(here, GATE);
+  const { here, rules } = browser();
   await rules.pass({ tab: 5, address: ADDRESS, header: "one" });
   await rules.pass({ tab: 6, address: ADDRESS, header: "two" });
   await rules.pass({ tab: 5, address: search("a.example", "y"), header: "three" });
@@ -161,17 +156,14 @@ test("the next of a tab takes the place of the last, and tabs have their own", a
   assert.deepEqual(headers.filter(Boolean).sort(), ["three", "two"]);
   rules.drop(5, { address: ADDRESS });
   rules.drop(7);
-  await settle();
-  assert.equal(here.rules.size, 4);
+  assert.equal(await settled(here), 4);
   rules.drop(5, { address: search("a.example", "y#top") });
   rules.drop(6);
-  await settle();
-  assert.equal(here.rules.size, 0);
+  assert.equal(await settled(here), 0);
 });
 
 test("what left or failed before an address was let pass takes nothing of it away", async () => {
-  const here = browser();
-  const rules = new Rules(here, GATE);
+  const { here, rules } = browser();
   const before = Date.now() - 0.5;
   await rules.pass({ tab: 5, address: ADDRESS, header: "one" });
   rules.drop(5, { at: before });
@@ -180,13 +172,11 @@ test("what left or failed before an address was let pass takes nothing of it awa
   assert.deepEqual(kinds(here), ["allow", "modifyHeaders"]);
   assert.ok(rules.passes(5, ADDRESS));
   rules.drop(5, { at: Date.now() });
-  await settle();
-  assert.equal(here.rules.size, 0);
+  assert.equal(await settled(here), 0);
 });
 
 test("an address whose rules are never met is let pass at last, without a header", async () => {
-  const here = browser();
-  const rules = new Rules(here, GATE);
+  const { here, rules } = browser();
   for (let times = 0; times < 4; times += 1) {
     const carries = await rules.pass({ tab: 5, address: ADDRESS, header: "h" });
     assert.equal(carries, times < 3);
@@ -199,8 +189,7 @@ test("an address whose rules are never met is let pass at last, without a header
 
 test("rules that the browser does not take are written again, and a header is left out", async () => {
   let refused = () => true;
-  const here = browser({ refuses: (rule) => refused(rule) });
-  const rules = new Rules(here, GATE);
+  const { here, rules } = browser({ refuses: (rule) => refused(rule) });
   await rules.lead([site("a.example")]);
   assert.equal(here.rules.size, 0);
   refused = ({ action }) => action.type === "modifyHeaders";
@@ -211,8 +200,7 @@ test("rules that the browser does not take are written again, and a header is le
 });
 
 test("what the gate let pass by itself is taken away with the next search", async () => {
-  const here = browser();
-  const rules = new Rules(here, GATE);
+  const { here, rules } = browser();
   await rules.lead([]);
   here.rules.set(99_999, { id: 99_999, action: { type: "allow" } });
   await rules.pass({ tab: 5, address: ADDRESS, header: "" });
@@ -222,9 +210,7 @@ test("what the gate let pass by itself is taken away with the next search", asyn
 
 test("what an earlier life of the background let pass is taken away first", async () => {
   const old = { id: 100_000, action: { type: "allow" } };
-  const gate = gateRule(site("a.example"), 1, GATE);
-  const here = browser({ there: [old, gate] });
-  const rules = new Rules(here, GATE);
+  const { here, rules } = browser({ there: [old, gateRule(site("a.example"), 1, GATE)] });
   await rules.pass({ tab: 5, address: ADDRESS, header: "h" });
   assert.deepEqual(kinds(here), ["redirect", "allow", "modifyHeaders"]);
   rules.drop(5);

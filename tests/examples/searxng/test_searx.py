@@ -60,11 +60,10 @@ def test_the_language_and_the_categories_follow_what_it_was_told(port: int) -> N
     found = ask(port, 'language="de", country="AT"')
     assert found.results[:2] == ["at", "de"]
     assert found.changes == ["language de-AT"]
-    found = ask(port, "study_now", target="/search?q=work+as+a+nurse&format=json")
+    nurse = "/search?q=work+as+a+nurse&format=json"
+    found = ask(port, "study_now", target=nurse)
     assert found.changes == []  # a Boolean, where the models have a String
-    found = ask(
-        port, 'study_now="four-year college"', target="/search?q=work+as+a+nurse&format=json"
-    )
+    found = ask(port, 'study_now="four-year college"', target=nurse)
     assert (found.results[-1], found.changes) == ("science", ['category "science" added'])
 
 
