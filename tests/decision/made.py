@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from agent.decision import decide as deciding
 from agent.decision.cache import Cache
@@ -23,7 +22,7 @@ from agent.tradeoff.coverage import Judged
 from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import ALGORITHMS
-from agent.tradeoff.tables import Kinds, Population, QueryRows, pairs
+from agent.tradeoff.tables import Codes, Floats, Kinds, Population, QueryRows, pairs
 from agent.tradeoff.utility import COST_METRICS, Singles, query_utility
 
 SHRINKAGE = 5.0
@@ -72,7 +71,7 @@ def made_model(
     )
 
 
-def _column(rng: np.random.Generator, card: int, people: int, rare: float) -> NDArray[np.uint8]:
+def _column(rng: np.random.Generator, card: int, people: int, rare: float) -> Codes:
     codes = rng.integers(0, card, people, dtype=np.uint8)
     if rare == 1.0:
         return codes
@@ -80,7 +79,7 @@ def _column(rng: np.random.Generator, card: int, people: int, rare: float) -> ND
     return np.where(last & (rng.random(people) >= rare), codes - 1, codes).astype(np.uint8)
 
 
-def _rows(rng: np.random.Generator, codes: NDArray[np.uint8]) -> QueryRows:
+def _rows(rng: np.random.Generator, codes: Codes) -> QueryRows:
     """Give each person one to three rows, most of them wanting what their kind of person wants."""
     user = np.repeat(np.arange(len(codes)), rng.integers(1, 4, len(codes)))
     leaning = (codes[user, 0] + 2 * codes[user, 2]) % 4
@@ -111,10 +110,10 @@ def _singles(population: Population, rows: list[QueryRows]) -> Singles:
     everyone = AnonymitySet(population, CARDS)
     utilities = [query_utility(each, CARDS, "louo", SHRINKAGE) for each in rows]
 
-    def gained(sets: list[int]) -> NDArray[np.float64]:
+    def gained(sets: list[int]) -> Floats:
         return np.array([[each.value(mask) for mask in sets] for each in utilities])
 
-    def priced(sets: list[int]) -> NDArray[np.float64]:
+    def priced(sets: list[int]) -> Floats:
         return np.array(
             [[everyone.identifiability(mask, m, 1) for mask in sets] for m in COST_METRICS]
         )

@@ -236,9 +236,8 @@ def test_every_metric_is_measured_on_the_same_triples(seed: int, chance: int) ->
     assert all(each.violations.pairs == comparison.COST_TRIPLES for each in shapes)
     assert all(each.mean_gain > 0 for each in shapes)
     page = comparison.shape_finding(shapes, "made")
-    assert [each.met for each in page.criteria] == [
-        each.violations.share <= comparison.FEW for each in shapes
-    ]
+    seldom = [each.violations.share <= comparison.FEW for each in shapes]
+    assert [each.met for each in page.criteria] == seldom
     whole = comparison.utility_shape(paper_subject(seed, "louo"), chance)
     assert (whole.name, whole.violations.pairs) == ("U, louo", comparison.UTILITY_TRIPLES)
     found = comparison.Shape("U, louo", Violations(60, 15, 0.1, 0.01), 0.2)

@@ -10,14 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
 
 from agent.tradeoff.plan import Pairwise, Portfolio, QueryPlanner, Scope, plan
-from agent.tradeoff.tables import members, pairs, rows_of, subsets, union
+from agent.tradeoff.tables import Floats, members, pairs, rows_of, subsets, union
 from agent.tradeoff.utility import Utility
 from tests.tradeoff.worlds import Table, Tabulated, submodular, tabulate
 
-Floats = NDArray[np.float64]
 ROUNDING = 1e-9
 BITS = st.integers(-8, 8).map(lambda number: number / 4) | st.floats(-4, 4)
 SUM_ROUNDING = 1e-8  # bits, of a whole plan

@@ -206,21 +206,25 @@ def drawn_from_others(draw: st.DrawFn, people: Population) -> Population:
     )
 
 
+def copies(people: Population, times: int, most: int) -> tuple[Population, Population]:
+    """Return people with ``most`` times their weights, and the same with each row copied."""
+    weights = most * (np.ones(people.rows) if people.weights is None else people.weights)
+    copied, before = np.repeat(np.arange(people.rows), times), replace(people, weights=weights)
+    return before, replace(
+        before,
+        codes=people.codes[copied],
+        weights=(weights / times)[copied],
+        requests=tuple(each._replace(of_row=each.of_row[copied]) for each in people.requests),
+        respondents=copied.astype(np.uint8),
+    )
+
+
 @given(rich_worlds(requests=1, people=20), st.data(), st.integers(2, 4))
 def test_a_copy_of_a_row_is_nobody_else(world: World, data: st.DataObject, times: int) -> None:
     """Rows copied, their weights divided among the copies, change no loss, whatever is known."""
-    people = world.population
-    weights = times * (np.ones(people.rows) if people.weights is None else people.weights)
-    before = replace(people, weights=weights)
-    copied = np.repeat(np.arange(people.rows), data.draw(st.integers(1, times)))
-    after = Population(
-        people.codes[copied],
-        (weights / np.bincount(copied))[copied],
-        tuple(each._replace(of_row=each.of_row[copied]) for each in people.requests),
-        respondents=copied.astype(np.uint8),
-    )
+    both = copies(world.population, data.draw(st.integers(1, times)), times)
     what = data.draw(known(world))
-    one, many = (AnonymitySet(each, world.cards, what) for each in (before, after))
+    one, many = (AnonymitySet(each, world.cards, what) for each in both)
     for mask in subsets(world.everything):
         for measure in METRICS:
             level = one.identifiability(mask, measure, 3)

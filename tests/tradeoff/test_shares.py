@@ -17,7 +17,7 @@ from agent.tradeoff.tables import Floats, Population, members
 from tests.tradeoff import naive
 from tests.tradeoff.naive_shares import draws
 from tests.tradeoff.test_anonymity_set import check_curvature
-from tests.tradeoff.test_reidentification import drawn_from_others
+from tests.tradeoff.test_reidentification import copies, drawn_from_others
 from tests.tradeoff.worlds import Known, World, forests, known, rich_worlds
 
 Chances = list[tuple[float, float]]  # of each rho
@@ -228,21 +228,11 @@ def test_a_copy_of_a_row_has_no_facts_of_its_own(
     world: World, data: st.DataObject, times: int
 ) -> None:
     """Rows copied, their weights divided among the copies, change no loss."""
-    people = world.population
-    weights = times * (np.ones(people.rows) if people.weights is None else people.weights)
-    before = replace(
-        people, weights=weights, respondents=np.arange(people.rows), donors=None, blocks=()
-    )
-    copied = np.repeat(np.arange(people.rows), data.draw(st.integers(2, times)))
-    after = replace(
-        before,
-        codes=people.codes[copied],
-        weights=(weights / np.bincount(copied))[copied],
-        requests=tuple(each._replace(of_row=each.of_row[copied]) for each in people.requests),
-        respondents=copied,
-    )
+    alone = np.arange(world.population.rows)
+    people = replace(world.population, respondents=alone, donors=None, blocks=())
+    both = copies(people, data.draw(st.integers(2, times)), times)
     what, mask = data.draw(knowledge(world)), data.draw(st.integers(0, world.everything))
-    one, many = (AnonymitySet(each, world.cards, what) for each in (before, after))
+    one, many = (AnonymitySet(each, world.cards, what) for each in both)
     for measure in METRICS:
         level = one.identifiability(mask, measure, 3)
         assert many.identifiability(mask, measure, 3) == pytest.approx(level, abs=1e-9)

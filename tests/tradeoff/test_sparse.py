@@ -10,13 +10,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from agent.build.observe import observe
 from agent.build.options import BuildOptions, TableFiles, read_description
 from agent.build.tables import open_tables
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.tables import Population, union
+from agent.tradeoff.tables import Floats, Population, union
 from tests.build.worlds import QUIET
 from tests.house.tree import ROOT
 
@@ -74,7 +73,7 @@ def ratios(share: float) -> Iterator[tuple[int, float, float, float]]:
     samples = [sample(people, share, random) for _ in range(DRAWS)]
     truth = AnonymitySet(world, cards)
     for size in SIZES:
-        told: list[NDArray[np.float64]] = []
+        told: list[Floats] = []
         for drawn in samples:
             model = AnonymitySet(drawn, cards)
             for some in sets(size, random):

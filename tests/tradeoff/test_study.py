@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from agent.tradeoff.objective import DisclosureObjective, Parts
 from agent.tradeoff.search import ALGORITHMS, Algorithm, Proof, maximise
 from agent.tradeoff.study import fit, random_pairs, submodularity, supermodularity
-from agent.tradeoff.tables import subsets
+from agent.tradeoff.tables import Floats, subsets
 from agent.tradeoff.tradeoff_curve import Point, beaten, curve, grid, knee, merged
 from tests.tradeoff.worlds import Tabulated, all_pairs, objectives, submodular
 
@@ -56,8 +55,6 @@ def test_random_pairs_are_pairs_of_feasible_sets(
         assert reached.bit_count() <= largest
     assert pairs == random_pairs(objective, 30, largest, np.random.default_rng(seed))
 
-
-Floats = NDArray[np.float64]
 
 COSTS = st.floats(1e-3, 1)
 

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from agent.tradeoff.tables import Kinds, Population, QueryRows, members, subsets
+from agent.tradeoff.tables import Floats, Kinds, Population, QueryRows, members, subsets
 from agent.tradeoff.utility import MOST_PRICE, Estimator, Mixture, Priced, query_utility
 from tests.tradeoff import naive
 from tests.tradeoff.worlds import ESTIMATORS, SHRINKAGES, World, rich_worlds, worlds
@@ -224,7 +223,7 @@ def table(seed: int, users: int, most: int, once: float, loyal: float) -> QueryR
 
 def gains(
     estimator: Estimator, shrinkage: float, users: int, most: int, tail: tuple[float, float]
-) -> NDArray[np.float64]:
+) -> Floats:
     """U of each of the SETS in each of the TABLES."""
     utilities = (
         query_utility(table(seed, users, most, *tail), CARDS, estimator, shrinkage)

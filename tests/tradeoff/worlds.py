@@ -341,22 +341,14 @@ def tabulate(
 def submodular(draw: st.DrawFn, *, most: int = 7, ties: bool = True) -> Tabulated:
     """Draw a submodular F: coverage less a supermodular cost, or what a directed cut separates.
 
-    Without ``ties`` no two sets have the same F.
+    Without ``ties`` no two sets have the same F: each attribute costs its own power of two.
     """
     attributes = draw(st.integers(1, most))
     kind = draw(st.sampled_from([coverage_less_cost, directed_cut]))
-    drawn = draw(kind(attributes))
-    return drawn if ties else untied(drawn)
-
-
-def untied(function: Tabulated) -> Tabulated:
-    """A function in which all sets differ: each attribute costs its own power of two."""
-    scale = len(function.utilities)
-    return replace(
-        function,
-        utilities=tuple(scale * value for value in function.utilities),
-        costs=tuple(scale * cost + mask for mask, cost in enumerate(function.costs)),
-    )
+    drawn, scale = draw(kind(attributes)), 1 << attributes
+    utilities = tuple(scale * value for value in drawn.utilities)
+    costs = tuple(scale * cost + mask for mask, cost in enumerate(drawn.costs))
+    return drawn if ties else replace(drawn, utilities=utilities, costs=costs)
 
 
 @st.composite

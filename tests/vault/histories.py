@@ -68,7 +68,7 @@ def disclosed(at: datetime, host: str, **values: str) -> Disclosure:
     )
 
 
-ADS = grouping({"a.example": "@ads", "b.example": "@ads"})
+ADS = grouping(GROUPINGS[1])
 
 
 def record_at(number: int) -> Record:

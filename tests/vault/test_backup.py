@@ -35,35 +35,35 @@ from tests.vault import worlds
 
 
 @pytest.fixture
-def to(tmp_path: Path, vault: Vault) -> Path:
+def backup(tmp_path: Path, vault: Vault) -> Path:
     """A backup of a vault, which had one more entry before it was closed."""
-    to = tmp_path / "backup.db"
-    vault.backup(to)
+    backup = tmp_path / "backup.db"
+    vault.backup(backup)
     vault.ledger.append(worlds.TOLD)
     vault.close()
-    return to
+    return backup
 
 
-def test_a_backup_is_a_vault(tmp_path: Path, at: Location, to: Path) -> None:
+def test_a_backup_is_a_vault(tmp_path: Path, at: Location, backup: Path) -> None:
     """In one file of its owner's, taken while the vault is in use; a copy that is used like one."""
-    assert stat.S_IMODE(to.stat().st_mode) == 0o600
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     assert sorted(path.name for path in tmp_path.iterdir()) == ["backup.db", "data", "state"]
     assert worlds.count(at) == 2
-    with unlock(Location(to, tmp_path / "own" / "witness.json"), worlds.TYPED) as copy:
+    with unlock(Location(backup, tmp_path / "own" / "witness.json"), worlds.TYPED) as copy:
         assert copy.ledger.count == 1
 
 
-def test_a_restored_backup_is_the_vault(tmp_path: Path, at: Location, to: Path) -> None:
+def test_a_restored_backup_is_the_vault(tmp_path: Path, at: Location, backup: Path) -> None:
     """The replaced one stays beside it, each time under a new name; the backup is untouched."""
-    before = to.read_bytes()
-    kept = restore(at, to, worlds.TYPED)
+    before = backup.read_bytes()
+    kept = restore(at, backup, worlds.TYPED)
     assert worlds.count(at) == 1
     assert kept == at.vault.with_name("vault.db.replaced-1")
     with unlock(Location(kept, tmp_path / "own" / "witness.json"), worlds.TYPED) as replaced:
         assert replaced.ledger.count == 2
-    restore(at, to, worlds.TYPED)
+    restore(at, backup, worlds.TYPED)
     assert worlds.names_beside(at) == ["vault.db", "vault.db.replaced-1", "vault.db.replaced-2"]
-    assert to.read_bytes() == before
+    assert backup.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir() if "part" in path.name] == []
 
 
@@ -115,9 +115,9 @@ def test_a_damaged_vault_is_replaced(
     assert kept.with_name(f"{kept.name}-wal").read_bytes() == left
 
 
-def test_an_old_copy_put_there_by_hand_can_be_vouched_for(at: Location, to: Path) -> None:
+def test_an_old_copy_put_there_by_hand_can_be_vouched_for(at: Location, backup: Path) -> None:
     """As the error says: by restoring the vault from itself."""
-    copyfile(to, at.vault)
+    copyfile(backup, at.vault)
     with pytest.raises(RolledBackError) as caught:
         unlock(at, worlds.TYPED)
     assert "reticent vault restore" in caught.value.hint

@@ -19,10 +19,9 @@ from agent.vault.ledger import Ledger
 from agent.vault.profile import Profile, planned, values_of
 from tests.decision.made import CACHE, decide, made_model
 from tests.vault.doubles import MemoryStore
-from tests.vault.histories import NOW, disclosed, grouping
+from tests.vault.histories import ADS, NOW, disclosed
 from tests.vault.values import change, model_of, new_id
 
-POOL_OF = grouping({"a.example": "@ads", "b.example": "@ads"})
 TERMS = {
     "generous": Terms(trade_off=0.05),
     "free": Terms(trade_off=0.0),
@@ -76,7 +75,7 @@ def transcript(
     for place in range(8):
         model, now = models[place // 2 % 2], NOW + timedelta(days=place)
         change(profile, (edits or {}).get(place, {}), (), models)
-        held = ledger.disclosures.pool("a.example", POOL_OF)
+        held = ledger.disclosures.pool("a.example", ADS)
         known = knowledge_in(held, model, now, concepts)
         query = model.queries[place % 2].text
         names = profile.names(model)
