@@ -121,5 +121,5 @@ def test_it_says_which_extra_it_needs(
     monkeypatch.setitem(__import__("sys").modules, "agent.lab.attack.material", None)
     error, hint = run("lab", "attack", "--out", tmp_path / "out").refusal(code=1)
     assert "which is not installed" in error
-    assert hint.endswith("pipx install --force './WHEEL[build]'")
+    assert "'scikit-learn" in hint  # as this one was installed
     assert [*tmp_path.iterdir()] == []

@@ -366,7 +366,7 @@ def test_a_guard_on_what_is_counted_by_shares_is_refused() -> None:
     models, text = [judged_model(), load_model("everyday")], 'preset = "strict"\n[attributes]\n'
     for rule, fact in (("traits", "traits"), ('"@health"', "allergies")):
         rules = read(f"{text}{rule} = {{ guard = 1 }}\n", "mine", preset)
-        with pytest.raises(UsageError, match=f"{fact!r} beside other facts"):
+        with pytest.raises(UsageError, match=f"{fact!r} beside others"):
             check_rules(rules, models, MONDAY.date())
     other = "'*' = { guard = 1 }\ndiet = { guard = 0 }\nregion = { guard = 1 }\ntraits = 'never'\n"
     check_rules(read(text + other, "mine", preset), models, MONDAY.date())
