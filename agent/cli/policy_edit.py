@@ -2,7 +2,7 @@
 
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 from functools import partial
 from math import isfinite, log2
@@ -41,8 +41,8 @@ from agent.cli.policy import (
 )
 from agent.cli.printing import Column, note, paragraph, say, table
 from agent.cli.prompts import agree
-from agent.daemon.instructions import OverridingRule, overriding_rules
-from agent.daemon.policy_file import Change, Check, Edit, rewrite, wins_of
+from agent.daemon.instructions import overriding_rules
+from agent.daemon.policy_file import Change, Check, Edit, rewrite
 from agent.decision.topics import attributes_of
 from agent.decision.values import CROWD
 from agent.errors import PolicyError, ReticentError, UsageError
@@ -51,7 +51,7 @@ from agent.model.model import Model
 from agent.tradeoff.study import IMPROVEMENTS, fit
 from agent.wire.base import Done, RecipientName
 from agent.wire.decide import Allowed
-from agent.wire.policy import Edited, Tried, TryPolicy
+from agent.wire.policy import Edited, Tried, TryPolicy, Win
 from agent.words.figures import bits, counted, demand, listed, number, whom
 from agent.words.titles import Titles, titled
 from policy import amend
@@ -119,8 +119,8 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
     for each in other_populations(edit.after, models[0]) if moves else ():
         note(each)
     attributes = attributes_of(models, models)
-    winning = overriding_rules(edit.after, where, values, attributes, today())
-    return _outcome(edit, {**values, **removed}, winning, titles)
+    wins = overriding_rules(edit.after, where, values, attributes, today())
+    return _outcome(edit, {**values, **removed}, wins, titles)
 
 
 def _rewritten(path: Path, change: Change, check: Check = lambda _: None) -> Edit:
@@ -140,7 +140,7 @@ def _rewritten(path: Path, change: Change, check: Check = lambda _: None) -> Edi
 def _outcome(
     edit: Edit,
     values: Mapping[str, Value | None],
-    winning: Sequence[OverridingRule],
+    wins: list[Win],
     titles: Titles,
 ) -> Output:
     """Say what stands in the file now, None for what was removed, and what still wins over it."""
@@ -150,7 +150,6 @@ def _outcome(
         removal = f"{key} is removed from {file}."
         stands = None if value is None else f"{done}: {key} = {written(value, key)} in {file}."
         texts.append(stands or removal)
-    wins = wins_of(winning, edit.after)
     grouped: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for win in wins:
         source = f"{win.rule} (line {win.line})" if win.line else win.rule.partition(",")[0]

@@ -31,6 +31,7 @@ from agent.wire.base import Done
 from agent.wire.decide import Answer, Ask, Clicked, Draft
 from agent.wire.state import EventKind, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
 from agent.words.notices import without_facts
+from policy.audit import misspelt
 from policy.hosts import host_of
 
 POLICY = "policy: "  # how notes begin on what `doctor` finds in the files itself
@@ -180,11 +181,12 @@ def _status_notes(agent: Agent, models: list[ModelStatus], now: datetime) -> Ite
         yield f"{POLICY}{PENDING}"
     if (lock := agent.without_facts) and now - (lock.until or now) < SHOWN:
         yield from filter(None, [without_facts(lock)])
-    for remark in agent.rules.active.misspelt(agent.known_models(now)):
-        yield f"{POLICY}{remark}"
-    wanted = frozenset[str]() if agent.rules.policy is None else agent.rules.policy.models
-    for name in sorted(wanted - {each.name for each in models}):
-        yield f"{POLICY}it names the model {name!r}, which is missing"
+    if (policy := agent.rules.policy) is not None:
+        names = {each.name for model in agent.known_models(now) for each in model.attributes}
+        remarks = misspelt(policy, sorted(names))
+        yield from (f"{POLICY}line {e.line}: {e.what} ({e.hint})" for e in remarks)
+        missing = sorted(policy.models - {each.name for each in models})
+        yield from (f"{POLICY}it names the model {e!r}, which is missing" for e in missing)
     if agent.reader.problem is not None:
         yield f"{UNREADABLE}{agent.reader.problem}"
     if agent.judge.failed:

@@ -187,11 +187,8 @@ def check_policy(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterat
     for each in problems:
         what = f"{place}:{each.line}: {f'{each.key}: ' if each.key else ''}{each.what}"
         yield make("policy", what, each.hint)
-    if not problems:
-        limits = (
-            f"; limits: {limits_of(rules, here.now.date())}" if isinstance(rules, Policy) else ""
-        )
-        yield ok("policy", f"{place}{limits}")
+    if isinstance(rules, Policy) and not problems:
+        yield ok("policy", f"{place}; limits: {limits_of(rules, here.now.date())}")
 
 
 def check_models(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterator[Finding]:

@@ -28,7 +28,6 @@ from agent.model.model import Meaning, Model
 from agent.model.reading import NOTHING as UNREAD
 from agent.model.reading import Interpretation
 from agent.vault.ledger import Disclosure, site_of
-from agent.vault.profile import Profile
 from agent.vault.vault import Vault
 from agent.wire.decide import Answer, Ask, Because, Summary
 from agent.words.decisions import why_nothing
@@ -111,10 +110,7 @@ def situation_of(
         own = vault.profile.own(counting, short=not sentences)
         counting = extended(counting, own, holdings.held, cache)
     own, model = (NO_OWN, LOCALE) if model is LOCALE else (own, counting)
-    new = by != "command" and not any(MARK in each for each in holdings.held)
-    terms, ruling = _terms(ask, now, agent, model, own, new=new, by=by)
-    if holdings.held:
-        terms = _with_changes(terms, holdings.held, vault.profile, model)
+    terms, ruling = _terms(ask, now, agent, model, own, holdings.held, by)
     planned = terms.mode == "planned"
     holds = knowledge_in(holdings, counting, at, index.concepts, cache, with_queries=planned)
     if holds.inexpressible:
@@ -147,11 +143,17 @@ def situation_of(
 
 
 def _terms(
-    ask: Ask, now: datetime, agent: Agent, model: Model, own: OwnFacts, *, new: bool, by: Asker
+    ask: Ask,
+    now: datetime,
+    agent: Agent,
+    model: Model,
+    own: OwnFacts,
+    held: Mapping[str, HeldValue[str]],
+    by: Asker,
 ) -> tuple[Terms, Ruling]:
     """Derive the terms of a request by policy and user, with the policy's words for them.
 
-    ``new``: the recipient has no own words yet, and somebody else asks than the user.
+    They say which facts that the recipient holds, and that wait for the user, are others now.
     """
     policy, profile = agent.rules.active, agent.open_vault.profile
     host = policy.host_of(ask.recipient)
@@ -164,22 +166,17 @@ def _terms(
     if own.facts:
         words = by in ASSISTED or policy.is_assistant(host, now.date())
         offered = partial(agent.consent.usable, site_of(host), now, approved=True)
+        new = by != "command" and not any(MARK in each for each in held)
         strange = new and not policy.names(host) and offered() is None  # nor approved once
         terms = with_own_words(terms, own if words else NO_OWN, model, strange=strange)
     if preferences := agent.consent.preferences:
         terms = applied(terms, preferences, ruled_on(own, terms, model))
-    return terms, ruling
-
-
-def _with_changes(
-    terms: Terms, held: Mapping[str, HeldValue[str]], profile: Profile, model: Model
-) -> Terms:
-    """Say which facts that a recipient holds, and that wait for the user's word, are others now."""
-    asked = [(name, kind) for name in terms.ask for kind in model.fact_kinds.get(name, ())]
-    since = {name: held[kind].since for name, kind in asked if kind in held}
+    kinds = model.fact_kinds if held else {}
+    waiting = [(name, kind) for name in terms.ask for kind in kinds.get(name, ())]
+    since = {name: held[kind].since for name, kind in waiting if kind in held}
     set_at = {name: profile.set_at(name, model) for name in since}
     changed = frozenset(name for name, at in set_at.items() if at and at > since[name])
-    return replace(terms, changed=changed) if changed else terms
+    return (replace(terms, changed=changed) if changed else terms), ruling
 
 
 def _judged(situation: Situation, agent: Agent) -> Situation:
@@ -343,10 +340,8 @@ def consider(situation: Situation, agent: Agent, by: Asker) -> Considered:
         revealed = {**revealed, **agent.sources.values(others, situation.ask, now)}
     values = {name: revealed[name] for name in decision.disclosed}
     facts = {name: decision.facts[name] for name in values if name in decision.facts}
-    words, coarse = (
-        vault.profile.words(facts.values(), short=not situation.sentences),
-        situation.terms.coarse,
-    )
+    coarse = situation.terms.coarse
+    words = vault.profile.words(facts.values(), short=not situation.sentences)
     said = {name: words[e] for name, e in facts.items() if e in words and name not in coarse}
     return Considered(situation, decision, values, left_by(values, situation), said)
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain
 from types import MappingProxyType
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from agent.decision.context import Terms, on_words
 from agent.decision.own_facts import OwnFacts
 from agent.decision.values import Decision
 from agent.errors import UsageError
 from agent.model.model import Model
-from agent.wire.policy import Disclose, Ruled
+from agent.wire.policy import Disclose, Ruled, Win
 from policy.amend import SHORT, RuleScope, add_rule, with_settings
 from policy.families import TopicProbabilities
 from policy.hosts import HostPattern
@@ -28,7 +28,7 @@ from policy.read import preset, read, with_typo_guard
 from policy.rules import FACT, SIGN, Layer, Policy, Pools, Rule, bare, is_group, recipient
 from policy.sections import CONDITIONS
 from policy.settings import SETTINGS, Value
-from policy.toml_text import parsed, rewritten
+from policy.toml_text import lines_of, parsed, rewritten
 
 VERBS = {"auto": "approved", "never": "denied", "ask": "asked", "always": "always"}
 OPENNESS: tuple[Disclose, ...] = get_args(Disclose)  # the strictest first
@@ -393,25 +393,14 @@ def without_refusals(text: str, policy: Policy, host: str) -> str:
     return rewritten(text, document)
 
 
-class OverridingRule(NamedTuple):
-    """A rule that decides a setting otherwise; ``names``: the attributes of which, if of any.
-
-    ``key``: of what is decided, which may be a guard over what was to be sent.
-    """
-
-    key: str
-    value: Value
-    rule: Rule
-    names: tuple[str, ...] = ()
-
-
 def overriding_rules(
     policy: Policy, where: RuleScope, values: Mapping[str, Value], names: Attributes, today: date
-) -> tuple[OverridingRule, ...]:
-    """Find the rules that decide otherwise about requests of a scope.
+) -> list[Win]:
+    """Find the rules that decide otherwise about requests of a scope, each with its line.
 
-    ``names``: the attributes of the model.
+    By a guard, where one keeps what was to be sent. ``names``: the attributes of the model.
     """
+    lines = lines_of(policy.text)
     book = Rulebook(with_typo_guard(policy, [*names]), where.names(names))
     ruling = book.match(where.host(policy), where.words(), today)
     deciding: dict[tuple[str, str, Value, Rule], list[str]] = {}
@@ -423,7 +412,13 @@ def overriding_rules(
             if guarded or verdict.value != value:
                 what = key, "guard" if guarded else key, verdict.value, verdict.rule
                 deciding.setdefault(what, []).append(name)
-    return tuple(
-        OverridingRule(decided, value, rule, tuple(name for name in its if name))
+    return [
+        Win(
+            key=decided,
+            value=value,
+            names=[*filter(None, its)],
+            rule=rule.name,
+            line=rule.line_in(lines, decided),
+        )
         for (_, decided, value, rule), its in deciding.items()
-    )
+    ]

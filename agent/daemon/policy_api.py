@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from agent.daemon import profile
 from agent.daemon.agent import Agent
 from agent.daemon.instructions import overriding_rules
-from agent.daemon.policy_file import check_rules, rewrite, wins_of
+from agent.daemon.policy_file import check_rules, rewrite
 from agent.daemon.readings import settle
 from agent.decision.context import Context, audited, rulebook, terms_under
 from agent.decision.decide import decide
@@ -163,8 +163,8 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
         names = attributes_of((model, *models), [model])
     except (ModelError, UsageError):
         names = {}
-    winning = overriding_rules(policy, where, values, names, now.date())
-    return wire.Edited(changed=written.changed, wins=wins_of(winning, policy))
+    wins = overriding_rules(policy, where, values, names, now.date())
+    return wire.Edited(changed=written.changed, wins=wins)
 
 
 def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:

@@ -11,25 +11,21 @@ from stat import S_IMODE
 from typing import NamedTuple
 
 from agent.daemon.events import LOG
-from agent.daemon.instructions import OverridingRule
 from agent.decision.context import Terms, on_words, rulebook, terms_under
 from agent.decision.topics import Read, attributes_of, topics_of
 from agent.decision.values import Fact
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError
 from agent.files import check_ours, clear_unfinished, replace_bytes
 from agent.model.model import Model
-from agent.wire.base import from_fields
-from agent.wire.policy import Win
 from agent.wire.state import PolicyStatus
 from agent.words.titles import limits_in_force
-from policy.audit import idle, misspelt
+from policy.audit import idle
 from policy.families import TopicProbabilities
 from policy.hosts import ANYBODY, ASSISTANT, host_of
 from policy.match import NO_TOPICS, Attributes, Known, Rulebook, Ruling, Verdicts
 from policy.read import EMPTY_POLICY, is_empty_policy, load, opened, preset, read
 from policy.rules import FACT, SIGN, Groups, Layer, Policy, Pools, named_host, spoken
 from policy.settings import DaemonSettings
-from policy.toml_text import lines_of
 
 SETTLING = timedelta(seconds=1)
 CUT = timedelta(seconds=10)  # that a file may be the beginning of what it was before
@@ -39,7 +35,6 @@ _Content = Policy | PolicyError | UsageError | None
 KEPT = 4096  # recipients, and terms of one
 # Settings by which a user stands out, or not.
 LIMITING = {"k", "people", "violations", "risk", "protect"}
-
 
 # When a file was last written to, and changed, in nanoseconds; its size; which file it is. Whoever
 # writes can set the first, and `cp -p` does; the second is the system's own.
@@ -148,15 +143,6 @@ def limits_of(policy: Policy, today: date) -> str:
     """Say which limits a policy sets for recipients that it does not name."""
     settings = Rulebook(policy, {}).match(ANYBODY, "", today).settings
     return limits_in_force({key: each.value for key, each in settings.items()})
-
-
-def wins_of(winning: Iterable[OverridingRule], policy: Policy) -> list[Win]:
-    """Rules that still decide otherwise, as messages, each with its line."""
-    lines = lines_of(policy.text)
-    return [
-        from_fields(Win, e, names=[*e.names], rule=e.rule.name, line=e.rule.line_in(lines, e.key))
-        for e in winning
-    ]
 
 
 def restore(path: Path, edit: Edit) -> None:
@@ -333,18 +319,6 @@ class ActivePolicy:
         """Find the host that is named, or one of a group; UsageError as `named_host`."""
         members = self.groups.get(recipient.removeprefix(SIGN))
         return members[0].host if members else named_host(recipient, self.groups)
-
-    def hosts_of(self, pool: str) -> list[str]:
-        """List hosts of a pool, for the rules about it: its domain, or one of each member."""
-        return [each.host for each in self.groups.get(pool.removeprefix(SIGN), ())] or [pool]
-
-    def misspelt(self, models: Sequence[Model]) -> tuple[str, ...]:
-        """Remark on each name in the rules that is probably a misspelt attribute."""
-        if self.policy is None:
-            return ()
-        names = {each.name for model in models for each in model.attributes}
-        some = misspelt(self.policy, tuple(sorted(names)))
-        return tuple(f"line {each.line}: {each.what} ({each.hint})" for each in some)
 
 
 class PolicyFile:

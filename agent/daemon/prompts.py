@@ -315,6 +315,7 @@ class Prompts:
             with suppress(errors.UsageError):  # not a host, which nobody has looked at yet
                 refused = consent.refused_by(ask.recipient, now) or in_clear(ask.recipient)
                 if self._agent.place.vault.exists() and not refused:
+                    self._next = self._clock() + AFTER_NOT_NOW
                     self._begin(partial(self._ask_passphrase, host_of(ask.recipient)))
         elif answer.summary is not None and answer.summary.pending:
             pool, pending = answer.summary.pool, {*answer.summary.pending}
@@ -335,10 +336,13 @@ class Prompts:
         tell = partial(subprocess.run, command, capture_output=True, check=False, env=self._screen)
         Thread(target=tell, daemon=True).start()  # which no request waits for
 
-    def _begin(self, ask: Callable[[], Awaitable[None]]) -> None:
+    def _begin(self, ask: Callable[[Dialog], Awaitable[None]]) -> None:
         async def run() -> None:
             try:
-                await ask()
+                program = chosen(self._agent.rules.active.daemon, self._screen)
+                async with opened(program, self._screen) as dialog:
+                    self._dialog = dialog
+                    await ask(dialog)
             except errors.ReticentError as error:
                 LOG.warning("the dialog failed: %s", kind_and_place(error))
             finally:
@@ -346,56 +350,46 @@ class Prompts:
 
         self._task = asyncio.get_running_loop().create_task(run())
 
-    @asynccontextmanager
-    async def _opened(self) -> AsyncIterator[Dialog]:
-        program = chosen(self._agent.rules.active.daemon, self._screen)
-        async with opened(program, self._screen) as dialog:
-            self._dialog = dialog
-            yield dialog
-
-    async def _ask_passphrase(self, host: str) -> None:
+    async def _ask_passphrase(self, host: str, dialog: Dialog) -> None:
         """Ask for the passphrase, and open the vault with it."""
-        self._next = self._clock() + AFTER_NOT_NOW
-        async with self._opened() as dialog:
-            await dialog.tell("SETPROMPT", "Passphrase:")
-            text = notices.dialog_locked(host)
-            for tries_left in reversed(range(TRIES)):
-                reply = await dialog.show("GETPIN", text, "Unlock", "Not now")
-                if dialog.over:
-                    break
-                if reply.error:
-                    self._next = self._clock() + AFTER_NOT_NOW
-                    break
-                secret = reply.data.decode("utf-8", "surrogateescape")
-                del reply
-                with suppress(errors.WrongSecretError, errors.UsageError):
-                    await self._unlock(Unlock(method="passphrase", secret=secret))
-                    self._agent.commanded()
-                    break
-                del secret
-                tries = counted(tries_left, "try", "tries")
-                await dialog.tell("SETERROR", f"That is not the passphrase. {tries} left.")
+        await dialog.tell("SETPROMPT", "Passphrase:")
+        text = notices.dialog_locked(host)
+        for tries_left in reversed(range(TRIES)):
+            reply = await dialog.show("GETPIN", text, "Unlock", "Not now")
+            if dialog.over:
+                break
+            if reply.error:
+                self._next = self._clock() + AFTER_NOT_NOW
+                break
+            secret = reply.data.decode("utf-8", "surrogateescape")
+            del reply
+            with suppress(errors.WrongSecretError, errors.UsageError):
+                await self._unlock(Unlock(method="passphrase", secret=secret))
+                self._agent.commanded()
+                break
+            del secret
+            tries = counted(tries_left, "try", "tries")
+            await dialog.tell("SETERROR", f"That is not the passphrase. {tries} left.")
 
-    async def _ask_word(self, review: Review, titles: Mapping[str, str]) -> None:
+    async def _ask_word(self, review: Review, titles: Mapping[str, str], dialog: Dialog) -> None:
         """Ask about what waits, and settle it; it stays where the dialog is closed.
 
         Families that only a preset asks about come first, once for all recipients of its kind; what
         the user wants to be asked each time is asked now.
         """
-        async with self._opened() as dialog:
-            if review.families:
-                text = ONCE.format(notices.family_facts(review))
-                reply = await dialog.show("CONFIRM", text, "Never", "Ask each time", "If worth it")
-                disclose = FOR_GOOD.get(reply.error)
-                if disclose is None or dialog.over:
-                    return
-                word = Word(disclose=disclose, about="family", recipient=review.pool)
-                self._settle(word, review.id)
-                if disclose != "ask":
-                    return
-            text = notices.dialog_asks(review, titles)
-            reply = await dialog.show("CONFIRM", text, "No", "Decide later", "Yes, once")
-            disclose = DECISIONS.get(reply.error)
-            if disclose is not None and not dialog.over:
-                names = review.names[: notices.DIALOG_NAMES]
-                self._settle(Word(disclose=disclose, names=names, recipient=review.pool), review.id)
+        if review.families:
+            text = ONCE.format(notices.family_facts(review))
+            reply = await dialog.show("CONFIRM", text, "Never", "Ask each time", "If worth it")
+            disclose = FOR_GOOD.get(reply.error)
+            if disclose is None or dialog.over:
+                return
+            word = Word(disclose=disclose, about="family", recipient=review.pool)
+            self._settle(word, review.id)
+            if disclose != "ask":
+                return
+        text = notices.dialog_asks(review, titles)
+        reply = await dialog.show("CONFIRM", text, "No", "Decide later", "Yes, once")
+        disclose = DECISIONS.get(reply.error)
+        if disclose is not None and not dialog.over:
+            names = review.names[: notices.DIALOG_NAMES]
+            self._settle(Word(disclose=disclose, names=names, recipient=review.pool), review.id)

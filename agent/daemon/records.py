@@ -120,7 +120,8 @@ def _recipient(
     index, in_use = agent.open_vault.ledger.disclosures, agent.rules.active
     cache = agent.reader.cache
     disclosed = [step for step in steps if step.people_left is not None]
-    sites, hosts = sorted({step.site for step in disclosed}), in_use.hosts_of(pool)
+    sites, members = sorted({e.site for e in disclosed}), in_use.groups.get(pool.removeprefix(SIGN))
+    hosts = [each.host for each in members or ()] or [pool]  # for the rules about it
     holdings = index.pool(pool, in_use.pool_of)
     for known in (agent.model_for((sites or hosts)[0], now), *agent.usable_models(now)):
         model = extended(known, NO_OWN_FACTS, holdings.held, cache)

@@ -36,15 +36,10 @@ DOORS: Mapping[Asker, Door] = {
     "proxy": "proxy",
 }
 MINUTE = timedelta(minutes=1)
-RECORDED: Mapping[Asker, int] = {
-    "user": 120,
-    "page": 600,
-    "program": 600,
-    "assistant": 600,
-    "proxy": 600,
-}
+PROGRAMS: tuple[Asker, ...] = ("page", "program", "assistant", "proxy")
+RECORDED: Mapping[Asker, int] = {"user": 120, **dict.fromkeys(PROGRAMS, 600)}
 # Whose places an asker takes.
-SHARES: Mapping[Asker, Asker] = {"page": "program", "assistant": "program", "proxy": "program"}
+SHARES: Mapping[Asker, Asker] = dict.fromkeys(PROGRAMS, "program")
 # Whose requests are so many a minute for each recipient, and the answer to one more.
 CAPPED: Mapping[Asker, Code] = {
     "page": "too many from pages",

@@ -120,10 +120,12 @@ def test_what_is_set_holds_there_or_what_wins_is_named(
     for name, verdicts in about.items():
         verdict = verdicts[key]
         assert {*ours} & {claim.rule for claim in verdict.claims}
-        winners = [win for win in named if win.names == () or name in win.names]
+        winners = [win for win in named if not win.names or name in win.names]
         guarded = [win.key for win in winners] == ["guard"]
         assert guarded or (verdict.value == value) == (not winners)
-        assert guarded or all((win.value, win.rule) == verdict[:2] for win in winners)
+        assert guarded or all(
+            (win.value, win.rule) == (verdict.value, verdict.rule.name) for win in winners
+        )
 
 
 WRITTEN = json.loads(Path(__file__).with_name("fragments.json").read_text(encoding="utf-8"))
