@@ -38,12 +38,8 @@ LOAD = "Each browser has to load the extension once, and again after an update, 
 UNTIL_THEN = "Until then, `reticent` and `reticent daemon` start the daemon without it."
 COLUMNS = (Column("name"), wide("state"))
 
-which = click.argument(
-    "names",
-    metavar="[NAME]...",
-    nargs=-1,
-    type=OneOf([SYSTEM, ALL_BROWSERS, *BROWSERS, *ASSISTANTS]),
-)
+NAMES = OneOf([SYSTEM, ALL_BROWSERS, *BROWSERS, *ASSISTANTS])
+which = click.argument("names", metavar="[NAME]...", nargs=-1, type=NAMES)
 
 
 @click.command()
@@ -189,9 +185,7 @@ def _next(
             yield paragraph(f"{each.title} starts it the next time that you open it. {warning}")
         if each.kind == "system":
             runs = "The daemon runs, and starts whenever you log in."
-            yield left_to_run(remaining) if remaining else runs
-            if remaining:
-                yield UNTIL_THEN
+            yield f"{left_to_run(remaining)}\n{UNTIL_THEN}" if remaining else runs
     chosen = [each for each in chosen if each.kind == "browser"]
     if chosen:
         names = ", ".join(each.title for each in chosen)

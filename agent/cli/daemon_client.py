@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from agent.errors import AbsentError, DaemonError, ReticentError, UsageError, reason
@@ -36,6 +36,12 @@ def door(timeout: float | None = None) -> Iterator["Client"]:
     except AbsentError as error:
         first = "" if at.vault.exists() else "make a vault with `reticent init`, then "
         raise AbsentError(error.what, f"{first}{error.hint}") from None
+
+
+def notify(route: str) -> None:
+    """Have the daemon look at what has changed, by a request without a body, where it runs."""
+    with suppress(ReticentError), door() as client:
+        client.call(route)
 
 
 def start() -> None:

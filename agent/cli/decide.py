@@ -42,6 +42,7 @@ DIRECT: Mapping[str, tuple[str, Callable[[str], Any]]] = {  # settings of the ma
     "lambda": ("trade_off", float),
 }
 SOURCE = "--set"
+EVERY = "By default all queries, which takes seconds."
 OPEN = 'preset = "none"'  # the policy of whoever names none
 MODEL = "The model. By default all that come with reticent, as one."
 SET = (
@@ -261,12 +262,7 @@ def _notes(curve: Curve, shown: Sequence[int]) -> Iterator[tuple[str, str]]:
 
 
 @click.command()
-@option(
-    "--query",
-    options.QUERY,
-    "TEXT",
-    f"{options.ASKED} By default all queries, which takes seconds.",
-)
+@option("--query", options.QUERY, "TEXT", f"{options.ASKED} {EVERY}")
 @term_options
 @options.answers
 def curve(query: str | None, **terms: Any) -> options.Output:  # noqa: ANN401  (of the options)

@@ -92,8 +92,7 @@ Next, have the system start the daemon (or run `reticent daemon`), then unlock:
 
   reticent connect system
   reticent unlock
-"""
-CONNECT = """\
+
 Then let your browser, or your assistant's program, ask for what helps:
 
   reticent connect browsers
@@ -181,7 +180,6 @@ def init(
     set_up(asking=asking, keyring=keyring, preset=preset, profile=profile, as_json=as_json)
     if not as_json:
         click.echo(NEXT)
-        click.echo(CONNECT)
 
 
 def set_up(

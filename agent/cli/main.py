@@ -49,7 +49,6 @@ COMMANDS = {
     "profile": Deferred("agent.cli.profile", "Show and change your facts."),
     "proxy": Deferred("agent.cli.assistants", "Let OpenAI clients ask with facts about you."),
     "requests": Deferred("agent.cli.requests", "See what was sent to whom, and what is waiting."),
-    "resume": Deferred("agent.cli.status"),
     SCREENS: Deferred("agent.cli.screens"),  # another
     "status": Deferred("agent.cli.status", "Show whether requests are answered."),
     "unlock": Deferred("agent.cli.status", "Open the vault, so that requests are answered."),
@@ -60,6 +59,7 @@ ALIASES = {  # what people type, and the command that it is; `resolve_command` k
     **dict.fromkeys(("history", "log"), "requests list"),
     **dict.fromkeys(("review", "tui", "ui"), SCREENS),
     "knows": "requests recipients",
+    "resume": "pause off",
     "version": "--version",
 }
 INSTEAD = {  # of what is no single command

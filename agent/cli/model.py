@@ -18,13 +18,12 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from agent.build.options import BuildOptions, Description, flags, read_description
-from agent.cli.daemon_client import door
+from agent.cli.daemon_client import notify
 from agent.cli.interrupt import Progress, extra, uninterrupted
 from agent.cli.options import PATH, Commands, Deferred, OneOf, Output, answers, option
 from agent.cli.policy import model_path
 from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
 from agent.daemon.model_registry import ModelRegistry
-from agent.daemon.sockets import listens
 from agent.errors import SignatureError, UsageError
 from agent.files import check_ours, create_private, read_bytes, replace_bytes
 from agent.model.attributes import SLOTS, Attribute
@@ -92,7 +91,7 @@ def add(file: Path) -> Output:
     """
     keys = trusted_keys()
     added = ModelRegistry(paths().models).add(file.absolute(), keys, datetime.now(UTC))
-    _have_daemon_look()
+    notify("models")
     use = "It is signed with a key that your policy trusts, so it is used from now on."
     if not keys:
         use = f'It decides only where the policy says population = "{added.name}".'
@@ -119,14 +118,8 @@ def list_() -> Output:
 def remove(name: str) -> Output:
     """Remove the added model NAME and its signature."""
     ModelRegistry(paths().models).remove(name)
-    _have_daemon_look()
+    notify("models")
     return Output(Done(), paragraph(f"Removed {name}."))
-
-
-def _have_daemon_look() -> None:
-    if listens(paths().control):
-        with door() as client:
-            client.call("models")
 
 
 def trusted_keys() -> tuple[str, ...]:

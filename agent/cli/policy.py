@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from agent.cli import options
-from agent.cli.daemon_client import door
+from agent.cli.daemon_client import door, notify
 from agent.cli.options import ASKED, PATH, QUERY, Commands, Deferred, Output, answers, option, today
 from agent.cli.policy_tests import failed_tests
 from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, wide
@@ -157,8 +157,7 @@ def note_unknown_query(query: str, model: Model) -> None:
 def have_taken(file: Path) -> None:
     """Have the daemon take the user's own policy as it is, without waiting for the rest of it."""
     if file == own_policy():
-        with suppress(ReticentError), door() as client:
-            client.call("reload")
+        notify("reload")
 
 
 def other_populations(policy: Policy, world: Model) -> list[str]:

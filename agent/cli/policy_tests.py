@@ -21,11 +21,8 @@ Lines = Mapping[KeyPath, int]  # of the keys of a file
 
 def failed_tests(policy: Policy, models: Sequence[Model]) -> tuple[Problem, ...]:
     """What the tests of a policy expect and is not so: of each test and setting, the first case."""
-    book, lines, failed = (
-        rulebook(policy, models[0], models),
-        lines_of(policy.text),
-        list[Problem](),
-    )
+    book, lines = rulebook(policy, models[0], models), lines_of(policy.text)
+    failed = list[Problem]()
     for test in policy.tests:
         hosts = {each.host: each.text for each in test.recipients}
         for name in test.groups:
@@ -80,6 +77,5 @@ def _others(
         elif key == "disclose" and may(verdicts) == GUARDED:
             verdict = verdicts["guard"]._replace(value="never")
         if verdict is None or verdict.value != wanted:
-            other = "not set" if verdict is None else toml(verdict.value)
-            by = "" if verdict is None else f", by {called(verdict.rule, lines)}"
-            yield name, f"{other}{by}"
+            other = verdict and f"{toml(verdict.value)}, by {called(verdict.rule, lines)}"
+            yield name, other or "not set"

@@ -104,13 +104,6 @@ def pause(time: str) -> Output:
     return Output(state, paragraph(running(state)))
 
 
-@click.command(hidden=True)
-@click.pass_context
-def resume(context: click.Context) -> None:
-    """End a pause."""
-    context.invoke(pause, time="off")
-
-
 @click.command()
 @click.option("--reset-clock", is_flag=True, help=RESET)
 @yes_option
