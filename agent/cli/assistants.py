@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
 from secrets import token_urlsafe
@@ -17,7 +16,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from agent.cli.options import host, json_option, option, own_groups, record
+from agent.cli.options import host, json_option, now, option, own_groups, record
 from agent.cli.printing import listing, note, paragraph, printable
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError, reason
 from agent.paths import paths
@@ -99,7 +98,7 @@ def proxy(upstream: str, recipient: str, port: int, *, verbose: bool, as_json: b
 
         def report(line: str) -> None:
             if verbose:
-                click.echo(printable(f"{datetime.now().astimezone():%H:%M:%S}  {line}"), err=True)
+                click.echo(printable(f"{now():%H:%M:%S}  {line}"), err=True)
 
         serve(listening, route, announce, note, report)
 

@@ -4,13 +4,12 @@ import os
 import shlex
 import subprocess
 from collections.abc import Sequence
-from datetime import datetime
 
 import click
 
 from agent.cli.daemon_client import start
 from agent.cli.interrupt import handled_by
-from agent.cli.options import sees_terminal
+from agent.cli.options import now, sees_terminal
 from agent.errors import UsageError, reason
 from agent.paths import paths
 from agent.tui.app import ReviewApp
@@ -54,7 +53,7 @@ def screens() -> None:
     if not sees_terminal() or os.environ.get("TERM", "") in PLAIN:
         hint = "use `reticent requests list` or `--waiting` instead"
         raise UsageError("the screens need a terminal", hint)
-    environment = Environment(examined, edit, lambda: datetime.now().astimezone())
+    environment = Environment(examined, edit, now)
     shown = ReviewApp(Link(paths().control, start), environment)
     shown.run()
     if shown.defect is not None:

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
 
 import click
@@ -257,7 +256,7 @@ def _bring_over(at: Location, secret: Secret) -> None:
     """Bring a vault of an older format over, by the concepts of the models of this machine."""
     from agent.cli.policy import installed_models
 
-    bring_over(at, secret, installed_models(), datetime.now().astimezone(), new_id)
+    bring_over(at, secret, installed_models(), options.now(), new_id)
 
 
 @vault.command()

@@ -150,8 +150,7 @@ def _planned(prepared: Prepared) -> SelectedSet:
         pending = best(mask, wider, prepared.waiting)
     used = mask, *plan.portfolio.uses[1:]
     answered = plan._replace(portfolio=replace(plan.portfolio, uses=used))
-    evaluations = plan.portfolio.evaluations
-    result = Result(mask, order, objective.value(mask), evaluations)
+    result = Result(mask, order, objective.value(mask), plan.portfolio.evaluations)
     return SelectedSet(result, objective, "planned", pending, answered)
 
 

@@ -194,10 +194,6 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     single = {each for each in ruling.attributes if each.startswith(FACT)}
     in_words = single | {model.attributes[each].name for each in model.own}
     attributes = {n: keys for n, keys in ruling.attributes.items() if n not in single}
-    relevance = ((n, keys["relevance"]) for n, keys in attributes.items() if "relevance" in keys)
-    coarse = frozenset(n for n, k in attributes.items() if "coarse" in k and k["coarse"].value)
-    finer = (e.name for at, e in enumerate(model.attributes) if e.refines or at in model.own)
-    fine = coarse.intersection(finer)
 
     def may(name: str, keys: Verdicts) -> Any:  # noqa: ANN401  (one of Disclose)
         return (on_words(keys, name) if name in in_words else keys["disclose"]).value
@@ -205,12 +201,15 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     def ruled(disclose: str) -> frozenset[str]:
         return frozenset(name for name, keys in attributes.items() if may(name, keys) == disclose)
 
-    def numbers(key: str) -> dict[str, float]:
-        return {n: float(keys[key].value) for n, keys in attributes.items() if key in keys}
+    def given(key: str) -> dict[str, Any]:
+        return {name: keys[key].value for name, keys in attributes.items() if key in keys}
 
+    coarse = frozenset(name for name, only in given("coarse").items() if only)
+    finer = (e.name for at, e in enumerate(model.attributes) if e.refines or at in model.own)
+    fine = coarse.intersection(finer)
     persons = {each.name for each in model.attributes[: model.persons] if not each.shared}
     values: dict[str, Any] = {key: verdict.value for key, verdict in ruling.settings.items()}
-    guarded = {name: weight for name, weight in numbers("guard").items() if weight > 0}
+    guarded = {name: float(weight) for name, weight in given("guard").items() if weight > 0}
     unruled = {each.name for each in model.attributes} - ruling.attributes.keys()
     limits = Limits(**{key: values[key] for key in values.keys() & LIMITS})
     if model.population.weights is not None and "people" in values:
@@ -226,9 +225,9 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
         ask=ruled("ask") - fine,
         always=ruled("always") - fine,
         limits=limits,
-        sensitivity=tuple(numbers("sensitivity").items()),
+        sensitivity=tuple((name, float(each)) for name, each in given("sensitivity").items()),
         guards=tuple((name, weight) for name, weight in guarded.items() if name in persons),
-        by_kind=frozenset(name for name, each in relevance if each.value == "kind"),
+        by_kind=frozenset(name for name, how in given("relevance").items() if how == "kind"),
         facts=tuple((e.removeprefix(FACT), may(e, ruling.attributes[e])) for e in sorted(single)),
         coarse=coarse,
         ruling=ruling,
@@ -354,7 +353,6 @@ def prepare(context: Context) -> Prepared:
     weekly, daily = limits.new_facts_per_week, limits.new_facts_per_day
     week = inf if weekly is None else max(0, weekly - knowledge.recent)
     day = inf if daily is None else max(0, daily - knowledge.today)
-    budget = max(0.0, limits.violations - knowledge.spent)
     settings = Settings(
         candidates=open_,
         sensitivity=tuple(bits.get(i, each.sensitivity) for i, each in enumerate(model.attributes)),
@@ -364,7 +362,7 @@ def prepare(context: Context) -> Prepared:
         guards=guards,
         k=limits.k,
         k_key="people" if terms.limits.k == terms.limits.people else "k",
-        max_violations=budget,
+        max_violations=max(0.0, limits.violations - knowledge.spent),
         max_risk=limits.risk,
         most=limits.attributes_per_request,
         most_new=None if min(week, day) == inf else int(min(week, day)),

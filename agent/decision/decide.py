@@ -209,14 +209,13 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
     if several or attribute.name in prepared.barred:
         return outcome
     gain, cost = added_by(own, mask, objective)
-    in_plan = plan is not None and bool(plan.portfolio.mask & own)
     if outcome.held and not own & prepared.waiting:
         reason: Reason = "known to the recipient"
     elif not mask & own:
         reason = _why_out(prepared, choice, own, gain, cost)
     elif own & prepared.forced:
         reason = "always"
-    elif in_plan:
+    elif plan is not None and plan.portfolio.mask & own:
         reason = "in the plan"
     else:
         reason = "in the standing set" if choice.mode == "standing" else "worth it"

@@ -223,7 +223,8 @@ class Filled:
         parts[:, attributes] = np.maximum(parts[:, attributes], own)
         rest = 0.0 if later else self.chance * max(0.0, 1 - sum(shares.values()))
         if rest:
-            mean, whole = judged.on_average
+            some = judged.totals > 0  # topics for which anything was judged
+            mean, whole = judged.bits[some].mean(), judged.totals[some].mean()
             weights = np.where(self.carried & (self.kinds < 0), self.weights, 0.0)
             alone = np.zeros((1, parts.shape[1]))
             alone[:, attributes] = resolved(weights[None], np.array([whole]))

@@ -60,12 +60,6 @@ class Judgements:
         )
 
     @property
-    def on_average(self) -> tuple[float, float]:
-        """The bits of a topic for which anything was judged, and the total, both on average."""
-        some = self.totals > 0
-        return float(self.bits[some].mean()), float(self.totals[some].mean())
-
-    @property
     def gains(self) -> Floats:
         """The bits that each attribute alone may be expected to bring each topic, shape (T, n).
 
@@ -135,8 +129,7 @@ def attributes_of(models: Iterable[Model], deciding: Iterable[Model]) -> dict[st
     With what each tells, by any model: what hangs on a fact tells that, and so does what refines
     it, and what is judged to nearly tell it.
     """
-    names, concepts = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
-    follows = defaultdict[str, set[str]](set)
+    names, concepts, follows = (defaultdict[str, set[str]](set) for _ in range(3))
     for part in (part for model in models for part in (model, *model.every)):
         by_name = {each.name: each.concept for each in part.attributes}
         for each in part.attributes:
