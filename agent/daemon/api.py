@@ -150,7 +150,6 @@ def models(now: datetime, agent: Agent) -> list[ModelStatus]:
 def status(now: datetime, agent: Agent) -> Status:
     """Say how the daemon, its models and its policy are."""
     agent.guard()
-    policy = agent.rules.status(now.date())
     models = agent.registry.status(agent.rules.active.keys, now)
     vault, notice = agent.vault, set_aside_notice(agent.place)
     waiting = agent.consent.reviews(now)
@@ -164,7 +163,7 @@ def status(now: datetime, agent: Agent) -> Status:
         paused_until=agent.paused_until if agent.is_paused(now) else None,
         without_facts=agent.without_facts,
         silent=agent.silent_requests.count,
-        policy=policy,
+        policy=agent.rules.status(now.date()),
         models=models,
         people=next((e.stands_for for e in agent.usable_models(now) if vault is not None), None),
         waiting=len(waiting),

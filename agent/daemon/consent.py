@@ -277,10 +277,7 @@ class Consent:
         UsageError where the file cannot be changed.
         """
         host = self._active().host(recipient)
-
-        def change(text: str, policy: Policy) -> str:
-            return instructions.without_refusals(text, policy, host)
-
+        change = partial(instructions.without_refusals, host=host)
         before, edit = (self._waiting, self.preferences), rewrite(self._path, change)
         if edit.changed:
             self._can_undo(f"Unblocked {host}", before, partial(restore, self._path, edit), "")

@@ -35,6 +35,7 @@ from policy.match import Ruling
 from policy.services import in_clear
 
 JUDGED: frozenset[Asker] = frozenset({"command", "user"})  # whose requests a local judge may see
+Held = Mapping[str, HeldValue[str]]  # by concept, as `Holdings` has it
 ASSISTED: frozenset[Asker] = frozenset({"assistant", "proxy"})
 
 
@@ -143,13 +144,7 @@ def situation_of(
 
 
 def _terms(
-    ask: Ask,
-    now: datetime,
-    agent: Agent,
-    model: Model,
-    own: OwnFacts,
-    held: Mapping[str, HeldValue[str]],
-    by: Asker,
+    ask: Ask, now: datetime, agent: Agent, model: Model, own: OwnFacts, held: Held, by: Asker
 ) -> tuple[Terms, Ruling]:
     """Derive the terms of a request by policy and user, with the policy's words for them.
 

@@ -174,12 +174,8 @@ def applied(
         for name, value in new.items()
     }
     excluded, ask, always = (
-        before.difference(new).union(name for name in new if new[name] == value)
-        for before, value in (
-            (terms.excluded, "never"),
-            (terms.ask, "ask"),
-            (terms.always, "always"),
-        )
+        old.difference(new).union(name for name in new if new[name] == value)
+        for old, value in ((terms.excluded, "never"), (terms.ask, "ask"), (terms.always, "always"))
     )
     ruling = replace(ruling, attributes={**ruling.attributes, **verdicts})
     words = tuple({**dict(terms.facts), **single}.items())
@@ -411,14 +407,8 @@ def overriding_rules(
             verdict = verdicts["guard" if guarded else key]
             if guarded or verdict.value != value:
                 what = key, "guard" if guarded else key, verdict.value, verdict.rule
-                deciding.setdefault(what, []).append(name)
+                deciding.setdefault(what, []).extend([name] if name else [])
     return [
-        Win(
-            key=decided,
-            value=value,
-            names=[*filter(None, its)],
-            rule=rule.name,
-            line=rule.line_in(lines, decided),
-        )
-        for (_, decided, value, rule), its in deciding.items()
+        Win(key=key, value=value, names=its, rule=rule.name, line=rule.line_in(lines, key))
+        for (_, key, value, rule), its in deciding.items()
     ]

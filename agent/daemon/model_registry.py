@@ -146,8 +146,8 @@ class ModelRegistry:
 
         And those that lie there, as they were last looked at.
         """
-        models = [each.model for each in self._entries.values()]
-        names = fact_names([each for each in models if isinstance(each, Model)])
+        entries = self._entries.values()
+        names = fact_names(each.model for each in entries if isinstance(each.model, Model))
         with suppress(UsageError):
             names |= {*read_bytes(self.folder / NAMES, MAX_NAMES).decode().split()}
         return names

@@ -53,13 +53,10 @@ def rules(now: datetime, agent: Agent) -> wire.RulesStatus:
     alone = Rulebook(policy, {}).match(ANYBODY, "", today).settings  # for recipients without rules
     effective = [
         wire.SettingStatus(
-            key=key,
-            value=toml(alone[key].value),
-            rule=alone[key].rule.name,
-            line=alone[key].rule.line_in(lines, key),
+            key=key, value=toml(e.value), rule=e.rule.name, line=e.rule.line_in(lines, key)
         )
         for key in SETTINGS
-        if key in alone
+        if (e := alone.get(key)) is not None
     ]
     written = [
         from_fields(

@@ -14,7 +14,7 @@ from agent.decision.decide import counted_among
 from agent.decision.knowledge import inferred, knowledge_in, people_left
 from agent.decision.own_facts import NONE as NO_OWN_FACTS
 from agent.decision.own_facts import extended
-from agent.decision.values import Code, Reading
+from agent.decision.values import Reading
 from agent.model.model import Meaning, Model
 from agent.vault.ledger import Disclosure, Forgetting, LedgerStep
 from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
@@ -191,9 +191,11 @@ def disclosed(body: RecipientName, now: datetime, agent: Agent, *, by: Asker = "
     where it is not a host.
     """
     host, values, own, titles = host_of(body.recipient), Values(), Values(), Values()
-    summary, profile = None, None if agent.vault is None else agent.vault.profile
+    if agent.vault is None:
+        return Answer(code="locked")
+    summary, profile = None, agent.vault.profile
     for (whom, fact), (at, ask, name, answer) in agent.disclosed.items():
-        if whom != host or by not in ASSISTED or profile is None:
+        if whom != host or by not in ASSISTED:
             continue
         try:
             situation = situation_of(ask, now, agent, by=by)
@@ -210,8 +212,7 @@ def disclosed(body: RecipientName, now: datetime, agent: Agent, *, by: Asker = "
             own |= {fact: fact} if number else {}
     if summary is not None:
         summary = replace(summary, titles=titles, because=[], pending=[], waiting=0)
-    code: Code = "locked" if profile is None else "answered"
-    return Answer(code=code, attributes=values, facts=own, summary=summary)
+    return Answer(code="answered", attributes=values, facts=own, summary=summary)
 
 
 def pause(body: Pause, now: datetime, agent: Agent) -> Done:

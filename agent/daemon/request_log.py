@@ -43,9 +43,7 @@ SHARES: Mapping[Asker, Asker] = dict.fromkeys(PROGRAMS, "program")
 # Whose requests are so many a minute for each recipient, and the answer to one more.
 CAPPED: Mapping[Asker, Code] = {
     "page": "too many from pages",
-    "assistant": "too many",
-    "proxy": "too many",
-    "draft": "too many",
+    **dict.fromkeys(("assistant", "proxy", "draft"), "too many"),
 }
 MOST_POOLS = 1000  # that are counted for these, each for one asker; the first counted goes
 MOST_SILENT = 1_000  # requests

@@ -82,7 +82,8 @@ def test_it_says_what_a_rulebook_and_an_audit_say(document: dict[str, object]) -
     ruling = Rulebook(policy, known(*NAMES)).match(ANYBODY, "", today)
     effective = {each.key: (read(each.value), each.rule) for each in found.effective}
     assert effective == {key: (e.value, e.rule.name) for key, e in ruling.settings.items()}
-    written = [each for each in policy.rules if each.layer is not Layer.DEFAULTS]
+    every = (*policy.rules, *policy.contexts)
+    written = [each for each in every if each.layer is not Layer.DEFAULTS]
     for rule, said in zip(written, found.rules, strict=True):
         assert (said.name, said.source) == (rule.name, rule.source)
         assert {key: read(text) for key, text in said.settings.items()} == dict(rule.settings)

@@ -23,6 +23,7 @@ from agent.errors import UsageError
 from agent.vault.profile import Profile
 from agent.wire.decide import Answer, Ask, Summary
 from agent.wire.state import Entry
+from policy.audit import misspelt
 from policy.read import preset, read
 from tests.model.test_world import made_world
 from tests.worlds.people import MODEL, MONDAY, OPEN, SECOND, SHOP, living
@@ -224,9 +225,9 @@ def test_a_world_and_its_first_model_have_rules_of_their_own() -> None:
 def test_a_misspelt_attribute_is_remarked_on_and_excluded() -> None:
     """By the attributes of the models there are, and in the requests that the rule is for."""
     rules = active("[[rule]]\nrecipient = 'a.example'\nattribute = 'reigon'\ndisclose = 'ask'")
-    [remark] = rules.misspelt([MODEL])
-    assert "region" in remark
-    assert rules.misspelt([]) == ()
+    assert rules.policy is not None
+    [remark] = misspelt(rules.policy, [each.name for each in MODEL.attributes])
+    assert "region" in remark.hint + remark.what
     for host, kept in (("a.example", {"region"}), ("b.example", set())):
         terms = rules.terms(MODEL, host, "q", MONDAY.date())
         assert terms is not None
