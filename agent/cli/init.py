@@ -56,8 +56,7 @@ STARTER = """\
 # changes, and `reticent policy check FILE` says what is wrong with it.
 
 preset = "{preset}"
-"""
-EXAMPLES = """
+
 # A typo is never ignored. For example:
 #
 # [attributes]
@@ -115,7 +114,7 @@ def write_policy(
     """
     if preset is None or os.path.lexists(at.policy):
         return False
-    text = STARTER.format(preset=preset) + EXAMPLES
+    text = STARTER.format(preset=preset)
     for scope, word in rulings:
         policy = policies.read(text, str(at.policy), policies.preset)
         text = with_settings(text, policy, scope, {"disclose": word})
