@@ -179,9 +179,8 @@ class _Auditor:
             if names and rule.is_own:
                 what = f"it also holds for what tells {told!r}: {', '.join(names)}"
                 yield self._remark(rule, (), what, "relax it if one of them may be sent")
-        for rule in [
-            each for each in self.rules if each.attributes and "disclose" in each.settings
-        ]:
+        on_facts = (rule for rule in self.rules if rule.attributes and "disclose" in rule.settings)
+        for rule in on_facts:
             ruled = book.match(self._policy.host_for(rule), "", self._today).attributes
             for pattern in [each for each in rule.attributes if each.text in attributes]:
                 verdict, value = ruled[pattern.text]["disclose"], rule.settings["disclose"]

@@ -144,9 +144,7 @@ class _Attributes(Mapping[str, Verdicts]):
     ) -> None:
         """Take the rules that hold, the attributes that each is about, and the contexts."""
         self._contexts = contexts
-        self._rules = [
-            each for each in rules if not each.rule.settings.keys().isdisjoint(PER_ATTRIBUTE)
-        ]
+        self._rules = [e for e in rules if not e.rule.settings.keys().isdisjoint(PER_ATTRIBUTE)]
         self._ranks, self._known = ranks, known
         self._decided: dict[str, Verdicts] = {}
         self._alike: dict[object, Verdicts] = {}
@@ -162,10 +160,8 @@ class _Attributes(Mapping[str, Verdicts]):
     def _by_name(self, name: Named) -> Verdicts:
         """What the rules decide that name a fact, whatever others it tells."""
         several = name if isinstance(name, str) and len(self._known[name].names) > 1 else ""
-        ranks = [
-            self._ranks[each.rule].get(name) if each.rule.attributes else ANY
-            for each in self._rules
-        ]
+        rules = [each.rule for each in self._rules]
+        ranks = [self._ranks[rule].get(name) if rule.attributes else ANY for rule in rules]
         alike = (several, *ranks)
         if alike not in self._alike:
             holding = [*zip(self._rules, ranks, strict=True)]
@@ -202,9 +198,8 @@ def _as_strict(own: Verdicts, told: Verdicts, concept: str) -> Verdicts:
         return own
     least = min(each.reach.attribute for each in told[key].claims if each.rule is told[key].rule)
     opening = (each for each in claims if each.rule.is_own and each.value == before.value)
-    if value == "ask" and any(
-        e.reach.is_exact or e.reach.attribute > ANY == least for e in opening
-    ):
+    exact = any(e.reach.is_exact or e.reach.attribute > ANY == least for e in opening)
+    if value == "ask" and exact:
         return own
     claims.append(Contender(told[key].rule, Reach(ANY, ANY, ANY), value, strictness))
     name = concept.rpartition(".")[2]

@@ -65,16 +65,9 @@ class Story:
         for recipient, query in requests:
             request, knowledge = Request(query, recipient), self._knowledge(recipient)
             reading = self._cache.read(self.world, query)
-            context = Context(
-                request,
-                available,
-                knowledge,
-                self.world,
-                reading=reading,
-                cache=self._cache,
-                own=self._own if recipient == SITE else NONE,
-            )
-            decision = decide(context)
+            own = self._own if recipient == SITE else NONE
+            about = request, available, knowledge, self.world
+            decision = decide(Context(*about, reading=reading, cache=self._cache, own=own))
             # Only now, with the set fixed, is the profile read (DESIGN.md 2.6).
             facts = {n: e for n, e in decision.facts.items() if n in decision.disclosed}
             listed = [n for n in decision.disclosed if n not in facts or n in self._profile]
@@ -82,9 +75,8 @@ class Story:
             self.give(recipient, levels | {name: self._profile[name] for name in listed})
             self._facts[recipient] |= facts
             words = {name: self._words[fact] for name, fact in facts.items()}
-            values = {
-                name: words.get(name, self._sent[recipient][name]) for name in decision.disclosed
-            }
+            sent = {**self._sent[recipient], **words}
+            values = {name: sent[name] for name in decision.disclosed}
             if decision.disclosed:
                 for each in reading.accepted:
                     self._asked[recipient][each.query] += each.probability

@@ -374,11 +374,7 @@ def _of_fields(command: C) -> C:
 @option("--describe", PATH, "F", "What the columns do not say: TOML.")
 @option("--out", PATH, "M.safetensors", "Where to write.", required=True)
 @answers
-def build(
-    out: Path,
-    describe: Path | None,
-    **given: Any,  # noqa: ANN401  (the fields of BuildOptions)
-) -> Output:
+def build(out: Path, describe: Path | None, **given: Any) -> Output:  # noqa: ANN401  (of the options)
     """Build a model from two tables, or from a search log.
 
     Tables are csv, csv.gz or parquet. A folder of parquet files, partitioned or not, is a table

@@ -135,10 +135,8 @@ class Vault:
             if not typed:
                 raise slots.wrong_secret(secret)
         rest = [row for row in rows if row not in typed]
-        work = slots.strongest(rows)
-        new = Secret("passphrase", passphrase)
-        keys = self._key, vault_id, self._chance
-        row, _ = slots.make_slot(slots.free_id(rest), new, *keys, work)
+        new, keys = Secret("passphrase", passphrase), (self._key, vault_id, self._chance)
+        row, _ = slots.make_slot(slots.free_id(rest), new, *keys, slots.strongest(rows))
         removed: list[Statement] = [("DELETE FROM slot WHERE id = ?", (e.id,)) for e in typed]
         self._store.change_slots([*rest, row], *removed, slots.inserted(row))
 
