@@ -133,7 +133,7 @@ def _with_settings(ruling: Ruling, settings: Mapping[str, str], model: Model) ->
         hint = "write anonymity_price=0.5 for costs that count people, lambda=1 for the others"
         raise UsageError(f"the cost {metric} has another price", hint)
     direct: dict[str, Any] = {}
-    general = dict[str, Value]()
+    every, whole = dict[str, Value](), dict[str, Value]()  # of each attribute, of the request
     own: dict[str, dict[str, Value]] = {}  # by attribute
     for key, text in settings.items():
         name, dot, rest = key.rpartition(".")
@@ -149,18 +149,16 @@ def _with_settings(ruling: Ruling, settings: Mapping[str, str], model: Model) ->
             attribute = model.attributes[model.index(name)].name
             own.setdefault(attribute, {})[rest] = value_of(rest, text)
         else:
-            general[key] = value_of(key, text)
+            (every if key in PER_ATTRIBUTE else whole)[key] = value_of(key, text)
 
     def verdicts(values: Mapping[str, Value]) -> dict[str, Verdict]:
         rule = Rule(SOURCE, values, Layer.FILE, SOURCE)
         return {key: Verdict(value, rule) for key, value in values.items()}
 
-    every = {key: value for key, value in general.items() if key in PER_ATTRIBUTE}
     attributes = {
         name: {**ruled, **verdicts({**every, **own.get(name, {})})}
         for name, ruled in ruling.attributes.items()
     }
-    whole = {key: value for key, value in general.items() if key not in every}
     ruled = replace(ruling, settings={**ruling.settings, **verdicts(whole)}, attributes=attributes)
     try:
         return replace(terms_under(ruled, model), **direct)

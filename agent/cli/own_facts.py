@@ -8,14 +8,14 @@ from msgspec.structs import replace
 
 from agent.cli.options import at_terminal, today
 from agent.cli.printing import facts, printable, say, strong
-from agent.cli.profile_file import OwnFact
+from agent.cli.profile_file import OwnFact, edit_of
 from agent.cli.prompts import agree, line, pick
 from agent.daemon.profile import edited
-from agent.decision.values import Fact, FactTerms, Proposal
+from agent.decision.values import Fact, Proposal
 from agent.errors import ReticentError, UsageError
 from agent.model.world import RARITIES
 from agent.tradeoff.shares import OWN_SHARES
-from agent.wire.base import RecipientName, from_fields
+from agent.wire.base import RecipientName
 from agent.wire.client import Client
 from agent.wire.decide import Draft, Tell
 from agent.wire.policy import AttributeStatus
@@ -73,11 +73,6 @@ def adding(new: Sequence[OwnFact], client: Client, *, yes: bool) -> ProfileChang
     facts_ = [each.fact for each in kept]
     keep = [FactEdit(id=e.id) if whole.get(e.id) == e else edit_of(e) for e in facts_]
     return ProfileChange(draft=draft.draft, keep=keep)
-
-
-def edit_of(fact: Fact) -> FactEdit:
-    """Say of a fact in own words all that may be changed of it."""
-    return from_fields(FactEdit, fact.terms or FactTerms(), fact, short=fact.short or "")
 
 
 def described(draft: FactDraft, at: int, kinds: Mapping[str, str]) -> str:

@@ -35,6 +35,11 @@ class OwnFact(FactEdit, frozen=True, kw_only=True, omit_defaults=True):
     words: Words
 
 
+def edit_of(fact: Fact) -> FactEdit:
+    """Say of a fact in own words all that may be changed of it."""
+    return from_fields(FactEdit, fact.terms or FactTerms(), fact, short=fact.short or "")
+
+
 def profile_toml(facts: Sequence[Fact], concepts: Concepts) -> str:
     """Facts as a file that says what it is."""
     import tomlkit
@@ -45,8 +50,7 @@ def profile_toml(facts: Sequence[Fact], concepts: Concepts) -> str:
     document.add(tomlkit.nl())
     for kind, value in values_of(facts).items():
         document.add(*concepts.label(Meaning(kind, value)))
-    pairs = ((each, each.terms or FactTerms()) for each in facts if each.words)
-    own = [from_fields(OwnFact, terms, e, id="", short=e.short or "") for e, terms in pairs]
+    own = [from_fields(OwnFact, edit_of(e), id="", words=e.words) for e in facts if e.words]
     if own:
         document.add(OWN, tomlkit.item(msgspec.to_builtins(own)))
     return tomlkit.dumps(document)

@@ -1,13 +1,12 @@
 """`reticent status`, `lock` and `unlock`: whether requests are answered."""
 
 import os
-from datetime import datetime
 
 import click
 
 from agent.cli.daemon_client import door
 from agent.cli.interrupt import uninterrupted
-from agent.cli.options import Output, answers, yes_option
+from agent.cli.options import Output, answers, now, yes_option
 from agent.cli.printing import facts, note, page, paragraph
 from agent.cli.prompts import ask_for, method_options
 from agent.errors import UsageError, VaultError
@@ -140,14 +139,14 @@ def _reset(*, yes: bool) -> Output:
     from agent.vault.vault import unlock as opened
     from agent.vault.vault_files import Location
 
-    now = datetime.now().astimezone()
-    question = f"Is it {now:%Y-%m-%d %H:%M}, as the clock says?"
+    clock = now()
+    question = f"Is it {clock:%Y-%m-%d %H:%M}, as the clock says?"
     secret = opening_secret("passphrase", question, yes=yes)
     with opened(Location.of(paths()), secret) as vault, uninterrupted():
         latest = vault.ledger.disclosures.latest
         text, done = "The clock is not behind the ledger: nothing to reset.", False
-        if latest is not None and latest > now:
-            vault.reset_clock(now)
+        if latest is not None and latest > clock:
+            vault.reset_clock(clock)
             what = f"The ledger's latest time was {latest:%Y-%m-%d %H:%M}; now the clock's counts."
             text, done = paragraph(f"{what} Unlock the vault again."), True
-    return Output({"done": done, "latest": latest, "now": now}, text)
+    return Output({"done": done, "latest": latest, "now": clock}, text)
