@@ -277,10 +277,8 @@ class Consent:
         UsageError where the file cannot be changed.
         """
         host = self._active().host(recipient)
-        change = partial(instructions.without_refusals, host=host)
-        before, edit = (self._waiting, self.preferences), rewrite(self._path, change)
-        if edit.changed:
-            self._can_undo(f"Unblocked {host}", before, partial(restore, self._path, edit), "")
+        edit = rewrite(self._path, partial(instructions.without_refusals, host=host))
+        self.rewrote(f"Unblocked {host}", edit)
         return edit
 
     # undoing
@@ -289,8 +287,14 @@ class Consent:
         """Note the user's latest change; ``revert``: says what cannot be undone of it."""
         self._latest = what, revert
 
+    def rewrote(self, what: str, edit: Edit) -> None:
+        """Note the user's latest change of the policy file, if it changed anything."""
+        if edit.changed:
+            before = self._waiting, self.preferences
+            self._can_undo(what, before, partial(restore, self._path, edit), says="")
+
     def undo(self, now: datetime) -> str:
-        """Undo the latest answer, override, dismissal or change of the user's values.
+        """Undo the latest answer, override, dismissal, or change of the policy or of the profile.
 
         Returns what it was, and what cannot be undone. UsageError, and nothing undone, where there
         is none, or where the policy file has changed since; VaultError for what cannot be kept.

@@ -41,8 +41,7 @@ NO_POLICY = "there is no policy"
 
 def rules(now: datetime, agent: Agent) -> wire.RulesStatus:
     """List all rules of the policy in use."""
-    policy = agent.rules.policy
-    path = str(agent.rules.path)
+    policy, path = agent.rules.policy, str(agent.rules.path)
     problems = [from_fields(wire.RuleRemark, each) for each in agent.rules.problems]
     if policy is None:
         return wire.RulesStatus(path=path, in_use=False, problems=problems)
@@ -51,12 +50,10 @@ def rules(now: datetime, agent: Agent) -> wire.RulesStatus:
     for remark in audited(policy, agent.known_models(now), today):
         remarks.setdefault(remark.rule, []).append(remark)
     alone = Rulebook(policy, {}).match(ANYBODY, "", today).settings  # for recipients without rules
+    settings = ((key, alone[key].value, alone[key].rule) for key in SETTINGS if key in alone)
     effective = [
-        wire.SettingStatus(
-            key=key, value=toml(e.value), rule=e.rule.name, line=e.rule.line_in(lines, key)
-        )
-        for key in SETTINGS
-        if (e := alone.get(key)) is not None
+        wire.SettingStatus(key=k, value=toml(value), rule=rule.name, line=rule.line_in(lines, k))
+        for k, value, rule in settings
     ]
     written = [
         from_fields(
@@ -136,9 +133,10 @@ def attributes(now: datetime, agent: Agent) -> list[wire.AttributeStatus]:
 def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edited:
     """Write settings into the policy, or take them out.
 
-    Says what still decides otherwise. UsageError, and the file as it was, for what is no setting
-    or no value of one, for a day that is over, for what is not set for exactly this, where the
-    result would be no policy, and as in `rewrite`.
+    Says what still decides otherwise, and in a dry run which past requests would have carried
+    something else. The user can undo it until the vault locks. UsageError, and the file as it was,
+    for what is no setting or no value of one, for a day that is over, for what is not set for
+    exactly this, where the result would be no policy, and as in `rewrite`.
     """
     unset = dict.fromkeys(map(amend.checked_key, edit.unset))
     values = {key: amend.checked_value(key, value) for key, value in edit.set.items()}
@@ -153,30 +151,36 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
     change = partial(amend.edited, where=where, new={**values, **unset})
     models = agent.known_models(now)
     check = partial(check_rules, models=models, today=now.date(), ever=agent.rules.ever)
-    written = rewrite(agent.rules.path, change, check)
+    written = rewrite(agent.rules.path, change, check, dry_run=edit.dry_run)
     policy = written.after
+    bodies = [wire.TryPolicy(text=e.text) for e in (written.before, policy) if edit.dry_run]
+    tried = [*zip(*(try_policy(each, now, agent).disclosed for each in bodies), strict=True)]
+    if not edit.dry_run:
+        agent.consent.rewrote(f"Changed the rule {where.title or 'for all'!r}", written)
     try:
         model = agent.model_for(where.host(policy), now)
         names = attributes_of((model, *models), [model])
     except (ModelError, UsageError):
         names = {}
     wins = overriding_rules(policy, where, values, names, now.date())
-    return wire.Edited(changed=written.changed, wins=wins)
+    differ = sum({*old} != {*new} for old, new in tried)
+    return wire.Edited(changed=written.changed, wins=wins, replayed=len(tried), differ=differ)
 
 
 def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
-    """Say what another policy would have sent with the requests in the ledger.
+    """Say what another policy would have sent with the latest requests in the ledger.
 
     PolicyError where it is wrong.
     """
     policy = read(body.text, "the policy that is tried", preset)
-    vault, models = agent.open_vault, agent.known_models(now)
-    by_id = agent.models_by_id(now)
+    vault, models, by_id = agent.open_vault, agent.known_models(now), agent.models_by_id(now)
     concepts, pool_of = Concepts(models), Pools(policy.groups).of
     pools = defaultdict[str, Holdings[str]](partial(Holdings[str], concepts.replaces))
     books = {name: rulebook(policy, each, models) for name, each in by_id.items()}
     disclosed, stopped = list[tuple[str, ...]](), set[str]()
-    for _, record in vault.ledger.read():
+    records = [each for _, each in vault.ledger.read()]
+    latest = [each for each in records if isinstance(each, Disclosure)][-wire.REPLAYED :]
+    for record in records:
         if not isinstance(record, Disclosure):
             for site in record.sites:
                 pools[pool_of(site)].forget({site})
@@ -184,8 +188,8 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
             continue
         model, holdings = by_id.get(record.model), pools[pool_of(record.host)]
         names = {name for name, _ in record.disclosed}
-        if model is None or not names <= {each.name for each in model.attributes}:
-            # the model is gone, or another version of it decided
+        if record not in latest or model is None or names - {e.name for e in model.attributes}:
+            # it is not replayed, or the model is gone, or another version of it decided
             holdings.add_facts(record.at, site_of(record.host), record.means)
             continue
         topics = topics_of(policy, models, agent.reader.read, record.query)
@@ -193,8 +197,7 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
             record.host, record.query, record.at.astimezone(now.tzinfo), topics
         )
         codes = vault.profile.codes(model)  # past requests are the user's own: no answer leaves
-        requested = (each.name for each in model.attributes[model.persons :])
-        available = frozenset({*codes, *requested})
+        available = frozenset({*codes, *(e.name for e in model.attributes[model.persons :])})
         terms = dataclasses.replace(terms_under(ruling, model), available=available)
         cache, planned = agent.reader.cache, terms.mode == "planned"
         knowledge = knowledge_in(holdings, model, record.at, concepts, cache, with_queries=planned)

@@ -71,8 +71,10 @@ class Edit(NamedTuple):
     changed: bool
 
 
-def rewrite(path: Path, change: Change, check: Check = lambda _: None) -> Edit:
-    """Change a policy file; not where ``check`` raises UsageError.
+def rewrite(
+    path: Path, change: Change, check: Check = lambda _: None, *, dry_run: bool = False
+) -> Edit:
+    """Change a policy file; not where ``check`` raises UsageError, nor in a ``dry_run``.
 
     The file that a link points to is replaced in one step and keeps its mode. UsageError, and the
     file as it was, where there is none, where another user could have written it, where it has
@@ -105,7 +107,7 @@ def rewrite(path: Path, change: Change, check: Check = lambda _: None) -> Edit:
             what = f"another program changed {path} meanwhile, so nothing was written"
             raise UsageError(what, "try again when it has finished")
 
-    if changed != current.text:
+    if changed != current.text and not dry_run:
         clear_unfinished(target)  # of a daemon that was killed
         replace_bytes(changed.encode(), target, S_IMODE(current.status.st_mode), unchanged)
     return Edit(before, after, changed != current.text)

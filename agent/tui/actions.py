@@ -66,17 +66,17 @@ TO_LIST = "Back to the list; there, show all again."
 FIND = "Show only requests with these words: a recipient, a query or an attribute."
 REQUESTS = (
     Action("open", "enter", "Open", WHY, "ask HOST TEXT --explain"),
-    Action("switch", "space", "Try", TRY, ""),
+    Action("switch", "space", "Try", TRY, "", shown=False),
     Action("decide('approve', 'always')", "a", "Allow", ALWAYS, "approve ID"),
-    Action("decide('approve', 'once')", "o", "Allow once", ONCE, "approve ID --once", shown=False),
+    Action("decide('approve', 'once')", "o", "Once", ONCE, "approve ID --once"),
     Action("decide('deny', 'always')", "d", "Deny", DENY, "deny ID"),
-    Action("only_figures", "v", "Figures", FIGURES),
-    Action("decide('deny', 'once')", "n", "Deny once", DENY_ONCE, "deny ID --once", shown=False),
+    Action("decide('deny', 'once')", "n", "No, once", DENY_ONCE, "deny ID --once", shown=False),
+    Action("only_figures", "v", "Figures", FIGURES, shown=False),
     Action("reset", "r", "Undo trial", RESET, "", shown=False),
     Action("means", "i", "It means", MEANS, "requests means ID TOPIC", shown=False),
     Action("not_that", "t", "Not that", NOT_THAT, "requests not-that ID", shown=False),
     Action("put_aside", "x", "Dismiss", UNLIST, "", shown=False),
-    Action("only_find", "slash", "Find", FIND, shown=False),
+    Action("only_find", "slash", "Find", FIND),
     Action("only_back", "escape", "Back", TO_LIST, "", shown=False),
 )
 
@@ -85,11 +85,13 @@ FORGET = "Declare that it can no longer link what it knows to you; asks first."
 BLOCK = "Send it nothing any more; if it is blocked, unblock it."
 ITS = "List the requests sent to it."
 SOUGHT = "Show only recipients with these words: a name, a fact that it has, or blocked."
+SORT = "Sort by the latest request, by name, by the fewest people, or by the most requests."
 RECIPIENTS = (
     Action("knows", "enter", "Open", KNOWS, "requests recipients HOST"),
     Action("forget", "f", "Forget", FORGET, "requests forget HOST"),
     Action("block", "b", "Block", BLOCK, "policy block HOST"),
     Action("requests", "l", "Its requests", ITS, "requests list --recipient HOST", shown=False),
+    Action("sort", "s", "Sort", SORT, shown=False),
     Action("only_find", "slash", "Find", SOUGHT),
     Action("only_back", "escape", "Back", TO_LIST, "", shown=False),
 )
@@ -115,7 +117,7 @@ ADD = "Write a fact in your own words; you see what it is taken for before it is
 PROFILE = (
     Action("set_value", "s,enter", "Set", SET, "profile set NAME"),
     Action("add", "a", "Add", ADD, "profile add TEXT"),
-    Action("disclose", "d", "May be sent", DISCLOSE, "policy set disclose=never --attribute NAME"),
+    Action("disclose", "d", "Sending", DISCLOSE, "policy set disclose=never --attribute NAME"),
     Action("price", "p", "Price", PRICE, "policy set sensitivity=BITS --attribute NAME"),
     Action("guard", "g", "Secret", GUARD, "policy set guard=1 --attribute NAME"),
     Action("only_back", "escape", "Back", BACK, shown=False),
@@ -123,15 +125,17 @@ PROFILE = (
 )
 
 EDIT = "Open the policy file in your text editor, at the line under the cursor."
+CHANGE = "Change the rule under the cursor here, or take it away, after its effect is shown."
 RELOAD = "Read the file now; the next request does so anyway."
 POLICY = (
     Action("edit", "e,enter", "Editor", EDIT, "policy check"),
+    Action("change", "d", "Change", CHANGE, "policy set disclose=never --attribute NAME"),
     Action("reload", "r", "Reload", RELOAD, "policy check"),
 )
 
 HEALTH = (Action("examine", "r", "Look again", "Check this machine again.", "doctor"),)
 
-UNDO = "Revert your last decision about requests or values."
+UNDO = "Revert your last change of requests, values or rules."
 START = "Start the daemon if it is not running; it keeps running when you leave."
 EVERYWHERE = (
     *(
@@ -140,10 +144,14 @@ EVERYWHERE = (
     ),
     Action("help", "question_mark,f1", "Help", "Show what can be done here."),
     Action("lock", "ctrl+l", "Lock", "Lock the vault, and hide everything.", "lock"),
-    Action("undo", "u", "Undo", UNDO, "requests undo", shown=False),
+    Action("undo", "u", "Undo", UNDO, "requests undo"),
     Action(
         "mask", "m", "Mask", "Show your values, or hide them.", "profile show --reveal", shown=False
     ),
+    Action(
+        "copy('row')", "y", "Copy", "Copy the row under the cursor, as it is shown.", shown=False
+    ),
+    Action("copy('list')", "Y", "Copy list", "Copy all rows of the list, to paste.", shown=False),
     Action("renew", "f5", "Refresh", "Ask the daemon again.", shown=False),
     Action("start", "f9", "Start the daemon", START, "daemon run", shown=False),
     Action("quit", "q,ctrl+q", "Quit", "Leave; the daemon keeps running."),

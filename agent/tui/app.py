@@ -5,7 +5,7 @@ from functools import partial
 from importlib import import_module
 from os import environ
 from time import monotonic
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 from textual import events, work
 from textual.app import ComposeResult
@@ -20,12 +20,13 @@ from agent.tui import actions
 from agent.tui.actions import TITLES, Where, keys
 from agent.tui.dialogs import Help
 from agent.tui.link import DaemonNews, Link
-from agent.tui.page import BaseApp, Environment, Page, mounted_pages
+from agent.tui.page import BaseApp, Environment, ListPage, Page, mounted_pages
 from agent.tui.plain import plain
 from agent.tui.status_bar import DaemonState, TopBar, trouble_of
 from agent.tui.unlocking import LOCKED, Cover, Unlocking
 from agent.wire.base import Undone
 from agent.wire.state import Status
+from agent.words.figures import counted
 from agent.words.notices import without_facts
 
 FIRST: Where = "requests"  # of the screens
@@ -143,13 +144,14 @@ class ReviewApp(BaseApp):
         await self._start()
 
     async def action_undo(self) -> None:
-        """Undo the last decision, on requests or values."""
+        """Undo the last change, of requests, values or rules."""
         try:
             undone: Undone = await self.link.call("undo", attended=True)
         except ReticentError as error:
             self.say(error)
         else:
             self.tell(undone.what)
+            self.action_renew()
 
     def action_renew(self) -> None:
         """Ask the daemon again."""
@@ -157,6 +159,15 @@ class ReviewApp(BaseApp):
         page = self.page()
         if page is not None:
             page.look()
+
+    def action_copy(self, what: Literal["row", "list"]) -> None:
+        """Copy the row under the cursor, or the list, as it is shown: hidden values stay hidden."""
+        page = self.page()
+        if self.screen is page and isinstance(page, ListPage):
+            text = page.copied(every=what == "list")
+            self.copy_to_clipboard(text)
+            copied = f"Copied {counted(len(text.splitlines()), 'line')}"
+            self.tell(f"{copied}; some terminals do not let a program copy.")
 
     def action_help(self) -> None:
         """Say what can be done on this screen."""

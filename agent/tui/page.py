@@ -1,5 +1,6 @@
 """What every screen has: the app around it, bars and footer; and screens that show a list."""
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from datetime import datetime
 from functools import partial, wraps
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
 
+from msgspec.structs import replace
 from textual.app import App, ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
@@ -19,11 +21,14 @@ from textual.worker import Worker
 
 from agent.errors import ReticentError, UsageError
 from agent.tui.actions import ACTIONS, Where, keys
+from agent.tui.dialogs import confirm
 from agent.tui.link import Link
 from agent.tui.plain import plain, plain_lines
 from agent.tui.status_bar import DaemonState, TopBar
 from agent.tui.virtual_list import Listing, Look
+from agent.wire.policy import Edited, PolicyEdit
 from agent.wire.state import EventKind, Finding
+from agent.words.notices import edited, foreseen
 from agent.words.titles import Titles, titles_of
 
 P = ParamSpec("P")
@@ -36,6 +41,7 @@ SOON = 0.15  # seconds in which several events lead to one renewal
 PAUSE = 0.08  # seconds that the cursor rests before the detail follows it
 TYPED = 0.2  # seconds without a letter before the list follows what is typed
 LONGEST = 200  # letters of a search
+COPIED = 200  # columns in which what is copied is drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +268,7 @@ class ListPage(Page, Generic[T]):
         super().__init__()
         self._following: Timer | None = None
         self._typing: Timer | None = None
+        self._drawn = ""  # the words of the filter that is drawn
 
     def body(self) -> ComposeResult:
         """Lay the sentence on top, then the list beside or above the detail."""
@@ -309,10 +316,13 @@ class ListPage(Page, Generic[T]):
         return self.query_one("#find", Input).value if self.sought else ""
 
     def draw(self) -> None:
-        """Show the items that fit."""
-        items = self.items()
+        """Show the items that fit; the cursor goes to the first where others are sought."""
+        items, words = self.items(), self.text.strip()
         self.listing.show(items)
-        none = self.no_match if self.text.strip() else self.none_yet
+        if words != self._drawn and (words or self.listing.under is None):
+            self.listing.action_edge(1)
+        self._drawn = words
+        none = self.no_match if words else self.none_yet
         self.put_text("#none", "" if items else none)
 
     def on_listing_moved(self) -> None:
@@ -330,8 +340,6 @@ class ListPage(Page, Generic[T]):
     def on_input_submitted(self) -> None:
         """Go to the list that was found."""
         self.draw()
-        if self.listing.under is None:
-            self.listing.action_edge(1)
         self.listing.focus()
 
     def action_only_find(self) -> None:
@@ -346,6 +354,14 @@ class ListPage(Page, Generic[T]):
         if not self.has_class("opened"):
             self.show_all()
         self.close()
+
+    def copied(self, *, every: bool) -> str:
+        """Write the item under the cursor as it is shown, or all that pass; a tab parts columns."""
+        under, draws = self.listing.under, self.item_look()
+        items = self.listing.items if every else [] if under is None else [under]
+        lines = (line for each in items for line in draws.lines(each, COPIED))
+        rows = ("".join(part.text for part in line).strip() for line in lines)
+        return "\n".join(re.sub(" {2,}", "\t", plain(each)) for each in rows)
 
     def show_all(self) -> None:
         """Seek nothing any more."""
@@ -390,6 +406,15 @@ class SentencesPage(ListPage[T]):
     def on_listing_moved(self) -> None:
         """Explain it at once."""
         self.follow()
+
+
+async def write_rule(page: Page, edit: PolicyEdit, done: str) -> None:
+    """Change a rule of the policy, once the user has seen its effect; ``done``: what it does."""
+    trial: Edited = await page.ask("edit_policy", replace(edit, dry_run=True))
+    question = confirm(f"{edited(done, trial)} {foreseen(trial)}", "write this rule")
+    if await page.review.push_screen_wait(question):
+        outcome: Edited = await page.ask("edit_policy", edit)
+        page.review.tell(f"{edited(done, outcome)} u reverts that.")
 
 
 def for_item(

@@ -9,6 +9,7 @@ from textual.widgets import Static
 from agent.tui.actions import TITLES, Where
 from agent.tui.plain import plain
 from agent.wire.state import Status
+from agent.words.figures import counted
 from agent.words.titles import write_policy
 
 MOST = 3  # lines that say what is wrong; `reticent status` has all
@@ -67,7 +68,8 @@ def trouble_of(status: Status) -> str:
         lines += [f"{each.name}: {each.problem}" for each in status.models]
     if policy.problems:
         first = "The last good rules are in use: the policy" if policy.in_use else NOTHING + "it"
-        lines += [f"{first} has mistakes; `reticent policy check` explains them.", *policy.problems]
+        mistakes = counted(len(policy.problems), "mistake")
+        lines.append(f"{first} has {mistakes}; Policy (5) and `reticent policy check` show where.")
     elif not policy.in_use:
         lines.append(f"{NOTHING}there is no policy; {write_policy(policy.path)}")
     lines += status.notes if policy.in_use else []
@@ -103,18 +105,17 @@ class TopBar(Static):
 def fitting(where: Where, state: DaemonState | None, width: int) -> tuple[Content, Content]:
     """Fit the names of the screens and the state into a line, the longest forms that fit."""
     summaries = [""] if state is None else [state.summary(), state.summary(short=True)]
-    tabs = (_tabs(where, TITLES, " "), _tabs(where, TITLES), _tabs(where, [where]), _tabs(where))
+    tabs = (_tabs(where, TITLES), _tabs(where, [where]), _tabs(where))
     every = [(each, Content(summary)) for each in tabs for summary in summaries]
     fit = (each for each in every if each[0].cell_length + each[1].cell_length < width)
     return next(fit, every[-1])
 
 
-def _tabs(where: Where, named: Collection[Where] = (), gap: str = "") -> Content:
+def _tabs(where: Where, named: Collection[Where] = ()) -> Content:
     """Link the screens: the digits that show them, with the names of some."""
     every = []
     for number, each in enumerate(TITLES, 1):
-        name = TITLES[each] if each in named else ""
-        text = f"{number}{gap}{name}"
+        text = f"{number} {TITLES[each]}" if each in named else str(number)
         style = "reverse bold " if each == where else ""
         every.append(f"[{style}@click=app.show('{each}')]{text}[/]")
     return Content.from_markup(" ".join(every))

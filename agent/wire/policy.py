@@ -8,6 +8,7 @@ from msgspec import Meta, field
 from agent.decision.values import Reading
 from agent.wire.base import MOST_DAYS, MOST_NAMES, Host, Message, Name, Names, Query
 
+REPLAYED = 50  # latest requests that a policy is tried on: each is decided anew
 Lasting = Literal["once", "days", "always"]
 About = Literal["recipient", "everyone", "family"]
 Disclose = Literal["never", "ask", "auto", "always"]
@@ -94,13 +95,14 @@ class PolicyEdit(Message, frozen=True, kw_only=True):
     """Settings to write into the policy and to take out of it, for exactly some requests.
 
     ``recipient``: a host or the name of a group; ``attribute``: a name or a pattern; ``query``:
-    words; each null for all. ``expires``: the last day.
+    words; each null for all. ``expires``: the last day. ``dry_run``: nothing is written.
     """
 
     recipient: Host | None = None
     attribute: Name | None = None
     query: Query | None = None
     expires: date | None = None
+    dry_run: bool = False
     set: Settings = field(default_factory=dict)
     unset: Annotated[list[Name], Meta(max_length=MOST_NAMES)] = field(default_factory=list)
 
@@ -116,10 +118,16 @@ class Win(Message, frozen=True, kw_only=True):
 
 
 class Edited(Message, frozen=True, kw_only=True):
-    """What became of an edit; ``changed``: the file says something else than before."""
+    """What became of an edit; ``changed``: the file says something else than before.
+
+    In a dry run, ``replayed``: how many of the latest requests were decided anew, and ``differ``:
+    how many of them would have carried something else.
+    """
 
     changed: bool
     wins: list[Win]
+    replayed: int = 0
+    differ: int = 0
 
 
 class TryPolicy(Message, frozen=True, kw_only=True):
@@ -129,7 +137,7 @@ class TryPolicy(Message, frozen=True, kw_only=True):
 
 
 class Tried(Message, frozen=True, kw_only=True):
-    """What each request in the ledger would have sent, by name, under a policy that is tried.
+    """What the latest requests would have sent, by name, under a policy that is tried.
 
     Oldest first, without those whose model is gone.
     """

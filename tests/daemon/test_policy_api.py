@@ -110,6 +110,8 @@ def test_an_edit_is_shown_where_it_stands(home: Home) -> None:
     before = home.calls.rules()
     edit = PolicyEdit(recipient="adverts", attribute="age", set={"disclose": "never"})
     home.calls.edit_policy(edit)
+    assert home.calls.undo().what == "Changed the rule 'age for adverts': undone."
+    home.calls.edit_policy(edit)
     said = rule(home, "age for adverts")
     text = home.paths.policy.read_text().splitlines()
     assert said.line is not None
@@ -199,6 +201,9 @@ def test_a_policy_is_tried_on_the_ledger(opened: Home) -> None:
     [same] = opened.calls.try_policy(TryPolicy(text=opened.paths.policy.read_text())).disclosed
     assert {*same} >= {*answer.attributes}
     assert opened.calls.try_policy(TryPolicy(text="nothing = true")).disclosed == [()]
+    tried = opened.calls.edit_policy(PolicyEdit(set={"nothing": True}, dry_run=True))
+    assert (tried.changed, tried.replayed, tried.differ) == (True, 1, 1)
+    assert "nothing" not in opened.paths.policy.read_text()
     assert len(opened.calls.ledger()) == 1
     with pytest.raises(PolicyError):
         opened.calls.try_policy(TryPolicy(text="lamda = 1"))

@@ -19,6 +19,7 @@ from agent.errors import UsageError
 from agent.tui import page as pages
 from agent.tui.actions import Where
 from agent.tui.app import IDLE, ReviewApp
+from agent.tui.dialogs import Choice
 from agent.tui.link import Link
 from agent.tui.page import Environment, Page
 from agent.tui.screens.requests import LATEST, RequestsScreen
@@ -78,6 +79,11 @@ class Running(NamedTuple):
         page = self.app.page()
         assert page is not None
         return page
+
+    async def choose(self, key: str, *keys: str) -> None:
+        await self.pilot.press(key)
+        await self.until(lambda: isinstance(self.app.screen, Choice))
+        await self.pilot.press(*keys)
 
     async def settled(self) -> None:
         """Wait until nothing is asked of the daemon, and the screen has stayed as it is."""

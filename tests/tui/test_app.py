@@ -161,10 +161,9 @@ def test_the_way_out_fits_what_is_missing() -> None:
     assert "init" not in found
     broken = trouble_of(changed(OPEN, policy=changed(NONE, problems=MISTAKES)))
     assert "Nothing is attached" in broken
-    assert MISTAKES[0] in broken
     before = trouble_of(changed(OPEN, policy=changed(POLICY, problems=MISTAKES)))
     assert "Nothing is attached" not in before
-    assert MISTAKES[0] in before
+    assert MISTAKES[0] not in before  # it stands once, in Policy
     assert "reticent model add" in trouble_of(changed(OPEN, models=[BROKEN]))
     assert "reticent init" in trouble_of(changed(OPEN, vault=False, policy=NONE))
     assert trouble_of(OPEN) == ""
@@ -238,7 +237,7 @@ async def test_it_needs_no_daemon(daemon: Double) -> None:
         assert "1 problem" in shown.text()
 
 
-MOVES = ("help", "renew", "quit")
+MOVES = ("help", "renew", "quit", "sort", "copy('row')", "copy('list')")
 HERE_ALONE = ("switch", "reset", "put_aside")  # which a command line has no use for
 WIDEST = 5  # of its own, that the footer of a screen has room for
 

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from agent.tui.dialogs import Choice
 from agent.tui.screens.policy import EXPIRED, LEGEND, REMARK, PolicyItem, items_of
 from agent.tui.virtual_list import Listing
-from agent.wire.policy import RuleRemark, RulesStatus, RuleStatus, SettingStatus
+from agent.wire.policy import Edited, PolicyEdit, RuleRemark, RulesStatus, RuleStatus, SettingStatus
 from tests.cli.daemon import BOOKS, BROKEN, PATH, RULES, WRONG
 from tests.tui.double import LARGE, NOTHING, Double, Running
 from tests.wire.fake import says
@@ -86,6 +87,25 @@ async def test_a_broken_file_shows_its_line_and_the_editor_opens_there(
             await shown.pilot.press("e")
         wanted = [(PATH, WRONG.line), (PATH, BOOKS.line), (PATH, None)]
         await shown.until(lambda: rules.edited == wanted)
+
+
+async def test_a_rule_is_changed_in_place_once_its_effect_is_seen(rules: Rules) -> None:
+    rules.daemon.calls["edit_policy"] = says(Edited(changed=True, wins=[], replayed=9, differ=4))
+    async with rules.daemon.shown(LARGE) as shown:
+        await shows(shown)
+        await go_to(shown, "preset strict")
+        await shown.pilot.press("d")
+        await shown.until(lambda: "cannot be changed here" in shown.notes())
+        await go_to(shown, "books")
+        assert "for books.example with “novel*”" in shown.text()
+        for keys in (("home", "enter"), ("end", "enter")):
+            await shown.choose("d", *keys)
+            await shown.until(lambda: "write this rule" in shown.text())
+            await shown.pilot.press("down", "enter")
+            await shown.until(lambda: not isinstance(shown.app.screen, Choice))
+    edits = [each for each in rules.daemon.asked("edit_policy") if not each.dry_run]
+    one = PolicyEdit(recipient="books.example", query="novel*", set={"disclose": "never"})
+    assert edits == [one, replace(one, set={}, unset=[*BOOKS.settings])]
 
 
 TEXTS = st.text(max_size=12)

@@ -73,9 +73,12 @@ class Own:
         return Changed(changes=changes, stale={"region": ["holder.example"]})
 
     def edit(self, body: PolicyEdit) -> Edited:
-        """Write a rule."""
+        """Write a rule, or try it on three requests."""
+        if body.dry_run:
+            return Edited(changed=True, wins=[], replayed=3, differ=2)
         price = {"sensitivity": "sensitivity_bits"}
-        made: dict[str, Any] = {price.get(key, key): value for key, value in body.set.items()}
+        new = {**body.set, **dict.fromkeys(body.unset, 0)}
+        made: dict[str, Any] = {price.get(key, key): value for key, value in new.items()}
         if "guard" in made:
             made["disclose"] = "guarded" if made["guard"] else "auto"
         self.attributes = [
@@ -85,7 +88,8 @@ class Own:
         return Edited(changed=True, wins=[])
 
     def edits(self) -> list[tuple[str, dict[str, Any]]]:
-        return [(each.attribute, each.set) for each in self.daemon.asked("edit_policy")]
+        asked = self.daemon.asked("edit_policy")
+        return [(each.attribute, each.set) for each in asked if not each.dry_run]
 
 
 @pytest.fixture
@@ -118,10 +122,8 @@ async def come(shown: Running, name: str) -> None:
     assert listing.under.attribute.name == name
 
 
-async def choose(shown: Running, key: str, *keys: str) -> None:
-    """Ask for the answers that there are, and press keys among them."""
-    await shown.pilot.press(key)
-    await shown.until(lambda: isinstance(shown.app.screen, Choice))
+async def sure(shown: Running, *keys: str) -> None:
+    await shown.until(lambda: "Of your last 3 requests, 2" in shown.words())
     await shown.pilot.press(*keys)
 
 
@@ -148,14 +150,14 @@ async def test_a_value_is_set_and_taken_away_after_asking(own: Own) -> None:
     async with own.daemon.shown(LARGE) as shown:
         await come(shown, "region")
         assert "Known to: holder.example" in shown.text()
-        await choose(shown, "s", "end", "up", "up", "enter")  # the last value: asia
+        await shown.choose("s", "end", "up", "up", "enter")  # the last value: asia
         await shown.until(lambda: "the region: set." in shown.notes())
         assert "holder.example has your older value" in shown.notes()
         assert own.values["region"] == "asia"
         assert "asia" not in shown.notes().casefold()
-        await choose(shown, "s", "escape")
+        await shown.choose("s", "escape")
         for keys, kept in ((["enter"], True), (["down", "enter"], False)):
-            await choose(shown, "s", "end", "enter")
+            await shown.choose("s", "end", "enter")
             await shown.until(lambda: isinstance(shown.app.screen, Choice))
             await shown.pilot.press(*keys)
             await shown.settled()
@@ -167,13 +169,13 @@ async def test_enter_in_the_list_of_values_changes_nothing(own: Own) -> None:
     """It begins on the present value, and on none while that is hidden: it would show it."""
     async with own.daemon.shown() as shown:
         await come(shown, "region")
-        await choose(shown, "s")
+        await shown.choose("s")
         assert shown.app.screen.query_one(OptionList).highlighted is None
         await shown.pilot.press("enter")
         assert isinstance(shown.app.screen, Choice)
         await shown.pilot.press("escape", "m")
         await shown.until(lambda: row(shown, "region")[1] == SHOWN)
-        await choose(shown, "s")
+        await shown.choose("s")
         at = shown.app.screen.query_one(OptionList)
         assert at.highlighted_option is not None
         assert str(at.highlighted_option.prompt) == SHOWN
@@ -183,27 +185,30 @@ async def test_enter_in_the_list_of_values_changes_nothing(own: Own) -> None:
 
 
 async def test_whether_it_may_leave_its_price_and_its_guard_are_chosen(own: Own) -> None:
-    """Leaving the question changes nothing; what is guarded is never sent, until g again."""
+    """Each after its effect was seen; what is guarded is never sent, until g again."""
+    yes = ("down", "enter")
     async with own.daemon.shown() as shown:
         await come(shown, "major")
-        for leave in ("escape", "enter"):
-            await choose(shown, "d")
-            assert "for what it is, not for" in shown.text()
-            await shown.pilot.press(leave)
-            await shown.settled()
+        await shown.choose("d")
+        assert "for what it is, not for" in shown.text()
+        await shown.pilot.press("escape")
+        for answer in (("enter",), yes):
             assert own.edits() == []
-        await choose(shown, "d", "home", "enter")
+            await shown.choose("d", "home", "enter")
+            await sure(shown, *answer)
         await shown.until(lambda: row(shown, "major")[2] == "never")
         await shown.pilot.press("g")
+        await sure(shown, *yes)
         await shown.until(lambda: row(shown, "major")[2] == "kept secret")
         await shown.pilot.press("d")
         await shown.until(lambda: "g stops that" in shown.notes())
-        await shown.pilot.press("g")
+        await shown.choose("g", *yes)
         await shown.until(lambda: row(shown, "major")[2] == "when worth it")
-        await choose(shown, "p", "enter")
-        await choose(shown, "p", "down", "enter")
+        await shown.choose("p", "enter")
+        await shown.choose("p", *yes)
+        await sure(shown, *yes)
         await shown.until(lambda: row(shown, "major")[3] == "0.02")
-    wanted = [{"disclose": "never"}, {"guard": 1}, {"guard": 0}, {"sensitivity": 0.02}]
+    wanted = [{"disclose": "never"}, {"guard": 1}, {}, {"sensitivity": 0.02}]
     assert own.edits() == [("major", each) for each in wanted]
 
 
@@ -214,8 +219,14 @@ async def test_a_text_leaves_only_the_rows_that_have_it(own: Own) -> None:
         listing = page(shown).listing
         await shown.pilot.press("slash", *"majo", "enter")
         await shown.until(lambda: len(listing.items) == 1 and listing.has_focus)
-        await shown.pilot.press("escape")
+        await shown.pilot.press("y")
+        assert shown.app.clipboard.startswith("the major\t")
+        await shown.pilot.press("escape", "Y")
+        await shown.until(lambda: len(shown.app.clipboard.splitlines()) == len(own.attributes))
+        assert OWN not in shown.app.clipboard
+        await shown.pilot.press("slash", *"hobb", "escape")
         await shown.until(lambda: len(listing.items) == len(own.attributes))
+        assert listing.under is not None
         assert not page(shown).query_one(Input).display
 
 
@@ -281,6 +292,7 @@ async def test_a_fact_in_own_words_is_shown_before_it_is_kept(own: Own) -> None:
         assert row(shown, "#7")[1:3] == [HIDDEN, RULINGS["ask"]]
         page(shown).listing.put("#7")
         await shown.pilot.pause()
-        await choose(shown, "d", "home", "enter")
+        await shown.choose("d", "home", "enter")
+        await sure(shown, "down", "enter")
         await shown.until(lambda: bool(own.edits()))
         assert own.edits() == [("#7", {"disclose": "never"})]

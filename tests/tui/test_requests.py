@@ -136,9 +136,6 @@ async def test_words_leave_out_the_rest(found: Many) -> None:
         await shown.pilot.press("enter", "escape")
         await shown.until(lambda: len(page(shown).listing.items) == every)
         assert page(shown).query_one(Input).value == ""
-        await shown.pilot.press("slash", "x", "escape")
-        await shown.until(lambda: not page(shown).query_one("#find").display)
-        assert page(shown).listing.has_focus
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE], ids=str)
@@ -167,11 +164,7 @@ async def test_one_in_detail_says_to_whom_what_and_at_what_cost(
 async def test_what_is_tried_holds_for_as_long_as_is_chosen(found: Many) -> None:
     """A key, or a question, of which Enter alone changes nothing."""
     week: dict[str, Any] = {"lasting": "days", "days": 7}
-    cases = {
-        "a": {"lasting": "always"},
-        "o": {"lasting": "once"},
-        **dict.fromkeys(("enter",), week),
-    }
+    cases = {"a": {"lasting": "always"}, "o": {"lasting": "once"}, "enter": week}
     found.past = [handled(1)]
     async with found.shown() as shown:
         await opened(shown, Entry)
@@ -182,8 +175,7 @@ async def test_what_is_tried_holds_for_as_long_as_is_chosen(found: Many) -> None
             await shown.until(lambda: "more useful" in shown.words())
             for keys in (["enter"], ["down", "down", "enter"]) if wanted is week else ():
                 assert len(found.decided()) == count
-                await shown.pilot.press(key)
-                await shown.until(lambda: isinstance(shown.app.screen, Choice))
+                await shown.choose(key)
                 assert "For 7 days, for shop.example" in shown.text()
                 assert "From now on, for everyone" in shown.text()
                 assert "With gender, to shop.example" in shown.words()
@@ -270,13 +262,10 @@ async def test_what_a_text_means_is_chosen_from_a_list(found: Many) -> None:
         "correct": says(Corrected(query="jobs", read_as=[TOPIC], now=TOPIC)),
     }
     async with found.shown() as shown:
-        await shown.pilot.press("i")
-        await shown.until(lambda: isinstance(shown.app.screen, Choice))
-        await shown.pilot.press("escape")
+        await shown.choose("i", "escape")
         await shown.until(lambda: not isinstance(shown.app.screen, Choice))
         assert not found.daemon.asked("correct")
-        await shown.pilot.press("i")
-        await shown.until(lambda: isinstance(shown.app.screen, Choice))
+        await shown.choose("i")
         assert shown.app.screen.query_one(OptionList).option_count == 41
         await shown.pilot.press(*"trip", "enter")
         await shown.until(lambda: "It means 'planning a trip' from now on" in shown.notes())
@@ -291,8 +280,7 @@ async def test_what_a_program_says_that_a_text_means_waits(found: Many) -> None:
         await shown.until(lambda: "Means 'planning a trip'?" in shown.words())
         await shown.pilot.press("enter")
         await shown.until(lambda: "Read 'rome in may' as 'planning a trip'" in shown.words())
-        await shown.pilot.press("enter")
-        await shown.until(lambda: isinstance(shown.app.screen, Choice))
+        await shown.choose("enter")
         assert shown.app.screen.query_one(OptionList).option_count == 3
         await shown.pilot.press("escape")
         await shown.until(lambda: not isinstance(shown.app.screen, Choice))
@@ -311,8 +299,7 @@ async def test_an_offer_is_settled_for_good_or_for_days(found: Many) -> None:
         await shown.pilot.press("o")
         await shown.until(lambda: "an offer cannot be settled for one request" in shown.notes())
         await opened(shown, Review)
-        await shown.pilot.press("enter")
-        await shown.until(lambda: isinstance(shown.app.screen, Choice))
+        await shown.choose("enter")
         assert shown.app.screen.query_one(OptionList).option_count == 5
         await shown.pilot.press("escape")
         await shown.until(lambda: not isinstance(shown.app.screen, Choice))

@@ -1,6 +1,7 @@
 """The Health screen: what is wrong on this machine, and how to fix it."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.state import EventKind, Finding
 from agent.words.notices import health
 
+FOLDERS = re.compile(r"(?<!\S)/\S+/")  # before a name; the sentences below have them
 LOOKING = "Looking …"
 FIRST = ("daemon", "vault")  # of equally bad findings: without them nothing is attached
 ORDER = ("bad", "warn", "ok")  # from the worst
@@ -43,7 +45,8 @@ def headline(findings: Sequence[Finding]) -> str:
 def drawn(item: Finding, width: int) -> Line:
     """Draw a finding as a line of this width; what has no room is cut, with an ellipsis."""
     sign, kind = SIGNS[item.state]
-    text = fitted(f"{item.name}: {item.what}", width - cell_len(sign) - 2)
+    what = FOLDERS.sub("…/", item.what)
+    text = fitted(f"{item.name}: {what}", width - cell_len(sign) - 2)
     return (Part(f"{sign}  ", kind), Part(text))
 
 

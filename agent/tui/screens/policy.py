@@ -4,23 +4,30 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
+from msgspec.structs import replace
 from rich.cells import cell_len
 from textual.app import ComposeResult, SuspendNotSupported
 from textual.content import Content
 from textual.widgets import Static
 
 from agent.errors import UsageError
-from agent.tui.page import SentencesPage, background
+from agent.tui.dialogs import Choice
+from agent.tui.page import SentencesPage, background, for_item, write_rule
 from agent.tui.plain import fitted, plain, plain_lines
 from agent.tui.virtual_list import Kind, Line, Look, Part
-from agent.wire.policy import RuleRemark, RulesStatus, RuleStatus
+from agent.wire.policy import PolicyEdit, RuleRemark, RulesStatus, RuleStatus
 from agent.wire.state import EventKind
-from agent.words.titles import write_policy
+from agent.words.figures import counted, listed
+from agent.words.titles import LEFT_TO, NONE, RULED, RULINGS, Titles, titled, write_policy
 
 REMARK, EXPIRED, WRONG = "!", "×", "✗"
 LEGEND = f"{REMARK} see below   {EXPIRED} expired"
+ABOUT = {"attribute": "{}", "recipient": "for {}", "query": "with “{}”"}  # of a rule's conditions
+AWAY = ""  # in place of what a rule says
+ELSEWHERE = ("this cannot be changed here", "e opens the file in your editor")
 MADE = f"{write_policy('it')}: e opens the editor."
-NAME = 45  # of a hundred columns, for what stands before the last part of a line
+FEW = 3  # settings that a line has room for
+NAME = 50  # of a hundred columns, for what stands before the last part of a line
 
 
 class PolicyItem(NamedTuple):
@@ -36,13 +43,14 @@ class PolicyItem(NamedTuple):
     line: int | None = None
     text: str = ""
     title: bool = False
+    rule: RuleStatus | None = None
 
 
-def items_of(rules: RulesStatus) -> list[PolicyItem]:
+def items_of(rules: RulesStatus, titles: Titles = NONE) -> list[PolicyItem]:
     """List the mistakes, each rule, and the defaults."""
     counts: Counter[Hashable] = Counter()  # two rules may have one name
     items = []
-    for each in _items(rules):
+    for each in _items(rules, titles):
         items.append(each._replace(key=(each.key, counts[each.key])))
         counts[each.key] += 1
     return items
@@ -57,7 +65,7 @@ def headline(rules: RulesStatus) -> str:
     return f"{WRONG} {count} to mend: the last good rules stay in use." if count else "In use."
 
 
-def _items(rules: RulesStatus) -> Iterator[PolicyItem]:
+def _items(rules: RulesStatus, titles: Titles) -> Iterator[PolicyItem]:
     """Yield the mistakes, the rules of the file and of the preset, and the defaults."""
     if rules.problems:
         yield _title(f"WHAT IS WRONG with {rules.path}")
@@ -73,7 +81,8 @@ def _items(rules: RulesStatus) -> Iterator[PolicyItem]:
         if rule.source != source:
             source = rule.source
             yield _title(f"RULES of {'your file' if rule.line is not None else f'the {source}'}")
-        yield PolicyItem(("rule", rule.name), _cells(rule), rule.line, _text(rule))
+        parts = _cells(rule, titles)
+        yield PolicyItem(("rule", rule.name), parts, rule.line, _text(rule), rule=rule)
     if rules.effective:
         yield _title("DEFAULTS: what holds where no rule for some requests says otherwise")
     for setting in rules.effective:
@@ -84,15 +93,35 @@ def _items(rules: RulesStatus) -> Iterator[PolicyItem]:
         yield PolicyItem(("setting", setting.key), setting_cells, setting.line, text)
 
 
-def _cells(rule: RuleStatus) -> tuple[Part, ...]:
-    """Draw a rule: its name, and what it sets, or why it never does."""
+def subject(rule: RuleStatus, titles: Titles) -> str:
+    """Say in words what a rule is about: facts, recipients, texts."""
+    parts = {key: each for key, each in rule.conditions.items() if key in ABOUT}
+    names = parts.get("attribute", "").split(", ")
+    parts |= {"attribute": listed(titled(names, titles))} if "attribute" in parts else {}
+    return " ".join(ABOUT[key].format(parts[key]) for key in ABOUT if key in parts)
+
+
+def effect(key: str, value: str) -> str:
+    """Say in words what a setting does, as TOML where there are none."""
+    if key == "disclose":
+        return RULINGS.get(value.strip('"'), value)
+    if key == "guard":
+        return RULINGS["guarded"]
+    return "is sent nothing" if (key, value) == ("nothing", "true") else f"{key} = {value}"
+
+
+def _cells(rule: RuleStatus, titles: Titles) -> tuple[Part, ...]:
+    """Draw a rule: what it is about, and what it does, or why it never does."""
     sign = EXPIRED if rule.expired else REMARK if rule.remarks else " "
-    sets = ", ".join(f"{key} = {value}" for key, value in rule.settings.items())
+    sets = ", ".join(effect(key, value) for key, value in rule.settings.items())
+    if len(rule.settings) > FEW:
+        sets = f"{counted(len(rule.settings), 'setting')}, listed below or beside"
+    name = subject(rule, titles) or rule.name.removeprefix(f"{rule.source}, ")
     if rule.remarks and not rule.expired:
         sets = f"{rule.remarks[0].what} ({sets})"
     return (
         _lead(sign, ""),
-        Part(rule.name.removeprefix(f"{rule.source}, "), "muted" if rule.expired else "strong"),
+        Part(name, "muted" if rule.expired else "strong"),
         Part(sets, "muted" if rule.expired else "plain"),
     )
 
@@ -147,6 +176,7 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
     def __init__(self) -> None:
         super().__init__()
         self._rules: RulesStatus | None = None
+        self._titles: Titles = NONE
 
     def body(self) -> ComposeResult:
         """Lay what the signs mean below the list."""
@@ -163,7 +193,7 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
 
     def items(self) -> Sequence[PolicyItem]:
         """List the mistakes, the rules, and the defaults."""
-        return items_of(self._rules) if self._rules else []
+        return items_of(self._rules, self._titles) if self._rules else []
 
     def explain(self, item: PolicyItem) -> Content:
         """Explain an item."""
@@ -172,8 +202,9 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
     async def renew(self) -> None:
         """Show the rules, and what is wrong with them."""
         rules: RulesStatus = await self.review.link.call("rules")
+        titles = await self.review.titles() if rules.in_use else NONE
         if self.review.reachable:  # else it was locked meanwhile
-            self._rules = rules
+            self._rules, self._titles = rules, titles
             self.put_text("#headline", plain(headline(rules)))
             self.draw()
 
@@ -202,6 +233,34 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
             self.action_reload()
         else:
             self.review.say(failed)
+
+    @for_item
+    async def action_change(self, item: PolicyItem) -> None:
+        """Choose what a rule is to say of its facts, or take it away."""
+        rule = item.rule
+        if rule is None or any(", " in each for each in rule.conditions.values()):
+            raise UsageError(*ELSEWHERE)
+        rulings = LEFT_TO if "disclose" in rule.settings else ()
+        answers = [(f"{RULINGS[each]}: it {RULED[each]}", each) for each in rulings]
+        answers += [] if rule.line is None else [("take this rule away", AWAY)]
+        if not answers:
+            raise UsageError(*ELSEWHERE)
+        name = subject(rule, self._titles) or rule.name
+        picked = await self.review.push_screen_wait(
+            Choice(f"What is to hold: {name}?", answers, None)
+        )
+        if picked is not None:
+            edit = PolicyEdit(
+                recipient=rule.conditions.get("recipient"),
+                attribute=rule.conditions.get("attribute"),
+                query=rule.conditions.get("query"),
+                expires=rule.expires,
+                set={"disclose": picked},
+            )
+            if picked == AWAY:
+                edit = replace(edit, set={}, unset=[*rule.settings])
+            done = f"{name}: {'no rule of your own' if picked == AWAY else RULINGS[picked]}"
+            await write_rule(self, edit, done)
 
     @background
     async def action_reload(self) -> None:

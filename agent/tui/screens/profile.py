@@ -8,11 +8,12 @@ from typing import ClassVar
 from textual.content import Content
 from textual.widgets import Input
 
+from agent.errors import UsageError
 from agent.tui.dialogs import Choice, TextQuestion, confirm
-from agent.tui.page import SentencesPage, background, for_item
+from agent.tui.page import SentencesPage, background, for_item, write_rule
 from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Line, Look, Part
-from agent.wire.policy import AttributeStatus, Edited, PolicyEdit, Value
+from agent.wire.policy import AttributeStatus, PolicyEdit, Value
 from agent.wire.state import (
     Changed,
     EventKind,
@@ -25,8 +26,8 @@ from agent.wire.state import (
     Recipient,
 )
 from agent.words.figures import SENSITIVITIES, listed, rarity, sensitivity
-from agent.words.notices import MOST_NAMED, also, edited, outdated, taken_for
-from agent.words.titles import RULED, RULINGS, in_order, stated, value_title
+from agent.words.notices import MOST_NAMED, also, outdated, taken_for
+from agent.words.titles import LEFT_TO, RULED, RULINGS, in_order, stated, value_title
 
 STEPS = (0.0, *SENSITIVITIES.values(), 1.0, 2.0, 5.0, 10.0)  # bits
 NOT_SET = "not set"
@@ -42,7 +43,6 @@ LAST = (
 )
 IN_WORDS = "A fact about you, in your own words, such as: I'm allergic to peanuts"
 KEEP = (("keep it", True), ("drop it", False))
-LEFT_TO = ("never", "ask", "auto", "always")
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +323,7 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         question = Choice(text, answers, LEFT_TO.index(fact.disclose))
         picked = await self.review.push_screen_wait(question)
         if picked not in (None, fact.disclose):
-            await self._edit(row, {"disclose": picked}, f"{fact.title}: {RULED[picked]}")
+            await self._edit(row, {"disclose": picked}, f"{fact.title}: it {RULED[picked]}")
 
     @for_item
     async def action_price(self, row: FactRow) -> None:
@@ -338,17 +338,22 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
 
     @for_item
     async def action_guard(self, row: FactRow) -> None:
-        """Guard it, or guard it no more."""
-        guard = 0 if row.attribute.guard else 1
-        done = RULED["guarded"] if guard else "not guarded any more"
-        await self._edit(row, {"guard": guard}, f"{row.attribute.title}: {done}")
+        """Guard it, or guard it no more: then the file has no line about it again."""
+        title = row.attribute.title
+        if not row.attribute.guard:
+            await self._edit(row, {"guard": 1}, f"{title}: it {RULED['guarded']}")
+            return
+        done = f"{title}: not kept secret any more"
+        try:
+            await self._edit(row, {}, done, "guard")
+        except UsageError:  # another rule than its own guards it
+            await self._edit(row, {"guard": 0}, done)
 
     async def _value(self, fact: AttributeStatus) -> str:
         own: ProfileFacts = await self.ask("profile")
         values = (each.value for each in own.facts if each.kind == fact.kind)
         return next(values, None) or UNSET
 
-    async def _edit(self, row: FactRow, settings: dict[str, Value], done: str) -> None:
-        edit = PolicyEdit(attribute=plain_name(row.attribute), set=settings)
-        outcome: Edited = await self.ask("edit_policy", edit)
-        self.review.tell(edited(done, outcome))
+    async def _edit(self, row: FactRow, settings: dict[str, Value], done: str, *unset: str) -> None:
+        edit = PolicyEdit(attribute=plain_name(row.attribute), set=settings, unset=[*unset])
+        await write_rule(self, edit, done)

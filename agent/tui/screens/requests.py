@@ -66,7 +66,6 @@ class RequestsScreen(ListPage[Item], where="requests"):
         super().__init__()
         self._past: Sequence[Entry] = ()
         self._waits: Sequence[Review] = ()
-        self._drawn = ""  # the words of the filter that is drawn
         self._titles: Titles = {}
         self._outdated = False  # whether other rules hold than when the detail was computed
 
@@ -96,16 +95,12 @@ class RequestsScreen(ListPage[Item], where="requests"):
         return arranged(self._waits, self._past, self.text, self._titles)
 
     def draw(self) -> None:
-        """Show the requests that pass the filter, from the first where it is another."""
+        """Show the requests that pass the filter, and how many they are."""
         super().draw()
-        words, before = self.text.strip(), self._drawn
         count = sum(not isinstance(each, str) for each in self.listing.items)
         of = len(self._waits) + len(self._past)
         part = f"Only requests with these words: {count:,} of {of:,} · escape shows all"
-        self.put_text("#headline", part if words else "")
-        self._drawn = words
-        if words and words != before:
-            self.listing.action_edge(1)
+        self.put_text("#headline", part if self.text.strip() else "")
 
     def clear(self) -> None:
         """Show no request, and keep none."""

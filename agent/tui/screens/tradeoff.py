@@ -35,10 +35,12 @@ from agent.words.figures import (
 from agent.words.notices import edited
 from agent.words.titles import NONE, PROOFS, Titles, titled
 
+MOST = 5  # sets to choose from
 SEEN = 5e-4  # bits: less is shown as none
 NOW, KNEE = "now", "knee"
 SIGNS, HELP, PEOPLE = 9, 6, 17  # columns
 LEGEND = "helps: bits more useful\nknee: beyond it, sharing more costs much and helps little"
+ALONE = "At any other price the same is sent: your limits and rules allow nothing else that helps."
 COMPUTING = "computing …"
 WAYS = "e types another query, o shows the average of all, r another recipient."
 MORE = ("more", "v shows the figures: bits, prices and how good it is")
@@ -65,13 +67,18 @@ def selected(curve: Curve, point: CurvePoint) -> float:
 
 
 def choices(curve: Curve) -> list[CurvePoint]:
-    """List the sets to choose from, those that share less first.
+    """List at most five sets to choose from, those that share less first.
 
     A set that is beaten is left out, unless it is the present one: another helps as much and costs
-    less.
+    less. Of more the present one stays, then the ends and the knee, then what lies evenly between.
     """
     now = curve.points[curve.present]
-    return [each for each in reversed(curve.points) if each == now or not each.beaten]
+    every = [each for each in reversed(curve.points) if each == now or not each.beaten]
+    last, steps = len(every) - 1, range(1, MOST - 1)
+    knees = (at for at, each in enumerate(every) if is_knee(each, curve))
+    order = (every.index(now), 0, last, *knees, *(last * at // (MOST - 1) for at in steps))
+    kept = {*[*dict.fromkeys(order)][:MOST]} if last >= MOST else {*range(last + 1)}
+    return [each for at, each in enumerate(every) if at in kept]
 
 
 def key_of(point: CurvePoint) -> Hashable:
@@ -262,6 +269,8 @@ class TradeoffScreen(SentencesPage[CurvePoint], where="tradeoff"):
         heads = f"{'helps':>{SIGNS + HELP}}{'people like you':>{PEOPLE}}  shares"
         if self._curve is None:
             self.put_text("#none", words)
+        elif len(self.listing.items) == 1:
+            self.put_text("#none", ALONE)
         self.put_text("#heads", f" {heads}" if self._curve else "")
         self.put_text("#headline", f"{head} · {words}" if words and self._curve else head)
 
@@ -316,4 +325,4 @@ class TradeoffScreen(SentencesPage[CurvePoint], where="tradeoff"):
             whom = recipient if chosen == "recipient" else None
             edit = PolicyEdit(recipient=whom, set={"anonymity_price": value})
             edited: Edited = await self.ask("edit_policy", edit)
-            self.review.tell(written(value, whom, edited))
+            self.review.tell(f"{written(value, whom, edited)} u reverts that.")
