@@ -193,9 +193,8 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
             holdings.add_facts(record.at, site_of(record.host), record.means)
             continue
         topics = topics_of(policy, models, agent.reader.read, record.query)
-        ruling = books[model.id].match(
-            record.host, record.query, record.at.astimezone(now.tzinfo), topics
-        )
+        at = record.at.astimezone(now.tzinfo)
+        ruling = books[model.id].match(record.host, record.query, at, topics)
         codes = vault.profile.codes(model)  # past requests are the user's own: no answer leaves
         available = frozenset({*codes, *(e.name for e in model.attributes[model.persons :])})
         terms = dataclasses.replace(terms_under(ruling, model), available=available)

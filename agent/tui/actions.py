@@ -85,13 +85,11 @@ FORGET = "Declare that it can no longer link what it knows to you; asks first."
 BLOCK = "Send it nothing any more; if it is blocked, unblock it."
 ITS = "List the requests sent to it."
 SOUGHT = "Show only recipients with these words: a name, a fact that it has, or blocked."
-SORT = "Sort by the latest request, by name, by the fewest people, or by the most requests."
 RECIPIENTS = (
     Action("knows", "enter", "Open", KNOWS, "requests recipients HOST"),
     Action("forget", "f", "Forget", FORGET, "requests forget HOST"),
     Action("block", "b", "Block", BLOCK, "policy block HOST"),
     Action("requests", "l", "Its requests", ITS, "requests list --recipient HOST", shown=False),
-    Action("sort", "s", "Sort", SORT, shown=False),
     Action("only_find", "slash", "Find", SOUGHT),
     Action("only_back", "escape", "Back", TO_LIST, "", shown=False),
 )

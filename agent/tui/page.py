@@ -28,7 +28,8 @@ from agent.tui.status_bar import DaemonState, TopBar
 from agent.tui.virtual_list import Listing, Look
 from agent.wire.policy import Edited, PolicyEdit
 from agent.wire.state import EventKind, Finding
-from agent.words.notices import edited, foreseen
+from agent.words.figures import counted
+from agent.words.notices import edited
 from agent.words.titles import Titles, titles_of
 
 P = ParamSpec("P")
@@ -41,6 +42,7 @@ SOON = 0.15  # seconds in which several events lead to one renewal
 PAUSE = 0.08  # seconds that the cursor rests before the detail follows it
 TYPED = 0.2  # seconds without a letter before the list follows what is typed
 LONGEST = 200  # letters of a search
+LEFT_TO = ("never", "ask", "auto", "always")  # what a user may choose of a fact
 COPIED = 200  # columns in which what is copied is drawn
 
 
@@ -411,7 +413,9 @@ class SentencesPage(ListPage[T]):
 async def write_rule(page: Page, edit: PolicyEdit, done: str) -> None:
     """Change a rule of the policy, once the user has seen its effect; ``done``: what it does."""
     trial: Edited = await page.ask("edit_policy", replace(edit, dry_run=True))
-    question = confirm(f"{edited(done, trial)} {foreseen(trial)}", "write this rule")
+    of = f"Of your last {counted(trial.replayed, 'request')}"
+    effect = f"{of}, {trial.differ or 'none'} would have carried something else"
+    question = confirm(f"{edited(done, trial)} {effect}.", "write this rule")
     if await page.review.push_screen_wait(question):
         outcome: Edited = await page.ask("edit_policy", edit)
         page.review.tell(f"{edited(done, outcome)} u reverts that.")

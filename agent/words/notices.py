@@ -214,14 +214,6 @@ def edited(done: str, edit: Edited) -> str:
     return text
 
 
-def foreseen(edit: Edited) -> str:
-    """Say what an edit of the policy would have changed, from its dry run."""
-    if not edit.replayed:
-        return "You have made no requests yet on which to try it."
-    of = f"Of your last {counted(edit.replayed, 'request')}"
-    return f"{of}, {edit.differ or 'none'} would have carried something else."
-
-
 def outdated(changed: Changed, titles: Titles = NONE) -> list[str]:
     """Say who holds an older value of what was changed, and whether they learn the new one."""
     still_set = {each.name for each in changed.changes if each.is_set}

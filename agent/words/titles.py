@@ -97,7 +97,6 @@ RULINGS: Mapping[str, str] = {  # what a policy says of a fact, in a table
     "always": "always",
     "guarded": "kept secret",
 }
-LEFT_TO = ("never", "ask", "auto", "always")  # of these, what a user may choose
 RULED: Mapping[str, str] = {  # the same after its title, as a sentence
     "never": "is never sent",
     "ask": "waits for your approval before it is sent",

@@ -237,7 +237,7 @@ async def test_it_needs_no_daemon(daemon: Double) -> None:
         assert "1 problem" in shown.text()
 
 
-MOVES = ("help", "renew", "quit", "sort", "copy('row')", "copy('list')")
+MOVES = ("help", "renew", "quit", "copy('row')", "copy('list')")
 HERE_ALONE = ("switch", "reset", "put_aside")  # which a command line has no use for
 WIDEST = 5  # of its own, that the footer of a screen has room for
 

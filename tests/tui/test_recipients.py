@@ -81,9 +81,6 @@ async def test_it_shows_who_knows_what_and_how_few_are_left(
     async with told.shown(size) as shown:
         page = await opened(shown, "@ads")
         assert "people like you" in shown.text()
-        await shown.pilot.press("s")
-        assert [each.pool for each in page.listing.items] == ["@ads", SHOP.pool]
-        await shown.pilot.press(*"sss")
         await shown.pilot.press("down", "up", "enter")
         await shown.until(lambda: "2 facts about you. To it, you blend in with" in flat(shown))
         assert ("@ads" in shown.text()) is (size == LARGE)

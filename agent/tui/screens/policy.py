@@ -12,13 +12,13 @@ from textual.widgets import Static
 
 from agent.errors import UsageError
 from agent.tui.dialogs import Choice
-from agent.tui.page import SentencesPage, background, for_item, write_rule
+from agent.tui.page import LEFT_TO, SentencesPage, background, for_item, write_rule
 from agent.tui.plain import fitted, plain, plain_lines
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.policy import PolicyEdit, RuleRemark, RulesStatus, RuleStatus
 from agent.wire.state import EventKind
-from agent.words.figures import counted, listed
-from agent.words.titles import LEFT_TO, NONE, RULED, RULINGS, Titles, titled, write_policy
+from agent.words.figures import listed
+from agent.words.titles import NONE, RULED, RULINGS, Titles, titled, write_policy
 
 REMARK, EXPIRED, WRONG = "!", "×", "✗"
 LEGEND = f"{REMARK} see below   {EXPIRED} expired"
@@ -26,7 +26,6 @@ ABOUT = {"attribute": "{}", "recipient": "for {}", "query": "with “{}”"}  # 
 AWAY = ""  # in place of what a rule says
 ELSEWHERE = ("this cannot be changed here", "e opens the file in your editor")
 MADE = f"{write_policy('it')}: e opens the editor."
-FEW = 3  # settings that a line has room for
 NAME = 50  # of a hundred columns, for what stands before the last part of a line
 
 
@@ -103,10 +102,8 @@ def subject(rule: RuleStatus, titles: Titles) -> str:
 
 def effect(key: str, value: str) -> str:
     """Say in words what a setting does, as TOML where there are none."""
-    if key == "disclose":
-        return RULINGS.get(value.strip('"'), value)
-    if key == "guard":
-        return RULINGS["guarded"]
+    if key in ("disclose", "guard"):
+        return RULINGS["guarded"] if key == "guard" else RULINGS.get(value.strip('"'), value)
     return "is sent nothing" if (key, value) == ("nothing", "true") else f"{key} = {value}"
 
 
@@ -114,8 +111,6 @@ def _cells(rule: RuleStatus, titles: Titles) -> tuple[Part, ...]:
     """Draw a rule: what it is about, and what it does, or why it never does."""
     sign = EXPIRED if rule.expired else REMARK if rule.remarks else " "
     sets = ", ".join(effect(key, value) for key, value in rule.settings.items())
-    if len(rule.settings) > FEW:
-        sets = f"{counted(len(rule.settings), 'setting')}, listed below or beside"
     name = subject(rule, titles) or rule.name.removeprefix(f"{rule.source}, ")
     if rule.remarks and not rule.expired:
         sets = f"{rule.remarks[0].what} ({sets})"
@@ -238,7 +233,8 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
     async def action_change(self, item: PolicyItem) -> None:
         """Choose what a rule is to say of its facts, or take it away."""
         rule = item.rule
-        if rule is None or any(", " in each for each in rule.conditions.values()):
+        more = {*rule.conditions} - {*ABOUT, "expires"} if rule else ()
+        if rule is None or more or any(", " in each for each in rule.conditions.values()):
             raise UsageError(*ELSEWHERE)
         rulings = LEFT_TO if "disclose" in rule.settings else ()
         answers = [(f"{RULINGS[each]}: it {RULED[each]}", each) for each in rulings]
@@ -250,13 +246,8 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
             Choice(f"What is to hold: {name}?", answers, None)
         )
         if picked is not None:
-            edit = PolicyEdit(
-                recipient=rule.conditions.get("recipient"),
-                attribute=rule.conditions.get("attribute"),
-                query=rule.conditions.get("query"),
-                expires=rule.expires,
-                set={"disclose": picked},
-            )
+            parts = {key: each for key, each in rule.conditions.items() if key in ABOUT}
+            edit = replace(PolicyEdit(expires=rule.expires, set={"disclose": picked}), **parts)
             if picked == AWAY:
                 edit = replace(edit, set={}, unset=[*rule.settings])
             done = f"{name}: {'no rule of your own' if picked == AWAY else RULINGS[picked]}"

@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from agent.errors import UsageError
 from agent.tui.dialogs import Choice, TextQuestion, confirm
-from agent.tui.page import SentencesPage, background, for_item, write_rule
+from agent.tui.page import LEFT_TO, SentencesPage, background, for_item, write_rule
 from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Line, Look, Part
 from agent.wire.policy import AttributeStatus, PolicyEdit, Value
@@ -27,7 +27,7 @@ from agent.wire.state import (
 )
 from agent.words.figures import SENSITIVITIES, listed, rarity, sensitivity
 from agent.words.notices import MOST_NAMED, also, outdated, taken_for
-from agent.words.titles import LEFT_TO, RULED, RULINGS, in_order, stated, value_title
+from agent.words.titles import RULED, RULINGS, in_order, stated, value_title
 
 STEPS = (0.0, *SENSITIVITIES.values(), 1.0, 2.0, 5.0, 10.0)  # bits
 NOT_SET = "not set"

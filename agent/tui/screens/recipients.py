@@ -1,9 +1,9 @@
 """Recipients: what each was sent and could infer, and the user's decisions about them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from msgspec.structs import replace
 from rich.console import Group, RenderableType
@@ -26,11 +26,6 @@ from agent.words.titles import NONE, Titles, titled, value_title
 
 PEOPLE, REQUESTS = 32, 10  # columns
 LEAST_NAME = 12
-ORDERS: Mapping[str, Callable[[Recipient], Any]] = {
-    "name": lambda each: each.pool,
-    "the fewest people": lambda each: each.people_left,
-    "the most requests": lambda each: -each.requests,
-}
 UNGUARDED = (
     "You guard no fact from it, so its guesses are not computed. g in Profile (4) guards one."
 )
@@ -147,7 +142,6 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         super().__init__()
         self._all: Sequence[Recipient] = ()
         self._titles: Titles = {}
-        self._order = ""  # as the daemon lists them
         self.looked_into: tuple[Recipient, Recipient] | None = None  # listed, and what it holds
 
     def beside(self) -> Widget:
@@ -166,15 +160,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
 
     def items(self) -> Sequence[Recipient]:
         """List the recipients that pass the filter."""
-        found = [each for each in self._all if matches(each, self.text, self._titles)]
-        return sorted(found, key=ORDERS[self._order]) if self._order else found
-
-    def action_sort(self) -> None:
-        """Sort by what comes next."""
-        orders = ("", *ORDERS)
-        self._order = orders[(orders.index(self._order) + 1) % len(orders)]
-        self.draw()
-        self.review.tell(f"Sorted by {self._order or 'the latest request'}.")
+        return [each for each in self._all if matches(each, self.text, self._titles)]
 
     # rendering
 

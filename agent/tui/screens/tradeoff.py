@@ -35,7 +35,6 @@ from agent.words.figures import (
 from agent.words.notices import edited
 from agent.words.titles import NONE, PROOFS, Titles, titled
 
-MOST = 5  # sets to choose from
 SEEN = 5e-4  # bits: less is shown as none
 NOW, KNEE = "now", "knee"
 SIGNS, HELP, PEOPLE = 9, 6, 17  # columns
@@ -67,18 +66,13 @@ def selected(curve: Curve, point: CurvePoint) -> float:
 
 
 def choices(curve: Curve) -> list[CurvePoint]:
-    """List at most five sets to choose from, those that share less first.
+    """List the sets to choose from, those that share less first.
 
     A set that is beaten is left out, unless it is the present one: another helps as much and costs
-    less. Of more the present one stays, then the ends and the knee, then what lies evenly between.
+    less.
     """
     now = curve.points[curve.present]
-    every = [each for each in reversed(curve.points) if each == now or not each.beaten]
-    last, steps = len(every) - 1, range(1, MOST - 1)
-    knees = (at for at, each in enumerate(every) if is_knee(each, curve))
-    order = (every.index(now), 0, last, *knees, *(last * at // (MOST - 1) for at in steps))
-    kept = {*[*dict.fromkeys(order)][:MOST]} if last >= MOST else {*range(last + 1)}
-    return [each for at, each in enumerate(every) if at in kept]
+    return [each for each in reversed(curve.points) if each == now or not each.beaten]
 
 
 def key_of(point: CurvePoint) -> Hashable:
