@@ -4,6 +4,7 @@ import os
 import shlex
 import subprocess
 import time
+from functools import cache
 from importlib import invalidate_caches
 from importlib.util import find_spec
 from typing import Any
@@ -104,10 +105,10 @@ def opened(passphrase: str) -> None:
 
 def connected(machine: Machine) -> None:
     """Connect those browsers and assistants that the user picks of all that are here."""
-    chosen = list[str]()
+    chosen, ready = list[str](), cache(has_extra)  # which asks, and says so, once
     for each in programs.found(machine):
         known = f" What it is told counts as known to {each.recipient}." if each.recipient else ""
-        if confirmed(f"Connect {each.title}?{known}") and (not known or has_extra()):
+        if confirmed(f"Connect {each.title}?{known}") and (not known or ready()):
             chosen.append(each.name)
     if chosen:
         run(connect, names=chosen, recipient=None)

@@ -66,7 +66,7 @@ def _others(
         about = {
             name: ruling.attributes[name]
             for name, each in ruling.known.items()
-            if any(pattern.matches(called) for pattern in patterns for called in each.names)
+            if any(pattern.matches(other) for pattern in patterns for other in each.names)
         }
         if not about:
             yield ", ".join(each.text for each in patterns), "of no fact that a model knows"
