@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,8 +11,6 @@ from agent.cli.interrupt import Progress, extra
 from agent.cli.options import PATH, Commands, Output, answers, option, seed_option
 from agent.cli.printing import paragraph
 from agent.lab import StudyOptions
-from agent.lab.paper.subject import TRADE_OFF
-from agent.lab.paper.subject import Options as PaperOptions
 from agent.model.file import shipped_model
 
 if TYPE_CHECKING:
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 USUAL = StudyOptions()
 MANY, CORES = 1_000_000, 64
 SURVEY = "so2017"  # the model that comes with reticent and has rows of what people chose
-LAMBDA = click.FloatRange(min=0, max=1e9)
 
 
 @click.group(cls=Commands)
@@ -104,14 +101,9 @@ def _wrote(page: Path, figures: list[str], criteria: Sequence[Criterion]) -> Out
 @lab.command()
 @option("--model", PATH, "M", f"A model file. By default that of {SURVEY}.")
 @out_option
-@option("--lambda trade_off", LAMBDA, None, "Of the calibrated objective.", default=TRADE_OFF)
 @seed_option
 @answers
-def paper(
-    model: Path | None,
-    out: Path,
-    **options: Any,  # noqa: ANN401  (the fields of the study's options)
-) -> Output:
+def paper(model: Path | None, out: Path, seed: int) -> Output:
     """Draw the results of Krause and Horvitz (2010), section 7, from a model.
 
     Writes each figure as PNG, SVG and CSV, and report.md, which sets what was published beside
@@ -124,7 +116,7 @@ def paper(
     out.mkdir(parents=True, exist_ok=True)
     with Progress() as progress:
         opened = load_model(model or shipped_model(SURVEY))
-        intro, findings = study(opened, PaperOptions(**options), progress)
+        intro, findings = study(opened, seed, progress)
         progress("drawing", 1.0)
         charts = [each.chart for each in findings]
         page = write_page(report(TITLE, intro, findings), charts, out)

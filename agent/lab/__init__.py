@@ -35,7 +35,7 @@ class StudyOptions:
         return (*(each for each in STEPS if each < self.requests), self.requests)
 
 
-def spawned(processes: int, begin: Callable[[], None] | None = None) -> ProcessPoolExecutor:
+def spawned(processes: int, begin: Callable[[], None]) -> ProcessPoolExecutor:
     """Start so many new processes of one thread each: one with threads cannot be forked.
 
     ``begin``: what each does first. Ctrl-C ends them at once: whoever waits for them says so.
@@ -48,7 +48,6 @@ def spawned(processes: int, begin: Callable[[], None] | None = None) -> ProcessP
     return ProcessPoolExecutor(processes, context, initializer=_begin, initargs=(begin,))
 
 
-def _begin(begin: Callable[[], None] | None) -> None:
+def _begin(begin: Callable[[], None]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if begin is not None:
-        begin()
+    begin()

@@ -12,7 +12,7 @@ from agent.build.log_schema import BY_LABEL, DEMOGRAPHIC, TABLE_1, TOPIC
 from agent.lab.charts import StudyFinding
 from agent.lab.paper import comparison, orders
 from agent.lab.paper.orders import Along, reached, steps
-from agent.lab.paper.subject import Subject, cost_alone, fresh, groups_of, subject_of
+from agent.lab.paper.subject import STATED, K, Subject, cost_alone, fresh, groups_of, subject_of
 from agent.model.attributes import Attribute
 from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import Parts
@@ -55,7 +55,7 @@ def test_utility_along_the_order_is_that_of_its_sets(seed: int, estimator: Estim
 def test_cost_grows_along_its_order_and_ends_with_everything(seed: int) -> None:
     """Maxprob never falls; each step is the cheapest there is."""
     model = paper_model(seed)
-    order = orders.cost_order(model, 5)
+    order = orders.cost_order(model)
     subject = paper_subject(seed, "louo")
     cost = cost_alone(model)
     assert {*order.curves} == {*orders.METRICS}
@@ -69,8 +69,8 @@ def test_cost_grows_along_its_order_and_ends_with_everything(seed: int) -> None:
     crowd = fresh(subject).crowd
     for name, values in order.curves.items():
         metric: Metric = next(each for each in METRICS if each == name)
-        whole = crowd.identifiability((1 << len(NAMES)) - 1, metric, 5)
-        assert values[-1] == pytest.approx(whole - crowd.identifiability(0, metric, 5))
+        whole = crowd.identifiability((1 << len(NAMES)) - 1, metric, K)
+        assert values[-1] == pytest.approx(whole - crowd.identifiability(0, metric, K))
 
 
 @given(SEEDS, st.sampled_from(ESTIMATORS), st.floats(0.1, 20))
@@ -103,10 +103,10 @@ def test_fig_6_levels_off_and_its_returns_diminish() -> None:
         Along(("a", "b", "c"), {orders.BITS: curve})
         for curve in ((1.9, 1.92, 1.92), (4.0, 2.0, 3.0))
     )
-    page = orders.utility_finding({"plugin": level, "louo": level}, "made", 0.25)
+    page = orders.utility_finding({"plugin": level, "louo": level}, "made")
     assert [each.met for each in page.criteria[:2]] == [True, True]
-    assert "0.25 rows, chosen after" in " ".join(page.text)
-    claim = orders.utility_finding({"louo": again}, "made", 0.1).criteria[1]
+    assert "0.1 rows, chosen after" in " ".join(page.text)
+    claim = orders.utility_finding({"louo": again}, "made").criteria[1]
     assert claim.met is True
     assert "0.0% of the greatest utility on the way up, and to 75.0% along" in claim.result
 
@@ -178,9 +178,7 @@ def test_groups_of_table_1_are_the_papers() -> None:
     assert found == {
         "demographics": {each.name for each in DEMOGRAPHIC},
         "topics": {each.name for each in TOPIC},
-        "search statistics": {
-            BY_LABEL[each].name for each in comparison.STATED["search statistics"].labels
-        },
+        "search statistics": {BY_LABEL[each].name for each in STATED["search statistics"].labels},
     }
 
 
@@ -231,7 +229,7 @@ def test_running_times_are_the_clocks() -> None:
 @given(st.integers(0, 9), st.integers(0, 99))
 def test_every_metric_is_measured_on_the_same_triples(seed: int, chance: int) -> None:
     """As many as were asked for, and the page calls the same what violates seldom."""
-    shapes = comparison.cost_shapes(paper_model(seed), 7, chance)
+    shapes = comparison.cost_shapes(paper_model(seed), chance)
     assert [each.name for each in shapes] == ["C, maxprob", "C, log-maxprob", "C, k-anonymity"]
     assert all(each.violations.pairs == comparison.COST_TRIPLES for each in shapes)
     assert all(each.mean_gain > 0 for each in shapes)

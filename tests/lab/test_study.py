@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from agent.build.observe import HALF_KEY, in_half_a
-from agent.build.options import BuildOptions, Description
 from agent.lab import StudyOptions
 from agent.lab.attack import material as tables
 from agent.lab.attack.criteria import criteria
@@ -188,10 +187,9 @@ def test_what_reasoning_tells_is_on_the_page() -> None:
 
 def test_everybody_is_on_the_list_where_rows_have_weights(tmp_path: Path) -> None:
     """The rows of one half stand for everybody; only those ask whom the model has not seen."""
-    users, events = write_town(tmp_path, TOWN)
-    described = Description(weights="weight")
-    given = BuildOptions(users=users, events=events, description=described)
-    material = tables.whole(given, quiet)
+    write_town(tmp_path, TOWN)
+    (tmp_path / tables.DESCRIPTION).write_text('weights = "weight"')
+    material = tables.material_of(tmp_path, quiet)
     model, others = material.model, material.others
     known = int(in_half_a([f"u{each}" for each in range(TOWN)], HALF_KEY).sum())
     assert model.population.rows == known

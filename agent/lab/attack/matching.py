@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from agent.build.matching import Sample, matched, read_survey
 from agent.build.observe import observe, user_hashes
-from agent.build.options import BuildOptions, TableFiles
+from agent.build.options import BuildOptions
 from agent.build.tables import open_tables
 from agent.errors import UsageError
 from agent.lab import Progress, StudyOptions
@@ -83,9 +83,7 @@ def both_sides(options: BuildOptions) -> Iterator[Both]:
     """
     bare = options.described(attributes={}, donors={}, kinds=None, topics=None)
     bare = replace(bare, min_users=1)  # what users asked does not matter
-    seen = observe(
-        open_tables(*TableFiles(*options.files[:2]), numbers=(bare.description.weights,)), bare
-    )
+    seen = observe(open_tables(*options.files[:2], numbers=(bare.description.weights,)), bare)
     names = [each.name for each in seen.attributes]
     for name in (*KEYS, *WORK, *HOME):
         if name not in names:

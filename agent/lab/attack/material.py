@@ -8,11 +8,11 @@ import numpy as np
 
 from agent.build.build import model_of
 from agent.build.observe import HALF_KEY, Observations, in_half_a, observe
-from agent.build.options import BuildOptions, Description, TableFiles, read_description
+from agent.build.options import BuildOptions, Description, Half, read_description
 from agent.build.tables import open_tables
 from agent.errors import UsageError
 from agent.lab import Progress
-from agent.lab.attack.simulation import HeldOut, Material, Table
+from agent.lab.attack.simulation import HeldOut, Material
 from agent.model.model import Model
 
 DESCRIPTION = "model.toml"
@@ -59,45 +59,32 @@ def stated(options: BuildOptions) -> str:
 def material_of(data: Path | None, progress: Progress) -> Material:
     """Build the model of one half of the users in a folder, and take the people of the other.
 
-    ``data``: has two tables; where the description says how many people a row stands for, see
-    `whole`. UsageError where there is no such file; BuildError where the tables cannot make a
-    model.
+    ``data``: has two tables. Where the description says how many people a row stands for, the rows
+    of the table are all the people there are: the model's stand for all of them, and everybody is
+    taken, but only the other half asks anything. UsageError where there is no such file; BuildError
+    where the tables cannot make a model.
     """
     options = tables(data)
-    if options.description.weights:
-        return whole(options, progress)
-    source = open_tables(*TableFiles(*options.files[:2]))
+    source, described = open_tables(*options.files[:2]), options.description
     # Validation figures are dropped: they refer to the full model.
     one = replace(options, half="A", validation=False).described(id="half")
+    half: Half | None = "B"
+    if described.weights:
+        source = replace(source, users=source.users.mutate(**{EACH: ibis.literal("1")}))
+        one = one.described(weights=EACH, without=(*described.without, described.weights))
+        half = None
     model = model_of(source, one, progress)
-    others = held_out(observe(source, replace(one, half="B", min_users=1)), model)
-    return Material(model, others, stated(options))
+    people = observe(source, replace(one, half=half, min_users=1))
+    return Material(model, held_out(people, model), stated(options))
 
 
-def whole(options: BuildOptions, progress: Progress) -> Material:
-    """Build the model of one half of the users, whose rows stand for all, and take everybody.
-
-    The rows of the table are all the people there are. Only the other half asks anything. Errors
-    as `material_of`.
-    """
-    source = open_tables(*TableFiles(*options.files[:2]))
-    source = replace(source, users=source.users.mutate(**{EACH: ibis.literal("1")}))
-    unused = (options.description.weights,) if options.description.weights else ()
-    without = (*options.description.without, *unused)
-    one = replace(options, half="A", validation=False).described(weights=EACH, without=without)
-    model = model_of(source, one, progress)
-    everybody = observe(source, replace(one, half=None, min_users=1))
-    others = held_out(everybody, model, ~in_half_a(everybody.users, HALF_KEY))
-    return Material(model, others, stated(options))
-
-
-def held_out(observations: Observations, model: Model, asking: Table | None = None) -> HeldOut:
+def held_out(observations: Observations, model: Model) -> HeldOut:
     """Take the people that were seen, with those of their events that the model can rank.
 
-    ``observations``: of the same tables as the model, so that codes mean the same; ``asking``:
-    bool, shape (N,), who of them has events, None for all.
+    ``observations``: of the same tables as the model, so that codes mean the same. Only who is not
+    of its half has events.
     """
-    asking = np.ones(observations.population.rows, bool) if asking is None else asking
+    asking = ~in_half_a(observations.users, HALF_KEY)
     places = {query.text: place for place, query in enumerate(model.queries)}
     parts, total = [], 0
     for each in observations.queries:

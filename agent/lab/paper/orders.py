@@ -7,16 +7,7 @@ from operator import or_
 
 from agent.build.fitting import SHRINKAGES
 from agent.lab.charts import Chart, Criterion, Mark, Panel, Series, StudyFinding
-from agent.lab.paper.subject import (
-    KNEE,
-    UTILITY_ORDER,
-    K,
-    Subject,
-    claim,
-    cost_alone,
-    names_of,
-    prose,
-)
+from agent.lab.paper.subject import SHRINKAGE, K, Subject, claim, cost_alone, names_of, prose
 from agent.model.model import Model
 from agent.tradeoff import Point, curve, knee
 from agent.tradeoff.local_search import eager_pass
@@ -92,14 +83,14 @@ def utility_order(subject: Subject) -> Along:
     return along(subject.model, order, {BITS: objective.utility})
 
 
-def cost_order(model: Model, k: int = K) -> Along:
+def cost_order(model: Model) -> Along:
     """Order all attributes, each the cheapest addition by ``maxprob``; I along them.
 
-    ``k``: of k-anonymity. Each metric is I(A) - I(0), in its own unit. Attributes of which a set
+    Each metric is I(A) - I(0), in its own unit. Attributes of which a set
     would have too many combinations of request values are not in the order (DESIGN.md 2.2).
     """
     order, _ = greedy_order(cost_alone(model), eager_pass)
-    costs = {str(each): cost_alone(model, each, k).identifiability_cost for each in METRICS}
+    costs = {str(each): cost_alone(model, each).identifiability_cost for each in METRICS}
     return along(model, order, costs)
 
 
@@ -111,8 +102,8 @@ def calibrated_order(subject: Subject, trade_off: float) -> Along:
     return along(subject.model, order, terms)
 
 
-def utility_finding(orders: Mapping[str, Along], note: str, shrinkage: float) -> StudyFinding:
-    """Draw Fig. 6; ``orders``: by estimator, the paper's first; ``shrinkage``: of that, in rows."""
+def utility_finding(orders: Mapping[str, Along], note: str) -> StudyFinding:
+    """Draw Fig. 6; ``orders``: by estimator, the paper's first."""
     panels = tuple(
         _panel(each, f"estimator {name}", BITS, ("95 %", LEVEL)) for name, each in orders.items()
     )
@@ -123,10 +114,9 @@ def utility_finding(orders: Mapping[str, Along], note: str, shrinkage: float) ->
         whole = regrown(values) / max(values) if max(values) > 0 else 0.0
         grown = {"bumps": bumps(values), "whole": whole, "bumpy": BUMPY}
         claims.append(claim("diminishing-returns", bumps(values) <= BUMPY, name=name, **grown))
-    first, there = next(iter(orders.values())), UTILITY_ORDER
-    six = {"there": ", ".join(there[:6]), "here": ", ".join(first.names[:6])}
-    claims.append(claim("first-six", None, **six))
-    prior = prose("prior", shrinkage=shrinkage, least=SHRINKAGES[0])
+    first = next(iter(orders.values()))
+    claims.append(claim("first-six", None, here=", ".join(first.names[:6])))
+    prior = prose("prior", shrinkage=SHRINKAGE, least=SHRINKAGES[0])
     return StudyFinding(chart, tuple(claims), (prior, prose("on-the-way-up")))
 
 
@@ -137,8 +127,7 @@ def _levels_off(name: str, order: Along) -> Criterion:
     same = here <= count / 2 and last >= LEVEL * max(values)
     because = prose(f"level-{name}") if name == "plugin" or not same else ""
     fields = {"most": max(values), "here": here, "count": count, "last": last, "because": because}
-    there = len(UTILITY_ORDER)
-    return claim("levels-off", same, name=name, level=LEVEL, there=there, **fields)
+    return claim("levels-off", same, name=name, level=LEVEL, **fields)
 
 
 def cost_finding(order: Along, note: str) -> StudyFinding:
@@ -155,14 +144,14 @@ def cost_finding(order: Along, note: str) -> StudyFinding:
     return StudyFinding(chart, (slow, convex))
 
 
-def metrics_finding(order: Along, note: str, k: int = K) -> StudyFinding:
+def metrics_finding(order: Along, note: str) -> StudyFinding:
     """Draw Fig. 9: each metric as a share of its cost with all attributes."""
     shares = {
         name: tuple(each / values[-1] if values[-1] > 0 else 0.0 for each in values)
         for name, values in order.curves.items()
     }
     panel = _panel(Along(order.names, shares), "", "share of the cost with all attributes")
-    title = f"Fig. 9: three cost metrics along the same order, k = {k}"
+    title = f"Fig. 9: three cost metrics along the same order, k = {K}"
     flat = {name: reached(values, FLAT) for name, values in order.curves.items()}
     first = flat["k-anonymity"]
     here = ", ".join(f"{n} ({name})" for name, n in flat.items())
@@ -198,6 +187,7 @@ def _panel(order: Along, title: str, label: str, mark: tuple[str, float] | None 
     return Panel(title, "attributes, in this order", label, tuple(series), marks, order.names)
 
 
+KNEE = (1.0, 10.0)  # in λ (7.2)
 MOST, LEAST = 0.7, 0.1  # of utility and cost without any price: near the most, and near none
 
 
@@ -269,6 +259,6 @@ def _claims(name: str, shown: SubjectCurve) -> list[Criterion]:
     worth, cost = bend.worth / most, bend.cost / shown.whole
     share = bend.cost / max(each.cost for each in shown.points)
     near, cheap = bend.least <= high and bend.most >= low, worth >= MOST and cost <= LEAST
-    at = {"range": _range(bend), "count": bend.mask.bit_count(), "most": most, "knee": (low, high)}
+    at = {"range": _range(bend), "count": bend.mask.bit_count(), "most": most}
     terms = {"worth": worth, "cost": cost, "share": share, "much": MOST, "little": LEAST}
     return [claim("knee", near, name=name, **at), claim("knee-is-cheap", cheap, name=name, **terms)]

@@ -4,11 +4,9 @@ What the paper's figures draw and its text does not say is absent: the mean sens
 attribute, of each precision of age and location, the quartiles of Fig. 5.
 """
 
-import sys
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -16,7 +14,6 @@ from agent.build.log_schema import BY_LABEL, DEMOGRAPHIC, TOPIC
 from agent.decision.cache import Cache
 from agent.lab.charts import Criterion
 from agent.model.model import Model
-from agent.tradeoff import members
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import Metric
 from agent.tradeoff.objective import DisclosureObjective, Settings
@@ -24,20 +21,9 @@ from agent.tradeoff.tables import union
 from agent.tradeoff.utility import HELPS_NOTHING, Estimator, Mixture, QueryUtility, query_utility
 
 TRADE_OFF = 5.12  # 7.2: the least-squares alignment of Fig. 8(b), "approximately"
-KNEE = (1.0, 10.0)  # 7.2: of the trade-off curve of Fig. 8(a), in λ
-ATTRIBUTES = 31
 K = 100  # 7.1, of k-anonymity
-FLAT_AFTER = 25  # 7.1: attributes after which k-anonymity flattens out
 # Not stated. Chosen after Fig. 6 had been seen to fall under a build's own, 5 rows and more.
 SHRINKAGE = 0.1
-UTILITY_BITS = 1.92  # 7.1: where the entropy reduction levels off
-UTILITY_ORDER = (  # 7.1: the greedy order until then
-    *("DOCC", "ATLV", "DAGE", "ACTY", "AQRY", "ACLK", "AWHR", "TADT"),
-    *("AWDY", "THOM", "TCIN", "DGDR", "TGMS", "TREG"),
-)
-MINUTES = (522.1, 225.7)  # 7.3: without and with lazy evaluation
-EXHAUSTIVE_YEARS = 50.1  # 7.3: sets of at most EXHAUSTIVE_SIZE attributes
-EXHAUSTIVE_SIZE = 8
 
 
 class PublishedSet(NamedTuple):
@@ -50,43 +36,21 @@ class PublishedSet(NamedTuple):
     bound: bool = False
 
 
-_STATED = tomllib.loads((files("agent.lab.paper") / "stated.toml").read_text("utf-8"))
+_TEXTS: Any = tomllib.loads((files("agent.lab.paper") / "claims.toml").read_text("utf-8"))
 _LABELS = tuple(each.label for each in TOPIC)
-OUTCOMES = tuple(PublishedSet(**{"labels": _LABELS, **each}) for each in _STATED["outcomes"])
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How the figures are made; the defaults are the paper's numbers.
-
-    ``trade_off``: lambda of the calibrated objective, bits per unit of ``maxprob``; ``k``: of
-    k-anonymity; ``seed``: of all that is drawn; ``shrinkage``: of the paper's estimator, in rows.
-    """
-
-    trade_off: float = TRADE_OFF
-    k: int = K
-    seed: int = 0
-    shrinkage: float = SHRINKAGE
+STATED = {each["name"]: PublishedSet(**{"labels": _LABELS, **each}) for each in _TEXTS["sets"]}
 
 
 def claim(key: str, same: bool | None, **fields: object) -> Criterion:  # noqa: FBT001  (a verdict)
-    """Fill in the fields of a claim of claims.toml; ``paper`` is this module."""
-    text, paper = _texts()["claims"][key], sys.modules[__name__]
-    place, stated, ours, why = (
-        text[each].format(paper=paper, **fields) for each in ("place", "published", "ours", "why")
-    )
-    return Criterion(place, stated, ours, same, why)
+    """Fill in the fields of a claim of claims.toml."""
+    text = {part: each.format(**fields) for part, each in _TEXTS["claims"][key].items()}
+    return Criterion(text["place"], text["published"], text["ours"], same, text["why"])
 
 
 def prose(key: str, **fields: object) -> str:
     """Fill in the fields of a sentence of claims.toml."""
-    text: str = _texts()["prose"][key]
-    return text.format(paper=sys.modules[__name__], **fields)
-
-
-@cache
-def _texts() -> dict[str, Any]:
-    return tomllib.loads((files("agent.lab.paper") / "claims.toml").read_text("utf-8"))
+    text: str = _TEXTS["prose"][key]
+    return text.format(**fields)
 
 
 INTERESTS = ("int_", "dev_", "topic_")  # how names of topics begin, where they are not Table 1's
@@ -118,10 +82,6 @@ class Subject:
         mean = Mixture(utilities, (weights / weights.sum()).tolist())
         object.__setattr__(self, "utilities", utilities)
         object.__setattr__(self, "_shared", DisclosureObjective(mean, self.crowd, _settings(model)))
-
-    def names(self, mask: int) -> tuple[str, ...]:
-        """Name a set of attributes, in the order of the model."""
-        return names_of(self.model, members(mask))
 
     def objective(self, trade_off: float) -> DisclosureObjective:
         """Make F at lambda (bits per unit of ``maxprob``) with the model's own sensitivities.
@@ -174,22 +134,20 @@ def fresh(subject: Subject) -> Subject:
     return Subject(model, subject.estimator, subject.shrinkages, crowd)
 
 
-def cost_alone(model: Model, metric: Metric = "maxprob", k: int = 100) -> DisclosureObjective:
+def cost_alone(model: Model, metric: Metric = "maxprob") -> DisclosureObjective:
     """Make -C as an objective, C the identifiability above that of nothing, no sensitivity."""
-    settings = _settings(model, None, 1.0, metric, k)
+    settings = _settings(model, trade_off=1.0, metric=metric)
     return DisclosureObjective(HELPS_NOTHING, people_of(model), settings)
 
 
 def _settings(
     model: Model,
-    sensitivity: tuple[float, ...] | None = None,
+    sensitivity: tuple[float, ...] = (),
     trade_off: float = 0.0,
     metric: Metric = "maxprob",
-    k: int = 100,
 ) -> Settings:
     count = len(model.attributes)
-    bits = (0.0,) * count if sensitivity is None else sensitivity
-    return Settings((1 << count) - 1, bits, trade_off, metric, k)
+    return Settings((1 << count) - 1, sensitivity or (0.0,) * count, trade_off, metric, K)
 
 
 class Group(NamedTuple):
@@ -207,23 +165,19 @@ def groups_of(model: Model) -> tuple[Group, ...]:
     say so, demographics all other attributes of a person; there are no search statistics.
     """
     names = names_of(model, range(len(model.attributes)))
+
+    def group(name: str, meaning: str, some: Iterable[str]) -> Group:
+        return Group(name, union(names.index(each) for each in some if each in names), meaning)
+
     if any(each.name in names for each in TOPIC):
-        statistics = next(each.labels for each in OUTCOMES if each.name == "search statistics")
-        groups = {
-            "demographics": ("all labels with D", [each.name for each in DEMOGRAPHIC]),
-            "topics": ("all labels with T", [each.name for each in TOPIC]),
-            "search statistics": (
-                ", ".join(statistics),
-                [BY_LABEL[each].name for each in statistics],
-            ),
-        }
-    else:
-        persons = names[: model.persons]
-        topics = [each for each in persons if each.startswith(INTERESTS)]
-        others = [each for each in persons if each not in topics]
-        groups = {"demographics": ("all that is no topic", others)}
-        groups |= {"topics": ("int_ and dev_", topics)} if topics else {}
-    return tuple(
-        Group(name, union(names.index(each) for each in group if each in names), meaning)
-        for name, (meaning, group) in groups.items()
-    )
+        statistics = STATED["search statistics"].labels
+        of_labels = (BY_LABEL[each].name for each in statistics)
+        return (
+            group("demographics", "all labels with D", (each.name for each in DEMOGRAPHIC)),
+            group("topics", "all labels with T", (each.name for each in TOPIC)),
+            group("search statistics", ", ".join(statistics), of_labels),
+        )
+    persons = names[: model.persons]
+    topics = [each for each in persons if each.startswith(INTERESTS)]
+    others = group("demographics", "all that is no topic", {*persons} - {*topics})
+    return (others, group("topics", "int_ and dev_", topics)) if topics else (others,)
