@@ -39,13 +39,9 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
     """
     progress("reading", 0.0)
     files = options.files
-    for path in (
-        *files,
-        options.phrasings,
-        options.background,
-    ):  # before an engine starts, which may take a while
-        if path is not None:
-            check_path(path, spark=options.spark is not None and path in files)
+    # Before an engine starts, which may take a while.
+    for path in filter(None, (*files, options.phrasings, options.background)):
+        check_path(path, spark=options.spark is not None and path in files)
     backend = connected(options.spark)
     if isinstance(files, TableFiles):
         unread = (options.description.weights, *options.description.without)

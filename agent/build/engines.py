@@ -119,9 +119,6 @@ def parquet(backend: ibis.BaseBackend, path: Path) -> ibis.Table:
     if not names:
         what = "no parquet file in the folder"
         raise BuildError(what, "name a folder with files that end in .parquet", str(path))
-    if any(mark in name for name in names for mark in SEVERAL):
-        what = f"a file's path contains one of {' '.join(SEVERAL)}"
-        raise BuildError(what, "rename the file or its folders", str(path))
     if backend.name == "duckdb":
         table = backend.read_parquet(names, hive_partitioning=bool(keys), hive_types_autocast=False)
     else:
@@ -197,7 +194,7 @@ def check_path(path: Path, *, spark: bool) -> None:
     if not path.is_dir() and not path.name.endswith(FORMATS):
         what = "the file name does not end like a table's"
         raise BuildError(what, f"name it {', '.join(FORMATS[:-1])} or {FORMATS[-1]}", str(path))
-    if any(each in str(path) for each in SEVERAL):
+    if any(mark in str(file) for file in files_of(path) for mark in SEVERAL):
         what = f"the path contains one of {' '.join(SEVERAL)}"
         raise BuildError(what, "rename the file or its folders", str(path))
     if spark and not is_parquet(path):

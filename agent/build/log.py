@@ -10,7 +10,7 @@ from agent.build.engines import connected, header_of, partitions, reading, scann
 from agent.build.log_schema import DOMAINS, TABLE_1, TABLES, TOPICS, LogColumn
 from agent.build.options import LogFiles
 from agent.build.tables import INTENT, USER, Described, Source, check_keys, meanings, text_of
-from agent.errors import BuildError, nearest
+from agent.errors import BuildError, UsageError
 from agent.model.attributes import UNSPECIFIED
 
 _TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?\z"
@@ -70,37 +70,38 @@ def field_of(raw: ibis.Table, column: LogColumn) -> ibis.Value:
             return text.re_search(_TIME).ifelse(value, ibis.null(type_))
         return text.isnull().ifelse(ibis.null(type_), value.fill_null(float("nan")))
     text = text_of(field)
-    text = text.lower() if column.folded else text
+    text = text.lower() if "folded" in column.must else text
     return text.nullif(UNSPECIFIED) if column.values or column.most else text
 
 
 def check_header(table: str, header: Sequence[str], columns: Sequence[LogColumn]) -> None:
-    """Raise BuildError unless a table has the columns that it needs, each once, and no other."""
-    check_keys(table, header, [column.name for column in columns if column.needed])
+    """Refuse a table that lacks a column, has one twice, or an unknown one.
+
+    BuildError, and UsageError for the last.
+    """
+    check_keys(table, header, [column.name for column in columns if "needed" in column.must])
     names = [column.name for column in columns]
     for name in header:
         if name not in names:
-            what = f"the {table} table has an unknown column {name!r}"
-            raise BuildError(what, _near(name, names))
+            raise UsageError.unknown(f"{table} column", name, names)
 
 
 def check_fields(
     table: str, raw: ibis.Table, read: ibis.Table, columns: Sequence[LogColumn]
 ) -> None:
-    """Raise BuildError for fields that are not what their columns allow.
+    """Refuse fields that are not what their columns allow; UsageError for a value, else BuildError.
 
     ``raw``: as they stand in the file; ``read``: as `typed` made of it.
     """
     for column in columns:
         field = read[column.name]
-        if column.filled or column.kind == "seconds":
+        if "filled" in column.must or column.kind == "seconds":
             _check_field(table, raw, read, column)
         if column.most and (many := _value(field.nunique())) > column.most:
             what = f"column {column.name!r} of the {table} table has {many} different values"
             raise BuildError(what, f"group them: {column.most} are the most it may have")
         if column.values and (odd := _value(field.min(where=~field.isin(column.values)))):
-            what = f"the {table} table has an unknown {column.name} {odd[:40]!r}"
-            raise BuildError(what, _near(odd, column.values))
+            raise UsageError.unknown(column.name, odd[:40], column.values)
     if table == "log" and (early := _value((read.time < read.asked).sum())):
         what = f"the log table has {early} pages that were opened before they were asked for"
         raise BuildError(what, "check that 'asked' and 'time' are not swapped")
@@ -133,12 +134,6 @@ def _wrong(field: ibis.Value, column: LogColumn) -> ibis.Value:
     return field.isnull()
 
 
-def _near(name: str, names: Sequence[str]) -> str:
-    """The hint for a name that is none of ``names``."""
-    near = nearest(name, names)
-    return f"known: {', '.join(names)}" if near is None else f"did you mean {near!r}?"
-
-
 class Log(NamedTuple):
     """The three tables on one backend: the columns of `schema`, NULL where nothing is known."""
 
@@ -150,8 +145,8 @@ class Log(NamedTuple):
 def open_log(files: LogFiles, backend: ibis.BaseBackend | None = None) -> Log:
     """The tables of a search log on an engine, by default a new DuckDB.
 
-    Raises UsageError if there is no such file; BuildError if it is not a table, if a column is
-    missing or unknown, or if a field is not what `schema` allows.
+    Raises UsageError if there is no such file, or for an unknown column or value; BuildError if it
+    is not a table, if a column is missing, or if a field is not what `schema` allows.
     """
     backend = connected() if backend is None else backend
     tables = []

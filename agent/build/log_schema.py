@@ -1,9 +1,8 @@
 """The columns of a search log, and the facts of its people as the paper codes them (Table 1)."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from msgspec import convert
@@ -39,7 +38,7 @@ TABLE_1 = tuple(
     PaperFact(label, name, convert(scope, Scope), concept, tuple(values.split()), meaning)
     for label, name, scope, concept, values, meaning in _ROWS
 )
-BY_LABEL: Mapping[str, PaperFact] = MappingProxyType({each.label: each for each in TABLE_1})
+BY_LABEL: Mapping[str, PaperFact] = {each.label: each for each in TABLE_1}
 DEMOGRAPHIC = tuple(each for each in TABLE_1 if each.label.startswith("D"))
 # The sixteen top-level categories of the Open Directory, and two more that Table 1 has.
 TOPIC = tuple(each for each in TABLE_1 if each.label.startswith("T"))
@@ -52,18 +51,15 @@ class LogColumn(NamedTuple):
     """One column of a table.
 
     ``kind``: time is ISO 8601 without a zone, the searcher's own; seconds is a number from 0;
-    ``needed``: the table must have the column; ``filled``: no field of it may be empty;
-    ``folded``: case does not matter; ``values``: all that are allowed; ``most``: how many
-    different ones there may be.
+    ``must``: be "needed", in its table, "filled", in every row, or "folded", as case does not
+    matter; ``values``: all that are allowed; ``most``: how many different ones there may be.
     """
 
     name: str
-    kind: Kind = "text"
-    needed: bool = False
-    filled: bool = False
-    folded: bool = False
-    values: tuple[str, ...] = ()
-    most: int | None = None
+    kind: Kind
+    must: Sequence[str]
+    values: tuple[str, ...]
+    most: int | None
 
 
 # `asked` is when a query was sent, `time` when a page was opened, `dwell` how long they stayed on
@@ -71,21 +67,17 @@ class LogColumn(NamedTuple):
 # occupations at most, three bits with "unspecified"; which these are is the log's affair.
 _, *_COLUMNS = csv.reader((files("agent.build") / "log_columns.csv").read_text().splitlines())
 _VALUES = {each.name: each.values for each in TABLE_1} | {"topic": TOPICS}
-TABLES: Mapping[str, tuple[LogColumn, ...]] = MappingProxyType(
-    {
-        table: tuple(
-            LogColumn(
-                name,
-                convert(kind, Kind),
-                "needed" in must,
-                "filled" in must,
-                "folded" in must,
-                _VALUES.get(name, ()),
-                int(most) if most else None,
-            )
-            for of, name, kind, must, most in _COLUMNS
-            if of == table
+TABLES: Mapping[str, tuple[LogColumn, ...]] = {
+    table: tuple(
+        LogColumn(
+            name,
+            convert(kind, Kind),
+            must.split(),
+            _VALUES.get(name, ()),
+            int(most) if most else None,
         )
-        for table in ("log", "people", "sites")
-    }
-)
+        for of, name, kind, must, most in _COLUMNS
+        if of == table
+    )
+    for table in ("log", "people", "sites")
+}

@@ -173,9 +173,9 @@ def users_by_attributes(
     ``everything``: cleaned tables, whose columns of requests are attributes too. Errors as
     `observe`.
     """
-    weighing = (options.description.weights,) if options.description.weights else ()
-    source = everything.without((*options.description.without, *weighing))
-    donors, kinds = options.description.donors, options.description.kinds
+    described = options.description
+    donors, kinds = described.donors, described.kinds
+    source = everything.without([*filter(None, (*described.without, described.weights))])
     surveys = {name: read_survey(each) for name, each in donors.items()}
     columns = columns_of(source, surveys.values())
     plain = options if kinds is None else options.described(attributes={})

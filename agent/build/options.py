@@ -12,7 +12,6 @@ from functools import cache
 from importlib.resources import files
 from math import inf
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 from unicodedata import category
 
@@ -190,9 +189,7 @@ def read_description(path: Path) -> Description:
 def concepts() -> Mapping[str, tuple[str, ...]]:
     """The values of each concept that models share, by its name."""
     text = (files("agent.build") / "concepts.toml").read_text("utf-8")
-    return MappingProxyType(
-        {name: tuple(each["values"]) for name, each in tomllib.loads(text).items()}
-    )
+    return {name: tuple(each["values"]) for name, each in tomllib.loads(text).items()}
 
 
 def concept_of(
