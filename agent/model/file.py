@@ -1,6 +1,7 @@
 """A model as a file: reading, writing, trusting, and the checks of its content (FORMAT.md)."""
 
-from collections.abc import Collection, Mapping, Sequence
+import csv
+from collections.abc import Collection, Sequence
 from dataclasses import fields
 from itertools import combinations
 from math import inf, prod
@@ -31,8 +32,7 @@ from agent.model.tables import Tables, Tensors, check_below
 from agent.tradeoff.tables import Population, smallest
 from agent.tradeoff.utility import COST_METRICS, MOST_PRICE, NEAR_MEASURES
 
-_UINT = ("U8", "U16", "U32")
-# By section, and within it by name: the types that a tensor may have, and its shape. A letter is
+# In tensors.csv, by section and name: the types that a tensor may have, and its shape. A letter is
 # a size: N rows of the population, P columns of it, t pairs of their values, a attributes of
 # persons, R of requests, n of both, p pairs, Q queries, q of them with rows, M rows and U users of
 # all queries, m metrics, D numbers of a text's vector, E of its other vector and V with a bias, C
@@ -40,62 +40,11 @@ _UINT = ("U8", "U16", "U32")
 # costs, b blocks of donors, k kinds, S statements, v numbers of a text's vectors in both encoders,
 # w with a bias, f features of a text and a fact. The sizes that the metadata do not say are those
 # of the first tensor that has them.
-_FORMS: Mapping[str, Mapping[str, tuple[tuple[str, ...], str]]] = {
-    "": {
-        "attributes.costs": (("F64",), "mn"),
-        "attributes.utilities": (("F64",), "qn"),
-        "population.codes": (("U8",), "PN"),
-        "population.requests": (_UINT, "RN"),
-        "queries.weights": (("F64",), "Q"),
-        "requests.counts": (_UINT, "K"),
-        "requests.kinds": (_UINT, "R"),
-        "rows.intent": (_UINT, "M"),
-        "rows.request": (("U8",), "RM"),
-        "rows.step": (_UINT, "U"),
-        "rows.users": (_UINT, "U"),
-    },
-    "dependence": {"population.pairs": (("F64",), "t")},
-    "donors": {"population.donors": (_UINT, "bN")},
-    "head": {"head.weights": (("F32",), "F")},
-    "judged": {
-        "judged.likely": (("F32",), "Qa"),
-        "judged.totals": (("F32",), "Q"),
-        "judged.weights": (("F32",), "Qa"),
-    },
-    "kinds": {},
-    "mixture": {
-        "mixture.centres": (("F32",), "QE"),
-        "mixture.weights": (("F32",), "CV"),
-    },
-    "near": {
-        "near.costs": (("F64",), "cBn"),
-        "near.priced": (("U8",), "Bs"),
-        "near.queries": (_UINT, "A"),
-        "near.sets": (("U8",), "As"),
-        "near.utilities": (("F64",), "An"),
-    },
-    "pairs": {
-        "attributes.pair_costs": (("F64",), "mp"),
-        "attributes.pair_utilities": (("F64",), "qp"),
-    },
-    "prices": {"attributes.prices": (("F64",), "Qn")},
-    "reading": {
-        "reading.biases": (("F32",), "C"),
-        "reading.calibration": (("F64",), "2"),
-        "reading.weights": (("F32",), "CD"),
-    },
-    "relevance": {
-        "relevance.bilinear": (("F32",), "wC"),
-        "relevance.common": (("F32",), "Q"),
-        "relevance.helps_topics": (("U8",), "SQ"),
-        "relevance.kind_weights": (("F32",), "kw"),
-        "relevance.of_kinds": (("F32",), "kQ"),
-        "relevance.pair": (("F32",), "2f"),
-        "relevance.request": (("F32",), "w"),
-        "relevance.statements": (("U8",), "Sv"),
-    },
-    "weights": {"population.weights": (("F64",), "N")},
-}
+_, *_ROWS = csv.reader(Path(__file__).with_name("tensors.csv").read_text("utf-8").splitlines())
+_FORMS = {
+    section: {name: (types.split(), shape) for of, name, types, shape in _ROWS if of == section}
+    for section, *_ in _ROWS
+} | {"kinds": {}}  # which has no tensors
 _ELSEWHERE = ("tables", "digest", "members", "own", "as_in")
 _IN_METADATA = [each.name for each in fields(Model) if each.name not in _ELSEWHERE]
 _STATED = ("donors", "kinds")  # sections with a list in the metadata
