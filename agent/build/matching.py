@@ -132,11 +132,6 @@ class Coded(NamedTuple):
         salt = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
         return mixed(self.hashes ^ np.uint64(salt))
 
-    def ordered(self, rows: Bools, name: str) -> Indexes:
-        """The positions of some people in an order of chance, another one for each name."""
-        some = np.flatnonzero(rows)
-        return some[np.argsort(self.chances(name)[some], kind="stable")]
-
     def filled(self, codes: Codes, keys: Sequence[str], name: str) -> Codes:
         """The codes of a kind with those that are 0 drawn from people alike in the keys."""
         unknown, places = codes == 0, self.places(keys)
@@ -166,7 +161,8 @@ class Coded(NamedTuple):
         rest, whole = rows.copy(), self.people[rows].sum()
         for value in sorted(shares, key=lambda each: int((able[each] & rows).sum())):
             drawn[rest] = [*shares].index(value)
-            some = self.ordered(rest & able[value], value)
+            some = np.flatnonzero(rest & able[value])
+            some = some[np.argsort(self.chances(value)[some], kind="stable")]
             before = np.cumsum(self.people[some]) - self.people[some] / 2
             rest[some[before <= shares[value] * whole]] = False
         return drawn

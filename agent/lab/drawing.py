@@ -88,10 +88,9 @@ def _draw(axes: Axes, panel: Panel) -> None:
 
 def _on_its_side(panel: Panel) -> int:
     """Count the letters of the longest name of a place if names stand upright, else 0."""
-    lines = [line for each in panel.ticks for line in _in_lines(each).splitlines()]
-    if len(panel.ticks) > LEVEL or max(map(len, lines), default=0) > LONGEST:
-        return max(map(len, panel.ticks))
-    return 0
+    words = {word for each in panel.ticks for word in each.split()}
+    is_long = len(panel.ticks) > LEVEL or max(map(len, words), default=0) > LONGEST
+    return max(map(len, panel.ticks)) if is_long else 0
 
 
 def _in_lines(name: str) -> str:

@@ -217,12 +217,6 @@ class Crowd:
     codes: Codes
     steps: tuple[int, ...]
 
-    def remaining(self, traces: Sequence[Trace]) -> Indexes:
-        """Count the people who agree with what is held, intp, shape (people, steps)."""
-        places = np.array(self.steps) - 1
-        pairs = zip(traces, self.people, strict=True)
-        return np.array([people_left(*each, self.codes)[places] for each in pairs])
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StrategyOutcome:
@@ -244,12 +238,13 @@ class StrategyOutcome:
 
 def outcome(crowd: Crowd, traces: Sequence[Trace], service: Service) -> StrategyOutcome:
     """Sum up the traces of the crowd's people."""
-    places = np.array(crowd.steps) - 1
+    places, pairs = np.array(crowd.steps) - 1, zip(traces, crowd.people, strict=True)
+    remaining = np.array([people_left(*each, crowd.codes)[places] for each in pairs])
     bits, carried = (
         np.cumsum(each, axis=1, dtype=np.float64)[:, places] / crowd.steps
         for each in realised(service, crowd.people, traces)
     )
-    return StrategyOutcome(crowd.remaining(traces), bits, carried)
+    return StrategyOutcome(remaining, bits, carried)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """All strategies to answer a request: from nothing to everything."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 from agent.decision.context import Limits, Terms
@@ -74,31 +75,22 @@ OWN = _presets(replace(_YES, name=f"{_YES.name}, with a stop", protect="me"))
 UNSET = _presets(replace(_YES, name=f"{_YES.name}, silence unset", unset=True))
 
 
-def _family(like: Strategy, *trade_offs: float) -> tuple[Strategy, ...]:
-    """Make a strategy at several lambdas: no limits, and everything may leave."""
-    free = replace(like, answered=True, limits=False)
-    return tuple(
-        replace(free, name=f"{like.name}, λ = {each:g}", trade_off=each) for each in trade_offs
+_free = partial(Strategy, answered=True, limits=False)
+# The lines of the frontier: no limits, everything may leave, each at several lambdas.
+FAMILIES = {
+    like.name: tuple(
+        replace(like, name=f"{like.name}, λ = {each:g}", trade_off=each) for each in trade_offs
     )
-
-
-FORGETFUL = _family(
-    Strategy(name="without memory", mode="dynamic", memory="forgets"), 5.12, 20.0, 100.0, 400.0
-)
-STANDING = _family(Strategy(name="standing set", mode="standing"), 0.5, 1.0, 2.0, 5.12, 20.0, 100.0)
-LEDGER = _family(
-    Strategy(name="with the ledger", preset="balanced", mode="dynamic"),
-    *(5.12, 10.0, 20.0, 30.0, 40.0, 60.0, 100.0),
-)
-PLANNED = _family(
-    Strategy(name="planned", preset="balanced", mode="planned"), 1.0, 2.0, 3.5, 5.12, 10.0, 20.0
-)
+    for like, *trade_offs in (
+        (_free(name="without memory", mode="dynamic", memory="forgets"), 5.12, 20.0, 100.0, 400.0),
+        (_free(name="standing set", mode="standing"), 0.5, 1.0, 2.0, 5.12, 20.0, 100.0),
+        (
+            _free(name="with the ledger", preset="balanced", mode="dynamic"),
+            *(5.12, 10.0, 20.0, 30.0, 40.0, 60.0, 100.0),
+        ),
+        (_free(name="planned", preset="balanced", mode="planned"), 1.0, 2.0, 3.5, 5.12, 10.0, 20.0),
+    )
+}
+FORGETFUL, STANDING, LEDGER, PLANNED = FAMILIES.values()
 # The paper's choice taken alone (9.5.2), at its own lambda: what utility is kept of.
 PAPERS = FORGETFUL[0]
-# The lines of the frontier: no limits, everything may leave, each at several lambdas.
-FAMILIES: dict[str, tuple[Strategy, ...]] = {
-    "without memory": FORGETFUL,
-    "standing set": STANDING,
-    "with the ledger": LEDGER,
-    "planned": PLANNED,
-}
