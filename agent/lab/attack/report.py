@@ -106,10 +106,10 @@ def page_about(study: AttackStudy, chart: Chart, judged: Sequence[Criterion]) ->
     utility = study.resamples.ratio(ours.bits[:, last], paper.bits[:, last])
     met = [each.met for each in judged]
     fields = {
+        "study": study,
         "note": note_of(study),
         "source": source,
         "people": len(study.crowd.people),
-        "list_has": study.material.listed,
         "chart": section(chart, source),
         "criteria": criteria_table(judged),
         "ranked": len(study.material.others.query),
@@ -120,9 +120,8 @@ def page_about(study: AttackStudy, chart: Chart, judged: Sequence[Criterion]) ->
         "listed": len(study.crowd.codes),
         "blind": chance(1 / len(study.crowd.codes)),
         "everything": chance(everything.success.mean),
-        "requests": study.options.requests,
-        "forgets": chance(forgets.success.mean),
-        "carried": forgets.carried,
+        "forgets": forgets,
+        "forgotten": chance(forgets.success.mean),
         "ours": chance(own.success.mean),
         "left": own.remaining[1] - 1,
         "kept": "a share that cannot be said" if utility is None else f"{100 * utility.mean:.0f} %",
@@ -155,14 +154,8 @@ def _absence(study: AttackStudy) -> dict[str, object]:
             ("unset", "what was not said is not set", UNSET),
         )
     }
-    return tables | {
-        "equal": reasoned.equal,
-        "compared": reasoned.compared,
-        "alone": alone,
-        "few": max(map(len, reasoned.withheld.values())),
-        "short": min(SHORT, study.options.requests),
-        "short_list": reasoned.listed,
-    }
+    few, short = max(map(len, reasoned.withheld.values())), min(SHORT, study.options.requests)
+    return {**tables, "alone": alone, "few": few, "short": short}
 
 
 def _strategies(study: AttackStudy) -> str:

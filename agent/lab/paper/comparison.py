@@ -227,27 +227,24 @@ def _mean_gain(function: Callable[[int], float], triples: Sequence[study.Pair]) 
 
 def shape_finding(shapes: Sequence[Shape], note: str) -> StudyFinding:
     """Draw the share of triples that violate, and by how much, by function."""
-    bars = {
-        ("triples that violate", "share of the triples"): [
-            each.violations.share for each in shapes
-        ],
-        ("by how much, where they do", "mean excess / mean gain"): [
-            each.violations.mean / each.mean_gain if each.mean_gain else 0.0 for each in shapes
-        ],
-    }
     names = tuple(each.name for each in shapes)
-    panels = tuple(
-        Panel(title, "", label, (Series.ranked(label, values),), ticks=names)
-        for (title, label), values in bars.items()
+    shares = [each.violations.share for each in shapes]
+    sizes = [each.violations.mean / each.mean_gain if each.mean_gain else 0.0 for each in shapes]
+
+    def bars(title: str, label: str, values: Sequence[float]) -> Panel:
+        return Panel(title, "", label, (Series.ranked(label, values),), ticks=names)
+
+    panels = (
+        bars("triples that violate", "share of the triples", shares),
+        bars("by how much, where they do", "mean excess / mean gain", sizes),
     )
     title = "Whether utility is submodular and cost supermodular"
     chart = Chart("fig-13-shape", title, note, panels)
     claims = []
     for each in shapes:
-        violations, letter = each.violations, each.name[0]
-        wanted = "supermodular" if letter == "C" else "submodular"
-        of = {"letter": letter, "wanted": wanted, "few": FEW}
-        claims.append(claim("shape", violations.share <= FEW, shape=each, found=violations, **of))
+        wanted = "supermodular" if each.name.startswith("C") else "submodular"
+        same = each.violations.share <= FEW
+        claims.append(claim("shape", same, shape=each, wanted=wanted, few=FEW))
     return StudyFinding(chart, tuple(claims), (prose("triples"),))
 
 
