@@ -25,7 +25,7 @@ from agent.lab.attack.strategies import ANSWERED
 from agent.model.model import Model
 from agent.model.relevance import LEAST_HELP
 from agent.model.world import with_own_facts
-from agent.words.layout import Column, paragraph, table
+from agent.words.layout import numeric, paragraph, table, wide
 from policy.families import headings
 from policy.read import preset, read
 
@@ -138,17 +138,10 @@ def bits_of(kinds: Sequence[Flags]) -> Silence:
 
 def page_of(families: Mapping[str, Silence]) -> str:
     """A table of the families, and what it means, in 80 columns."""
-    every, columns = families[ALL], [Column(each, right=True) for each in HEAD]
-    rows = [
-        (
-            name,
-            f"{e.facts}",
-            f"{e.sent:.0%}",
-            f"{e.bits:.2f} ± {e.error:.2f}",
-            *map("{:.1f}".format, e[-2:]),
-        )
-        for name, e in families.items()
-    ]
+    every, rows = families[ALL], list[tuple[str, ...]]()
+    for name, e in families.items():
+        bits = f"{e.bits:.2f} ± {e.error:.2f}"
+        rows.append((name, f"{e.facts}", f"{e.sent:.0%}", bits, f"{e.most:.1f}", f"{e.whole:.1f}"))
     means = (
         "A fact in your own words is sent where it helps, so a site that never gets one learns "
         "that you hold nothing that would have helped. On average that tells it "
@@ -156,4 +149,4 @@ def page_of(families: Mapping[str, Silence]) -> str:
         f"{every.bits / (1 - every.sent or 1):.1f} bits about one that is never sent; each bit "
         'halves the facts that you may hold. With `relevance = "kind"` it learns nothing.'
     )
-    return f"{table([Column('family'), *columns], rows)}\n\n{paragraph(means)}"
+    return f"{table([wide('family'), *map(numeric, HEAD)], rows)}\n\n{paragraph(means)}"
