@@ -51,8 +51,9 @@ class LogColumn(NamedTuple):
     """One column of a table.
 
     ``kind``: time is ISO 8601 without a zone, the searcher's own; seconds is a number from 0;
-    ``must``: be "needed", in its table, "filled", in every row, or "folded", as case does not
-    matter; ``values``: all that are allowed; ``most``: how many different ones there may be.
+    ``must``: words for what holds of it: "needed": the table must have the column; "filled": no
+    field of it may be empty; "folded": case does not matter; ``values``: all that are allowed;
+    ``most``: how many different ones there may be.
     """
 
     name: str
