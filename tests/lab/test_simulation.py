@@ -37,17 +37,24 @@ CHOSEN = (NOTHING, *DECIDED, *OWN)
 EVERYBODY = people_of(others(), PEOPLE, 8, seed=3)
 
 somebody = st.sampled_from(EVERYBODY)
+requests = st.none() | st.frozensets(st.sampled_from(names()))
 
 
-@given(somebody, st.sampled_from((*CHOSEN, EVERYTHING)))
-def test_a_recipient_holds_what_it_was_sent(person: Person, strategy: Strategy) -> None:
-    """Of the person alone."""
-    trace, held = walker(strategy)(person), 0
+@given(somebody, st.sampled_from((*CHOSEN, EVERYTHING)), requests)
+def test_a_recipient_holds_what_it_was_sent(
+    person: Person, strategy: Strategy, requested: frozenset[str] | None
+) -> None:
+    """Of the person alone; and only everything is sent unasked."""
+    trace, held = walker(strategy, requested)(person), 0
     for step, sent in enumerate(trace.sent):
         held |= sent & PERSONS
         assert trace.disclosed[step] == held
     assert len(trace.disclosed) == len(person.requests)
-    assert strategy is not EVERYTHING or {*trace.sent} == {ALL}
+    asked = ALL if requested is None else sum(1 << names().index(each) for each in requested)
+    if strategy is EVERYTHING:
+        assert {*trace.sent} == {ALL}
+    else:
+        assert not any(sent & ~asked for sent in trace.sent)
 
 
 STRATEGIES = (NOTHING, SHIPPED[1], OWN[0], FORGETFUL[0], PLANNED[0], EVERYTHING)

@@ -46,9 +46,11 @@ def names() -> tuple[str, ...]:
     return tuple(attribute.name for attribute in model().attributes)
 
 
-def walker(strategy: Strategy) -> Callable[[Person], Trace]:
+def walker(
+    strategy: Strategy, requested: frozenset[str] | None = None
+) -> Callable[[Person], Trace]:
     """Who walks in one strategy, and has walked for nobody yet."""
-    return partial(walk, chooser(strategy, model()), model())
+    return partial(walk, chooser(strategy, model(), requested), model())
 
 
 @cache

@@ -155,10 +155,13 @@ class ChosenSet(NamedTuple):
 Chooser = Callable[[PosedRequest, Person], ChosenSet]  # what one person's request carries
 
 
-def chooser(strategy: Strategy, model: Model) -> Chooser:
-    """Prepare how a strategy chooses; everything is all that the model has."""
+def chooser(strategy: Strategy, model: Model, requested: frozenset[str] | None = None) -> Chooser:
+    """Prepare how a strategy chooses; ``requested``: as of `Reticent`.
+
+    Everything is all that the model has, asked for or not: no service can know more.
+    """
     if strategy.telling == "reticent":
-        return Reticent(strategy, model).chosen
+        return Reticent(strategy, model, requested).chosen
     every = len(model.attributes) if strategy.telling == "everything" else 0
     fixed = ChosenSet(tuple(range(every)))
     return lambda *_: fixed
@@ -167,9 +170,12 @@ def chooser(strategy: Strategy, model: Model) -> Chooser:
 class Reticent:
     """What the agent decides; each state that it decides in is decided once."""
 
-    def __init__(self, strategy: Strategy, model: Model) -> None:
-        """Take a preset and what is changed in it; the recipient asks for no names."""
+    def __init__(
+        self, strategy: Strategy, model: Model, requested: frozenset[str] | None = None
+    ) -> None:
+        """Take a preset and what is changed in it, and the names that are asked for; None: all."""
         self._strategy, self._model = strategy, model
+        self._requested = None if requested is None else tuple(sorted(requested))
         self._cache = Cache()
         self._names = [attribute.name for attribute in model.attributes]
         self._places = {name: place for place, name in enumerate(self._names)}
@@ -216,7 +222,7 @@ class Reticent:
     def _decision(self, question: PosedRequest, person: Person) -> Decision:
         terms, model = self._terms_of(question)[1], self._model
         terms = replace(terms, available=self._available(person.codes))
-        request = Request(model.queries[question.query].text, HOST)
+        request = Request(model.queries[question.query].text, HOST, self._requested)
         stopped, knowledge = question.stopped, question.knowledge
         context = Context(request, terms, knowledge, model, stopped, cache=self._cache)
         return decide(context, brief=True)

@@ -39,13 +39,14 @@ def worked(
     people: Mapping[Strategy, Sequence[Person]],
     run: Run,
     listed: Codes | None = None,
+    requested: frozenset[str] | None = None,
 ) -> dict[Strategy, list[Any]]:
     """Trace people's requests, by strategy and in the order of the people, and report progress.
 
     ``listed``: unsigned, shape (N, P), the codes of who is on a list, as is everybody who is looked
     for: with each trace comes who is `Remaining` on it, to an adversary who reasons about absence,
-    under strategies that Reticent decides. None for traces alone. What a model remembers cannot be
-    sent, so each of several processes reads the model.
+    under strategies that Reticent decides. None for traces alone. ``requested``: as of `Reticent`.
+    What a model remembers cannot be sent, so each of several processes reads the model.
     """
     tasks = [
         (strategy, these[start : start + AT_ONCE])
@@ -58,11 +59,13 @@ def worked(
         results: Iterable[list[Any]] = map(_done, tasks)
         if run.processes == 1:
             stack.callback(_working.clear)
-            _begin(model, listed)
+            _begin(model, listed, requested)
         else:
             path = Path(stack.enter_context(TemporaryDirectory())) / f"half{SUFFIX}"
             write(model, path)
-            pool = stack.enter_context(spawned(run.processes, partial(_begin, path, listed)))
+            pool = stack.enter_context(
+                spawned(run.processes, partial(_begin, path, listed, requested))
+            )
             results = pool.map(_done, tasks)
         for number, ((strategy, _), outcomes) in enumerate(zip(tasks, results, strict=True), 1):
             done[strategy] += outcomes
@@ -74,14 +77,14 @@ def worked(
 _working: list[Callable[[Strategy], Callable[[Person], Any]]] = []
 
 
-def _begin(model: Model | Path, listed: Codes | None) -> None:
+def _begin(model: Model | Path, listed: Codes | None, requested: frozenset[str] | None) -> None:
     loaded = load_model(model) if isinstance(model, Path) else model
 
     @lru_cache(1)
     def under(strategy: Strategy) -> Callable[[Person], Any]:
         if listed is None:
-            return partial(walk, chooser(strategy, loaded), loaded)
-        agent = Reticent(strategy, loaded)
+            return partial(walk, chooser(strategy, loaded, requested), loaded)
+        agent = Reticent(strategy, loaded, requested)
         reason = Reasoner(agent, loaded, listed).inferred
         return lambda person: (walk(agent.chosen, loaded, person), reason(person))
 
