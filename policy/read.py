@@ -214,9 +214,4 @@ def preset(name: str) -> tuple[Rule, ...]:
 
 def preset_text(name: str) -> str:
     """A shipped preset as it is written."""
-    return shipped_text(f"presets/{name}.toml")
-
-
-def shipped_text(name: str) -> str:
-    """A file that lies beside this module, as it is written."""
-    return files("policy").joinpath(name).read_text(encoding="utf-8")
+    return files("policy").joinpath(f"presets/{name}.toml").read_text(encoding="utf-8")

@@ -40,7 +40,6 @@ from policy.toml_text import lines_of
 
 DEFERRED = {
     "block": Deferred("agent.cli.policy_edit", "Send nothing more to a recipient."),
-    "calibrate": Deferred("agent.cli.policy_edit", "Turn your answers into prices, in bits."),
     "set": Deferred("agent.cli.policy_edit", "Change a setting in a policy file."),
 }
 MODEL = "The model whose attributes are meant. By default the first that comes with reticent."

@@ -1,63 +1,38 @@
-"""Change what a policy rules: `set`, `block` and `calibrate`."""
+"""Change what a policy rules: `set` and `block`."""
 
-import tomllib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping
 from datetime import date
 from functools import partial
-from math import isfinite, log2
 from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
-from msgspec import Struct
 
-from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import (
-    PATH,
-    QUERY,
-    Output,
-    answers,
-    json_option,
-    once,
-    option,
-    pair,
-    record,
-    today,
-    yes_option,
-)
+from agent.cli.daemon_client import door
+from agent.cli.options import QUERY, Output, answers, once, option, pair, today
 from agent.cli.policy import (
     check_policy,
     have_taken,
     installed_models,
-    model_option,
     noted,
     other_populations,
     own_policy,
     policy_option,
-    read_model,
     written,
 )
-from agent.cli.printing import Column, note, paragraph, say, table
-from agent.cli.prompts import agree
+from agent.cli.printing import note, paragraph
 from agent.daemon.instructions import overriding_rules
 from agent.daemon.policy_file import Change, Check, Edit, rewrite
 from agent.decision.topics import attributes_of
-from agent.decision.values import CROWD
-from agent.errors import PolicyError, ReticentError, UsageError
-from agent.files import read_bytes
-from agent.model.model import Model
-from agent.tradeoff.study import IMPROVEMENTS, fit
+from agent.errors import PolicyError, UsageError
 from agent.wire.base import Done, RecipientName
 from agent.wire.decide import Allowed
-from agent.wire.policy import Edited, Tried, TryPolicy, Win
-from agent.words.figures import bits, counted, demand, listed, number, whom
+from agent.wire.policy import Edited, Win
 from agent.words.titles import Titles, titled
 from policy import amend
-from policy.read import load, preset, read, shipped_text
-from policy.rules import Policy
-from policy.settings import LEVELS, SETTINGS, Value
+from policy.read import load
+from policy.settings import SETTINGS, Value
 
 BLOCKED = "{} gets nothing from now on, under any of its names, by a rule in the policy."
 UNBLOCKED = "{} is treated like others again from now on."
@@ -65,14 +40,6 @@ NOT_BLOCKED = "{} was not blocked, so nothing was changed."
 STILL = "{} still gets nothing, by {}, which is not for it alone: change it by hand."
 
 KIND_HELP = "For one recipient, a group, any assistant, any search engine or any other site."
-LARGEST = 1 << 20  # bytes
-QUESTIONS = ("sensitivity", "one_of")
-LONGEST_NUMBER = 10  # digits, of a number of people
-WRITTEN_DIGITS = 4  # of a price: answers in five words are no more exact
-PRICE = "anonymity_price"
-LATEST, MOST_FACTS = 40, 8  # requests that a price is tried on; facts that they carry, in a line
-UNFITTED = "Price of anonymity: not fitted. Answer [one_of] for more numbers of people."
-NEVER = "What you would never allow has no price. A limit keeps it: `k` or `risk` in the policy."
 
 
 def day(text: str) -> date:
@@ -179,160 +146,3 @@ def block(recipient: str, *, undo: bool) -> Output:
     if lifted.rule is not None:
         text = STILL.format(recipient, repr(lifted.rule))
     return Output(lifted, paragraph(text))
-
-
-class Calibration(Struct, frozen=True, kw_only=True):
-    """The prices that answers imply, in bits.
-
-    ``anonymity_price``: as near as the presets go, None where no answer has a price; ``fitted``:
-    what the answers alone say, and ``error_bits`` the root mean square of what they are off the
-    line. ``one_of``, ``sensitivity``: wanted, by number of people and by attribute, None for what
-    is never shared.
-    """
-
-    anonymity_price: float | None = None
-    fitted: float | None = None
-    error_bits: float | None = None
-    one_of: dict[str, float | None]
-    sensitivity: dict[str, float | None]
-
-
-def calibrated(answers: Mapping[str, Any], model: Model) -> Calibration:
-    """Fit a price to what a person wants for being one of k people, whose identifiability is 1/k.
-
-    ``answers``: to the QUESTIONS, each one of IMPROVEMENTS, of which a factor x is log2 x bits
-    (paper 7.2), or whom one would tell an attribute. UsageError, with the nearest name, for an
-    unknown question or an invalid answer, and where there is no answer at all.
-    """
-    wanted: dict[str, dict[str, float | None]] = {each: {} for each in QUESTIONS}
-    offered = {text: log2(factor) for text, factor in IMPROVEMENTS.items()}
-    for question, answered in answers.items():
-        if question not in QUESTIONS:
-            raise UsageError.unknown("key", question, QUESTIONS)
-        if not isinstance(answered, dict):
-            raise UsageError(f"{question!r} is not a table", f"write it as [{question}]")
-        choices = {**offered, **(LEVELS if question == "sensitivity" else {})}
-        for name, answer in answered.items():
-            digits = name.isascii() and name.isdecimal() and len(name) <= LONGEST_NUMBER
-            if question == "sensitivity":
-                model.index(name)
-            elif not digits or name.startswith("0"):
-                hint = "write a whole number from 1, without signs, as in 1000 = '25%'"
-                raise UsageError(f"{name!r} is not a number of people", hint)
-            if not isinstance(answer, str) or answer not in choices:
-                raise UsageError.unknown("answer", str(answer), choices)
-            wanted[question][name] = choices[answer] if isfinite(choices[answer]) else None
-    if not any(wanted.values()):
-        raise UsageError("no question is answered", "answer sensitivity, one_of, or both")
-    priced = {k: bits for k, bits in wanted["one_of"].items() if bits is not None}
-    line = fit(np.array([1 / int(k) for k in priced]), np.array([*priced.values()]))
-    if line is None:
-        return Calibration(one_of=wanted["one_of"], sensitivity=wanted["sensitivity"])
-    fitted, off = line[0] / CROWD, line[1]
-    within = min(max(fitted, price_of("generous")), price_of("strict"))
-    return Calibration(anonymity_price=within, fitted=fitted, error_bits=off, **wanted)
-
-
-def price_of(name: str) -> float:
-    """Look up the price of anonymity that a preset sets, in bits."""
-    return next(float(each.settings[PRICE]) for each in preset(name) if PRICE in each.settings)
-
-
-def calibration_text(result: Calibration) -> str:
-    """Lay out the price with the fit behind it, and what each attribute must bring."""
-    text, cost = UNFITTED, result.anonymity_price
-    if cost is not None and result.fitted is not None:
-        beyond = "" if cost == result.fitted else ", further than any preset goes"
-        text = f"Price of anonymity: {number(cost)} bits, so {demand(CROWD * cost)}. Your answers "
-        off = f"they are {bits(result.error_bits)} bits off"
-        text += f"give {number(result.fitted)}{beyond}; {off}."
-    never = NEVER if None in result.one_of.values() else ""
-    rows = [
-        (name, "never" if bits is None else written(bits, "sensitivity"))
-        for name, bits in result.sensitivity.items()
-    ]
-    prices = table([Column("attribute"), Column("must help by")], rows)
-    return "\n\n".join(filter(None, [paragraph(text), paragraph(never), prices]))
-
-
-def into_policy(text: str, policy: Policy, result: Calibration) -> str:
-    """Return the text of a policy with a calibration in it, all else as it was."""
-    prices: list[tuple[str | None, float | None]] = [*result.sensitivity.items()]
-    if result.anonymity_price is not None:
-        prices.append((None, result.anonymity_price))
-    for name, price in prices:
-        key, values = PRICE if name is None else "sensitivity", dict[str, Value](disclose="never")
-        if price is not None:
-            values = {key: amend.value_of(key, f"{price:.{WRITTEN_DIGITS}g}")}
-        text = amend.with_settings(text, policy, amend.scope(None, name, None, None), values)
-        policy = read(text, policy.source, preset)
-    return text
-
-
-def replayed(text: str) -> str:
-    """Say what a policy would have sent with the latest requests in the ledger."""
-    try:
-        with door() as client:
-            tried: Tried = client.call("try_policy", TryPolicy(text=text))
-            titles = titles_of(client)
-    except ReticentError as error:
-        return f"Your past requests could not be tried with it: {error}."
-    latest = tried.disclosed[-LATEST:]
-    carried = [*filter(None, latest)]
-    facts = Counter(titled([name for names in carried for name in names], titles))
-    which = listed((f"{title} ({times})" for title, times in facts.most_common()), most=MOST_FACTS)
-    many, some = counted(len(latest), "request"), which and f": {which}"
-    return f"Of your last {many}, {len(carried)} would have carried something{some}."
-
-
-def questions(model: Model) -> str:
-    """Write the questions as TOML to fill in: about facts that not anybody would be told."""
-    kinds = (each for each in model.attributes if not each.further)
-    asked = (each for each in kinds if each.sensitivity > LEVELS["anybody"])
-    lines = [f'# {each.name} = "{whom(each.sensitivity)}"  # {each.title}' for each in asked]
-    return shipped_text("questions.toml").replace("# FACTS", "\n".join(lines)).rstrip()
-
-
-@click.command()
-@option("--answers file", PATH, "FILE", "Your answers. Without it, the questions are printed.")
-@model_option
-@click.option("--write", is_flag=True, help="Write it into your own policy, after asking.")
-@yes_option
-@json_option
-def calibrate(
-    file: Path | None, model: Path | None, *, write: bool, yes: bool, as_json: bool
-) -> None:
-    """Turn answers about your privacy into a price of anonymity and into sensitivities, in bits.
-
-    Print the questions into a file, answer them there, and name the file:
-
-    \b
-    reticent policy calibrate > answers.toml
-    reticent policy calibrate --answers answers.toml --write
-    """  # noqa: D301  (click's mark for lines that are kept)
-    used = read_model(model)
-    if file is None:
-        click.echo(questions(used))
-        return
-    try:
-        document = tomllib.loads(read_bytes(file, LARGEST).decode("utf-8-sig"))
-        result = calibrated(document, used)
-    except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
-        raise UsageError("not valid TOML", "write lines such as 1000 = '25%'", str(file)) from None
-    except UsageError as error:
-        raise UsageError(error.what, error.hint, error.where or str(file)) from None
-    click.echo(record(result) if as_json else calibration_text(result))
-    if not write:
-        return
-    path = own_policy()
-
-    def change(text: str, policy: Policy) -> str:
-        text = into_policy(text, policy, result)
-        say(paragraph(replayed(text)))
-        agree(f"Write this price and the sensitivities into {path}?", yes=yes)
-        return text
-
-    _rewritten(path, change)
-    say(f"Written into {path}.")
-    if None in result.sensitivity.values():
-        say("What you would never share is ruled never there.")

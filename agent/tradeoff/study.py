@@ -1,24 +1,18 @@
-"""For studies of the trade-off: its assumptions, its samples, and its calibration.
+"""For studies of the trade-off: its assumptions, and its samples.
 
 The paper proves that U is submodular and C supermodular under assumptions (Thm 3.1, 3.2), and
 verifies both "empirically" without them: by what an attribute adds to a set A and to a larger one.
-
-What people want in return for being known, in bits, is calibrated as in the paper's 6 and 7.2:
-sensitivity, from 1 to 5, is only a currency between two questions, how sensitive something is,
-and how much a service must improve before something so sensitive is shared. Whatever labels the
-scale has, the answer is the same.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil, inf, log
-from types import MappingProxyType
+from math import ceil, log
 from typing import NamedTuple
 
 import numpy as np
 
 from agent.tradeoff.local_search import SetFunction
-from agent.tradeoff.tables import Floats, members
+from agent.tradeoff.tables import members
 
 TOLERANCE = 1e-9  # in the function's unit: rounding can feign less than this
 SHORTEST = 3  # sets on a chain that has places for A, B and V
@@ -103,25 +97,3 @@ def sample_size(error: float, delta: float, spread: float = 1.0, *, two_sided: b
     if not (error > 0 and 0 < delta < 1):
         raise ValueError(f"no sample has an error of {error} with a chance of {delta}")
     return ceil((spread / error) ** 2 * (log(2 if two_sided else 1) - log(delta)) / 2)
-
-
-# The answers offered in 7.2, and the factor of speed that each wants; to the last none is enough.
-IMPROVEMENTS = MappingProxyType({"25%": 1.25, "50%": 1.5, "100%": 2.0, "4x": 4.0, "never": inf})
-
-
-def fit(costs: Floats, bits: Floats) -> tuple[float, float] | None:
-    """The λ for which λ times the costs is nearest to the bits, in least squares, and its error.
-
-    ``costs``: float64, identifiability, 0 or more; ``bits``: float64, wanted for it. The error is
-    the root mean square of the residuals, in bits. None where no pair with a cost has finite bits.
-    The paper (7.2) aligns the curves "for a value of λ", a single number; it names no intercept,
-    and (3.1) has no constant beside λC: so the line goes through the origin. What has no price
-    cannot lie on it: infinite and unanswered bits are left out.
-    """
-    used = np.isfinite(bits)
-    costs, bits = costs[used], bits[used]
-    square = float(costs @ costs)
-    if square == 0:
-        return None
-    trade_off = float(costs @ bits) / square
-    return trade_off, float(np.sqrt(np.mean((bits - trade_off * costs) ** 2)))

@@ -1,32 +1,18 @@
 """`reticent policy`: what is wrong, what holds, what is written, and what would differ."""
 
-import re
-import tomllib
-from math import log2
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 import agent
-from agent.cli.policy_edit import LARGEST, calibrated
-from agent.errors import UsageError
 from agent.model.attributes import PRICES
-from agent.model.file import read, shipped_model
 from agent.paths import paths
-from agent.tradeoff.study import IMPROVEMENTS
 from agent.wire.base import RecipientName
-from agent.wire.policy import Tried
 from agent.words.figures import SENSITIVITIES
-from policy.read import load
 from policy.settings import LEVELS
-from tests.cli.conftest import Ran, Run
+from tests.cli.conftest import Run
 from tests.cli.daemon import ENTRIES
-from tests.cli.examples import RIGHT
-from tests.decision.made import NAMES, made_model
 from tests.house.tree import ROOT
 from tests.wire.fake import FakeDaemon, says
 
@@ -170,180 +156,7 @@ def test_the_word_reaches_the_daemon(run: Run, fake: FakeDaemon) -> None:
         assert fake.calls == [(route, {"body": RecipientName(recipient="a.example")})]
 
 
-ANSWERS = """
-[sensitivity]
-region = "100%"
-hobby = "50%"
-shoe_size = "never"
-at_work = "25%"
-[one_of]
-10 = "4x"
-1000 = "25%"
-1 = "never"
-"""
-HALF = log2(1.5)
-
-
-@pytest.fixture
-def calibrate(run: Run, village: Path, tmp_path: Path) -> Run:
-    """Calibrate with one text of answers and some options."""
-
-    def command(text: str = ANSWERS, *options: str | Path) -> Ran:
-        file = tmp_path / "answers.toml"
-        file.write_text(text)
-        return run("policy", "calibrate", "--answers", file, "--model", village, *options)
-
-    return command
-
-
-def test_the_example_is_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For the shipped model, as its first line says."""
-    monkeypatch.chdir(ROOT)
-    example = "examples/calibration/answers.toml"
-    first, *_ = Path(example).read_text().splitlines()
-    assert f"`reticent policy calibrate --answers {example}`" in first
-    said = run("policy", "calibrate", "--answers", example)
-    assert (said.code, said.err) == (0, "")
-    assert said.out.startswith("Price of anonymity: 0.204 bits, so an answer that leaves only")
-    assert max(map(len, said.out.splitlines())) <= 80
-
-
-def test_what_nobody_asked_is_refused(calibrate: Run) -> None:
-    """With the file, and the nearest that could have been meant."""
-    for text, error, hint in (
-        ("a = ", "not valid TOML", "write lines such as 1000 = '25%'"),
-        ("[sensitivty]", "unknown key 'sensitivty'", "did you mean 'sensitivity'?"),
-        ("[sensitivity]\nregoin = '4x'", "unknown attribute 'regoin'", "did you mean 'region'?"),
-        ("#" * (LARGEST + 1), "bytes", "check that it is the right file"),
-    ):
-        said = calibrate(text).refusal()
-        assert "answers.toml: " in said[0]
-        assert error in said[0]
-        assert hint in said[1]
-
-
-def test_it_goes_into_the_policy(calibrate: Run, folder: Path) -> None:
-    """The price and what facts must bring; all else stays, and what is never shared is ruled so."""
-    assert folder.is_dir()
-    said = calibrate(ANSWERS, "--write", "--yes")
-    assert said.code == 0
-    for sentence in ("give 0.02, further than any preset goes", "allow has no price"):
-        assert sentence in " ".join(said.out.split())
-    tried, wrote, *_ = said.err.splitlines()
-    assert tried == "Your past requests could not be tried with it: the daemon is not running."
-    assert wrote.startswith("Written into ")
-    after, before = tomllib.loads(paths().policy.read_text()), tomllib.loads(RIGHT)
-    assert after.pop("anonymity_price") == 0.1
-    assert after.pop("attributes") == {
-        "region": {"disclose": "auto", "sensitivity": 1.0},
-        "hobby": {"disclose": "ask", "sensitivity": 0.585},
-        "sex": {"guard": 1},
-        "shoe_size": "never",
-        "at_work": {"sensitivity": 0.3219},
-    }
-    assert before.pop("anonymity_price") == 0.025
-    assert before.pop("attributes")
-    assert after == before
-    assert len(load(paths().policy).rules) > len(before["rule"])
-    once = paths().policy.read_text()
-    assert calibrate(ANSWERS, "--write", "--yes").code == 0
-    assert paths().policy.read_text() == once
-
-
-def test_without_a_line_the_trade_off_stays(calibrate: Run, folder: Path) -> None:
-    """It is said that none is fitted, and the attributes are written even so."""
-    assert folder.is_dir()
-    text = "[sensitivity]\nregion = '50%'\n[one_of]\n1 = 'never'\n"
-    assert calibrate(text, "--json").record["anonymity_price"] is None
-    assert calibrate(text).out.startswith("Price of anonymity: not fitted")
-    assert calibrate(text, "--write", "--yes").code == 0
-    after = tomllib.loads(paths().policy.read_text())
-    assert after["anonymity_price"] == 0.025
-    assert after["attributes"]["region"] == {"disclose": "auto", "sensitivity": 0.585}
-
-
-def test_it_is_tried_on_the_latest_requests_before_it_is_written(
-    calibrate: Run, folder: Path, fake: FakeDaemon
-) -> None:
-    """Of 40, with the new text; nothing is written where the answer is no."""
-    assert folder.is_dir()
-    disclosed: list[tuple[str, ...]] = [("age",) if number % 2 else () for number in range(50)]
-    fake.handlers["try_policy"] = says(Tried(disclosed=disclosed))
-    before = paths().policy.read_text()
-    said = calibrate(ANSWERS, "--write")
-    tried = "Of your last 40 requests, 20 would have carried something: age (20)."
-    assert tried in " ".join(said.err.split())
-    assert said.code != 0
-    assert paths().policy.read_text() == before
-    (_, given), *_ = fake.calls
-    assert tomllib.loads(given["body"].text)["anonymity_price"] == 0.1
-
-
-def test_questions_are_asked_only_about_facts_that_cost_something(run: Run, tmp_path: Path) -> None:
-    """What anybody would be told needs no price; answered as printed, they are answers."""
-    asked = run("policy", "calibrate")
-    named = re.findall(r'^# ([a-z_]+) = "[a-z ]+"', asked.out, re.MULTILINE)
-    kinds = [each for each in read(shipped_model()).attributes if not each.further]
-    sensitive = {each.name for each in kinds if each.sensitivity > 0.02}
-    assert sensitive
-    assert {*named} == sensitive
-    file = tmp_path / "answers.toml"
-    text = asked.out.replace('# income = "few', 'income = "few').replace("# 1000 ", "1000 ")
-    file.write_text(text)
-    found = run("policy", "calibrate", "--answers", file, "--json").record
-    assert found["sensitivity"] == {"income": 0.3}
-    assert found["anonymity_price"] == pytest.approx(HALF)
-
-
-MODEL = made_model(2)
-WANTED = {text: None if text == "never" else np.log2(x) for text, x in IMPROVEMENTS.items()}
-OFFERED = st.sampled_from([*IMPROVEMENTS])
-
-
-@given(
-    st.dictionaries(st.sampled_from(NAMES), OFFERED, min_size=1),
-    st.dictionaries(st.sampled_from(["1", "10", "100", "10000"]), OFFERED),
-)
-def test_answers_are_bits_and_the_price_is_nearest_to_them(
-    sensitivity: dict[str, str], one_of: dict[str, str]
-) -> None:
-    """Log2 of the factor; the line of least squares through the origin, where a price is."""
-    found = calibrated({"sensitivity": sensitivity, "one_of": one_of}, MODEL)
-    assert found.sensitivity == {name: WANTED[said] for name, said in sensitivity.items()}
-    assert found.one_of == {people: WANTED[said] for people, said in one_of.items()}
-    priced = [(1 / int(k), bits) for k, bits in found.one_of.items() if bits is not None]
-    assert (found.fitted is None) == (found.anonymity_price is None) == (not priced)
-
-    def off(price: float) -> float:
-        return sum((bits - price * cost) ** 2 for cost, bits in priced)
-
-    if found.fitted is not None and found.anonymity_price is not None:
-        best = off(1000 * found.fitted)
-        assert best <= min(off(found.fitted * 990), off(found.fitted * 1010))
-        assert 0.1 <= found.anonymity_price <= 2
-        assert found.anonymity_price in (found.fitted, 0.1, 2)
-        assert found.error_bits == pytest.approx((best / len(priced)) ** 0.5)
-
-
 def test_whom_one_would_tell_is_as_many_bits_everywhere() -> None:
     """In policies, on screens, and in the models that are built."""
     assert SENSITIVITIES == LEVELS
     assert tuple(LEVELS.values()) == PRICES
-    found = calibrated({"sensitivity": {NAMES[0]: "nobody"}}, MODEL)
-    assert found.sensitivity == {NAMES[0]: 0.6}
-
-
-def test_what_is_no_answer() -> None:
-    """An improvement that was not offered, and what counts no people."""
-    cases: list[tuple[dict[str, object], str]] = [
-        ({"sensitivity": {"age": "25"}}, "unknown answer '25'"),
-        ({"sensitivity": {"age": 2.0}}, "unknown answer '2.0'"),
-        ({"one_of": {"0": "25%"}}, "is not a number of people"),
-        ({"one_of": {"²": "25%"}}, "is not a number of people"),
-        ({"one_of": {"12345678901": "25%"}}, "is not a number of people"),
-        ({"one_of": 3}, "'one_of' is not a table"),
-        ({"one_of": {}}, "no question is answered"),
-    ]
-    for answers, error in cases:
-        with pytest.raises(UsageError, match=error):
-            calibrated(answers, MODEL)

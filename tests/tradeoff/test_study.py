@@ -1,18 +1,18 @@
-"""Studies: violations as they are defined, the calibration of 7.2, and the trade-off curve."""
+"""Studies: violations as they are defined, and the trade-off curve."""
 
 from dataclasses import replace
 from itertools import pairwise
-from math import hypot, inf
+from math import hypot
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.tradeoff.objective import DisclosureObjective, Parts
 from agent.tradeoff.search import ALGORITHMS, Algorithm, Proof, maximise
-from agent.tradeoff.study import fit, random_pairs, submodularity, supermodularity
-from agent.tradeoff.tables import Floats, subsets
+from agent.tradeoff.study import random_pairs, submodularity, supermodularity
+from agent.tradeoff.tables import subsets
 from agent.tradeoff.tradeoff_curve import Point, beaten, curve, grid, knee, merged
 from tests.tradeoff.worlds import Tabulated, all_pairs, objectives, submodular
 
@@ -54,38 +54,6 @@ def test_random_pairs_are_pairs_of_feasible_sets(
         assert objective.feasible(reached)
         assert reached.bit_count() <= largest
     assert pairs == random_pairs(objective, 30, largest, np.random.default_rng(seed))
-
-
-COSTS = st.floats(1e-3, 1)
-
-
-@st.composite
-def curves(draw: st.DrawFn) -> tuple[Floats, Floats]:
-    """Draw costs, and bits wanted for them, of which some may be never or not answered."""
-    bits = st.one_of(st.floats(0, 10), st.sampled_from([inf, float("nan")]))
-    pairs = draw(st.lists(st.tuples(COSTS, bits), min_size=1, max_size=8))
-    costs, wanted = np.array(pairs).T
-    return costs, wanted
-
-
-@given(curves())
-def test_it_is_the_least_squares_of_numpy(curve: tuple[Floats, Floats]) -> None:
-    """Of the pairs with a price and of no other, through the origin; and what is left of them."""
-    costs, bits = curve
-    used = np.isfinite(bits)
-    assume(used.any())
-    found = fit(costs, bits)
-    assert found is not None
-    (expected,), *_ = np.linalg.lstsq(costs[used][:, None], bits[used])
-    residuals = bits[used] - expected * costs[used]
-    assert found == pytest.approx((expected, np.sqrt(np.mean(residuals**2))), abs=1e-9)
-
-
-def test_without_a_price_for_a_cost_there_is_no_line() -> None:
-    """Any λ would do, so none is named."""
-    assert fit(np.array([]), np.array([])) is None
-    for costs, bits in (([0.0], [1.0]), ([1.0, 0.5], [inf, np.nan]), ([0.0, 1.0], [1.0, inf])):
-        assert fit(np.array(costs), np.array(bits)) is None
 
 
 ROUNDING = 1e-9
