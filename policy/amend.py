@@ -3,23 +3,23 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date
 from functools import reduce
 from operator import getitem
 from typing import Any
 
 from agent.errors import UsageError
-from policy.hosts import ANYBODY, KINDS, HostPattern
+from policy.hosts import HostPattern
 from policy.match import Attributes, known
 from policy.read import preset, read
-from policy.rules import SIGN, Layer, NamePattern, Policy, Rule, Words, is_group, recipient
-from policy.sections import ATTRIBUTE_KINDS, TOP_KINDS
+from policy.rules import SIGN, Layer, NamePattern, Policy, Rule, Words, is_group
+from policy.sections import ATTRIBUTE_KINDS, CONDITION_KINDS, TOP_KINDS, SectionReader
 from policy.settings import DAEMON, SETTINGS, Value, fitting
 from policy.toml_text import Document, parsed, rewritten
 
 Entry = Value | date | Sequence[str]
-LONGEST_PART = 60  # characters in a name, which has at most 200
+LONGEST_PART, LONGEST_TITLE = 60, 180  # characters in a name, which has at most 200
 SHORT = "disclose"  # the setting that an entry of `[attributes]` has where it is a text
 TITLE = {"attribute": "{}", "recipient": "for {}", "query": "with {}", "expires": "until {}"}
 _NUMBER = re.compile(r"[+-]?[0-9]+")
@@ -29,50 +29,48 @@ _NUMBER = re.compile(r"[+-]?[0-9]+")
 class RuleScope:
     """The requests that a rule is for; a part that is None does not restrict it.
 
-    Each part is as `policy` has it: canonical, ``recipient`` a host pattern, a group or a kind.
+    Each part is as `policy` has it: canonical, ``recipient`` a host pattern, a group, a list or a
+    kind. ``more``: the other conditions, and lists in place of a part, as a file has them.
     """
 
     recipient: str | None = None
     attribute: str | None = None
     query: str | None = field(default=None, repr=False)
     expires: date | None = None
+    more: Mapping[str, Entry] = field(default_factory=dict, repr=False)
 
     @property
     def title(self) -> str:
         """The name of a new rule, unless another has it: each part printable, and cut if long."""
         titles, parts = [], self.parts()
-        for key in [each for each in TITLE if each in parts]:
-            text = "".join(each if each.isprintable() else "?" for each in str(parts[key]))
+        for key in [each for each in dict.fromkeys((*TITLE, *parts)) if each in parts]:
+            part = parts[key]
+            whole = ", ".join(part) if isinstance(part, list) else str(part)
+            text = "".join(each if each.isprintable() else "?" for each in whole)
             cut = text if len(text) <= LONGEST_PART else f"{text[:LONGEST_PART]}..."
-            titles.append(TITLE[key].format(cut))
-        return " ".join(titles)
+            titles.append(TITLE.get(key, f"{key} {{}}").format(cut))
+        return " ".join(titles)[:LONGEST_TITLE].rstrip()
 
     def parts(self) -> dict[str, Entry]:
         """The keys of a rule that say for what it is."""
-        return {key: part for key, part in asdict(self).items() if part is not None}
+        own = {key: getattr(self, key) for key in ("recipient", "attribute", "query", "expires")}
+        return {key: part for key, part in own.items() if part is not None} | {**self.more}
 
-    def host(self, policy: Policy) -> str:
-        """A host in the scope; one that no rule names if all are."""
-        if self.recipient is None or self.recipient in KINDS:
-            return KINDS.get(self.recipient or "", ANYBODY)
-        named = is_group(self.recipient)
-        pattern = policy.groups[self.recipient][0] if named else HostPattern.parse(self.recipient)
-        return pattern.host
+    def rule(self, policy: Policy) -> Rule:
+        """The rule of a policy for these requests, without settings; UsageError if none can be."""
+        reader = SectionReader(policy.source, Layer.FILE)
+        reader.groups, reader.lists = {**policy.groups}, {**policy.lists}
+        rule = reader.rule((), "", reader.table((), self.parts(), CONDITION_KINDS))
+        for each in reader.problems(""):
+            raise UsageError(each.what, each.hint)
+        return rule
 
-    def words(self) -> str:
-        """A query in the scope."""
-        return "" if self.query is None else self.query.replace("*", "")
-
-    def names(self, attributes: Attributes) -> Attributes:
+    def names(self, attributes: Attributes, policy: Policy) -> Attributes:
         """The attributes in the scope, by whatever name; of them one that no model has."""
-        if self.attribute is None:
-            return attributes
-        pattern = NamePattern.parse(self.attribute)
-        matching = {
-            name: each for name, each in attributes.items() if any(map(pattern.matches, each.names))
-        }
-        several = {*self.attribute} & {"*", SIGN}
-        return matching if several else matching or known(self.attribute)
+        rule = self.rule(policy)
+        alone = [each.text for each in rule.attributes if not {*each.text} & {"*", SIGN}]
+        some = {name: each for name, each in attributes.items() if rule.is_about(each.names)}
+        return some or known(*alone)
 
 
 def scope(
@@ -96,15 +94,9 @@ def check_day(scope: RuleScope, today: date) -> None:
         raise UsageError(f"{scope.expires} is over, so this would never hold", "name a later day")
 
 
-def check_group(scope: RuleScope, policy: Policy) -> None:
-    """Raise UsageError where a group is named that a policy does not have."""
-    if scope.recipient is not None:
-        recipient(scope.recipient, policy.groups)
-
-
 def places(scope: RuleScope, policy: Policy) -> list[Rule]:
     """The rules of a file for exactly these requests; a query block is none of them."""
-    parts = {key: {str(part)} for key, part in scope.parts().items()}
+    parts = {key: {*texts} for key, texts in scope.rule(policy).parts.items()}
     return [
         rule
         for rule in policy.rules
@@ -164,7 +156,6 @@ def with_settings(text: str, policy: Policy, where: RuleScope, values: Mapping[s
     They go to the part that is for these already, of several to one that has such a setting; else
     to the top, to `[attributes]` or into a new rule. UsageError as in `rewritten`.
     """
-    check_group(where, policy)
     present = places(where, policy)
     document: Any = parsed(text)
     fits = {*values} <= {*ATTRIBUTE_KINDS}  # an entry of `[attributes]` can have them
@@ -195,7 +186,6 @@ def without_settings(text: str, policy: Policy, where: RuleScope, keys: Sequence
 
     UsageError where one of them is not set for these, and as in `rewritten`.
     """
-    check_group(where, policy)
     present = places(where, policy)
     document: Any = parsed(text)
     for key in keys:
@@ -208,6 +198,8 @@ def without_settings(text: str, policy: Policy, where: RuleScope, keys: Sequence
         if rule.path and removed == {*rule.settings}:
             if isinstance(holder, dict):
                 del holder[rule.path[-1]]
+                if not holder:  # no entry of `[attributes]` is left
+                    del document[rule.path[0]]
             else:
                 holder[rule.path[-1]] = None
         else:

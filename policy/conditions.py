@@ -1,10 +1,15 @@
-"""When and at which door a rule holds, and which facts stay within which contexts. Pure."""
+"""For which requests a rule holds, when and at which door, and which facts stay in which contexts.
+
+Pure.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
+from typing import Any
 
-from policy.rules import Rule
+from policy.families import families
+from policy.rules import SIGN, Policy, Rule
 from policy.settings import DAYS
 
 Named = str | frozenset[str]  # an attribute that is asked about, or all names of another
@@ -27,6 +32,27 @@ def holds(rule: Rule, at: date, door: str) -> bool:
         clock, day = "24:00", day - timedelta(days=1)
     within = begin <= clock and (night or clock < end)
     return within and not rule.is_over(day) and (not rule.days or DAYS[day.weekday()] in rule.days)
+
+
+def times_of(rule: Rule, today: date) -> list[date]:
+    """The first and the last minute of a rule's hours, on each of its days of the next seven."""
+    if not (rule.hours or rule.days):
+        return [today]
+    ends = (rule.hours or "00:00-24:00").split("-")
+    begin, end = (60 * int(each[:2]) + int(each[3:]) for each in ends)
+    week = (datetime.combine(today + timedelta(days=each), time()) for each in range(7))
+    some = [day for day in week if not rule.days or DAYS[day.weekday()] in rule.days]
+    minutes = begin, begin + (end - begin - 1) % 1440
+    return [day + timedelta(minutes=each) for day in some for each in minutes]
+
+
+def request_of(rule: Rule, policy: Policy, today: date) -> tuple[Any, ...]:
+    """A request that a rule is for, as `Rulebook.match` takes it."""
+    words = next((each.text.replace("*", "") for each in rule.queries), "")
+    texts = [each.text.removeprefix(SIGN) for each in rule.topics[:1]]
+    topics = {families().get(each, frozenset({each})): 1.0 for each in texts}
+    door = next(iter(rule.doors), "")
+    return policy.host_for(rule), words, times_of(rule, today)[0], topics, door
 
 
 @dataclass(frozen=True, slots=True)

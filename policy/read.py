@@ -73,7 +73,7 @@ def read(text: str, source: str, preset: Preset | None) -> Policy:
     daemon, judge = DaemonSettings(**{**idle, **values.get("daemon", {})}), values.get("judge", {})
     keys = values.get("trusted_keys", ())
     more = (tuple(values.get(key, ())) for key in ("contexts", "test"))
-    return Policy(source, everything, reader.groups, keys, daemon, judge, text, *more)
+    return Policy(source, everything, reader.groups, reader.lists, keys, daemon, judge, text, *more)
 
 
 def _document(text: str, source: str) -> dict[str, Any]:

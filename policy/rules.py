@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import IntEnum
@@ -284,6 +284,10 @@ class Rule:
         stricter = bool(kept) or own.get("nothing") is True
         return stricter or any(float(own.get(key, 0)) > 0 for key in ("sensitivity", "guard"))
 
+    def is_about(self, names: Iterable[str]) -> bool:
+        """Whether it is about an attribute that has these names."""
+        return not self.attributes or any(e.matches(n) for e in self.attributes for n in names)
+
     @property
     def family(self) -> str | None:
         """The family of ASKED_ONCE that it is about, if a preset has it."""
@@ -303,15 +307,17 @@ class Rule:
 class Policy:
     """The rules of a file, of its preset and of the defaults.
 
-    ``groups``: recipients that pool what they learn; ``trusted_keys``: of makers of models, empty
-    where no signature is asked for; ``daemon``: how it behaves; ``judge``: of which facts help, its
-    settings by key, empty without one; ``text``: of the file, to find lines in; ``contexts``: each
-    as `Contexts` has it; ``tests``: what is to come true, as rules.
+    ``groups``: recipients that pool what they learn, by name; ``lists``: others that have a name;
+    ``trusted_keys``: of makers of models, empty where no signature is asked for; ``daemon``: how it
+    behaves; ``judge``: of which facts help, its settings by key, empty without one; ``text``: of
+    the file, to find lines in; ``contexts``: each as `Contexts` has it; ``tests``: what is to come
+    true, as rules.
     """
 
     source: str
     rules: tuple[Rule, ...]
     groups: Mapping[str, tuple[HostPattern, ...]] = field(default_factory=dict)
+    lists: Mapping[str, tuple[HostPattern | str, ...]] = field(default_factory=dict)
     trusted_keys: tuple[str, ...] = ()
     daemon: DaemonSettings = field(default_factory=DaemonSettings)
     judge: Mapping[str, str] = field(default_factory=dict)
@@ -397,7 +403,7 @@ class Pools:
         return recipient if recipient in KINDS else SIGN + recipient
 
 
-def recipient(text: str, groups: Groups) -> str | HostPattern:
+def recipient(text: str, groups: Collection[str]) -> str | HostPattern:
     """The recipient of a rule: a pattern, or the name of a group, also after @, or of a kind.
 
     UsageError where it is none of these, with the assistant that it may mean.

@@ -35,7 +35,7 @@ class SectionReader:
     """Reads a file's parts, and collects all that is wrong with them.
 
     ``layer``: of its rules; ``groups``, ``lists``: those of the file, once they are read: of
-    recipients that pool what they learn, and of others, by SIGN and a name.
+    recipients that pool what they learn, and of others.
     """
 
     def __init__(self, source: str, layer: Layer) -> None:
@@ -220,7 +220,7 @@ def _lists(reader: SectionReader, path: KeyPath, given: object) -> None:
         reader.attempt((*path, name), _GROUP_NAME, name)
         if name in reader.groups:
             reader.add((*path, name), f"{name!r} is a group as well", "give one another name")
-        reader.lists[SIGN + name] = reader.each((*path, name), members, HostPattern.parse)
+        reader.lists[name] = reader.each((*path, name), members, HostPattern.parse)
 
 
 def _contexts(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
@@ -328,7 +328,8 @@ def _recipients(
     """The patterns of hosts, those of lists among them, and the names of groups and kinds."""
 
     def members(text: str) -> tuple[HostPattern | str, ...]:
-        return reader.lists.get(text) or (recipient(text, reader.groups),)
+        listed = reader.lists.get(text.strip().removeprefix(SIGN))
+        return listed or (recipient(text, {*reader.groups, *reader.lists}),)
 
     return (*chain.from_iterable(reader.each(path, given, members)),)
 
@@ -397,7 +398,8 @@ RULE_KINDS: dict[str, Kind] = {
     "door": _some(partial(fitting, WHEN["door"])),
     **SETTING_KINDS,
 }
-UNTESTED = {"topic", "expires", "except"}
+CONDITION_KINDS = {key: RULE_KINDS[key] for key in CONDITIONS if key != "name"}
+UNTESTED = {"expires", "except"}
 TEST_KINDS = {key: each for key, each in RULE_KINDS.items() if key not in UNTESTED}
 CONTEXT_KINDS = {"attributes": RULE_KINDS["attribute"], "recipients": _recipients}
 TOP_KINDS: dict[str, Kind] = {

@@ -1,7 +1,8 @@
 """Change what a policy rules: `set` and `block`."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import suppress
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,6 @@ from agent.cli.daemon_client import door
 from agent.cli.options import QUERY, Output, answers, once, option, pair, today
 from agent.cli.policy import (
     check_policy,
-    have_taken,
     installed_models,
     noted,
     other_populations,
@@ -22,17 +22,19 @@ from agent.cli.policy import (
     written,
 )
 from agent.cli.printing import note, paragraph
-from agent.daemon.instructions import overriding_rules
-from agent.daemon.policy_file import Change, Check, Edit, rewrite
+from agent.daemon.instructions import overriding_rules, plan_of
+from agent.daemon.policy_file import rewrite
 from agent.decision.topics import attributes_of
-from agent.errors import PolicyError, UsageError
+from agent.errors import AbsentError, PolicyError, UsageError
+from agent.model.model import Model
 from agent.wire.base import Done, RecipientName
 from agent.wire.decide import Allowed
-from agent.wire.policy import Edited, Win
+from agent.wire.policy import Edited, PolicyEdit
 from agent.words.titles import Titles, titled
 from policy import amend
 from policy.read import load
-from policy.settings import SETTINGS, Value
+from policy.rules import Policy
+from policy.settings import SETTINGS
 
 BLOCKED = "{} gets nothing from now on, under any of its names, by a rule in the policy."
 UNBLOCKED = "{} is treated like others again from now on."
@@ -66,7 +68,7 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
     sensitivity= takes bits, or whom you would tell: anybody, "most people", "some people",
     "few people" or nobody.
     """
-    where, models = amend.scope(**scope), installed_models()
+    models = installed_models()
     titles = {each.name: each.title for one in reversed(models) for each in one.attributes}
     parts = ((each[:-1], "") if each.endswith("=") else pair(each) for each in pairs)
     given = once("KEY=VALUE", [*parts])
@@ -74,57 +76,66 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
         if key not in SETTINGS and key in titles:
             hint = f"write disclose={text} --attribute {key}"
             raise UsageError(f"{key!r} is an attribute, not a setting", hint)
-    removed = {amend.checked_key(key): None for key, text in given.items() if not text}
     values = {key: amend.value_of(key, text) for key, text in given.items() if text}
-    if values:
-        amend.check_day(where, today())
-
-    change = partial(amend.edited, where=where, new={**values, **removed})
-    edit = _rewritten(file, change, lambda new: check_policy(new, models))
-    noted(edit.after, models)
+    edit = PolicyEdit(set=values, unset=[key for key in given if key not in values], **scope)
+    after, done = trial(edit, file, models)
+    noted(after, models)
     moves = "population" in given and file == own_policy()
-    for each in other_populations(edit.after, models[0]) if moves else ():
+    for each in other_populations(after, models[0]) if moves else ():
         note(each)
-    attributes = attributes_of(models, models)
-    wins = overriding_rules(edit.after, where, values, attributes, today())
-    return _outcome(edit, {**values, **removed}, wins, titles)
+    write(edit, file)
+    return _outcome(edit, done, after.source, titles)
 
 
-def _rewritten(path: Path, change: Change, check: Check = lambda _: None) -> Edit:
-    """Change a policy file; else show all that is wrong with it, or would be."""
+def trial(edit: PolicyEdit, path: Path, models: Sequence[Model]) -> tuple[Policy, Edited]:
+    """What a policy file would say after an edit, and the rules that would win over that.
+
+    All that is wrong with it, or would be, is shown.
+    """
+    where, values = plan_of(edit, today())
+    change = partial(amend.edited, where=where, new=values)
     load(path)
     try:
-        edit = rewrite(path, change, check)
+        tried = rewrite(path, change, partial(check_policy, models=models), dry_run=True)
     except UsageError as error:
         if isinstance(error.__cause__, PolicyError):
             note("this is what the policy would be, and nothing was written")
             raise error.__cause__ from None
         raise
-    have_taken(path)
-    return edit
+    names = attributes_of(models, models)
+    wins = overriding_rules(tried.after, where, values, names, today())
+    return tried.after, Edited(changed=tried.changed, wins=wins)
 
 
-def _outcome(
-    edit: Edit,
-    values: Mapping[str, Value | None],
-    wins: list[Win],
-    titles: Titles,
-) -> Output:
-    """Say what stands in the file now, None for what was removed, and what still wins over it."""
-    done, file = "Written" if edit.changed else "Unchanged", edit.after.source
-    texts = list[str]()
-    for key, value in values.items():
-        removal = f"{key} is removed from {file}."
-        stands = None if value is None else f"{done}: {key} = {written(value, key)} in {file}."
-        texts.append(stands or removal)
+def write(edit: PolicyEdit, path: Path) -> bool:
+    """Change a policy file: the user's own by the daemon where it runs, so that it can be undone.
+
+    Says whether it can.
+    """
+    if path == own_policy():
+        with suppress(AbsentError), door() as client:
+            client.call("edit_policy", edit)
+            return True
+    where, values = plan_of(edit, today())
+    rewrite(path, partial(amend.edited, where=where, new=values))
+    return False
+
+
+def _outcome(edit: PolicyEdit, done: Edited, file: str, titles: Titles) -> Output:
+    """Say what stands in the file now, or was removed, and what still wins over it."""
+    verb = "Written" if done.changed else "Unchanged"
+    stand = {key: f" = {written(value, key)}" for key, value in edit.set.items()}
+    texts = [f"{verb}: {key}{value} in {file}." for key, value in stand.items()]
+    texts += [f"{key} is removed from {file}." for key in edit.unset]
     grouped: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for win in wins:
+    for win in done.wins:
         source = f"{win.rule} (line {win.line})" if win.line else win.rule.partition(",")[0]
         grouped[win.key, written(win.value), source] += titled(win.names, titles)
     for (key, text, source), names in grouped.items():
         of = f" of {', '.join(names)}" if names else ""
         texts.append(f"Overridden by: {key} {text}{of}, from {source}.")
-    return Output(Edited(changed=edit.changed, wins=wins), "\n".join(map(paragraph, texts)))
+    message = {"changed": done.changed, "wins": done.wins}
+    return Output(message, "\n".join(map(paragraph, texts)))
 
 
 @click.command()

@@ -243,7 +243,6 @@ CALLS: Mapping[str, Call] = MappingProxyType(
         "reload": Call(reload),
         "rules": Call(policy_api.rules),
         "edit_policy": Call(policy_api.edit_policy, writes=True),
-        "try_policy": Call(policy_api.try_policy, unlocked=True),
         "models": Call(models),
         "backup": Call(backup, unlocked=True),
         "clicked": Call(clicked),

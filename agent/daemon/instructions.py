@@ -19,8 +19,10 @@ from agent.decision.own_facts import OwnFacts
 from agent.decision.values import Decision
 from agent.errors import UsageError
 from agent.model.model import Model
-from agent.wire.policy import Disclose, Ruled, Win
+from agent.wire.policy import Disclose, PolicyEdit, Ruled, Win
+from policy import amend
 from policy.amend import SHORT, RuleScope, add_rule, with_settings
+from policy.conditions import request_of
 from policy.families import TopicProbabilities
 from policy.hosts import HostPattern
 from policy.match import GUARDED, Attributes, Rulebook, Ruling, Verdict, may
@@ -389,18 +391,40 @@ def without_refusals(text: str, policy: Policy, host: str) -> str:
     return rewritten(text, document)
 
 
+def plan_of(edit: PolicyEdit, today: date) -> tuple[RuleScope, dict[str, Value | None]]:
+    """For which requests an edit is, and what it sets there, None for what it takes out.
+
+    UsageError for what is no setting or no value of one, and for a day that is over.
+    """
+    unset = dict.fromkeys(map(amend.checked_key, edit.unset))
+    values = {key: amend.checked_value(key, value) for key, value in edit.set.items()}
+    if not values and not unset:
+        raise UsageError("this edit changes nothing", "name a setting to set or to unset")
+    if both := next((key for key in unset if key in values), None):
+        raise UsageError(f"{both!r} is both set and unset", "choose one of the two")
+    where = amend.scope(edit.recipient, edit.attribute, edit.query, edit.expires)
+    if values:
+        amend.check_day(where, today)
+    return replace(where, more=edit.more), {**values, **unset}
+
+
 def overriding_rules(
-    policy: Policy, where: RuleScope, values: Mapping[str, Value], names: Attributes, today: date
+    policy: Policy,
+    where: RuleScope,
+    values: Mapping[str, Value | None],
+    names: Attributes,
+    today: date,
 ) -> list[Win]:
     """Find the rules that decide otherwise about requests of a scope, each with its line.
 
-    By a guard, where one keeps what was to be sent. ``names``: the attributes of the model.
+    By a guard, where one keeps what was to be sent. ``values``: None for what was taken out;
+    ``names``: the attributes of the model.
     """
     lines = lines_of(policy.text)
-    book = Rulebook(with_typo_guard(policy, [*names]), where.names(names))
-    ruling = book.match(where.host(policy), where.words(), today)
+    book = Rulebook(with_typo_guard(policy, [*names]), where.names(names, policy))
+    ruling = book.match(*request_of(where.rule(policy), policy, today))
     deciding: dict[tuple[str, str, Value, Rule], list[str]] = {}
-    for key, value in values.items():
+    for key, value in ((k, each) for k, each in values.items() if each is not None):
         about = ruling.attributes if SETTINGS[key].about == "attribute" else {"": ruling.settings}
         for name, verdicts in about.items():
             guarded = key == "disclose" and value != "never" and may(verdicts) == GUARDED

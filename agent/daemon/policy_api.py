@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agent.daemon import profile
 from agent.daemon.agent import Agent
-from agent.daemon.instructions import overriding_rules
+from agent.daemon.instructions import overriding_rules, plan_of
 from agent.daemon.policy_file import check_rules, rewrite
 from agent.daemon.readings import settle
 from agent.decision.context import Context, audited, rulebook, terms_under
@@ -30,8 +30,7 @@ from policy import amend
 from policy.audit import Remark
 from policy.hosts import ANYBODY, host_of, site_of
 from policy.match import GUARDED, Rulebook, Verdicts, may
-from policy.read import preset, read
-from policy.rules import FACT, Layer, Pools, Rule
+from policy.rules import FACT, Layer, Policy, Pools, Rule
 from policy.services import own_address, own_search
 from policy.settings import SETTINGS
 from policy.toml_text import lines_of, toml
@@ -135,30 +134,21 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
 
     Says what still decides otherwise, and in a dry run which past requests would have carried
     something else. The user can undo it until the vault locks. UsageError, and the file as it was,
-    for what is no setting or no value of one, for a day that is over, for what is not set for
-    exactly this, where the result would be no policy, and as in `rewrite`.
+    as `plan_of` has it, for what is not set for exactly this, where the result would be no policy,
+    and as in `rewrite`.
     """
-    unset = dict.fromkeys(map(amend.checked_key, edit.unset))
-    values = {key: amend.checked_value(key, value) for key, value in edit.set.items()}
-    if not values and not unset:
-        raise UsageError("this edit changes nothing", "name a setting to set or to unset")
-    if both := next((key for key in unset if key in values), None):
-        raise UsageError(f"{both!r} is both set and unset", "choose one of the two")
-    where = amend.scope(edit.recipient, edit.attribute, edit.query, edit.expires)
-    if values:
-        amend.check_day(where, now.date())
-
-    change = partial(amend.edited, where=where, new={**values, **unset})
+    where, values = plan_of(edit, now.date())
+    change = partial(amend.edited, where=where, new=values)
     models = agent.known_models(now)
     check = partial(check_rules, models=models, today=now.date(), ever=agent.rules.ever)
     written = rewrite(agent.rules.path, change, check, dry_run=edit.dry_run)
     policy = written.after
-    bodies = [wire.TryPolicy(text=e.text) for e in (written.before, policy) if edit.dry_run]
-    tried = [*zip(*(try_policy(each, now, agent).disclosed for each in bodies), strict=True)]
+    policies = (written.before, policy) if edit.dry_run else ()
+    tried = [*zip(*(replayed(each, now, agent) for each in policies), strict=True)]
     if not edit.dry_run:
         agent.consent.rewrote(f"Changed the rule {where.title or 'for all'!r}", written)
     try:
-        model = agent.model_for(where.host(policy), now)
+        model = agent.model_for(policy.host_for(where.rule(policy)), now)
         names = attributes_of((model, *models), [model])
     except (ModelError, UsageError):
         names = {}
@@ -167,12 +157,11 @@ def edit_policy(edit: wire.PolicyEdit, now: datetime, agent: Agent) -> wire.Edit
     return wire.Edited(changed=written.changed, wins=wins, replayed=len(tried), differ=differ)
 
 
-def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
-    """Say what another policy would have sent with the latest requests in the ledger.
+def replayed(policy: Policy, now: datetime, agent: Agent) -> list[tuple[str, ...]]:
+    """The names that a policy would have sent with each of the latest requests in the ledger.
 
-    PolicyError where it is wrong.
+    Oldest first, without those whose model is gone. LockedError while the vault is locked.
     """
-    policy = read(body.text, "the policy that is tried", preset)
     vault, models, by_id = agent.open_vault, agent.known_models(now), agent.models_by_id(now)
     concepts, pool_of = Concepts(models), Pools(policy.groups).of
     pools = defaultdict[str, Holdings[str]](partial(Holdings[str], concepts.replaces))
@@ -206,7 +195,7 @@ def try_policy(body: wire.TryPolicy, now: datetime, agent: Agent) -> wire.Tried:
             stopped.add(pool)
             context = dataclasses.replace(context, stopped=True)
         disclosed.append(_replayed(record, context, codes, holdings))
-    return wire.Tried(disclosed=disclosed)
+    return disclosed
 
 
 def _replayed(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from agent.daemon.events import LOG
 from agent.decision.context import Terms, on_words, rulebook, terms_under
-from agent.decision.topics import Read, attributes_of, topics_of
+from agent.decision.topics import Read, attributes_of, called_in_rules, topics_of
 from agent.decision.values import Fact
 from agent.errors import PolicyError, Problem, UnsafeError, UsageError
 from agent.files import check_ours, clear_unfinished, replace_bytes
@@ -24,7 +24,7 @@ from policy.families import TopicProbabilities
 from policy.hosts import ANYBODY, ASSISTANT, host_of
 from policy.match import NO_TOPICS, Attributes, Known, Rulebook, Ruling, Verdicts
 from policy.read import EMPTY_POLICY, is_empty_policy, load, opened, preset, read
-from policy.rules import FACT, SIGN, Groups, Layer, Policy, Pools, named_host, spoken
+from policy.rules import FACT, SIGN, Groups, Layer, Policy, Pools, named_host
 from policy.settings import DaemonSettings
 
 SETTLING = timedelta(seconds=1)
@@ -135,8 +135,7 @@ def idle_rules(
     policy: Policy, models: Sequence[Model], today: date, ever: Collection[str] = ()
 ) -> tuple[Problem, ...]:
     """The mistakes in rules that are to withhold something, as `idle` and `check_rules` have it."""
-    queries = [each for model in models for each in model.queries]
-    topics = [frozenset({spoken(each.text), spoken(each.title)}) for each in queries]
+    topics = [called_in_rules(each) for model in models for each in model.queries]
     known = attributes_of(models, models).values()
     return idle(policy, [*chain(ever, *(each.names for each in known))], topics, today)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.model.attributes import NAME, PRICES
+from agent.model.attributes import NAME, PRICES, Query
 from agent.model.model import Model
 from agent.model.reading import Interpretation
 from agent.tradeoff.coverage import Coverage, resolved
@@ -106,6 +106,11 @@ def topic_names(policy: Policy, models: Iterable[Model]) -> list[str]:
     return [*dict.fromkeys((*families(), *named))] if queries else []
 
 
+def called_in_rules(topic: Query) -> frozenset[str]:
+    """All that a rule may call a topic, as `spoken` returns it."""
+    return frozenset({spoken(topic.text), spoken(topic.title)})
+
+
 def topics_of(
     policy: Policy | None, models: Iterable[Model], read: Read, query: str
 ) -> TopicProbabilities:
@@ -117,8 +122,7 @@ def topics_of(
     every = (part for model in models for part in model.every)  # a world reads by the surest alone
     for model in every if policy is not None and policy.names_topics else ():
         for each in read(model, query).candidates:
-            meant = model.queries[each.query]
-            called = frozenset({spoken(meant.text), spoken(meant.title)})
+            called = called_in_rules(model.queries[each.query])
             found[called] = max(found.get(called, 0.0), each.probability)
     return found
 

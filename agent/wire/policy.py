@@ -18,6 +18,7 @@ Value = str | int | float | bool
 
 
 Settings = Annotated[dict[Name, Value], Meta(max_length=100)]
+Conditions = Annotated[dict[Name, Query | Names], Meta(max_length=100)]
 
 
 class RuleRemark(Message, frozen=True, kw_only=True):
@@ -95,13 +96,15 @@ class PolicyEdit(Message, frozen=True, kw_only=True):
     """Settings to write into the policy and to take out of it, for exactly some requests.
 
     ``recipient``: a host or the name of a group; ``attribute``: a name or a pattern; ``query``:
-    words; each null for all. ``expires``: the last day. ``dry_run``: nothing is written.
+    words; each null for all. ``expires``: the last day. ``more``: the other conditions of a rule,
+    and lists in place of one name, as a file has them. ``dry_run``: nothing is written.
     """
 
     recipient: Host | None = None
     attribute: Name | None = None
     query: Query | None = None
     expires: date | None = None
+    more: Conditions = field(default_factory=dict)
     dry_run: bool = False
     set: Settings = field(default_factory=dict)
     unset: Annotated[list[Name], Meta(max_length=MOST_NAMES)] = field(default_factory=list)
@@ -128,21 +131,6 @@ class Edited(Message, frozen=True, kw_only=True):
     wins: list[Win]
     replayed: int = 0
     differ: int = 0
-
-
-class TryPolicy(Message, frozen=True, kw_only=True):
-    """The text of a policy file, to be tried on the requests in the ledger."""
-
-    text: str
-
-
-class Tried(Message, frozen=True, kw_only=True):
-    """What the latest requests would have sent, by name, under a policy that is tried.
-
-    Oldest first, without those whose model is gone.
-    """
-
-    disclosed: list[tuple[str, ...]]
 
 
 class Review(Message, frozen=True, kw_only=True):

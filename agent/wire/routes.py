@@ -97,7 +97,6 @@ ROUTES = (
     _route("reload: POST /policy", None, state.PolicyStatus),
     _route("rules: GET /policy/rules", None, policy.RulesStatus),
     _route("edit_policy: POST /policy/settings", policy.PolicyEdit, policy.Edited),
-    _route("try_policy: POST /policy/try", policy.TryPolicy, policy.Tried),
     _route("models: GET /models", None, list[state.ModelStatus]),
     _route("backup: POST /backup", state.Place, base.Done),
     _route("shutdown: POST /shutdown", None, base.Done),

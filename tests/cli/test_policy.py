@@ -9,6 +9,7 @@ import agent
 from agent.model.attributes import PRICES
 from agent.paths import paths
 from agent.wire.base import RecipientName
+from agent.wire.policy import Edited
 from agent.words.figures import SENSITIVITIES
 from policy.settings import LEVELS
 from tests.cli.conftest import Run
@@ -106,8 +107,10 @@ def test_a_population_is_one_that_there_is(run: Run, fake: FakeDaemon) -> None:
     assert checked.code != 0
     assert run("model", "decide", "--query", "x", "--set", "population=de").code != 0
     fake.handlers["ledger"] = says([replace(ENTRIES[0], pool="a.example", model="everyday")])
+    fake.handlers["edit_policy"] = says(Edited(changed=True, wins=[]))
     ran = run("policy", "set", "population=so2017")
     assert (ran.code, "a.example knows facts that were counted" in ran.err) == (0, True)
+    assert fake.calls[-1][0] == "edit_policy"
 
 
 @pytest.mark.usefixtures("folder")

@@ -9,15 +9,16 @@ from itertools import accumulate
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace as changed
 
 from agent.daemon.handle import handle
 from agent.daemon.locale import LOCALE
-from agent.daemon.policy_api import NO_POLICY, attributes, rules, try_policy
+from agent.daemon.policy_api import NO_POLICY, attributes, replayed, rules
 from agent.decision.context import audited
-from agent.errors import LockedError, ModelError, PolicyError, UsageError
+from agent.errors import LockedError, ModelError, UsageError
 from agent.model.file import SHIPPED, write
 from agent.wire.decide import Ask
-from agent.wire.policy import PolicyEdit, RuleStatus, TryPolicy
+from agent.wire.policy import PolicyEdit, RuleStatus
 from agent.wire.state import ProfileChange
 from agent.words.titles import titles_of
 from policy.hosts import ANYBODY
@@ -182,7 +183,7 @@ def test_what_would_be_sent_depends_on_the_tried_policy_alone(
     for (_, ask), at in zip(steps, times(steps), strict=True):
         handle(ask, at, agent)
     now = MONDAY + timedelta(days=90)
-    tried = try_policy(TryPolicy(text=old.policy.text), now, agent).disclosed
+    tried = replayed(old.policy, now, agent)
     before = [{name for name, _ in each.disclosed} for each in vault.disclosures]
     assert [{*names} for names in tried] == before
     sent = {each.at for each in vault.disclosures}
@@ -191,25 +192,25 @@ def test_what_would_be_sent_depends_on_the_tried_policy_alone(
     for at, (_, ask) in zip(sorted(sent), asked, strict=True):
         handle(ask, at, afresh)
     told = {each.at: {name for name, _ in each.disclosed} for each in there.disclosures}
-    tried = try_policy(TryPolicy(text=new.policy.text), now, agent).disclosed
+    tried = replayed(new.policy, now, agent)
     assert [{*names} for names in tried] == [told.get(at, set()) for at in sorted(sent)]
 
 
 def test_a_policy_is_tried_on_the_ledger(opened: Home) -> None:
-    """With the user's values; nothing is recorded by it, and a wrong one is refused."""
-    answer = opened.calls.decide(SHOP)
-    [same] = opened.calls.try_policy(TryPolicy(text=opened.paths.policy.read_text())).disclosed
-    assert {*same} >= {*answer.attributes}
-    assert opened.calls.try_policy(TryPolicy(text="nothing = true")).disclosed == [()]
-    tried = opened.calls.edit_policy(PolicyEdit(set={"nothing": True}, dry_run=True))
-    assert (tried.changed, tried.replayed, tried.differ) == (True, 1, 1)
+    """With the user's values; nothing is recorded by it, and it needs an open vault."""
+    opened.calls.decide(SHOP)
+    nothing, more = PolicyEdit(set={"nothing": True}, dry_run=True), {"except": ["a.example"]}
+    for edit, differ in ((nothing, 1), (changed(nothing, more={"recipient": ["a.example"]}), 0)):
+        for each in (edit, changed(edit, more=edit.more | more)):
+            tried = opened.calls.edit_policy(each)
+            assert (tried.changed, tried.replayed, tried.differ) == (True, 1, differ)
     assert "nothing" not in opened.paths.policy.read_text()
     assert len(opened.calls.ledger()) == 1
-    with pytest.raises(PolicyError):
-        opened.calls.try_policy(TryPolicy(text="lamda = 1"))
+    with pytest.raises(UsageError, match="unknown key 'expect'"):
+        opened.calls.edit_policy(changed(nothing, more={"expect": "a.example"}))
     opened.calls.lock()
     with pytest.raises(LockedError):
-        opened.calls.try_policy(TryPolicy(text="anonymity_price = 0.001"))
+        opened.calls.edit_policy(nothing)
 
 
 def test_an_added_model_decides_where_it_is_named_and_sets_nothing(home: Home) -> None:

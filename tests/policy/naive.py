@@ -242,8 +242,8 @@ def _is_of(text: str, name: str, groups: Mapping[str, list[str]]) -> bool:
 
 def expanded(part: Part, document: Document) -> list[str]:
     """Write the members of lists in place of these."""
-    lists = {f"@{name}": _listed(its) for name, its in document.get("lists", {}).items()}
-    return [member for each in _listed(part) for member in lists.get(each, [each])]
+    lists = {name: _listed(its) for name, its in document.get("lists", {}).items()}
+    return [e for each in _listed(part) for e in lists.get(each.removeprefix("@"), [each])]
 
 
 def kind(host: str, document: Document) -> str:

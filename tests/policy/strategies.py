@@ -1,6 +1,7 @@
 """Policies that are valid by FORMAT.md, and requests that meet their rules."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import Any, NamedTuple, get_args
 
@@ -13,6 +14,7 @@ from policy.hosts import KINDS, host_of
 from policy.match import NO_TOPICS
 from policy.read import preset, read
 from policy.rules import Policy
+from policy.sections import MISPLACED
 from policy.settings import DAYS as DAYS_OF_WEEK
 from policy.settings import SETTINGS, Carry, Door, Value
 
@@ -171,7 +173,7 @@ def documents(draw: st.DrawFn) -> Document:
         document["groups"] = {name: draw(_some_of(MEMBERS[name])) for name in sorted(groups)}
     named = sorted(groups)
     if draw(st.booleans()):
-        document["lists"], named = LISTS, [*named, *(f"@{each}" for each in LISTS)]
+        document["lists"], named = LISTS, [*named, *LISTS, *(f"@{each}" for each in LISTS)]
     context = {"attributes": _one_or_more(PATTERNS), "recipients": _one_or_more((*named, *DOMAINS))}
     if draw(st.integers(0, 2)) == 0:
         contexts = st.dictionaries(st.sampled_from("ab"), st.fixed_dictionaries(context))
@@ -295,10 +297,15 @@ def policies(draw: st.DrawFn) -> Policy:
 @st.composite
 def scopes(draw: st.DrawFn, policy: Policy) -> RuleScope:
     """Draw for which requests something is set, often for all."""
-    recipient = draw(st.none() | st.sampled_from([*policy.groups, *KINDS, *DOMAINS]))
+    recipient = draw(st.none() | st.sampled_from([*policy.groups, *policy.lists, *KINDS, *DOMAINS]))
     attribute = draw(st.none() | st.sampled_from(PATTERNS))
     query = draw(st.none() | st.none() | st.sampled_from(WORDS))
-    return scope(recipient, attribute, query, draw(st.none() | st.none() | LAST_DAYS))
+    where = scope(recipient, attribute, query, draw(st.none() | st.none() | LAST_DAYS))
+    lists = {"recipient": _some_of(DOMAINS), "attribute": _some_of(NAMES)}
+    more = {**CONDITIONS, "topic": _one_or_more(TOPICS)}
+    more |= {key: each for key, each in lists.items() if getattr(where, key) is None}
+    some = draw(st.just([]) | st.lists(st.sampled_from([*more]), max_size=2, unique=True))
+    return replace(where, more={key: draw(more[key]) for key in some})
 
 
 @st.composite
@@ -306,8 +313,8 @@ def changes(draw: st.DrawFn) -> tuple[Policy, RuleScope, dict[str, Value], Polic
     """Draw a policy, a scope, a setting that may stand there, and the policy that has it."""
     before = draw(policies())
     where = draw(scopes(before))
-    may = PER_ATTRIBUTE if where.attribute is not None else VALUES
-    keys = [key for key in may if where.query is None or SETTINGS[key].about != "recipient"]
+    barred = {about for part in where.parts() if part in MISPLACED for about in MISPLACED[part][1]}
+    keys = [key for key in VALUES if SETTINGS[key].about not in barred]
     key = draw(st.sampled_from(keys))
     values = {key: draw(VALUES[key])}
     after = read(with_settings(before.text, before, where, values), "policy.toml", preset)

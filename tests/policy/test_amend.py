@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from agent.daemon.instructions import overriding_rules
 from agent.errors import UsageError
 from policy import amend
-from policy.match import Rulebook, known
+from policy.conditions import request_of
+from policy.match import Rulebook, Ruling, known
 from policy.read import LARGEST, preset, read
 from policy.rules import Layer, Policy, is_group
 from policy.settings import SETTINGS, Value
@@ -37,8 +38,7 @@ def test_a_rule_of_a_scope_is_found_and_holds_for_a_request_that_is_meant(
     after = read(rewritten(before.text, document), "policy.toml", preset)
     (new,) = (each for each in after.rules if each.name == name)
     assert new in amend.places(where, after)
-    names = where.names(known(*NAMES))
-    ruling = Rulebook(after, names).match(where.host(after), where.words(), TODAY)
+    ruling = asked(after, where)
     for verdicts in ruling.attributes.values():
         assert new in [claim.rule for claim in verdicts["disclose"].claims]
     for day in (TODAY, TODAY + timedelta(days=3)):
@@ -52,7 +52,7 @@ def test_what_names_a_group_has_nothing_of_a_host(text: str) -> None:
     if is_group(text):
         assert amend.scope(text, None, None, None).recipient == text
         with pytest.raises(UsageError, match="unknown group"):
-            amend.check_group(amend.scope(text, None, None, None), Policy("none", ()))
+            amend.scope(text, None, None, None).rule(Policy("none", ()))
 
 
 @pytest.mark.parametrize("given", [("a b.example", None), (None, "Gender"), ("*", None)])
@@ -91,7 +91,14 @@ def test_taking_it_out_again_leaves_what_was_there(
     assume(not any({*values} & {*rule.settings} for rule in amend.places(where, before)))
     text = amend.without_settings(after.text, after, where, [*values])
     assert rules(read(text, "policy.toml", preset)) == rules(before)
+    assert parsed(text).get("attributes") != {}, "a table that was emptied goes too"
     assert comments(text) == comments(before.text)
+
+
+def asked(policy: Policy, where: amend.RuleScope) -> Ruling:
+    """What a policy rules on a request that a scope is for."""
+    book = Rulebook(policy, where.names(known(*NAMES), policy))
+    return book.match(*request_of(where.rule(policy), policy, TODAY))
 
 
 def rules(policy: Policy) -> dict[Any, dict[str, Value]]:
@@ -112,8 +119,7 @@ def test_what_is_set_holds_there_or_what_wins_is_named(
     _, where, values, after = change
     ((key, value),) = values.items()
     named = overriding_rules(after, where, values, known(*NAMES), TODAY)
-    names = where.names(known(*NAMES))
-    ruling = Rulebook(after, names).match(where.host(after), where.words(), TODAY)
+    ruling = asked(after, where)
     ours = [rule for rule in amend.places(where, after) if rule.settings.get(key) == value]
     assert ours
     about = ruling.attributes if SETTINGS[key].about == "attribute" else {"": ruling.settings}
