@@ -10,10 +10,9 @@ from operator import getitem
 from typing import Any
 
 from agent.errors import UsageError
-from policy.hosts import HostPattern
 from policy.match import Attributes, known
 from policy.read import preset, read
-from policy.rules import SIGN, Layer, NamePattern, Policy, Rule, Words, is_group
+from policy.rules import SIGN, Layer, Policy, Rule
 from policy.sections import ATTRIBUTE_KINDS, CONDITION_KINDS, TOP_KINDS, SectionReader
 from policy.settings import DAEMON, SETTINGS, Value, fitting
 from policy.toml_text import Document, parsed, rewritten
@@ -21,7 +20,7 @@ from policy.toml_text import Document, parsed, rewritten
 Entry = Value | date | Sequence[str]
 LONGEST_PART, LONGEST_TITLE = 60, 180  # characters in a name, which has at most 200
 SHORT = "disclose"  # the setting that an entry of `[attributes]` has where it is a text
-TITLE = {"attribute": "{}", "recipient": "for {}", "query": "with {}", "expires": "until {}"}
+TITLE = {"attribute": "", "topic": "about", "recipient": "for", "query": "with", "expires": "until"}
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
@@ -29,8 +28,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+")
 class RuleScope:
     """The requests that a rule is for; a part that is None does not restrict it.
 
-    Each part is as `policy` has it: canonical, ``recipient`` a host pattern, a group, a list or a
-    kind. ``more``: the other conditions, and lists in place of a part, as a file has them.
+    Each part is as a file has it. ``more``: the other conditions, and lists in place of one part.
     """
 
     recipient: str | None = None
@@ -48,7 +46,7 @@ class RuleScope:
             whole = ", ".join(part) if isinstance(part, list) else str(part)
             text = "".join(each if each.isprintable() else "?" for each in whole)
             cut = text if len(text) <= LONGEST_PART else f"{text[:LONGEST_PART]}..."
-            titles.append(TITLE.get(key, f"{key} {{}}").format(cut))
+            titles.append(f"{TITLE.get(key, key)} {cut}".lstrip())
         return " ".join(titles)[:LONGEST_TITLE].rstrip()
 
     def parts(self) -> dict[str, Entry]:
@@ -71,27 +69,6 @@ class RuleScope:
         alone = [each.text for each in rule.attributes if not {*each.text} & {"*", SIGN}]
         some = {name: each for name, each in attributes.items() if rule.is_about(each.names)}
         return some or known(*alone)
-
-
-def scope(
-    recipient: str | None, attribute: str | None, query: str | None, expires: date | None
-) -> RuleScope:
-    """The scope that options name; UsageError where one of them is not valid."""
-    if recipient is not None:
-        recipient = recipient.strip()
-        whom = recipient.removeprefix(SIGN)
-        recipient = whom if is_group(whom) else HostPattern.parse(recipient).text
-    if attribute is not None:
-        attribute = NamePattern.parse(attribute.strip()).text
-    if query is not None:
-        query = Words.parse(query).text
-    return RuleScope(recipient, attribute, query, expires)
-
-
-def check_day(scope: RuleScope, today: date) -> None:
-    """Raise UsageError where the last day is over already."""
-    if scope.expires is not None and scope.expires < today:
-        raise UsageError(f"{scope.expires} is over, so this would never hold", "name a later day")
 
 
 def places(scope: RuleScope, policy: Policy) -> list[Rule]:
@@ -162,8 +139,9 @@ def with_settings(text: str, policy: Policy, where: RuleScope, values: Mapping[s
     if not fits:
         present = [each for each in present if each.path[:1] != ("attributes",)]
     having = [each for each in present if {*each.settings} & {*values}]
-    name, entries = where.attribute, document.setdefault("attributes", {})
-    if where == RuleScope() and not having:
+    parts, entries = where.parts(), document.setdefault("attributes", {})
+    name = parts.get("attribute")
+    if not parts and not having:
         document |= values
     elif present:
         path = (having or present)[0].path
@@ -173,11 +151,11 @@ def with_settings(text: str, policy: Policy, where: RuleScope, values: Mapping[s
         else:
             merged = {SHORT: table, **values}
             entries[path[-1]] = merged[SHORT] if [*merged] == [SHORT] else merged
-    elif fits and where == RuleScope(attribute=name) and name not in {*TOP_KINDS, *entries}:
+    elif fits and parts == {"attribute": str(name)} and name not in {*TOP_KINDS, *entries}:
         entries[name] = values[SHORT] if [*values] == [SHORT] else {**values}
     else:
         title = f"nothing {where.title}" if values == {"nothing": True} else where.title
-        add_rule(document, title, {**where.parts(), **values})
+        add_rule(document, title, {**parts, **values})
     return rewritten(text, document)
 
 

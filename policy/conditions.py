@@ -9,9 +9,11 @@ from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from policy.families import families
+from policy.hosts import KINDS
 from policy.rules import SIGN, Policy, Rule
 from policy.settings import DAYS
 
+WHOEVER = dict(reversed(KINDS.items()))  # a host of each kind, of any other site first
 Named = str | frozenset[str]  # an attribute that is asked about, or all names of another
 
 
@@ -51,8 +53,10 @@ def request_of(rule: Rule, policy: Policy, today: date) -> tuple[Any, ...]:
     words = next((each.text.replace("*", "") for each in rule.queries), "")
     texts = [each.text.removeprefix(SIGN) for each in rule.topics[:1]]
     topics = {families().get(each, frozenset({each})): 1.0 for each in texts}
-    door = next(iter(rule.doors), "")
-    return policy.host_for(rule), words, times_of(rule, today)[0], topics, door
+    host, door = policy.host_for(rule), next(iter(rule.doors), "")
+    if rule.anywhere:
+        host = next((each for kind, each in WHOEVER.items() if kind not in rule.excepted), host)
+    return host, words, times_of(rule, today)[0], topics, door
 
 
 @dataclass(frozen=True, slots=True)

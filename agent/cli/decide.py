@@ -101,7 +101,8 @@ def context_of(
     rules = policies.read(OPEN, SOURCE, policies.preset) if policy is None else read_policy(policy)
     if model is None and "population" in settings:
         model = model_path(settings["population"])
-    request = ANYBODY if recipient is None else recipient, query or "", options.now()
+    whom = ANYBODY if recipient is None else shared.member_of(rules, recipient)
+    request = whom, query or "", options.now()
     chosen = _model(rules, request, model)
     shared.noted(rules, models := shared.with_others(chosen))
     topics = topics_of(rules, models, Model.read, request[1])

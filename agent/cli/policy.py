@@ -10,14 +10,14 @@ from typing import Any
 import click
 
 from agent.cli import options
-from agent.cli.daemon_client import door, notify
+from agent.cli.daemon_client import notify
 from agent.cli.options import ASKED, PATH, QUERY, Commands, Deferred, Output, answers, option, today
 from agent.cli.policy_tests import failed_tests
 from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, wide
 from agent.cli.questions import country_of_locale
 from agent.daemon.locale import LOCALE
 from agent.daemon.model_registry import ModelRegistry
-from agent.daemon.policy_file import ActivePolicy, check_rules, limits_of
+from agent.daemon.policy_file import check_rules, limits_of
 from agent.decision.context import audited, rulebook
 from agent.decision.decide import read_by
 from agent.decision.topics import attributes_of, topics_of
@@ -27,9 +27,9 @@ from agent.model.file import SHIPPED, SUFFIX, read, shipped_model, shipped_model
 from agent.model.model import Model
 from agent.model.world import COUNTRY, in_country, world_of
 from agent.paths import paths
-from agent.wire.base import MOST_ENTRIES
-from agent.words.figures import counted, listed, sensitivity
+from agent.words.figures import counted, sensitivity
 from agent.words.titles import WHY_NOTHING, Titles, quoted, read_as, titled
+from policy.amend import RuleScope
 from policy.audit import Remark, misspelt
 from policy.hosts import ANYBODY, KINDS
 from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
@@ -39,14 +39,12 @@ from policy.settings import SETTINGS, Value
 from policy.toml_text import lines_of
 
 DEFERRED = {
+    "add": Deferred("agent.cli.policy_add", "Add a rule, by answering questions."),
     "block": Deferred("agent.cli.policy_edit", "Send nothing more to a recipient."),
     "set": Deferred("agent.cli.policy_edit", "Change a setting in a policy file."),
 }
+WHOM = "For whom; of a group or list, the first member. By default whoever no rule names."
 MODEL = "The model whose attributes are meant. By default the first that comes with reticent."
-MOVED = (
-    "{0} knows facts that were counted among the people of {1}, and its population is {2} now "
-    "(mark it as having forgotten you, or name the population that it had)"
-)
 SOURCES = {Layer.FILE: "file", Layer.PRESET: "preset", Layer.DEFAULTS: "defaults"}
 DECIDED = (Column("setting"), wide("value"), wide("decided by"))
 ORDER = ("always", "auto", "ask", "never", GUARDED)
@@ -146,39 +144,19 @@ def read_model(path: Path | None, keys: Sequence[str] = ()) -> Model:
     return world_of([in_country(read(each), country) for each in shipped_models()])
 
 
+def member_of(policy: Policy, recipient: str) -> str:
+    """A host of a group, a list or a kind of recipients; a host as it is named."""
+    name = recipient.removeprefix(SIGN)
+    if name in {*policy.groups, *policy.lists, *KINDS}:
+        return policy.host_for(RuleScope(name).rule(policy))
+    return recipient
+
+
 def note_unknown_query(query: str, model: Model) -> None:
     """Name the known query that one unknown to the model was probably meant to be."""
     near = nearest(query, [each.text for each in model.queries])
     if near is not None and model.read(query).query is None:
         note(f"the model does not cover {query!r}; did you mean {quoted(near)}?")
-
-
-def have_taken(file: Path) -> None:
-    """Have the daemon take the user's own policy as it is, without waiting for the rest of it."""
-    if file == own_policy():
-        notify("reload")
-
-
-def other_populations(policy: Policy, world: Model) -> list[str]:
-    """Name the recipients that know facts by another population than a policy gives them.
-
-    As the ledger has it; none without a daemon, or while the vault is locked.
-    """
-    counted_by, now = defaultdict[str, set[str]](set), dict[str, str]()
-    route = ActivePolicy(policy).route
-    with suppress(ReticentError), door() as client:
-        for after in range(0, client.call("status").entries or 0, MOST_ENTRIES):
-            for each in client.call("ledger", after=after, limit=MOST_ENTRIES):
-                if each.kind == "forgotten":
-                    counted_by.pop(each.pool, None)
-                elif each.model != LOCALE.id:
-                    counted_by[each.pool].add(each.model)
-                    now[each.pool] = route(each.recipient, today())[0] or world.id
-    return [
-        MOVED.format(pool, listed(sorted(names - {now[pool]})), now[pool])
-        for pool, names in counted_by.items()
-        if names != {now[pool]}
-    ]
 
 
 @policy.command()
@@ -188,14 +166,13 @@ def check(files: tuple[Path, ...]) -> Output:
     """List the mistakes in policy files, by default in your own.
 
     Tries the tests in each. Also lists what has no effect: rules that never match, or that others
-    always override; what nearly tells a fact that is never sent; and, of your own, recipients that
-    know something by another population than they have now.
+    always override; and what nearly tells a fact that is never sent.
     """
     models = installed_models()
     checked, lines, code = [], list[str](), 0
     for file in files or (own_policy(),):
         problems, remarks, rules = tuple[Problem, ...](), tuple[Remark, ...](), 0
-        moved, limits, failed = list[str](), "", tuple[Problem, ...]()
+        limits, failed = "", tuple[Problem, ...]()
         findings: Sequence[Problem | Remark] = ()
         try:
             policy = read_policy(file)
@@ -211,8 +188,8 @@ def check(files: tuple[Path, ...]) -> Output:
             rules = sum(rule.layer is Layer.FILE for rule in policy.rules)
             remarks, failed = audited(policy, models, today()), failed_tests(policy, models)
             findings, code = (*failed, *remarks), max(code, int(bool(failed)))
-            moved = other_populations(policy, models[0]) if file == own_policy() else []
-            have_taken(file)
+            if file == own_policy():  # the daemon need not wait for the rest of it
+                notify("reload")
             notes = f", {counted(len(remarks), 'note')}" if remarks else ""
             tests = f", {counted(len(policy.tests), 'test')}" if policy.tests else ""
             verdict = f"{file}: {counted(rules, 'rule')}{tests}, no problems{notes}"
@@ -223,11 +200,10 @@ def check(files: tuple[Path, ...]) -> Output:
             kind = "note: " if isinstance(each, Remark) else ""
             key = f"{each.key}: " if each.key else ""
             lines.append(f"{file}:{each.line}: {kind}{key}{each.what} ({each.hint})")
-        lines += [*(f"{file}: note: {each}" for each in moved), verdict]
-        lines += [f"{file}: limits: {limits}"] if limits else []
+        lines += [verdict, *([f"{file}: limits: {limits}"] if limits else [])]
         plain = [each._asdict() for each in problems]
         noted = [each._asdict() | {"rule": each.rule.name} for each in remarks]
-        found = {"problems": plain, "remarks": noted, "other_populations": moved, "limits": limits}
+        found = {"problems": plain, "remarks": noted, "limits": limits}
         found["failed_tests"] = [each._asdict() for each in failed]
         checked.append({"file": str(file), "rules": rules, **found})
     return Output({"files": checked}, "\n".join(map(printable, lines)), code)
@@ -317,7 +293,7 @@ def _attributes_text(attributes: Mapping[str, Verdicts], lines: Lines, titles: T
 
 
 @policy.command()
-@option("--recipient", str, "HOST|KIND", "For whom. By default whoever no rule names.")
+@option("--recipient", str, "HOST|GROUP|KIND", WHOM)
 @option("--query", QUERY, "TEXT", ASKED)
 @policy_option
 @model_option
@@ -339,7 +315,7 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
         anywhere = tuple(each for each in book.policy.rules if each.anywhere)
         book = rulebook(replace(book.policy, rules=anywhere, groups={}), used, models)
     topics = topics_of(loaded, models, Model.read, query or "")
-    whom = ANYBODY if recipient is None else KINDS.get(recipient, recipient)
+    whom = ANYBODY if recipient is None else member_of(loaded, recipient)
     ruling = book.match(whom, query or "", options.now(), topics, "cli")
     if recipient in KINDS:
         ruling = replace(ruling, host=recipient, pool="")

@@ -1,6 +1,5 @@
 """Change what a policy rules: `set` and `block`."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
@@ -16,7 +15,6 @@ from agent.cli.policy import (
     check_policy,
     installed_models,
     noted,
-    other_populations,
     own_policy,
     policy_option,
     written,
@@ -30,7 +28,8 @@ from agent.model.model import Model
 from agent.wire.base import Done, RecipientName
 from agent.wire.decide import Allowed
 from agent.wire.policy import Edited, PolicyEdit
-from agent.words.titles import Titles, titled
+from agent.words.figures import listed
+from agent.words.notices import edited
 from policy import amend
 from policy.read import load
 from policy.rules import Policy
@@ -80,11 +79,11 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
     edit = PolicyEdit(set=values, unset=[key for key in given if key not in values], **scope)
     after, done = trial(edit, file, models)
     noted(after, models)
-    moves = "population" in given and file == own_policy()
-    for each in other_populations(after, models[0]) if moves else ():
-        note(each)
     write(edit, file)
-    return _outcome(edit, done, after.source, titles)
+    stand = [f"{key} = {written(value, key)}" for key, value in values.items()]
+    stand += [f"{key} is removed" for key in edit.unset]
+    text = paragraph(edited(f"{file}: {listed(stand)}", done, titles))
+    return Output({"changed": done.changed, "wins": done.wins}, text)
 
 
 def trial(edit: PolicyEdit, path: Path, models: Sequence[Model]) -> tuple[Policy, Edited]:
@@ -119,23 +118,6 @@ def write(edit: PolicyEdit, path: Path) -> bool:
     where, values = plan_of(edit, today())
     rewrite(path, partial(amend.edited, where=where, new=values))
     return False
-
-
-def _outcome(edit: PolicyEdit, done: Edited, file: str, titles: Titles) -> Output:
-    """Say what stands in the file now, or was removed, and what still wins over it."""
-    verb = "Written" if done.changed else "Unchanged"
-    stand = {key: f" = {written(value, key)}" for key, value in edit.set.items()}
-    texts = [f"{verb}: {key}{value} in {file}." for key, value in stand.items()]
-    texts += [f"{key} is removed from {file}." for key in edit.unset]
-    grouped: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for win in done.wins:
-        source = f"{win.rule} (line {win.line})" if win.line else win.rule.partition(",")[0]
-        grouped[win.key, written(win.value), source] += titled(win.names, titles)
-    for (key, text, source), names in grouped.items():
-        of = f" of {', '.join(names)}" if names else ""
-        texts.append(f"Overridden by: {key} {text}{of}, from {source}.")
-    message = {"changed": done.changed, "wins": done.wins}
-    return Output(message, "\n".join(map(paragraph, texts)))
 
 
 @click.command()

@@ -402,10 +402,10 @@ def plan_of(edit: PolicyEdit, today: date) -> tuple[RuleScope, dict[str, Value |
         raise UsageError("this edit changes nothing", "name a setting to set or to unset")
     if both := next((key for key in unset if key in values), None):
         raise UsageError(f"{both!r} is both set and unset", "choose one of the two")
-    where = amend.scope(edit.recipient, edit.attribute, edit.query, edit.expires)
-    if values:
-        amend.check_day(where, today)
-    return replace(where, more=edit.more), {**values, **unset}
+    if values and edit.expires and edit.expires < today:
+        raise UsageError(f"{edit.expires} is over, so this would never hold", "name a later day")
+    where = RuleScope(edit.recipient, edit.attribute, edit.query, edit.expires, edit.more)
+    return where, {**values, **unset}
 
 
 def overriding_rules(

@@ -177,7 +177,8 @@ def forget(body: RecipientName, now: datetime, agent: Agent) -> Done:
     it last forgot. UsageError if it is neither a host nor a group.
     """
     records, pool = agent.open_vault.ledger, agent.rules.active.pool(body.recipient)
-    host = None if body.recipient.startswith(SIGN) else host_of(body.recipient)
+    is_group = body.recipient.removeprefix(SIGN) in agent.rules.active.groups
+    host = None if is_group else host_of(body.recipient)
     if not records.disclosures.pool(pool, agent.rules.active.pool_of).queries:
         return Done(done=False)
     agent.open_vault.profile.lift(sites_in(agent, pool))

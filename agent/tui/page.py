@@ -28,8 +28,7 @@ from agent.tui.status_bar import DaemonState, TopBar
 from agent.tui.virtual_list import Listing, Look
 from agent.wire.policy import Edited, PolicyEdit
 from agent.wire.state import EventKind, Finding
-from agent.words.figures import counted
-from agent.words.notices import edited
+from agent.words.notices import edited, would_differ
 from agent.words.titles import Titles, titles_of
 
 P = ParamSpec("P")
@@ -413,9 +412,7 @@ class SentencesPage(ListPage[T]):
 async def write_rule(page: Page, edit: PolicyEdit, done: str) -> None:
     """Change a rule of the policy, once the user has seen its effect; ``done``: what it does."""
     trial: Edited = await page.ask("edit_policy", replace(edit, dry_run=True))
-    of = f"Of your last {counted(trial.replayed, 'request')}"
-    effect = f"{of}, {trial.differ or 'none'} would have carried something else"
-    question = confirm(f"{edited(done, trial)} {effect}.", "write this rule")
+    question = confirm(f"{edited(done, trial)} {would_differ(trial)}", "write this rule")
     if await page.review.push_screen_wait(question):
         outcome: Edited = await page.ask("edit_policy", edit)
         page.review.tell(f"{edited(done, outcome)} u reverts that.")

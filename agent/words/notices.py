@@ -3,6 +3,7 @@
 Names of attributes are shown by their titles where the caller has them.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from itertools import zip_longest
 
@@ -205,13 +206,25 @@ def took_effect(ruled: Ruled, place: str | None = None, titles: Titles = NONE) -
     return lines
 
 
-def edited(done: str, edit: Edited) -> str:
+def edited(done: str, edit: Edited, titles: Titles = NONE) -> str:
     """Say what became of an edit of the policy, and which rules still win over it."""
-    text = f"{done}." if edit.changed else f"{done}: the policy already said so."
+    text = f"{done}." if edit.changed else f"{done}. The policy already said so."
+    grouped = defaultdict[tuple[str, str], list[str]](list)
     for win in edit.wins:
-        line = "" if win.line is None else f" (line {win.line})"
-        text += f" {win.rule}{line} still wins with {win.key} = {win.value}."
+        rule = f"{win.rule} (line {win.line})" if win.line else win.rule.partition(",")[0]
+        grouped[rule, f"{win.key} = {win.value}".lower()] += titled(win.names, titles)
+    for (rule, value), names in grouped.items():
+        about = f" for {listed(names, most=MOST_NAMED)}" if names else ""
+        text += f" {rule} still wins with {value}{about}."
     return text
+
+
+def would_differ(trial: Edited) -> str:
+    """Say what a dry run found: how many of the latest requests an edit would have changed."""
+    if not trial.replayed:
+        return "There is no past request to try it on."
+    of = f"Of your last {counted(trial.replayed, 'request')}"
+    return f"{of}, {trial.differ or 'none'} would have carried something else."
 
 
 def outdated(changed: Changed, titles: Titles = NONE) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, get_args
 import tomlkit
 from hypothesis import strategies as st
 
-from policy.amend import RuleScope, scope, with_settings
+from policy.amend import RuleScope, with_settings
 from policy.families import TopicProbabilities
 from policy.hosts import KINDS, host_of
 from policy.match import NO_TOPICS
@@ -300,7 +300,7 @@ def scopes(draw: st.DrawFn, policy: Policy) -> RuleScope:
     recipient = draw(st.none() | st.sampled_from([*policy.groups, *policy.lists, *KINDS, *DOMAINS]))
     attribute = draw(st.none() | st.sampled_from(PATTERNS))
     query = draw(st.none() | st.none() | st.sampled_from(WORDS))
-    where = scope(recipient, attribute, query, draw(st.none() | st.none() | LAST_DAYS))
+    where = RuleScope(recipient, attribute, query, draw(st.none() | st.none() | LAST_DAYS))
     lists = {"recipient": _some_of(DOMAINS), "attribute": _some_of(NAMES)}
     more = {**CONDITIONS, "topic": _one_or_more(TOPICS)}
     more |= {key: each for key, each in lists.items() if getattr(where, key) is None}
