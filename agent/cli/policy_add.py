@@ -21,7 +21,6 @@ from agent.cli.prompts import chosen, confirmed, line
 from agent.errors import ReticentError, UsageError, nearest
 from agent.model.model import Model
 from agent.wire.policy import PolicyEdit
-from agent.words.figures import listed
 from agent.words.notices import edited, would_differ
 from policy import amend
 from policy.families import families
@@ -55,11 +54,14 @@ def add() -> None:
     values, text = effect(parts, models)
     edit = PolicyEdit(set=values, more=parts)
     after, done = trial(edit, file, models)
+    click.echo(f"\n{paragraph(text)}\n", err=True)
+    if not done.changed:
+        say("Your policy says so already.")
+        return
     changes = ndiff(before.text.splitlines(), after.text.splitlines())
     added = "\n".join(f"  {printable(each[2:])}" for each in changes if each[:1] == "+").strip()
-    click.echo(f"\n{paragraph(text)}\n\n  {added}\n", err=True)
-    say(replayed(edit) if done.changed else "Your policy says so already.")
-    if not done.changed or not confirmed(f"Write this into {file}?"):
+    click.echo(f"  {added}\n\n{paragraph(replayed(edit))}", err=True)
+    if not confirmed(f"Write this into {file}?"):
         say("Nothing was written.")
         return
     undo = "`reticent undo` takes it back" if write(edit, file) else "delete it to take it back"
@@ -86,17 +88,18 @@ def conditions(policy: Policy, models: Sequence[Model]) -> Parts:
     kinds = [each for one in reversed(models) for each in one.attributes if not each.further]
     topics = [each for one in models for each in one.queries]
     called = {
-        "attribute": {spoken(n): each.name for each in kinds for n in (each.name, each.title)},
-        "topic": {spoken(n): each.title for each in topics for n in (each.text, each.title)},
+        "attribute": {spoken(each.title): each.name for each in kinds}
+        | {spoken(each.name): each.name for each in kinds}
+        | {family: SIGN + family for family in families()},
+        "topic": {spoken(n): each.title for each in topics for n in (each.text, each.title)}
+        | {family: family for family in families()},
     }
-    called["attribute"] |= {family: SIGN + family for family in families()}
-    called["topic"] |= {family: family for family in families()}
     parts: Parts = {}
     for about in asked("about"):
         known = called.get(about, {})
         parse = partial(_several, partial(_called, about, known))
         parse = parse if known else partial(_phrases, called["topic"])
-        parts[about] = answer(about, parse, of=listed(sorted({*known.values()})))
+        parts[about] = answer(about, parse)
     sets = {name: f"{name}, a group" for name in policy.groups}
     sets |= {name: f"{name}, a list" for name in policy.lists}
     parts["recipient"] = asked("recipient", sets)
@@ -119,9 +122,8 @@ def effect(parts: Parts, models: Sequence[Model]) -> tuple[dict[str, Value], str
         and each.get("needs", "") in ("", *parts)
     }
     does = may[answer("effect", lambda text: chosen(text or "1", [*may]), [*may])]
-    key, value = does["key"], does.get("value")
-    if value is None:
-        value = answer("number", lambda text: amend.value_of(key, text or TEXTS["number"]["usual"]))
+    key = does["key"]
+    value = does.get("value") or answer("number", lambda text: amend.value_of(key, text or "3"))
     words = {each.name: each.title for one in reversed(models) for each in one.attributes}
     words |= {SIGN + each: f"facts about {each}" for each in families()}
     words |= TEXTS["days"] | TEXTS["door"]["answers"]
@@ -133,20 +135,19 @@ def effect(parts: Parts, models: Sequence[Model]) -> tuple[dict[str, Value], str
     return {key: value}, f"{text[:1].upper()}{text[1:]}."
 
 
-def answer(name: str, parse: Parse, listing: Sequence[str] = (), of: str = "") -> Any:  # noqa: ANN401  (as parsed)
-    """Ask a question, below what it lists, until it is answered; ? explains it, and adds ``of``."""
-    question = TEXTS[name]
+def answer(name: str, parse: Parse, listing: Sequence[str] = ()) -> Any:  # noqa: ANN401  (as parsed)
+    """Ask a question, below what it lists, until it is answered; ? explains it."""
     if listing:
         rows = facts((str(at), text) for at, text in enumerate(listing, 1))
         click.echo(f"\n{rows}", err=True)
     while True:
-        text = line(question["ask"])
+        text = line(TEXTS[name]["ask"])
         try:
             if text != "?":
                 return parse(text)
-            say(f"{question['help']} {of}")
+            say(TEXTS[name]["help"])
         except UsageError as error:
-            say(f"{error.what}: {error.hint}.")
+            say(f"{error.what} ({error.hint}).")
 
 
 def asked(name: str, named: Mapping[str, str] | None = None) -> list[str]:
@@ -175,9 +176,8 @@ def _several(parse: Parse, text: str) -> list[str]:
 
 def _phrases(topics: Mapping[str, str], text: str) -> list[str]:
     phrases = [Words.parse(each).text for each in names(text)]
-    for each in filter(topics.__contains__, phrases):
-        hint = "write more words, or make it a rule about that topic"
-        raise UsageError(f"{each!r} is the name of a topic", hint)
+    if named := [each for each in phrases if each in topics]:
+        raise UsageError(f"{named[0]!r} is the name of a topic", "make it a rule about that topic")
     return phrases
 
 
@@ -186,7 +186,7 @@ def _called(kind: str, known: Mapping[str, str], text: str) -> str:
     if found := known.get(spoken(text)):
         return found
     near = nearest(spoken(text), known)
-    hint = f"did you mean {near!r}?" if near else "? lists them"
+    hint = f"did you mean {near!r}?" if near else "`reticent model info` lists them"
     raise UsageError(f"no {kind} is called {text!r}", hint)
 
 

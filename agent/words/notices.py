@@ -212,7 +212,8 @@ def edited(done: str, edit: Edited, titles: Titles = NONE) -> str:
     grouped = defaultdict[tuple[str, str], list[str]](list)
     for win in edit.wins:
         rule = f"{win.rule} (line {win.line})" if win.line else win.rule.partition(",")[0]
-        grouped[rule, f"{win.key} = {win.value}".lower()] += titled(win.names, titles)
+        value = f"{win.value:g}" if isinstance(win.value, float) else str(win.value).lower()
+        grouped[rule, f"{win.key} = {value}"] += titled(win.names, titles)
     for (rule, value), names in grouped.items():
         about = f" for {listed(names, most=MOST_NAMED)}" if names else ""
         text += f" {rule} still wins with {value}{about}."

@@ -1,5 +1,6 @@
 """`reticent policy`: what is wrong, what holds, what is written, and what would differ."""
 
+import json
 from datetime import date
 from pathlib import Path
 from unittest.mock import patch
@@ -71,6 +72,12 @@ def test_topics_of_the_models_are_named_and_others_noted(run: Run, folder: Path)
         assert ("Nothing is sent to a.example: " in shown) == nothing
         decided = run("model", "decide", *request, "--json").out
         assert ('"code": "blocked"' in decided) == nothing
+    tests = ("finding a job", "work", "choosing a laptop")
+    each = "".join(f'[[test]]\ntopic = "{topic}"\nnothing = true\n' for topic in tests)
+    (folder / "topics.toml").write_text(f'[queries]\nblock_topics = ["work"]\n{each}')
+    [checked] = json.loads(run("policy", "check", "topics.toml", "--json").out)["files"]
+    [failed] = checked["failed_tests"]
+    assert (failed["line"], "about choosing a laptop" in failed["what"]) == (11, True)
 
 
 @pytest.mark.usefixtures("folder")
@@ -110,8 +117,10 @@ def test_a_population_is_one_that_there_is(run: Run, fake: FakeDaemon) -> None:
 def test_an_explanation_has_these_keys(run: Run) -> None:
     """Others read it, so that a key may be added, and none may change or go."""
     which = ("--policy", "policy.toml", "--model", "village", "--json")
-    show = ("policy", "show", "--recipient", "ads.example", "--query", "my debt")
-    record = run(*show, *which).record
+    show = ("policy", "show", "--query", "my debt", "--recipient")
+    record = run(*show, "ads.example", *which).record
+    for group in ("adverts", "@adverts"):
+        assert run(*show, group, *which).record == record
     keys = ("policy", "recipient", "pool", "query", "today", "settings", "attributes")
     assert {*keys} <= {*record}
     assert record["pool"] == "@adverts"

@@ -83,13 +83,14 @@ def test_visits_are_noted_where_the_policy_lets_browsers_tell(
 
 def test_to_forget_is_for_the_whole_pool_and_said_once(opened: Home) -> None:
     """A pool that was told nothing, or nothing since, has nothing to forget."""
-    forget = partial(opened.calls.forget, RecipientName(recipient="@adverts"))
+    forget = partial(opened.calls.forget, RecipientName(recipient="adverts"))
     assert not forget().done
     opened.calls.decide(Ask(query=SHOP.query, recipient="ads.test"))
     assert opened.calls.recipients(recipient="more.test")[0].values
     assert [forget().done, forget().done] == [True, False]
     assert opened.calls.recipients(recipient="more.test")[0].values == {}
-    assert [each.kind for each in opened.calls.ledger()] == ["disclosed", "forgotten"]
+    told = [(each.kind, each.recipient) for each in opened.calls.ledger()]
+    assert told == [("disclosed", "ads.test"), ("forgotten", "ads.test")]
     assert opened.bus.kinds.count("forget") == 1
 
 

@@ -277,7 +277,7 @@ def events() -> Iterator[str]:
         yield notices.overridden(replace(override, about="everyone", lasting="always"))
     ruled = Ruled(written="r1", without_effect=["a"], decided_by=["shops"])
     yield from notices.took_effect(ruled, "p.toml")
-    win = Win(names=[], rule="shops", line=3, key="disclose", value="never")
+    win = Win(names=["region"], rule="shops", line=3, key="disclose", value="never")
     yield notices.edited("Lambda is 5", Edited(changed=False, wins=[win]))
 
 
