@@ -11,6 +11,7 @@ from functools import partial
 
 from agent.daemon.agent import Agent
 from agent.daemon.handle import Situation, UndecidedError, decided, situation_of
+from agent.decision.context import limits_under
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import NO_ROOM, Curve, Decision, Figures, Request
 from agent.decision.what_if import curve_of, weigh
@@ -87,7 +88,12 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Callable[[], Weighed]:
     elif body.recipient is None:
         raise UsageError("no request specified", "name a recipient, or an entry of the ledger")
     every = entry is None and body.query is None
-    return partial(_weighing, body, _apart(ask, now, agent, before, every=every), entry)
+    situation = _apart(ask, now, agent, before, every=every)
+    if body.people is not None:
+        values = {key: verdict.value for key, verdict in situation.ruling.settings.items()}
+        limits = limits_under(values | {"people": body.people}, situation.model)
+        situation = replace(situation, terms=replace(situation.terms, limits=limits))
+    return partial(_weighing, body, situation, entry)
 
 
 def _weighing(body: WhatIf, situation: Situation, entry: Disclosure | None) -> Weighed:

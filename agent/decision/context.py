@@ -186,10 +186,9 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     """The terms that a policy sets for one request; what it was not asked about never leaves.
 
     A guard on a request attribute, or on what is counted by shares, only keeps it from leaving: a
-    guard's cost is about people in a table. Where the model counts real people, ``people`` of them
-    must look alike, but for a share of FEW_PEOPLE at the most. As words of a search attributes are
-    carried that have a word for any value and no sensitivity of their own: a function of the model,
-    never of the user's value (DESIGN.md 2.6); as parameters none.
+    guard's cost is about people in a table. As words of a search attributes are carried that have a
+    word for any value and no sensitivity of their own: a function of the model, never of the user's
+    value (DESIGN.md 2.6); as parameters none.
     """
     single = {each for each in ruling.attributes if each.startswith(FACT)}
     in_words = single | {model.attributes[each].name for each in model.own}
@@ -211,11 +210,6 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     values: dict[str, Any] = {key: verdict.value for key, verdict in ruling.settings.items()}
     guarded = {name: float(weight) for name, weight in given("guard").items() if weight > 0}
     unruled = {each.name for each in model.attributes} - ruling.attributes.keys()
-    limits = Limits(**{key: values[key] for key in values.keys() & LIMITS})
-    if model.population.weights is not None and "people" in values:
-        violations = min(FEW_PEOPLE, values.get("violations", FEW_PEOPLE))
-        people = values["people"]
-        limits = replace(limits, k=max(people, limits.k or 1), people=people, violations=violations)
     able = (each for each in model.attributes if each.words and not each.sensitivity)
     worded = frozenset(each.name for each in able if ruling.carry == "words")
     return Terms(
@@ -224,7 +218,7 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
         excluded=ruled("never") | (guarded.keys() - persons) | unruled | fine,
         ask=ruled("ask") - fine,
         always=ruled("always") - fine,
-        limits=limits,
+        limits=limits_under(values, model),
         sensitivity=tuple((name, float(each)) for name, each in given("sensitivity").items()),
         guards=tuple((name, weight) for name, weight in guarded.items() if name in persons),
         by_kind=frozenset(name for name, how in given("relevance").items() if how == "kind"),
@@ -233,6 +227,20 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
         ruling=ruling,
         **{key: values[key] for key in values.keys() & TERMS},
     )
+
+
+def limits_under(values: Mapping[str, Any], model: Model) -> Limits:
+    """The limits among the settings of a policy.
+
+    Where the model counts real people, ``people`` of them must look alike, but for a share of
+    FEW_PEOPLE at the most.
+    """
+    limits = Limits(**{key: values[key] for key in values.keys() & LIMITS})
+    if model.population.weights is None or "people" not in values:
+        return limits
+    violations = min(FEW_PEOPLE, values.get("violations", FEW_PEOPLE))
+    people = values["people"]
+    return replace(limits, k=max(people, limits.k or 1), people=people, violations=violations)
 
 
 def limits_in(model: Model, limits: Limits) -> Limits:

@@ -94,16 +94,8 @@ RECIPIENTS = (
     Action("only_back", "escape", "Back", TO_LIST, "", shown=False),
 )
 
-CURVE = "model curve --query QUERY"
-FROM = "Choose a recipient, whose rules and knowledge then count; leave empty for any."
-APPLY = "Write the selected price into the policy, for this recipient or for everyone."
-TRADEOFF = (
-    Action("query", "e", "Query", "Type the query to look at.", CURVE),
-    Action("all", "o", "Average", "Show the average of all queries.", "model curve", shown=False),
-    Action("recipient", "r", "Recipient", FROM, f"{CURVE} --recipient HOST"),
-    Action("apply", "a", "Apply", APPLY, "policy set anonymity_price=BITS"),
-    Action("only_figures", "v", "Figures", FIGURES),
-)
+TAKE = "Take this choice from now on; you see its effect before it is written. u reverts it."
+TRADEOFF = (Action("take", "a,enter", "Take it", TAKE, "policy set people=NUMBER"),)
 
 SOUGHT_TITLE = "Show only attributes whose title contains a text."
 SET = "Choose your value of the attribute, or remove it; u reverts that."

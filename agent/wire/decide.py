@@ -208,9 +208,11 @@ class WhatIf(Message, frozen=True, kw_only=True):
 
     It is that of an ``entry`` of the ledger, as things stood before it, or one that is named by
     its ``recipient`` and ``query``; null as the query: the mean of all that the model knows.
+    ``people``: as if the policy asked for so many people who look alike, null for its own number.
     """
 
     entry: EntryNumber | None = None
+    people: Annotated[int, Meta(ge=1, le=10**10)] | None = None
     recipient: Host | None = None
     query: Query | None = None
     asked: Names | None = None

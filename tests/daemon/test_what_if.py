@@ -3,9 +3,11 @@
 import asyncio
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import cast
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -111,6 +113,24 @@ def test_it_is_what_is_explained(rules: Rules, stream: Stream, row: int, ask: As
         assert told == (reason.name, reason.disclosed, reason.reason, reason.rule, reason.limit)
         if reason.gain_bits is not None:
             assert (row_.gain_bits, row_.cost_bits) == (reason.gain_bits, reason.cost_bits)
+
+
+@SOME
+@given(policies(["everyone", "me"]), st.integers(1, 5_000), st.integers(1, 5_000), ASKS)
+def test_other_people_are_as_if_the_policy_asked_for_them(
+    rules: Rules, people: int, before: int, ask: Ask
+) -> None:
+    """Whatever it asks for now."""
+    text, population = rules.policy.text, MODEL.population
+    weights = np.full(population.rows, 900.0)
+    tables = replace(MODEL.tables, population=replace(population, weights=weights))
+    model = replace(MODEL, tables=tables)
+    body = WhatIf(recipient=ask.recipient, query=ask.query, asked=ask.asked)
+    then = living(f"people = {before}\n{text}", 0, model)[0]
+    now = living(f"people = {people}\n{text}", 0, model)[0]
+    other = structs.replace(body, people=people)
+    found, expected = weighed(other, MONDAY, then), weighed(body, MONDAY, now)
+    assert (found.chosen, found.rows) == (expected.chosen, expected.rows)
 
 
 @SOME

@@ -21,7 +21,7 @@ from tests.cli.daemon import RULES
 from tests.tui.double import LARGE, NOTHING, USUAL, Double, Many
 from tests.vault.values import facts_of
 from tests.wire.fake import says
-from tests.worlds.messages import AT, CURVE, HELD, SHOP, attribute, handled, review
+from tests.worlds.messages import AT, HELD, KNOWN, PEOPLE, SHOP, attribute, handled, review
 
 DARK, LIGHT = "textual-dark", "textual-light"
 FOUND = (
@@ -48,11 +48,18 @@ async def test_each_screen_looks_as_it_did(
     """At two sizes, in the dark and in the light."""
     many = Many(daemon)
     many.past = [
-        handled(number, kind=kind, code=code, disclosed=names, at=AT - timedelta(days=number))
-        for number, kind, code, names in (
-            (3, "forgotten", "answered", []),
-            (2, "nothing", "unknown query", []),
-            (1, "disclosed", "answered", ["region"]),
+        handled(
+            number,
+            kind=kind,
+            code=code,
+            disclosed=names,
+            at=AT - timedelta(number),
+            read_as=read,
+        )
+        for number, kind, code, names, read in (
+            (3, "forgotten", "answered", [], None),
+            (2, "nothing", "unknown query", [], None),
+            (1, "disclosed", "answered", ["region"], KNOWN),
         )
     ]
     many.waits = [review()]
@@ -60,8 +67,7 @@ async def test_each_screen_looks_as_it_did(
         "attributes": says(ATTRIBUTES),
         "profile": says(ProfileFacts(facts=facts_of(region="a"))),
         "recipients": lambda recipient=None: [HELD] if recipient else [SHOP, GROUP],
-        "rules": says(RULES),
-        "curve": says(CURVE),
+        "rules": says(changed(RULES, effective=[*RULES.effective, PEOPLE])),
     }
     environment = replace(NOTHING, doctor=lambda: FOUND)
     async with daemon.shown(size, environment=environment) as shown:

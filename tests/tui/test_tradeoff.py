@@ -1,198 +1,109 @@
-"""The screen of the trade-off, over a daemon that takes as long for a curve as a test wants."""
+"""The screen of the trade-off, over a daemon that says what would be sent."""
 
 import threading
-from collections.abc import Iterator
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent.decision.values import CROWD, Curve
-from agent.errors import LockedError
-from agent.tui.dialogs import Help
-from agent.tui.screens.tradeoff import TradeoffScreen, choices, facts, figures_of, price_of
+from agent.tui.screens.tradeoff import IN_FORCE, REQUESTS, TOPICS, choices
 from agent.tui.unlocking import Unlocking
-from agent.wire.decide import CurveAsk
+from agent.wire.decide import Weighed, WhatIf
 from agent.wire.policy import Edited, Win
+from tests.cli.daemon import RULES
 from tests.tui.double import LARGE, Double, Running
 from tests.waiting import PATIENCE
 from tests.wire.fake import says
-from tests.worlds.messages import CURVE, handled, point
+from tests.worlds.messages import KNOWN, PEOPLE, handled, weighed, weight
 
-SHOP = "a.b"
-
-
-class Curves:
-    """A daemon that takes as long for a curve as a test wants; ``most``: computed at once."""
-
-    def __init__(self, daemon: Double) -> None:
-        """Begin with a curve at once."""
-        self.daemon = daemon
-        self.most = self._at_once = 0
-        self.free = threading.Event()
-        self.free.set()
-        self.curve: Curve | Exception = CURVE
-        daemon.calls |= {"curve": self.answer, "edit_policy": says(Edited(changed=True, wins=[]))}
-
-    def answer(self, body: CurveAsk) -> Curve:  # noqa: ARG002  (the route's word)
-        self._at_once += 1
-        self.most = max(self.most, self._at_once)
-        assert self.free.wait(PATIENCE)
-        self._at_once -= 1
-        if isinstance(self.curve, Exception):
-            raise self.curve
-        return self.curve
-
-    @property
-    def asked(self) -> list[CurveAsk]:
-        return self.daemon.asked("curve")
+WIN = Win(key="people", value=9, names=[], rule="for shops", line=4)
 
 
-@pytest.fixture
-def found(daemon: Double) -> Iterator[Curves]:
-    """A daemon with a curve."""
-    curves = Curves(daemon)
-    yield curves
-    curves.free.set()
+def weigh(body: WhatIf) -> Weighed:
+    """Send less where more people must look alike."""
+    names, helps = (("age", "region"), 0.4) if (body.people or 0) < 1_000 else (("age",), 0.3)
+    return weighed(chosen=weight(*names, utility=helps))
+
+
+def ready(daemon: Double) -> None:
+    rules = replace(RULES, effective=[*RULES.effective, PEOPLE])
+    wins = Edited(changed=True, wins=[WIN], replayed=9, differ=4)
+    daemon.calls |= {"rules": says(rules), "edit_policy": says(wins), "whatif": weigh}
+    asked = [handled(at, query=each, read_as=KNOWN) for at, each in enumerate(("vi", "ed", "vi"))]
+    daemon.calls["requests"] = says([*asked, handled(9, query="unread")])
 
 
 async def opened(shown: Running) -> None:
-    """Go to the screen, and wait for its curve."""
     await shown.pilot.press("3")
-    await drawn(shown)
+    await shown.until(lambda: "As now" in shown.text())
 
 
-async def drawn(shown: Running) -> None:
-    await shown.until(lambda: "v shows the" in shown.text() and "computing" not in shown.text())
+@given(st.none() | st.integers(1, 10**10))
+def test_there_are_a_few_choices_with_the_present_one_among_them(now: int | None) -> None:
+    """Further down more people look alike; each is called otherwise."""
+    every = choices(now)
+    assert [each.people for each in every if each.label == IN_FORCE] == [now]
+    assert 3 <= len(every) <= 5
+    people = [each.people or 0 for each in every]
+    assert people == sorted({*people})
+    assert len({each.label for each in every}) == len(every)
 
 
-async def test_one_curve_is_computed_at_a_time_and_keys_go_on(found: Curves) -> None:
-    """Of what was asked meanwhile only the last is computed, and shown."""
-    async with found.daemon.shown() as shown:
+async def test_a_choice_says_what_it_does_and_is_written_after_a_yes(daemon: Double) -> None:
+    """The latest requests once each, those that change first; which rule wins is said, too."""
+    ready(daemon)
+    async with daemon.shown(LARGE) as shown:
         await opened(shown)
-        found.free.clear()
-        await shown.pilot.press("o")
-        await shown.until(lambda: len(found.asked) == 2)
-        for word in ("one", "two"):
-            await shown.pilot.press("e", "ctrl+u", *word, "enter")
-        assert "computing" in shown.text()
-        await shown.pilot.press("question_mark")
-        await shown.until(lambda: isinstance(shown.app.screen, Help))
-        await shown.pilot.press("escape")
-        found.free.set()
-        await drawn(shown)
-        assert found.most == 1
-        assert [each.query for each in found.asked[1:]] == [None, "two"]
+        assert REQUESTS in shown.words()
+        for words in (
+            "Send more: at least 100 real people look like you",
+            "0 of 2 requests answered better; 100% of the help that you get now",
+            "As now: at least 700 real people look like you",
+            "2 of 2 requests carry facts",
+            "2 of 2 requests answered less well; 75% of the help that you get now",
+        ):
+            assert words in shown.words()
+        assert [each.query for each in daemon.asked("whatif")[1:3]] == ["vi", "ed"]
+        await shown.pilot.press("down", "a")
+        await shown.until(lambda: "does this already" in shown.notes())
+        await shown.pilot.press("down")
+        await shown.until(lambda: "“vi”: age (now: age and region)" in shown.words())
+        await shown.pilot.press("a")
+        await shown.until(lambda: "write this rule" in shown.words())
+        await shown.pilot.press("down", "enter")
+        await shown.until(lambda: "for shops (line 4) still wins" in shown.notes())
+    trial, edit = daemon.asked("edit_policy")
+    assert (trial.dry_run, edit.dry_run) == (True, False)
+    assert edit.set == {"people": 5_000}
 
 
-async def test_a_curve_that_comes_after_the_lock_is_not_shown(found: Curves) -> None:
+async def test_before_any_request_topics_stand_in(daemon: Double) -> None:
+    """Some of each kind, by their titles."""
+    ready(daemon)
+    topics = [replace(KNOWN, query=f"q{each}", title=f"topic {each}") for each in range(20)]
+    daemon.calls |= {"requests": says([]), "topics": says(topics)}
+    async with daemon.shown(LARGE) as shown:
+        await opened(shown)
+        assert TOPICS in shown.words()
+        assert "“topic 18”: age" not in shown.words()
+        assert {each.query for each in daemon.asked("whatif")} >= {"q0", "q2", "q14"}
+
+
+async def test_an_answer_that_comes_after_the_lock_is_not_shown(daemon: Double) -> None:
     """Nor is what was asked."""
-    async with found.daemon.shown() as shown:
-        await opened(shown)
-        found.free.clear()
-        await shown.pilot.press("e", *"secret", "enter")
-        await shown.until(lambda: len(found.asked) == 2)
+    ready(daemon)
+    free, whatif = threading.Event(), daemon.calls["whatif"]
+
+    def slow(body: WhatIf) -> Weighed:
+        assert free.wait(PATIENCE)
+        return whatif(body=body)
+
+    daemon.calls["whatif"] = slow
+    async with daemon.shown() as shown:
+        await shown.pilot.press("3")
+        await shown.until(lambda: daemon.asked("whatif"))
         await shown.pilot.press("ctrl+l")
         await shown.until(lambda: isinstance(shown.app.screen, Unlocking))
-        found.curve = LockedError()
-        found.free.set()
-        await shown.pilot.press(*"right", "enter")
-        await shown.until(lambda: isinstance(shown.app.screen, TradeoffScreen))
-        assert "secret" not in shown.text()
-
-
-async def test_what_wins_over_a_price_is_said(found: Curves) -> None:
-    """And which rule does; a curve need have no knee."""
-    found.curve = replace(CURVE, knee=None)
-    win = Win(key="anonymity_price", value=9.0, names=[], rule="for shops", line=4)
-    found.daemon.calls["edit_policy"] = says(Edited(changed=True, wins=[win]))
-    async with found.daemon.shown() as shown:
-        await opened(shown)
-        await shown.pilot.press("up", "a", "down", "enter")
-        await shown.until(lambda: "for shops (line 4) still wins" in shown.notes())
-        [edit] = found.daemon.asked("edit_policy")
-        assert (edit.set, edit.recipient) == ({"anonymity_price": 0.0113}, None)
-
-
-async def test_arrows_walk_along_the_sets(found: Curves) -> None:
-    """Of the latest request: less leaves further up; at the top nothing leaves."""
-    found.daemon.calls["requests"] = says([handled(1), handled(2, query="database")])
-    async with found.daemon.shown(LARGE) as shown:
-        await opened(shown)
-        assert [each.query for each in found.asked] == ["database"]
-        for keys, here, elsewhere in (
-            (["up"], "change:", "shares: nothing"),
-            (["down"], "shares:", "change:"),
-            (["up"] * 5, "shares: nothing", "Beyond it"),
-        ):
-            await shown.pilot.press(*keys)
-            assert here in shown.text()
-            assert elsewhere not in shown.text()
-        await shown.pilot.press(*["down"] * 5, "v")
-        beside = " ".join(line.rpartition("│")[2].strip() for line in shown.text().splitlines())
-        assert "the same set from 0 to" in beside
-
-
-def test_beaten_sets_are_no_choice() -> None:
-    """But for the present one; what shares less comes first."""
-    beaten = tuple(replace(each, beaten=True) for each in CURVE.points)
-    assert choices(CURVE) == [*reversed(CURVE.points)]
-    assert choices(replace(CURVE, points=beaten)) == [beaten[CURVE.present]]
-
-
-async def test_other_queries_all_of_them_and_those_of_a_recipient(found: Curves) -> None:
-    """Nothing typed is anybody again; a price is written for one of them, or everyone, if asked."""
-    async with found.daemon.shown(LARGE) as shown:
-        await opened(shown)
-        for keys, query, recipient in (
-            (["e", *"vi", "enter"], "vi", None),
-            (["r", *SHOP, "enter"], "vi", SHOP),
-            (["o"], None, SHOP),
-        ):
-            await shown.pilot.press(*keys)
-            await drawn(shown)
-            assert (found.asked[-1].query, found.asked[-1].recipient) == (query, recipient)
-        assert f"All queries, on average, asked of {SHOP}" in shown.text()
-        await shown.pilot.press("a")
-        await shown.until(lambda: "Your policy does this already" in shown.notes())
-        await shown.pilot.press("up", "a", "enter")  # leaves it
-        await shown.pilot.press("a", "down", "enter")
-        await shown.until(lambda: f"for {SHOP}, from the next request on" in shown.notes())
-        await shown.pilot.press("a", "down", "down", "enter")
-        await shown.until(lambda: "for everyone" in shown.notes())
-        edits = [(each.set, each.recipient) for each in found.daemon.asked("edit_policy")]
-        assert edits == [({"anonymity_price": 0.0113}, SHOP), ({"anonymity_price": 0.0113}, None)]
-        await shown.pilot.press("r", "ctrl+u", "enter")
-        await drawn(shown)
-        assert found.asked[-1].recipient is None
-
-
-TITLES = {"a": "age", "b": "[b]old", "c": "city"}
-LAMBDAS = st.floats(0, 65_536, allow_nan=False)
-
-
-@given(LAMBDAS, LAMBDAS)
-def test_the_price_of_a_point_is_one_at_which_it_is_chosen(one: float, other: float) -> None:
-    """Of three digits, if there is one such."""
-    least, most = sorted((one, other))
-    found = price_of(point(least, most))
-    assert least / CROWD <= found <= most / CROWD
-    assert found in (least / CROWD, most / CROWD) or found == float(f"{found:.3g}")
-
-
-def test_the_figures_are_those_of_the_point() -> None:
-    """In words, with the unit of the cost."""
-    chosen = CURVE.points[2]
-    said = dict([*facts(CURVE, chosen, TITLES), *figures_of(CURVE, chosen)])
-    assert said["shares"].startswith("age and d.")
-    assert said["people"] == "To the recipient, about 33 people still look like you."
-    assert said["helps"].startswith("0.100 bits more useful")
-    higher = "a 1.00 % higher chance that one guess finds you; in bits 0.113"
-    assert said["costs"].startswith(higher)
-    assert said["change"].startswith("With d and without [b]old: -0.100 bits more useful")
-    assert said["price"].endswith(
-        "an answer that leaves only 1,000 people like you must help by 0.0113 bits, one that "
-        "leaves 500 by 0.0226"
-    )
-    assert dict(facts(CURVE, CURVE.points[3], TITLES))["shares"].startswith("nothing.")
+        free.set()
+        await shown.settled()
+        assert "“vi”" not in shown.text()

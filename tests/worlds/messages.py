@@ -5,9 +5,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agent.decision.values import Curve, CurvePoint, Decision, Figures, Outcome, Reading, Request
+from agent.decision.values import Decision, Figures, Outcome, Reading, Request
 from agent.wire.decide import Line, Weighed
-from agent.wire.policy import AttributeStatus, Review
+from agent.wire.policy import AttributeStatus, Review, SettingStatus
 from agent.wire.state import Entry, PolicyStatus, Recipient, Status
 
 AT = datetime(2026, 3, 2, 9, 15, tzinfo=UTC)
@@ -151,39 +151,8 @@ HELD = Recipient(
 )
 
 
-def point(
-    least: float, most: float, *names: str, helps: float = 0.1, dear: float = 0.01
-) -> CurvePoint:
-    return CurvePoint(
-        least=least,
-        most=most,
-        figures=Figures(
-            names=names,
-            utility=helps,
-            objective=helps - least * dear,
-            identifiability_cost=dear,
-            people_left=100.0 / (1 + len(names)),
-        ),
-        proof="none",
-        beaten=False,
-    )
-
-
-CURVE = Curve(
-    code="answered",
-    read_as=Reading(query="editor", title="editor", probability=1.0, model="m"),
-    asks=False,
-    metric="maxprob",
-    trade_off=3.0,
-    present=1,
-    knee=2,
-    points=(
-        point(0, 1, "a", "b", "c", helps=0.3, dear=0.03),
-        point(2, 4, "a", "b", helps=0.2, dear=0.02),
-        point(8, 16, "a", "d", helps=0.1, dear=0.01),
-        point(32, 64, helps=0.0, dear=0.0),
-    ),
-)
+KNOWN = Reading(query="editor", title="editor", probability=1.0, model="m")
+PEOPLE = SettingStatus(key="people", value="700", rule="preset balanced", line=None)
 
 
 def attribute(name: str, **given: Any) -> AttributeStatus:  # noqa: ANN401  (of the message)
