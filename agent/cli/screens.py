@@ -11,7 +11,8 @@ from agent.cli.daemon_client import start
 from agent.cli.interrupt import handled_by
 from agent.cli.options import now, sees_terminal
 from agent.errors import UsageError, reason
-from agent.paths import paths
+from agent.files import create_private
+from agent.paths import HOME, paths
 from agent.tui.app import ReviewApp
 from agent.tui.link import Link
 from agent.tui.page import Environment
@@ -44,6 +45,16 @@ def edit(path: str, line: int | None) -> None:
         raise UsageError(f"{editor[0]} cannot be run: {reason(error)}", NAME) from None
 
 
+def save(name: str, text: str) -> str:
+    """Write a new file that only the user can read, among their downloads where these are."""
+    from platformdirs import user_downloads_path
+
+    folder = paths().state if os.environ.get(HOME) else user_downloads_path()
+    place = (folder if folder.is_dir() else paths().state) / name
+    create_private(text.encode(), place)
+    return str(place)
+
+
 @click.command()
 def screens() -> None:
     """Open the screens: see what was sent, why and at what cost, and change it.
@@ -53,7 +64,7 @@ def screens() -> None:
     if not sees_terminal() or os.environ.get("TERM", "") in PLAIN:
         hint = "use `reticent requests list` or `--waiting` instead"
         raise UsageError("the screens need a terminal", hint)
-    environment = Environment(examined, edit, now)
+    environment = Environment(examined, edit, now, save)
     shown = ReviewApp(Link(paths().control, start), environment)
     shown.run()
     if shown.defect is not None:

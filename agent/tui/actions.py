@@ -61,8 +61,10 @@ RESET = "Undo what you tried."
 NOT_THAT = "Say that the text was misread; it is never read that way again. u takes it back."
 MEANS = "Choose what the text means, from a list; it is read as that from now on. u takes it back."
 UNLIST = "Take it off the list without deciding anything."
-FIGURES = "Show or hide the figures: bits, prices and proof, each with its unit."
 TO_LIST = "Back to the list; there, show all again."
+SORT = "Put the list into its next order; the order stands above it."
+SAVE = "Save the rows shown as a CSV file that only you can read; hidden values stay hidden."
+SORTED = Action("only_sort", "s", "Sort", SORT, shown=False)
 FIND = "Show only requests with these words: a recipient, a query or an attribute."
 REQUESTS = (
     Action("open", "enter", "Open", WHY, "ask HOST TEXT --explain"),
@@ -71,11 +73,12 @@ REQUESTS = (
     Action("decide('approve', 'once')", "o", "Once", ONCE, "approve ID --once"),
     Action("decide('deny', 'always')", "d", "Deny", DENY, "deny ID"),
     Action("decide('deny', 'once')", "n", "No, once", DENY_ONCE, "deny ID --once", shown=False),
-    Action("only_figures", "v", "Figures", FIGURES, shown=False),
     Action("reset", "r", "Undo trial", RESET, "", shown=False),
     Action("means", "i", "It means", MEANS, "requests means ID TOPIC", shown=False),
     Action("not_that", "t", "Not that", NOT_THAT, "requests not-that ID", shown=False),
     Action("put_aside", "x", "Dismiss", UNLIST, "", shown=False),
+    SORTED,
+    Action("save", "w", "Save list", SAVE, "requests list --json", shown=False),
     Action("only_find", "slash", "Find", FIND),
     Action("only_back", "escape", "Back", TO_LIST, "", shown=False),
 )
@@ -90,6 +93,8 @@ RECIPIENTS = (
     Action("forget", "f", "Forget", FORGET, "requests forget HOST"),
     Action("block", "b", "Block", BLOCK, "policy block HOST"),
     Action("requests", "l", "Its requests", ITS, "requests list --recipient HOST", shown=False),
+    SORTED,
+    Action("save", "w", "Save list", SAVE, "requests recipients --json", shown=False),
     Action("only_find", "slash", "Find", SOUGHT),
     Action("only_back", "escape", "Back", TO_LIST, "", shown=False),
 )
@@ -110,6 +115,7 @@ PROFILE = (
     Action("disclose", "d", "Sending", DISCLOSE, "policy set disclose=never --attribute NAME"),
     Action("price", "p", "Price", PRICE, "policy set sensitivity=BITS --attribute NAME"),
     Action("guard", "g", "Secret", GUARD, "policy set guard=1 --attribute NAME"),
+    Action("save", "w", "Save list", SAVE, "profile show --json", shown=False),
     Action("only_back", "escape", "Back", BACK, shown=False),
     Action("only_find", "slash", "Find", SOUGHT_TITLE, shown=False),
 )
@@ -138,10 +144,7 @@ EVERYWHERE = (
     Action(
         "mask", "m", "Mask", "Show your values, or hide them.", "profile show --reveal", shown=False
     ),
-    Action(
-        "copy('row')", "y", "Copy", "Copy the row under the cursor, as it is shown.", shown=False
-    ),
-    Action("copy('list')", "Y", "Copy list", "Copy all rows of the list, to paste.", shown=False),
+    Action("copy", "y", "Copy", "Copy the row under the cursor, as it is shown.", shown=False),
     Action("renew", "f5", "Refresh", "Ask the daemon again.", shown=False),
     Action("start", "f9", "Start the daemon", START, "daemon run", shown=False),
     Action("quit", "q,ctrl+q", "Quit", "Leave; the daemon keeps running."),

@@ -5,10 +5,10 @@ from functools import partial
 from importlib import import_module
 from os import environ
 from time import monotonic
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, cast
 
 from textual import events, work
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.notifications import Notify
@@ -20,14 +20,15 @@ from agent.tui import actions
 from agent.tui.actions import TITLES, Where, keys
 from agent.tui.dialogs import Help
 from agent.tui.link import DaemonNews, Link
-from agent.tui.page import BaseApp, Environment, ListPage, Page, mounted_pages
-from agent.tui.plain import plain
+from agent.tui.list_page import ListPage
+from agent.tui.page import Environment, Page, mounted_pages
+from agent.tui.plain import plain, plain_lines
 from agent.tui.status_bar import DaemonState, TopBar, trouble_of
 from agent.tui.unlocking import LOCKED, Cover, Unlocking
 from agent.wire.base import Undone
 from agent.wire.state import Status
-from agent.words.figures import counted
 from agent.words.notices import without_facts
+from agent.words.titles import Titles, titles_of
 
 FIRST: Where = "requests"  # of the screens
 IDLE = 120.0  # seconds without a key, after which nothing private is on the screen
@@ -53,11 +54,11 @@ def _page(where: Where) -> Page:
 PAGES: Mapping[str, Callable[[], Page]] = {where: partial(_page, where) for where in TITLES}
 
 
-class ReviewApp(BaseApp):
+class ReviewApp(App[None]):
     """The screens of one daemon.
 
     ``link``: to it; ``environment``: what the host provides; ``idle``: seconds without a key until
-    all is covered.
+    all is covered; ``masked``: whether the user's own values are hidden.
     """
 
     TITLE = "Reticent"  # all that a window's title says
@@ -71,7 +72,13 @@ class ReviewApp(BaseApp):
 
     def __init__(self, link: Link, environment: Environment, idle: float = IDLE) -> None:
         no_color = "NO_COLOR" in environ or None  # else it is grey
-        super().__init__(link, environment, ansi_color=no_color)
+        super().__init__(ansi_color=no_color)
+        self.link = link
+        self.environment = environment
+        self.state = DaemonState(trouble="Connecting to the daemon …")
+        self.masked = True
+        self._titles: Titles = {}
+        self._titles_of: tuple[str, ...] | None = None  # digests of models
         self._idle = idle
         self._touched = self._reported = monotonic()
         self._quiet_at = 0.0  # until when keys are dropped
@@ -131,6 +138,23 @@ class ReviewApp(BaseApp):
         except ReticentError as error:
             self.say(error)
 
+    def page(self) -> Page | None:
+        """Find the current screen, below any dialog in front of it."""
+        return next((each for each in reversed(self.screen_stack) if isinstance(each, Page)), None)
+
+    async def titles(self) -> Titles:
+        """Fetch the titles of the attributes; they are kept until the models change."""
+        status = self.state.status
+        models = () if status is None else tuple(each.digest for each in status.models)
+        if self._titles_of != models:
+            self._titles = titles_of(await self.link.call("attributes"))
+            self._titles_of = models
+        return self._titles
+
+    def tell(self, text: str) -> None:
+        """Show what was done."""
+        self.notify(plain_lines(text), markup=False)
+
     # actions of every screen
 
     def action_show(self, where: Where) -> None:
@@ -160,14 +184,12 @@ class ReviewApp(BaseApp):
         if page is not None:
             page.look()
 
-    def action_copy(self, what: Literal["row", "list"]) -> None:
-        """Copy the row under the cursor, or the list, as it is shown: hidden values stay hidden."""
+    def action_copy(self) -> None:
+        """Copy the row under the cursor as it is shown: hidden values stay hidden."""
         page = self.page()
         if self.screen is page and isinstance(page, ListPage):
-            text = page.copied(every=what == "list")
-            self.copy_to_clipboard(text)
-            copied = f"Copied {counted(len(text.splitlines()), 'line')}"
-            self.tell(f"{copied}; some terminals do not let a program copy.")
+            self.copy_to_clipboard(page.copied())
+            self.tell("Copied the row; some terminals do not let a program copy.")
 
     def action_help(self) -> None:
         """Say what can be done on this screen."""
@@ -193,7 +215,9 @@ class ReviewApp(BaseApp):
     @property
     def reachable(self) -> bool:
         """Whether the daemon answers, and its vault is open and to stay so."""
-        return super().reachable and not self._to_lock
+        status = self.state.status
+        is_open = status is not None and not status.locked and not self.state.stale
+        return is_open and not self._to_lock
 
     @property
     def hidden(self) -> bool:

@@ -14,6 +14,7 @@ from agent.words.titles import write_policy
 
 MOST = 3  # lines that say what is wrong; `reticent status` has all
 NO_VAULT = "There is no vault yet: leave, and run `reticent init`."
+OPEN = "✓ open"
 NOTHING = "Nothing is attached: "
 
 
@@ -36,16 +37,17 @@ class DaemonState:
         status = self.status
         if status is None:
             return "… connecting "
-        text = "√ open" if not status.vault or _usable(status) else "! no model"
+        text = OPEN if not status.vault or _usable(status) else "! no model"
         if status.locked:
             text = "× locked"
         elif status.vault and not status.policy.in_use:
             text = "! no policy"
         elif status.paused_until is not None:
             text = f"‖ paused until {status.paused_until.astimezone():%H:%M}"
-        if not status.raised:
+        if not status.waiting:
             return f"{text} "
-        return f"● {status.raised} {text} " if short else f"● {status.raised} waiting · {text} "
+        waiting = f"{'● ' if status.raised else ''}{status.waiting} waiting"
+        return f"{waiting} " if short and text == OPEN else f"{waiting} · {text} "
 
     def missing(self) -> str:
         """Say in a sentence why a screen is still empty."""

@@ -76,17 +76,11 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         self._starts: list[int] = [0]  # the first line of each item, and the end
         self._at: int | None = None
         self._near = 0  # where the cursor last stood
-        self._gone = False
 
     @property
     def under(self) -> T | None:
         """The item under the cursor."""
         return None if self._at is None else self._items[self._at]
-
-    @property
-    def gone(self) -> bool:
-        """Whether the item under the cursor has left the list, and no key was pressed since."""
-        return self._at is None and self._gone
 
     @property
     def items(self) -> Sequence[T]:
@@ -110,7 +104,6 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         above = self._starts[self._near] - self.scroll_offset.y if self._items else 0
         self._items = items
         self._at = None if before is None else self._find(self._draws.key(before))
-        self._gone = self._at is None and (self._gone or before is not None)
         self._measure()
         if fresh:
             self._at = self._next(-1, 1)

@@ -29,8 +29,6 @@ SENSITIVITIES: Mapping[str, float] = {
     "few people": 0.3,
     "nobody": 0.6,
 }
-COSTS = "what your rules charge for it, in the same bits"
-LEFT = "people who still look like you to the recipient"
 
 
 def listed(names: Iterable[str], nothing: str = "", most: int | None = None) -> str:

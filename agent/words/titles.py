@@ -119,11 +119,6 @@ HOLDING: Mapping[str, str] = {  # by the setting of a limit, what it promises
     "risk": "a guess at who you are is right in at most {:.1%} of cases",
     "new_facts_per_week": "at most {:,} new facts a week",
 }
-PROOFS: Mapping[str, str] = {
-    "enumerated": "No better set exists.",
-    "if-submodular": "A good set. A better one may exist; how much better is bounded.",
-    "none": "A good set. A better one may exist.",
-}
 
 
 def why(reason: str, rule: str | None = None, limit: str | None = None, fewest: int = 0) -> str:

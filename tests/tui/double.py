@@ -16,6 +16,7 @@ from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
 from agent.errors import UsageError
+from agent.tui import list_page
 from agent.tui import page as pages
 from agent.tui.actions import Where
 from agent.tui.app import IDLE, ReviewApp
@@ -53,10 +54,12 @@ def _parsed(sheet: Stylesheet) -> None:
 
 Stylesheet.parse = _parsed  # type: ignore[assignment, method-assign]
 SOON = pages.SOON = 0.05  # in place of what is short for a person
-pages.PAUSE = pages.TYPED = 0.02
+list_page.PAUSE = list_page.TYPED = 0.02
 QUIET = 2  # looks at which the screen is as before, further apart than two renewals
 NOW = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
-NOTHING = Environment(list, lambda _path, _line: None, lambda: NOW)  # is wrong, or edited
+NOTHING = Environment(
+    list, lambda _path, _line: None, lambda: NOW, lambda name, _text: name
+)  # is wrong, or edited
 SMALL, USUAL, LARGE = (60, 20), (80, 24), (120, 40)  # columns and lines
 
 

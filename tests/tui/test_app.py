@@ -38,10 +38,10 @@ async def test_the_state_is_said_in_words_and_signs_and_asked_for_from_time_to_t
     """Nobody needs the colour; a daemon looks at its policy when it is asked something."""
     monkeypatch.setattr("agent.tui.app.LOOKS", 0.05)
     async with daemon.shown() as shown:
-        assert "● 2 √ open" in shown.text()
+        assert "● 2 waiting" in shown.text()
         assert "Requests" in shown.text()
         await shown.pilot.resize_terminal(*LARGE)
-        await shown.until(lambda: "● 2 waiting · √ open" in shown.text())
+        await shown.until(lambda: "● 2 waiting · ✓ open" in shown.text())
         daemon.status = changed(OPEN, policy=changed(POLICY, in_use=False))
         await shown.until(lambda: "! no policy" in shown.text())
         await shown.pilot.press("u")
@@ -57,7 +57,7 @@ async def test_it_starts_a_daemon_if_none_runs_and_survives_its_end(path: Path) 
 
     try:
         async with daemon.shown(start=start) as shown:
-            await shown.until(lambda: "√ open" in shown.text())
+            await shown.until(lambda: "✓ open" in shown.text())
             daemon.end()
             daemon.fake.__exit__(None, None, None)
             await shown.until(lambda: "out of date" in shown.text() and "✗ stopped" in shown.text())
@@ -147,7 +147,7 @@ STATUSES: st.SearchStrategy[Status] = st.builds(
 def test_it_is_open_only_where_something_may_be_attached(status: Status) -> None:
     """And where it may not, though the vault is open, the banner says why."""
     usable = status.policy.in_use and any(each.problem is None for each in status.models)
-    opened = "√ open" in DaemonState(status).summary()
+    opened = "✓ open" in DaemonState(status).summary()
     if status.vault:
         assert opened == (usable and not status.locked)
         assert usable or "Nothing is attached" in trouble_of(status)

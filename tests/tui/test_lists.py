@@ -1,6 +1,7 @@
 """A list of any length: what is under the cursor, what is seen, and what is drawn."""
 
 import asyncio
+import csv
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import cast
@@ -12,7 +13,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from agent.tui.plain import CUT, JOINERS, fitted, plain
+from agent.tui.plain import CUT, FORMULAS, JOINERS, csv_of, fitted, plain
 from agent.tui.virtual_list import MARK, Listing, Look, Part
 
 TITLE = 0  # of the items, on which the cursor does not rest
@@ -119,7 +120,7 @@ async def test_keys_and_the_mouse_move_it_and_choose() -> None:
             assert (listing.under, cast("Alone", pilot.app).chosen) == (4, chosen)
 
 
-TEXT = st.text(st.one_of(st.characters(), st.sampled_from("\x1b\n\r\t\u202e語é ")))
+TEXT = st.text(st.one_of(st.characters(), st.sampled_from("\x1b\n\r\t\u202e語é =@")))
 
 
 @given(TEXT)
@@ -127,6 +128,16 @@ def test_nothing_in_it_steers_the_terminal(text: str) -> None:
     """Neither escapes nor line ends nor marks that turn the order of the letters round."""
     assert plain(text).isprintable()
     assert len(plain(text)) == sum(each not in JOINERS for each in text)
+
+
+@given(st.lists(st.fixed_dictionaries({"a": TEXT, "b": TEXT}), min_size=1))
+def test_no_cell_of_a_saved_table_is_a_formula(rows: list[dict[str, str]]) -> None:
+    """And all of it can be read again."""
+    head, *found = csv.reader(csv_of(rows).splitlines())
+    assert head == ["a", "b"]
+    assert not any(cell.startswith(FORMULAS) for each in found for cell in each)
+    cells = [[cell.removeprefix("'") for cell in each] for each in found]
+    assert cells == [[plain(cell).removeprefix("'") for cell in each.values()] for each in rows]
 
 
 @given(TEXT, st.integers(0, 40), st.booleans())

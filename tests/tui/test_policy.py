@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.tui.dialogs import Choice
-from agent.tui.screens.policy import EXPIRED, LEGEND, REMARK, PolicyItem, items_of
+from agent.tui.screens.policy import EXPIRED, REMARK, PolicyItem, items_of
 from agent.tui.virtual_list import Listing
 from agent.wire.policy import Edited, PolicyEdit, RuleRemark, RulesStatus, RuleStatus, SettingStatus
 from tests.cli.daemon import BOOKS, BROKEN, PATH, RULES, WRONG
@@ -47,7 +47,7 @@ def rules(daemon: Double) -> Rules:
 async def shows(shown: Running) -> Listing[PolicyItem]:
     """Go to the screen, and wait until the rules are there."""
     await shown.pilot.press("5")
-    await shown.until(lambda: LEGEND in shown.text())
+    await shown.until(lambda: getattr(shown.app.screen, "where", "") == "policy")
     listing = shown.app.screen.query_one(Listing)
     await shown.until(lambda: listing.items)
     return listing
@@ -121,6 +121,7 @@ RULE = st.builds(
     remarks=st.lists(PROBLEMS, max_size=2),
 )
 SHIPPED = RULE.map(lambda each: replace(each, source="preset", line=None))
+ASKS = {"disclose": '"ask"'}
 SETTING = st.builds(SettingStatus, key=TEXTS, value=TEXTS, rule=TEXTS, line=st.none() | st.just(3))
 POLICIES = st.builds(
     RulesStatus,
@@ -128,7 +129,7 @@ POLICIES = st.builds(
     in_use=st.just(True),
     problems=st.lists(PROBLEMS, max_size=3),
     effective=st.lists(SETTING, max_size=3),
-    rules=st.lists(RULE | SHIPPED, max_size=6),
+    rules=st.lists(RULE | SHIPPED, max_size=6, unique_by=lambda each: each.name),
 )
 
 
@@ -149,6 +150,17 @@ def test_each_problem_rule_and_setting_stands_there_once_and_whole(policy: Rules
         signs = item.cells[0].text[:2]
         assert (EXPIRED in signs) == rule.expired
         assert (REMARK in signs) == (bool(rule.remarks) and not rule.expired)
+
+
+def test_what_models_call_otherwise_stands_there_once() -> None:
+    """By its title, where it is ruled alike in the same preset."""
+    rules = [
+        RuleStatus(name=n, source="p", line=None, conditions={"attribute": n}, settings=ASKS)
+        for n in ("sex", "gender", "race")
+    ]
+    policy = RulesStatus(path="/p", in_use=True, problems=[], rules=rules)
+    shown = items_of(policy, {"sex": "sex or gender", "gender": "sex or gender"})
+    assert [each.cells[0].text.strip() for each in shown if each.rule] == ["sex or gender", "race"]
 
 
 @given(POLICIES, RULE, st.integers(0, 6))

@@ -8,12 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from agent.tui.screens.requests_detail import LOOK, Fold, Shown, heads, rows_of
+from agent.tui.screens.requests_detail import LOOK, Shown, rows_of
 from agent.tui.screens.requests_detail import lines as row_lines
 from agent.tui.screens.requests_view import (
+    ORDERS,
     SIGNS,
     SPANS,
+    WAITING,
     Change,
+    Fold,
     Item,
     Trial,
     arranged,
@@ -51,7 +54,7 @@ def test_all_that_fits_and_nothing_else_stands_there_once(
 ) -> None:
     """And each part has its title, with what waits counted over all."""
     reviews = [review(number, recipient="b.example", pool="b.example") for number in range(waiting)]
-    found = arranged(reviews, past, text)
+    found = arranged(reviews, past, text, shown=99)
     assert len({key_of(each) for each in found}) == len(found)
     shown = [each for each in found if not isinstance(each, str)]
     both: list[Review | Entry] = [*reviews, *past]
@@ -63,6 +66,23 @@ def test_all_that_fits_and_nothing_else_stands_there_once(
     heading = f"{waiting} {'waits' if waiting == 1 else 'wait'} for your approval"
     titles = [each for each in found if isinstance(each, str) and each.endswith("approval")]
     assert titles == [heading] * any(isinstance(e, Review) for e in shown)
+
+
+@given(pasts(), st.integers(0, 9), st.sampled_from([*ORDERS]))
+def test_the_latest_that_wait_stand_before_a_fold_and_the_rest_in_an_order(
+    past: list[Entry], waiting: int, order: str
+) -> None:
+    """The order is said, and the fold says how many it hides."""
+    reviews = [review(number) for number in range(waiting)]
+    found = arranged(reviews, past, order=order)
+    listed = [each for each in found if isinstance(each, Review)]
+    assert listed == reviews[::-1][:WAITING]
+    hidden = waiting - len(listed)
+    assert [each for each in found if isinstance(each, Fold)] == [Fold(hidden)] * (hidden > 0)
+    assert (f"Answered, {order}" in found) is bool(past)
+    answered = [each for each in found if isinstance(each, Entry)]
+    latest = past[::-1]
+    assert answered == sorted(latest, key=ORDERS[order])
 
 
 OUTSIDE = st.text(st.sampled_from("a語\x1b\n[b]é."), min_size=1, max_size=90)
@@ -80,7 +100,8 @@ def items(draw: st.DrawFn) -> Item:
         return draw(OUTSIDE)
     if kind == "waiting":
         return review(names=[draw(OUTSIDE)], **given)
-    return handled(kind=kind, disclosed=[draw(OUTSIDE)], people_left=None, **given)
+    left = draw(st.none() | st.integers(0, 10**9))
+    return handled(kind=kind, disclosed=[draw(OUTSIDE)], people_left=left, **given)
 
 
 @given(items(), st.integers(40, 200))
@@ -163,26 +184,15 @@ def test_all_that_may_be_chosen_is_different_and_says_for_whom() -> None:
     assert {each.about for each in of_offer} == {"recipient"}
 
 
-BITS = st.one_of(st.none(), st.floats(-2, 5))
-
-
-@given(st.integers(50, 200), BITS, BITS, st.text("a語\x1b[é", max_size=80))
-def test_a_row_has_exactly_so_many_columns(
-    width: int, gain: float | None, cost: float | None, title: str
-) -> None:
-    """Whatever its title is; the heads end where the numbers do."""
-    each = row("a", title=title, gain_bits=gain, cost_bits=cost)
-    shown = Shown(each, "[x]", "v\n", figures=True)
+@given(st.integers(50, 200), st.text("a語\x1b[é", max_size=80), st.sampled_from(["", "v\n"]))
+def test_a_row_has_exactly_so_many_columns(width: int, title: str, value: str) -> None:
+    """Whatever its title is, and without figures."""
+    shown = Shown(row("a", title=title), "[x]", value)
     found = row_lines(shown, width)
     assert len(found) == LOOK.height(shown, width)
     first, second = ("".join(part.text for part in line) for line in found)
-    assert cell_len(first) <= width
-    assert cell_len(second) == width
+    assert cell_len(first) == cell_len(second) == width
     assert "helps more than it costs" in second
-    assert cell_len(heads(width).rstrip()) == cell_len(first) + 1
-    plain = row_lines(Shown(each, "[x]"), width)
-    assert cell_len("".join(part.text for part in plain[0])) == width
-    assert "0." not in "".join(part.text for line in plain for part in line)
 
 
 def test_the_facts_that_matter_stand_first_and_the_others_are_folded() -> None:

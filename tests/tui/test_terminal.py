@@ -96,7 +96,7 @@ def test_the_name_alone_starts_a_daemon_and_asks_for_the_passphrase() -> None:
         shown.shows("The vault is locked")
         shown.press("-l", PASSPHRASE)
         shown.press("Enter")
-        shown.shows("√ open")
+        shown.shows("✓ open")
         assert PASSPHRASE not in shown.everything()
         assert shown.title() == title
         shown.press("C-l")
@@ -134,7 +134,7 @@ def test_the_editor_has_the_terminal_and_what_it_saves_is_read(tmp_path: Path) -
     editor.write_text(EDITOR)
     editor.chmod(0o700)
     with living() as live, terminal(live.paths, told={"EDITOR": str(editor)}) as shown:
-        shown.shows("√ open")
+        shown.shows("✓ open")
         live.paths.policy.write_text(BROKEN)
         shown.press("5")
         shown.shows("1 to mend", "✗ line 9")
@@ -148,7 +148,7 @@ def test_the_editor_has_the_terminal_and_what_it_saves_is_read(tmp_path: Path) -
         rules: RulesStatus = live.call("rules")
         assert [each.settings for each in rules.rules if each.name == "shop"] == [{"k": "7"}]
         shown.press("q")
-        shown.until(lambda text: "√ open" not in text and "shop" not in text)
+        shown.until(lambda text: "✓ open" not in text and "shop" not in text)
         assert "shop" not in shown.everything()
 
 
@@ -159,10 +159,10 @@ def test_without_colours_there_are_none_and_the_cursor_is_seen() -> None:
     """In no question either; the cursor has a sign, and the tab too."""
     with living() as live:
         with terminal(live.paths, "screens") as shown:
-            shown.shows("√ open")
+            shown.shows("✓ open")
             assert COLOUR.search(shown.styled())
         with terminal(live.paths, "screens", told={"NO_COLOR": "1"}) as shown:
-            shown.shows("√ open")
+            shown.shows("✓ open")
             shown.press("5")
             shown.until(lambda _: re.search(r"\x1b\[[\d;]*7m5 ?Policy", shown.styled()))
             shown.shows("›")

@@ -92,11 +92,11 @@ async def test_before_any_request_topics_stand_in(daemon: Double) -> None:
 async def test_an_answer_that_comes_after_the_lock_is_not_shown(daemon: Double) -> None:
     """Nor is what was asked."""
     ready(daemon)
-    free, whatif = threading.Event(), daemon.calls["whatif"]
+    free = threading.Event()
 
     def slow(body: WhatIf) -> Weighed:
         assert free.wait(PATIENCE)
-        return whatif(body=body)
+        return weigh(body)
 
     daemon.calls["whatif"] = slow
     async with daemon.shown() as shown:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from rich.cells import cell_len
 from textual.content import Content
 
-from agent.tui.page import SentencesPage
+from agent.tui.list_page import SentencesPage
 from agent.tui.plain import fitted, plain, plain_lines
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.state import EventKind, Finding
@@ -21,7 +21,7 @@ ORDER = ("bad", "warn", "ok")  # from the worst
 SIGNS: dict[str, tuple[str, Kind]] = {
     "bad": ("✗ BAD ", "bad"),
     "warn": ("! note", "strong"),
-    "ok": ("√ ok  ", "good"),
+    "ok": ("✓ ok  ", "good"),
 }
 
 

@@ -1,39 +1,38 @@
 """The policy: its problems, its rules and its defaults."""
 
+import json
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from typing import ClassVar, NamedTuple
 
 from msgspec.structs import replace
-from rich.cells import cell_len
-from textual.app import ComposeResult, SuspendNotSupported
+from textual.app import SuspendNotSupported
 from textual.content import Content
-from textual.widgets import Static
 
 from agent.errors import UsageError
 from agent.tui.dialogs import Choice
-from agent.tui.page import LEFT_TO, SentencesPage, background, for_item, write_rule
+from agent.tui.list_page import SentencesPage, for_item
+from agent.tui.page import LEFT_TO, background, write_rule
 from agent.tui.plain import fitted, plain, plain_lines
-from agent.tui.virtual_list import Kind, Line, Look, Part
+from agent.tui.virtual_list import Line, Look, Part
 from agent.wire.policy import PolicyEdit, RuleRemark, RulesStatus, RuleStatus
 from agent.wire.state import EventKind
 from agent.words.figures import listed
-from agent.words.titles import NONE, RULED, RULINGS, Titles, titled, write_policy
+from agent.words.titles import HOLDING, NONE, RULED, RULINGS, Titles, titled, write_policy
 
 REMARK, EXPIRED, WRONG = "!", "×", "✗"
-LEGEND = f"{REMARK} see below   {EXPIRED} expired"
 ABOUT = {"attribute": "{}", "recipient": "for {}", "query": "with “{}”"}  # of a rule's conditions
 AWAY = ""  # in place of what a rule says
 ELSEWHERE = ("this cannot be changed here", "e opens the file in your editor")
 MADE = f"{write_policy('it')}: e opens the editor."
-NAME = 50  # of a hundred columns, for what stands before the last part of a line
+NAME = 55  # of a hundred columns, for what a line is about
 
 
 class PolicyItem(NamedTuple):
     """What stands in the list.
 
-    ``key``: by which it is recognised, wherever it moves; ``cells``: its signs, then
-    one or two more; ``line``: of the file, None for none; ``text``: all that there is to say;
+    ``key``: by which it is recognised, wherever it moves; ``cells``: what it is about, with its
+    sign, and what it says; ``line``: of the file, None for none; ``text``: all there is to say;
     ``title``: it heads a part, and the cursor passes over it.
     """
 
@@ -71,12 +70,16 @@ def _items(rules: RulesStatus, titles: Titles) -> Iterator[PolicyItem]:
     for each in rules.problems:
         what = _what(each)
         mend = f"{rules.path}, line {each.line}: e opens it there."
-        cells = (_lead(WRONG, f"line {each.line}", "bad"), Part(what, "bad"))
+        cells = (Part(f"{WRONG} line {each.line}", "bad"), Part(what, "bad"))
         yield PolicyItem(
             ("problem", what), cells, each.line, f"{WRONG} {what}\n{each.hint}\n{mend}"
         )
-    source = None
+    source, shipped = None, set[tuple[str, ...]]()
     for rule in sorted(rules.rules, key=lambda each: each.line is None):
+        words = (rule.source, *(each.text for each in _cells(rule, titles)))
+        if rule.line is None and words in shipped:  # of a fact that another model calls otherwise
+            continue
+        shipped.add(words)
         if rule.source != source:
             source = rule.source
             yield _title(f"RULES of {'your file' if rule.line is not None else f'the {source}'}")
@@ -87,7 +90,10 @@ def _items(rules: RulesStatus, titles: Titles) -> Iterator[PolicyItem]:
     for setting in rules.effective:
         line = "" if setting.line is None else f", line {setting.line}"
         value = f"{setting.key} = {setting.value}"
-        setting_cells = (_lead("", ""), Part(value), Part(setting.rule, "muted"))
+        shown = value
+        if setting.key in HOLDING:
+            shown = HOLDING[setting.key].format(json.loads(setting.value))
+        setting_cells = (Part(f"  {shown} ({setting.rule})"),)
         text = f"{value}\nFrom {setting.rule}{line}."
         yield PolicyItem(("setting", setting.key), setting_cells, setting.line, text)
 
@@ -114,9 +120,12 @@ def _cells(rule: RuleStatus, titles: Titles) -> tuple[Part, ...]:
     name = subject(rule, titles) or rule.name.removeprefix(f"{rule.source}, ")
     if rule.remarks and not rule.expired:
         sets = f"{rule.remarks[0].what} ({sets})"
+    if not rule.conditions and len(rule.settings) > 1:
+        sets = f"{len(rule.settings)} settings, which stand below"
+    if rule.expired:
+        sets = f"expired: {sets}"
     return (
-        _lead(sign, ""),
-        Part(name, "muted" if rule.expired else "strong"),
+        Part(f"{sign} {name}", "muted" if rule.expired else "strong"),
         Part(sets, "muted" if rule.expired else "plain"),
     )
 
@@ -139,10 +148,6 @@ def _what(problem: RuleRemark) -> str:
     return f"{problem.key}: {problem.what}" if problem.key else problem.what
 
 
-def _lead(signs: str, text: str, kind: Kind = "plain") -> Part:
-    return Part(f"{signs:>2} {text:<8}", kind)
-
-
 def _title(text: str) -> PolicyItem:
     return PolicyItem(("title", text), (Part(text, "accent"),), title=True)
 
@@ -150,12 +155,9 @@ def _title(text: str) -> PolicyItem:
 def drawn(item: PolicyItem, width: int) -> Line:
     """Draw an item as a line of this width; what has no room is cut, with an ellipsis."""
     *before, last = item.cells
-    cells, room = [], width
-    for place, each in enumerate(before):
-        columns = cell_len(each.text) if place == 0 else room * NAME // 100
-        cells.append(Part(f"{fitted(each.text, columns)} ", each.kind))
-        room -= columns + 1
-    return (*cells, Part(fitted(last.text, room), last.kind))
+    room = width * NAME // 100
+    cells = [Part(f"{fitted(each.text, room - 1)} ", each.kind) for each in before]
+    return (*cells, Part(fitted(last.text, width - room * len(before)), last.kind))
 
 
 class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
@@ -172,11 +174,6 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
         super().__init__()
         self._rules: RulesStatus | None = None
         self._titles: Titles = NONE
-
-    def body(self) -> ComposeResult:
-        """Lay what the signs mean below the list."""
-        yield from super().body()
-        yield Static(LEGEND, id="legend")
 
     def item_look(self) -> Look[PolicyItem]:
         """Say how items are shown."""

@@ -10,7 +10,8 @@ from textual.widgets import Input
 
 from agent.errors import UsageError
 from agent.tui.dialogs import Choice, TextQuestion, confirm
-from agent.tui.page import LEFT_TO, SentencesPage, background, for_item, write_rule
+from agent.tui.list_page import COPIED, SentencesPage, for_item
+from agent.tui.page import LEFT_TO, background, write_rule
 from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Line, Look, Part
 from agent.wire.policy import AttributeStatus, PolicyEdit, Value
@@ -25,14 +26,13 @@ from agent.wire.state import (
     ProfileFacts,
     Recipient,
 )
-from agent.words.figures import SENSITIVITIES, listed, rarity, sensitivity
+from agent.words.figures import SENSITIVITIES, listed, rarity, sensitivity, whom
 from agent.words.notices import MOST_NAMED, also, outdated, taken_for
 from agent.words.titles import RULED, RULINGS, in_order, stated, value_title
 
 STEPS = (0.0, *SENSITIVITIES.values(), 1.0, 2.0, 5.0, 10.0)  # bits
 NOT_SET = "not set"
 EACH_REQUEST = "each request"  # sets it anew
-SPACIOUS = 100  # columns, from which on rules have room
 BITS = "With 1 bit, the right result is twice as easy to find."
 GAP = 2  # columns between two
 UNSET = ""  # in place of a value
@@ -78,12 +78,6 @@ class FactRow:
         """Whether it is a fact in the user's own words."""
         return self.attribute.name.startswith("#")
 
-    @property
-    def rule(self) -> str:
-        """The rule that decides, with its line where it has one."""
-        line = self.attribute.line
-        return self.attribute.rule + ("" if line is None else f", line {line}")
-
 
 def plain_name(attribute: AttributeStatus) -> str:
     """Name an attribute as its own model does, without the prefix MODEL."""
@@ -127,16 +121,13 @@ def rows_of(
 def matching(rows: Iterable[FactRow], text: str) -> list[FactRow]:
     """Filter rows whose title or name contains a text, in any case."""
     wanted = text.strip().casefold()
-    names = ((each, f"{each.attribute.title.casefold()}\n{each.attribute.name}") for each in rows)
-    return [each for each, name in names if wanted in name]
+    return [e for e in rows if wanted in f"{e.attribute.title.casefold()}\n{e.attribute.name}"]
 
 
 def columns(width: int) -> dict[str, int]:
     """Choose the columns that a list of this width has room for, with their own widths."""
-    rules = {"by the rule": width - 68} if width >= SPACIOUS else {}
-    fixed = {"value": 13, "may be sent": 13, "bits": 6, **rules}
-    rest = width - GAP * len(fixed) - sum(fixed.values())
-    return {"attribute": max(8, rest), **fixed}
+    fixed = {"value": 13, "may be sent": 13, "you would tell": 14}
+    return {"fact": max(8, width - GAP * len(fixed) - sum(fixed.values())), **fixed}
 
 
 def heads(width: int) -> str:
@@ -144,17 +135,16 @@ def heads(width: int) -> str:
     return (" " * GAP).join(fitted(title, room) for title, room in columns(width).items())
 
 
-def cells(row: FactRow, width: int) -> tuple[str, ...]:
+def cells(row: FactRow) -> tuple[str, ...]:
     """Fill the cells of a row."""
     fact = row.attribute
-    bits = f"{fact.sensitivity_bits:.4g}"
-    texts = (fact.title, row.shown_value, RULINGS[fact.disclose], bits, row.rule)
-    return texts[: len(columns(width))]
+    told = whom(fact.sensitivity_bits) if fact.sensitivity_bits else "anybody"
+    return fact.title, row.shown_value, RULINGS[fact.disclose], told
 
 
 def line(row: FactRow, width: int) -> Line:
     """Draw a row as a line."""
-    pairs = zip(cells(row, width), columns(width).values(), strict=True)
+    pairs = zip(cells(row), columns(width).values(), strict=True)
     return tuple(Part(fitted(text, room) + " " * GAP) for text, room in pairs)
 
 
@@ -168,7 +158,8 @@ def detail(row: FactRow) -> Iterator[tuple[str, str]]:
         yield "It helps with", listed(row.figures.helps_with)
     if row.figures is not None and row.figures.share and row.value is not None:
         yield "Shared by", f"{rarity(row.figures.share)} of the {row.figures.share_of}"
-    yield "May it be sent", f"it {RULED[fact.disclose]} (by {row.rule})"
+    where = "" if fact.line is None else f", line {fact.line}"
+    yield "May it be sent", f"it {RULED[fact.disclose]} (by {fact.rule}{where})"
     yield "Its price", f"{price(fact.sensitivity_bits)}. {BITS}"
     nobody = "no recipient" if row.own else "nobody: no recipient keeps it"
     yield "Known to", listed(row.holders, nobody, most=MOST_NAMED)
@@ -192,10 +183,10 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
     )
     sought = "a part of a title"
     tooltip_list = (
-        "Your attributes. Values stay hidden until you press m. The bits say how much better an "
-        "answer must get before the attribute may be sent: with 1 bit, the right result is twice "
-        "as easy to find. Decide for what an attribute is, never because of your own value: a rule "
-        "made for a value gives the value away by what it leaves out."
+        "Your facts. Values stay hidden until you press m. The last column is how private a fact "
+        "counts, by whom you would tell it: the more private, the more it must help before it may "
+        "be sent. Decide for what a fact is, never because of your own value: a rule made for a "
+        "value gives the value away by what it leaves out."
     )
     tooltip_detail = "What is known about the attribute under the cursor, and which rule decides."
 
@@ -212,6 +203,10 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
     def items(self) -> Sequence[FactRow]:
         """List the rows that pass the filter."""
         return matching(self._all, self.text)
+
+    def record(self, item: FactRow) -> Mapping[str, str]:
+        """Name the cells of a fact in a file."""
+        return dict(zip(columns(COPIED), cells(item), strict=True))
 
     def explain(self, item: FactRow) -> Content:
         """Explain an attribute."""
@@ -294,9 +289,6 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         picked = await self.review.push_screen_wait(question)
         if picked is None:
             return
-        if picked == await self._value(fact):
-            self.review.tell(f"{fact.title}: nothing changed.")
-            return
         change = ProfileChange(set={fact.kind: picked})
         if picked == UNSET:
             change = ProfileChange(unset=[fact.kind])
@@ -305,6 +297,8 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
                 return
         changed: Changed = await self.ask("change_profile", change)
         done = f"{fact.title}: {'set' if picked else 'not set any more'}. u reverts that."
+        if not changed.changes:
+            done = f"{fact.title}: nothing changed."
         more = also(changed.implied, masked=self.review.masked)
         self.review.tell("\n".join((done, *more, *outdated(changed, {fact.name: fact.title}))))
 
@@ -348,11 +342,6 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
             await self._edit(row, {}, done, "guard")
         except UsageError:  # another rule than its own guards it
             await self._edit(row, {"guard": 0}, done)
-
-    async def _value(self, fact: AttributeStatus) -> str:
-        own: ProfileFacts = await self.ask("profile")
-        values = (each.value for each in own.facts if each.kind == fact.kind)
-        return next(values, None) or UNSET
 
     async def _edit(self, row: FactRow, settings: dict[str, Value], done: str, *unset: str) -> None:
         edit = PolicyEdit(attribute=plain_name(row.attribute), set=settings, unset=[*unset])

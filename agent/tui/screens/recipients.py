@@ -1,20 +1,18 @@
 """Recipients: what each was sent and could infer, and the user's decisions about them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from functools import partial
 from typing import ClassVar
 
 from msgspec.structs import replace
-from rich.console import Group, RenderableType
-from rich.table import Column, Table
-from rich.text import Text
 from textual.containers import VerticalScroll
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from agent.tui.dialogs import confirm
-from agent.tui.page import ListPage, for_item
+from agent.tui.list_page import ListPage, for_item
 from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.base import Done, RecipientName
@@ -26,6 +24,11 @@ from agent.words.titles import NONE, Titles, titled, value_title
 
 PEOPLE, REQUESTS = 32, 10  # columns
 LEAST_NAME = 12
+ORDERS: Mapping[str, Callable[[Recipient], tuple[object, ...]]] = {
+    "latest first": lambda _each: (),
+    "by name": lambda each: (each.pool,),
+    "fewest people like you first": lambda each: (each.people_left,),
+}
 UNGUARDED = (
     "You guard no fact from it, so its guesses are not computed. g in Profile (4) guards one."
 )
@@ -58,44 +61,26 @@ def _name(width: int) -> int:
     return max(LEAST_NAME, width - PEOPLE - REQUESTS)
 
 
-def facts_held(
-    held: Recipient, titles: Titles, zone: tzinfo | None, *, masked: bool
-) -> list[tuple[str, str, str]]:
-    """List what a recipient holds, the latest first: title, value, since when.
-
-    Values only where they may be seen.
-    """
-    since = {name: each.timestamp() for name, each in held.since.items()}
-    return [
-        (
-            titles.get(name, name),
-            HIDDEN if masked else value_title(held.values[name], titles.get(name, name)),
-            moment(held.since[name], zone) if name in held.since else "",
-        )
-        for name in sorted(held.values, key=lambda name: (-since.get(name, 0.0), name))
-    ]
-
-
 def knowledge(
     recipient: Recipient, held: Recipient, titles: Titles, zone: tzinfo | None, *, masked: bool
-) -> Iterator[RenderableType]:
-    """Describe what a recipient knows: the verdict, the count, each fact, each inference."""
-    yield Text(plain(knows_of(held, titles)), "bold")
+) -> Iterator[str]:
+    """Describe what a recipient knows: the verdict, the count, each fact, each inference.
+
+    The latest facts come first; values only where they may be seen.
+    """
+    yield knows_of(held, titles)
     if recipient.blocked:
-        yield Text("× Blocked: nothing is sent to it. b unblocks it.")
+        yield "× Blocked: nothing is sent to it. b unblocks it."
     if recipient.sites != [recipient.pool]:
-        yield Text(plain(f"They share what they learn: {', '.join(recipient.sites)}."))
-    yield Text(f"\n{left_of(recipient)} people look like you to it.\n")
-    facts = facts_held(held, titles, zone, masked=masked)
-    if facts:
-        columns = Column("what it knows", ratio=1), Column("value"), Column("since")
-        table = Table(*columns, box=None, expand=True, padding=(0, 1, 0, 0), header_style="dim")
-        for fact in facts:
-            table.add_row(*(Text(plain(each)) for each in fact))
-        yield table
-        yield Text("")
-    sentences = [inferred(each) for each in held.inferred] or [UNGUARDED]
-    yield Text("\n".join(map(plain, sentences)))
+        yield f"They share what they learn: {', '.join(recipient.sites)}."
+    yield from ("", f"People like you to it: {left_of(recipient)}.", "")
+    since = {name: each.timestamp() for name, each in held.since.items()}
+    for name in sorted(held.values, key=lambda name: (-since.get(name, 0.0), name)):
+        title = titles.get(name, name)
+        value = HIDDEN if masked else value_title(held.values[name], title)
+        when = f" (since {moment(held.since[name], zone)})" if name in since else ""
+        yield f"{title}: {value}{when}"
+    yield from ("", *([inferred(each) for each in held.inferred] or [UNGUARDED]))
 
 
 def matches(recipient: Recipient, text: str, titles: Titles = NONE) -> bool:
@@ -112,7 +97,7 @@ def forgetting(pool: str) -> str:
         f"Has {pool} forgotten you? With a yes you state that it can no longer link what it knows "
         "to you: because you have another account there, say, and nothing else gives you away. "
         "Nobody actually forgets anything: from then on it is assumed to know nothing about you; "
-        "the record of what was sent stays, with your statement."
+        "the record of what was sent stays, with your statement. This cannot be undone."
     )
 
 
@@ -132,6 +117,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
     )
     opens = True
     sought = "a name, an attribute, or blocked"
+    orders = (*ORDERS,)
     tooltip_list = (
         "Who knows anything about you, the latest first; how many people in the model look like "
         "you to it, and how that number fell; × is blocked. Enter shows what it knows."
@@ -160,14 +146,22 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
 
     def items(self) -> Sequence[Recipient]:
         """List the recipients that pass the filter."""
-        return [each for each in self._all if matches(each, self.text, self._titles)]
+        found = [each for each in self._all if matches(each, self.text, self._titles)]
+        return sorted(found, key=ORDERS[self.order])
+
+    def record(self, item: Recipient) -> Mapping[str, str]:
+        """Name the cells of a recipient in a file."""
+        knows = listed(titled(item.held, self._titles))
+        cells = {"recipient": item.pool, "knows": knows, "people like you": left_of(item)}
+        return {**cells, "requests": str(item.requests), "blocked": "yes" if item.blocked else "no"}
 
     # rendering
 
     def draw(self) -> None:
         """Show the recipients that fit, and above them whose people the numbers count."""
         super().draw()
-        self.put_text("#headline", who_know(self._all))
+        order = f" In order: {self.order}." if self._all else ""
+        self.put_text("#headline", who_know(self._all) + order)
         self.on_listing_resized()
 
     def on_listing_resized(self) -> None:
@@ -205,7 +199,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
             self.query_one("#detail").scroll_home(animate=False)
         self.looked_into = both
         parts = knowledge(*both, self._titles, zone, masked=masked) if both else ()
-        self.query_one("#known", Static).update(Group(*parts))
+        self.query_one("#known", Static).update(Content("\n".join(map(plain, parts))))
 
     # daemon calls
 
@@ -266,25 +260,14 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
             done = "is now assumed to know" if stated.done else "already knew"
             self.review.tell(f"{one.pool} {done} nothing about you.")
 
-    def action_block(self) -> None:
-        """Send it nothing any more, or treat it like others again."""
-        under = self.listing.under
-        if under is not None and under.blocked:
-            self._unblock()
-        else:
-            self._block()
-
     @for_item
-    async def _block(self, one: Recipient) -> None:
+    async def action_block(self, one: Recipient) -> None:
+        """Send it nothing any more, or treat it like others again."""
+        if one.blocked:
+            names = (RecipientName(recipient=site) for site in one.sites)
+            done = [unblocked(each.recipient, await self.ask("allow", each)) for each in names]
+            self.review.tell(" ".join(done))
+            return
         for site in one.sites:
             await self.ask("refuse", RecipientName(recipient=site))
         self.review.tell(f"Blocked: {listed(one.sites)}. Nothing more is sent there. b unblocks.")
-
-    @for_item
-    async def _unblock(self, one: Recipient) -> None:
-        """Treat it like others again."""
-        done = [
-            unblocked(site, await self.ask("allow", RecipientName(recipient=site)))
-            for site in one.sites
-        ]
-        self.review.tell(" ".join(done))

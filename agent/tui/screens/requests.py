@@ -1,7 +1,7 @@
 """The Requests screen: waiting and answered requests, and the user's decisions about them."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -12,9 +12,12 @@ from textual.widgets import Input
 from agent.decision.values import Reading
 from agent.errors import UsageError
 from agent.tui.dialogs import Choice
-from agent.tui.page import ListPage, for_item
+from agent.tui.list_page import ListPage, for_item
 from agent.tui.screens.requests_detail import Detail
 from agent.tui.screens.requests_view import (
+    ORDERS,
+    WAITING,
+    Fold,
     Item,
     Subject,
     Trial,
@@ -24,6 +27,7 @@ from agent.tui.screens.requests_view import (
     correction,
     key_of,
     lines,
+    outcome,
     overrides,
     question,
 )
@@ -38,8 +42,7 @@ from agent.words.titles import Titles
 
 LATEST = 1_000  # requests that are listed; `reticent requests list` has all
 UNSEEN = ("the request was out of view", "it is shown now: press the key again")
-NO_SUBJECT = ("no request chosen", "move to a request first")
-GONE = ("the request under the cursor has left the list", "move to another one first")
+NO_SUBJECT = ("no request is under the cursor, or it has left the list", "move to one first")
 NO_REVIEW = ("nothing waits here", "space tries an attribute, then a or o makes that hold")
 NO_ROW = ("no attribute chosen", "open a request with Enter, and move to an attribute")
 NO_CHANGE = ("nothing tried yet", "space tries the attribute under the cursor the other way")
@@ -55,6 +58,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
     )
     opens = True
     sought = "recipient, query or attribute"
+    orders = (*ORDERS,)
     tooltip_list = (
         "The requests of your programs, the latest first; what waits for your approval on top. "
         "Enter shows why each fact was sent or not. ? waits, + sent facts, · sent nothing, ~ "
@@ -67,6 +71,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         self._past: Sequence[Entry] = ()
         self._waits: Sequence[Review] = ()
         self._titles: Titles = {}
+        self._unfolded = False  # whether all that waits is listed
         self._outdated = False  # whether other rules hold than when the detail was computed
 
     # rendering
@@ -81,7 +86,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         return Look(
             key=key_of,
             lines=lambda item, width: lines(item, width, now(), self._titles),
-            height=lambda item, _: 1 if isinstance(item, str) else 2,
+            height=lambda item, _: 1 if isinstance(item, str | Fold) else 2,
             rests=lambda item: not isinstance(item, str),
         )
 
@@ -92,12 +97,25 @@ class RequestsScreen(ListPage[Item], where="requests"):
 
     def items(self) -> Sequence[Item]:
         """List the waiting and the answered requests that pass the filter."""
-        return arranged(self._waits, self._past, self.text, self._titles)
+        under, waits = self.listing.under, [each.id for each in reversed(self._waits)]
+        at = waits.index(under.id) if isinstance(under, Review) and under.id in waits else 0
+        shown = len(waits) if self._unfolded else max(WAITING, at + 1)  # never what is under it
+        given = self._waits, self._past, self.text, self._titles
+        return arranged(*given, order=self.order, shown=shown)
+
+    def record(self, item: Item) -> Mapping[str, str]:
+        """Name the cells of a request in a file."""
+        if isinstance(item, str | Fold):
+            return {}
+        what, left = outcome(item, self._titles)
+        at = item.at.isoformat(timespec="seconds")
+        cells = {"time": at, "recipient": item.recipient, "request": item.query}
+        return {**cells, "what happened": what, "people left": left.strip()}
 
     def draw(self) -> None:
         """Show the requests that pass the filter, and how many they are."""
         super().draw()
-        count = sum(not isinstance(each, str) for each in self.listing.items)
+        count = sum(not isinstance(each, str | Fold) for each in self.listing.items)
         of = len(self._waits) + len(self._past)
         part = f"Only requests with these words: {count:,} of {of:,} · escape shows all"
         self.put_text("#headline", part if self.text.strip() else "")
@@ -105,6 +123,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
     def clear(self) -> None:
         """Show no request, and keep none."""
         self._past = self._waits = ()
+        self._unfolded = False
         self.query_one("#find", Input).value = ""
         self.detail.show(None)
         self.close()
@@ -180,8 +199,8 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """Find the request that keys apply to; UsageError without one in view."""
         trial = self.detail.trial
         under = trial.subject if trial is not None and self.inside() else self.listing.under
-        if under is None or isinstance(under, str):
-            raise UsageError(*(GONE if self.listing.gone else NO_SUBJECT))
+        if under is None or isinstance(under, str | Fold):
+            raise UsageError(*NO_SUBJECT)
         if not self.inside() and not self.listing.seen:
             self.listing.bring_into_view()
             raise UsageError(*UNSEEN)
@@ -190,15 +209,24 @@ class RequestsScreen(ListPage[Item], where="requests"):
     def follow(self) -> None:
         """Let the detail follow where both stand side by side."""
         under = self.listing.under
-        if self.has_class("-wide") and not isinstance(under, str | None) and not self.inside():
+        if isinstance(under, Review | Entry) and self.has_class("-wide") and not self.inside():
             self.weigh(begun(under))
 
     def on_listing_chosen(self) -> None:
         """Open what is clicked."""
         self.action_open()
 
+    def action_open(self) -> None:
+        """Look into what is under the cursor, or list all that waits."""
+        if isinstance(self.listing.under, Fold) and not self.inside():
+            self._unfolded = True
+            self.draw()
+            self.listing.action_move(1)  # to the first that was hidden
+        else:
+            self._open()
+
     @for_item
-    async def action_open(self, subject: Subject) -> None:
+    async def _open(self, subject: Subject) -> None:
         """Look into what is under the cursor; in the detail: unfold, or choose for how long."""
         trial = self.detail.trial
         if self.inside() and self.detail.folds:
@@ -211,10 +239,6 @@ class RequestsScreen(ListPage[Item], where="requests"):
                 self.weigh(begun(subject))
             self.add_class("opened")
             self.call_after_refresh(self.detail.rows.focus)
-
-    def action_only_figures(self) -> None:
-        """Show the figures behind the detail, or hide them."""
-        self.detail.toggle_figures()
 
     def action_switch(self) -> None:
         """Try the attribute under the cursor the other way, or unfold the others."""
@@ -248,30 +272,27 @@ class RequestsScreen(ListPage[Item], where="requests"):
         else:
             change = self._tried().change.text(self._titles)
             question = f"{change}, to {whom(subject)}: for how long, and for whom?"
-        picked = await self._pick(question, choices(subject))
+        answers = [(LEAVE, None), *choices(subject)]
+        picked = await self.review.push_screen_wait(Choice[Word | None](question, answers))
         if picked is not None and isinstance(subject, Review):
             await self._rule(picked, subject)
         elif picked is not None:
             await self._hold(picked)
 
-    async def _pick(self, text: str, answers: list[tuple[str, Word]]) -> Word | None:
-        question = Choice[Word | None](text, [(LEAVE, None), *answers])
-        return await self.review.push_screen_wait(question)
-
-    async def _rule(self, verdict: Word, *subjects: Subject) -> None:
-        """Decide the same about reviews; an offer is not settled for one request."""
-        reviews = [each for each in subjects if isinstance(each, Review)]
-        if not reviews:
+    async def _rule(self, verdict: Word, subject: Subject) -> None:
+        """Decide about a review."""
+        if not isinstance(subject, Review):
             raise UsageError(*NO_REVIEW)
-        fit = [each for each in reviews if each.kind != "offer" or verdict.lasting != "once"]
-        if not fit:
-            raise UsageError(*OFFER)
-        for each in fit:
-            await self._settle(verdict, each, each.names)
-        self._done(fit)
+        await self._settle(verdict, subject, subject.names)
+        self._done(subject)
 
     async def _settle(self, verdict: Word, review: Review, names: Sequence[str]) -> None:
-        """Decide about a review as it was shown, or about some names of it."""
+        """Decide about a review as it was shown, or about some names of it.
+
+        An offer is not settled for one request.
+        """
+        if review.kind == "offer" and verdict.lasting == "once":
+            raise UsageError(*OFFER)
         message = replace(verdict, names=[*names] or None, recipient=review.pool)
         ruled: Ruled = await self.ask("verdict", message, id=review.id)
         self._tell(settled(review, message, self._titles), ruled)
@@ -294,8 +315,6 @@ class RequestsScreen(ListPage[Item], where="requests"):
         trial = self._tried()
         subject, words, names = trial.subject, overrides(trial, verdict), trial.approved()
         if isinstance(subject, Review) and (names or subject.address or subject.topic):
-            if subject.kind == "offer" and verdict.lasting == "once":
-                raise UsageError(*OFFER)
             await self._settle(verdict, subject, names)
         elif not words:
             raise UsageError(*NO_CHANGE)
@@ -303,7 +322,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
             ruled: Ruled = await self.ask("override", each)
             self._tell(overridden(each, self._titles, whom(subject)), ruled)
         if isinstance(subject, Review):
-            self._done([subject])
+            self._done(subject)
         else:
             self.action_reset()
 
@@ -334,12 +353,13 @@ class RequestsScreen(ListPage[Item], where="requests"):
             raise UsageError(*NO_REVIEW)
         await self.ask("dismiss", id=subject.id)
         self.review.tell("Removed from the list; nothing was decided.")
-        self._done([subject])
+        self._done(subject)
 
-    def _done(self, reviews: Sequence[Review]) -> None:
-        """Go on to the item after those that are settled."""
+    def _done(self, review: Review) -> None:
+        """Go on to the item after one that is settled."""
+        self._unfolded = True
         under, following = self.listing.under, self.listing.following()
-        if following is not None and under in reviews:
+        if following is not None and under == review:
             self.listing.put(key_of(following))
         if self.inside():
             self.close()

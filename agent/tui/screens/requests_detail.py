@@ -13,21 +13,28 @@ from textual.widgets import Static
 from agent.decision.values import Outcome
 from agent.tui.page import Page
 from agent.tui.plain import fitted, plain_lines
-from agent.tui.screens.requests_view import Change, Trial, begun, changed, headline, hint, today
+from agent.tui.screens.requests_view import (
+    Change,
+    Fold,
+    Trial,
+    begun,
+    changed,
+    headline,
+    hint,
+    today,
+)
 from agent.tui.virtual_list import Kind, Line, Listing, Look, Part
 from agent.wire.decide import Weighed
 from agent.wire.policy import Review
 from agent.wire.state import Entry
-from agent.words.figures import COSTS, HELPS, LEFT, bits, demand, people
 from agent.words.titles import NONE, Titles, fact, why
 
-NUMBER = 9  # columns of a figure
 MATTER = 3  # attributes that are shown before the others are unfolded
 KINDS: Mapping[str, Kind] = {"[x]": "strong", "[+]": "good", "[-]": "bad"}
 TOOLTIP = (
     "The facts that matter most for this request, each with the reason why it is sent or not. "
     "Space tries one the other way, and Enter asks for how long that is to hold; on the last line, "
-    "both unfold the other attributes. v shows the figures: bits, prices and how good it is."
+    "both unfold the other attributes."
 )
 NONE_CHOSEN = "Choose a request to see what was sent, and why."
 
@@ -36,20 +43,13 @@ class Shown(NamedTuple):
     """One attribute as a row; ``sign``: in, out, or changed.
 
     ``value``: the user's own, empty while it is hidden; ``then``: what became of it in a past
-    request, before the reason of today; ``figures``: whether bits are shown.
+    request, before the reason of today.
     """
 
     row: Outcome
     sign: str
     value: str = ""
     then: str = ""
-    figures: bool = False
-
-
-class Fold(NamedTuple):
-    """The line behind which the other attributes are; ``hidden``: how many, 0 once unfolded."""
-
-    hidden: int
 
 
 Shows = Shown | Fold | str  # a sentence below the attributes
@@ -67,9 +67,8 @@ def rows_of(
     values: Mapping[str, str],
     *,
     unfolded: bool = False,
-    figures: bool = False,
 ) -> tuple[Shows, ...]:
-    """Lay out the attributes that matter or all of them, in an order; figures explained below."""
+    """Lay out the attributes that matter or all of them, in an order."""
     weighed, subject = trial.weighed, trial.subject
     if weighed is None:
         return ()
@@ -84,29 +83,13 @@ def rows_of(
             trial.change.sign(row.name, trial.inside),
             values.get(row.name, ""),
             "sent; today: " if row.name in past else "",
-            figures,
         )
         for row in rows
         if unfolded or row.name in matter
     )
     fold = (Fold(len(rows) - len(shown)),) if {each.name for each in rows} - matter else ()
     notes = [f"{each.label}: {each.text}" for each in weighed.lines]
-    if rows:
-        units = [
-            f"helps: {HELPS}",
-            f"costs: {COSTS}",
-            f"left: {LEFT}, as expected before your value is read",
-            f"price: {demand(weighed.decision.trade_off, weighed.decision.metric)}",
-        ]
-        notes = [*units, *notes] if figures else []
-    return (*shown, *fold, *notes)
-
-
-def heads(width: int, *, past: bool = False) -> str:
-    """Head the columns of figures; ``past``: of a past request, by the rules of today."""
-    title = "today, in bits:" if past else "attribute, in bits:"
-    figures = (fitted(each, NUMBER, right=True) for each in ("helps", "costs"))
-    return f" {fitted('', 4)}{fitted(title, width - 4 - 2 * NUMBER)}{''.join(figures)}"
+    return (*shown, *fold, *(() if rows else notes))
 
 
 def lines(item: Shows, width: int) -> tuple[Line, ...]:
@@ -120,16 +103,8 @@ def lines(item: Shows, width: int) -> tuple[Line, ...]:
     row, kind = item.row, KINDS.get(item.sign, "plain")
     title = fact(row.title, item.value) if item.value else row.title
     reason = item.then + why(row.reason, row.rule, row.limit)
-    people_left = ""
-    figures: Line = ()
-    if item.figures:
-        people_left = "" if row.people_left is None else f" about {people(row.people_left)} left"
-        gain = Part(fitted(bits(row.gain_bits, signed=True), NUMBER, right=True), "good")
-        figures = (gain, Part(fitted(bits(row.cost_bits), NUMBER, right=True), "bad"))
-    wide = width - 4 - len(figures) * NUMBER
-    first = (Part(f"{item.sign} ", kind), Part(fitted(title, wide), kind), *figures)
-    room = width - 4 - len(people_left)
-    return (first, (Part("    "), Part(fitted(reason, room), "muted"), Part(people_left)))
+    first = (Part(f"{item.sign} ", kind), Part(fitted(title, width - 4), kind))
+    return (first, (Part("    "), Part(fitted(reason, width - 4), "muted")))
 
 
 def key_of(item: Shows) -> Hashable:
@@ -162,13 +137,11 @@ class Detail(Vertical):
         self._values: Mapping[str, str] = {}
         self._order: tuple[str, ...] = ()  # rows stay where they are while something is tried
         self._unfolded = False
-        self._figures = False
 
     def compose(self) -> ComposeResult:
         """Lay the sentences on top, the attributes below."""
         yield Static(id="what")
         yield Static(id="change")
-        yield Static(id="over")
         yield Listing[Shows](LOOK, id="rows", tooltip=TOOLTIP)
 
     @property
@@ -197,11 +170,6 @@ class Detail(Vertical):
     def unfold(self) -> None:
         """Show the other attributes too, or fold them again."""
         self._unfolded = not self._unfolded
-        self._draw()
-
-    def toggle_figures(self) -> None:
-        """Show bits, prices and how good it is, or hide them."""
-        self._figures = not self._figures
         self._draw()
 
     def switch(self, name: str) -> Trial | None:
@@ -246,8 +214,8 @@ class Detail(Vertical):
         if not self.query("#what"):  # an answer may come while the screen is taken away
             return
         if trial is None:
-            for part, text in (("#what", NONE_CHOSEN), ("#change", ""), ("#over", "")):
-                put_text(part, text)
+            put_text("#what", NONE_CHOSEN)
+            put_text("#change", "")
             return
         head = headline(trial, self._clock(), self.titles)
         put_text("#what", plain_lines(f"{head}\n{today(trial)}".rstrip()))
@@ -259,11 +227,7 @@ class Detail(Vertical):
         if trial.weighed is not None:
             self._order = self._order or order_of(trial.weighed)
             fresh = not self.rows.items
-            options = {"unfolded": self._unfolded, "figures": self._figures}
-            self.rows.show(rows_of(trial, self._order, self._values, **options))
+            shown = rows_of(trial, self._order, self._values, unfolded=self._unfolded)
+            self.rows.show(shown)
             if fresh and isinstance(trial.subject, Review) and trial.subject.names:
                 self.rows.put(("row", trial.subject.names[0]))
-        width = self.rows.scrollable_content_region.width - 1  # the cursor has a column
-        over = heads(width, past=isinstance(trial.subject, Entry))
-        rows = any(isinstance(each, Shown) for each in self.rows.items)
-        put_text("#over", over if self._figures and rows else "")

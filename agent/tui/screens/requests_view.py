@@ -1,8 +1,9 @@
 """Requests as lines and sentences: their list, a change tried on one, its messages. Pure."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -13,7 +14,7 @@ from agent.wire.decide import Weighed, WhatIf
 from agent.wire.policy import About, Disclose, Review, Word
 from agent.wire.state import Entry, ReadingEdit
 from agent.words import decisions
-from agent.words.figures import alike, listed
+from agent.words.figures import listed, people
 from agent.words.notices import GONE, asks, family_facts, how_long, outcome_of, verdict_of
 from agent.words.titles import NONE, Titles, quoted, read_as, titled, titles_in
 
@@ -29,6 +30,12 @@ ONCE = Word(disclose="auto")
 ALWAYS = Word(disclose="auto", lasting="always")
 FOR_A_WEEK = Word(disclose="auto", lasting="days", days=7)
 SPANS = (ONCE, FOR_A_WEEK, ALWAYS)
+ORDERS: Mapping[str, Callable[[Entry], tuple[object, ...]]] = {  # of what was answered
+    "latest first": lambda _each: (),
+    "by recipient": lambda each: (each.recipient,),
+    "most facts first": lambda each: (-len(each.disclosed),),
+}
+WAITING = 3  # of what waits, shown before the rest is unfolded
 SETTLED_FOR_GOOD = ("means", "fact")  # kinds of reviews
 FAMILY_WORDS: Mapping[Disclose, str] = {
     "auto": "Share {}, when worth it",
@@ -37,8 +44,14 @@ FAMILY_WORDS: Mapping[Disclose, str] = {
 }
 
 
+class Fold(NamedTuple):
+    """The line behind which others are; ``hidden``: how many, 0 once unfolded."""
+
+    hidden: int
+
+
 Subject = Review | Entry
-Item = str | Subject  # the heading of a part, or what stands below it
+Item = str | Fold | Subject  # the heading of a part, or what stands below it
 
 
 def key_of(item: Item) -> Hashable:
@@ -46,17 +59,26 @@ def key_of(item: Item) -> Hashable:
     match item:
         case str():
             return "title", item
+        case Fold():
+            return "fold"  # however many it hides
         case Review():
             return "review", item.id
     return "request", item.number
 
 
 def arranged(
-    reviews: Sequence[Review], handled: Iterable[Entry], text: str = "", titles: Titles = NONE
+    reviews: Sequence[Review],
+    handled: Sequence[Entry],
+    text: str = "",
+    titles: Titles = NONE,
+    *,
+    order: str = "latest first",
+    shown: int = WAITING,
 ) -> tuple[Item, ...]:
     """Arrange the items that have these words; both parts are given oldest first, shown latest.
 
-    The number that waits counts all of them.
+    ``shown``: of what waits, the rest is folded, except where words are sought; the number that
+    waits counts all of them.
     """
     words = text.casefold().split()
 
@@ -67,13 +89,15 @@ def arranged(
         return all(word in parts for word in words)
 
     waiting = [*filter(fits, reversed(reviews))]
-    answered = [*filter(fits, handled)][::-1]
+    answered = sorted(filter(fits, reversed(handled)), key=ORDERS[order])
     items: list[Item] = []
     if waiting:
         verb = "waits" if len(reviews) == 1 else "wait"
-        items += [f"{len(reviews)} {verb} for your approval", *waiting]
+        shown = len(waiting) if words else shown
+        items += [f"{len(reviews)} {verb} for your approval", *waiting[:shown]]
+        items += [Fold(len(waiting) - shown)] if waiting[shown:] else []
     if answered:
-        items += ["Answered, latest first", *answered]
+        items += [f"Answered, {order}", *answered]
     return tuple(items)
 
 
@@ -89,11 +113,15 @@ def lines(item: Item, width: int, now: datetime, titles: Titles = NONE) -> tuple
     """Draw an item as lines of this width: what it is about, then what happened."""
     if isinstance(item, str):
         return ((Part(fitted(item, width), "accent"),),)
+    if isinstance(item, Fold):
+        more = f"{' ' * INDENT}▸ {item.hidden} more wait: enter shows them"
+        return ((Part(fitted(more, width), "accent"),),)
     sign, kind = SIGNS["waiting" if isinstance(item, Review) else item.kind]
     room = width - INDENT - WHEN - 1
     to = f"{item.recipient} {item.pool}" if item.pool.startswith("@") else item.recipient
     share = min(room, max(len(to), room // 3)) if item.query else room
     about = f"  “{item.query}”" if item.query else ""
+    happened, left = outcome(item, titles)
     return (
         (
             Part(f"{sign} ", kind),
@@ -101,26 +129,26 @@ def lines(item: Item, width: int, now: datetime, titles: Titles = NONE) -> tuple
             Part(fitted(to, share), "strong"),
             Part(fitted(about, room - share)),
         ),
-        (Part(" " * INDENT), Part(fitted(outcome(item, titles), width - INDENT), kind)),
+        (Part(" " * INDENT), Part(fitted(happened, width - INDENT - len(left)), kind), Part(left)),
     )
 
 
-def outcome(item: Subject, titles: Titles = NONE) -> str:
-    """Say what happened to a request, or what waits, in one short sentence."""
-    if isinstance(item, Review) and item.address is not None:
-        return f"Chat box: {item.address}"
-    if isinstance(item, Review) and item.topic is not None:
-        return f"Means {quoted(item.topic.title)}?"
-    if isinstance(item, Review) and item.kind == "fact":
-        return "Remember this?"
-    if isinstance(item, Review):
-        verb = "Asks for" if item.kind == "offer" else "Waits for your approval:"
-        return f"{verb} {listed(titled(item.names, titles_in(item.model, titles)))}"
-    text = outcome_of(item, titles)
-    if item.kind != "disclosed":
-        return text[:1].upper() + text[1:]
-    people = "" if item.people_left is None else f"; {alike(item.people_left)}"
-    return f"Sent {text}{people}"
+def outcome(item: Subject, titles: Titles = NONE) -> tuple[str, str]:
+    """Say what happened to a request, or what waits, and how many people look alike since."""
+    if isinstance(item, Entry):
+        text = outcome_of(item, titles)
+        if item.kind != "disclosed":
+            return text[:1].upper() + text[1:], ""
+        left = "" if item.people_left is None else f" {people(item.people_left)} people like you"
+        return f"Sent {text}", left
+    if item.address is not None:
+        return f"Chat box: {item.address}", ""
+    if item.topic is not None:
+        return f"Means {quoted(item.topic.title)}?", ""
+    if item.kind == "fact":
+        return "Remember this?", ""
+    verb = "Asks for" if item.kind == "offer" else "Waits for your approval:"
+    return f"{verb} {listed(titled(item.names, titles_in(item.model, titles)))}", ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from typing import ClassVar, NamedTuple
 from textual.content import Content
 
 from agent.decision.values import Figures, Reading
-from agent.tui.page import SentencesPage, for_item, write_rule
+from agent.tui.list_page import SentencesPage, for_item
+from agent.tui.page import write_rule
 from agent.tui.plain import fitted, plain_lines
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.decide import Ask, Weighed, WhatIf
@@ -103,7 +104,7 @@ class TradeoffScreen(SentencesPage[PeopleChoice], where="tradeoff"):
     def item_look(self) -> Look[PeopleChoice]:
         """Say how choices are shown."""
         return Look(
-            key=lambda choice: choice.label, lines=self._lines, height=lambda _item, _width: 2
+            key=lambda choice: choice.people, lines=self._lines, height=lambda _item, _width: 2
         )
 
     def _lines(self, choice: PeopleChoice, width: int) -> tuple[Line, ...]:
@@ -148,9 +149,12 @@ class TradeoffScreen(SentencesPage[PeopleChoice], where="tradeoff"):
         ]
         titles = await self.review.titles()
         if self.review.reachable:  # else it was locked meanwhile
+            is_first = not self._choices
             self._titles, self._requests, self._choices = titles, [*texts], found
             self.put_text("#headline", headline)
             self.draw()
+            if is_first:
+                self.listing.put(self._now.people)
 
     async def _looked_at(self) -> tuple[dict[str, str], str]:
         """Choose the requests, or topics where there are none, by their titles."""
