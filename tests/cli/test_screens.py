@@ -11,7 +11,7 @@ import pytest
 from agent.cli import screens
 from agent.cli.daemon_client import start
 from agent.cli.main import DEBUG
-from agent.cli.screens import edit
+from agent.cli.screens import edit, save
 from agent.errors import DaemonError, UsageError
 from agent.tui.app import ReviewApp
 from tests.cli.conftest import Run
@@ -54,6 +54,22 @@ def test_a_defect_in_the_screens_ends_in_a_sentence(tmp_path: Path) -> None:
         shown.shows("reticent: hint: a defect of reticent")
         assert SECRET not in shown.everything()
         assert "Traceback" not in shown.everything()
+
+
+def test_a_list_is_saved_for_the_user_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Among their downloads, or with the log where there are none; never over another file."""
+    monkeypatch.delenv("RETICENT_HOME", raising=False)
+    monkeypatch.setattr("platformdirs.user_downloads_path", lambda: tmp_path)
+    saved = Path(save("list.csv", "a\n"))
+    assert saved == tmp_path / "list.csv"
+    assert (saved.read_text(), saved.stat().st_mode & 0o777) == ("a\n", 0o600)
+    with pytest.raises(UsageError):
+        save("list.csv", "b\n")
+    monkeypatch.setenv("RETICENT_HOME", str(tmp_path))
+    (tmp_path / "state").mkdir()
+    assert Path(save("list.csv", "c\n")).parent == tmp_path / "state"
 
 
 class Editor:

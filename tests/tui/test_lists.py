@@ -130,9 +130,10 @@ def test_nothing_in_it_steers_the_terminal(text: str) -> None:
     assert len(plain(text)) == sum(each not in JOINERS for each in text)
 
 
-@given(st.lists(st.fixed_dictionaries({"a": TEXT, "b": TEXT}), min_size=1))
-def test_no_cell_of_a_saved_table_is_a_formula(rows: list[dict[str, str]]) -> None:
+@given(st.lists(st.tuples(TEXT, TEXT), min_size=1))
+def test_no_cell_of_a_saved_table_is_a_formula(texts: list[tuple[str, str]]) -> None:
     """And all of it can be read again."""
+    rows = [{"a": one, "b": other} for one, other in texts]
     head, *found = csv.reader(csv_of(rows).splitlines())
     assert head == ["a", "b"]
     assert not any(cell.startswith(FORMULAS) for each in found for cell in each)

@@ -64,7 +64,7 @@ async def test_a_choice_says_what_it_does_and_is_written_after_a_yes(daemon: Dou
         ):
             assert words in shown.words()
         assert [each.query for each in daemon.asked("whatif")[1:3]] == ["vi", "ed"]
-        await shown.pilot.press("down", "a")
+        await shown.pilot.press("a")
         await shown.until(lambda: "does this already" in shown.notes())
         await shown.pilot.press("down")
         await shown.until(lambda: "“vi”: age (now: age and region)" in shown.words())
