@@ -91,7 +91,7 @@ SOUGHT = "Show only recipients with these words: a name, a fact that it has, or 
 RECIPIENTS = (
     Action("knows", "enter", "Open", KNOWS, "requests recipients HOST"),
     Action("forget", "f", "Forget", FORGET, "requests forget HOST"),
-    Action("block", "b", "Block", BLOCK, "policy block HOST"),
+    Action("block", "b", "Block/unblock", BLOCK, "policy block HOST"),
     Action("requests", "l", "Its requests", ITS, "requests list --recipient HOST", shown=False),
     SORTED,
     Action("save", "w", "Save list", SAVE, "requests recipients --json", shown=False),
@@ -106,6 +106,7 @@ SOUGHT_TITLE = "Show only attributes whose title contains a text."
 SET = "Choose your value of the attribute, or remove it; u reverts that."
 DISCLOSE = "Choose whether it may be sent: never, asks first, when worth it, or always."
 GUARD = "Never send it, and less of what others could guess it from; or stop that."
+OF_FACT = "policy set sensitivity=BITS"
 PRICE = "Choose how much it must help, beyond what it costs, to be sent."
 BACK = "Show all attributes again."
 ADD = "Write a fact in your own words; you see what it is taken for before it is kept."
@@ -113,11 +114,11 @@ PROFILE = (
     Action("set_value", "s,enter", "Set", SET, "profile set NAME"),
     Action("add", "a", "Add", ADD, "profile add TEXT"),
     Action("disclose", "d", "Sending", DISCLOSE, "policy set disclose=never --attribute NAME"),
-    Action("price", "p", "Price", PRICE, "policy set sensitivity=BITS --attribute NAME"),
+    Action("price", "p", "Price", PRICE, f"{OF_FACT} --attribute NAME", shown=False),
     Action("guard", "g", "Secret", GUARD, "policy set guard=1 --attribute NAME"),
     Action("save", "w", "Save list", SAVE, "profile show --json", shown=False),
     Action("only_back", "escape", "Back", BACK, shown=False),
-    Action("only_find", "slash", "Find", SOUGHT_TITLE, shown=False),
+    Action("only_find", "slash", "Find", SOUGHT_TITLE),
 )
 
 EDIT = "Open the policy file in your text editor, at the line under the cursor."

@@ -57,13 +57,14 @@ class ListPage(Page, Generic[T]):
         with Container(id="both", classes="opens" if self.opens else ""):
             with Vertical(id="side"):
                 if self.sought:
-                    find = Input(placeholder=self.sought, id="find", max_length=LONGEST)
+                    find = Input(placeholder=self.sought, id="find", compact=True)
+                    find.max_length = LONGEST
                     find.tooltip = f"Show only what contains these words: {self.sought}."
                     find.display = False
                     yield find
                 yield Static(id="heads")
-                yield Listing[T](self.item_look(), id="first", tooltip=self.tooltip_list)
                 yield Static(id="none")
+                yield Listing[T](self.item_look(), id="first", tooltip=self.tooltip_list)
             yield self.beside()
 
     @abstractmethod

@@ -70,20 +70,19 @@ def _items(rules: RulesStatus, titles: Titles) -> Iterator[PolicyItem]:
     for each in rules.problems:
         what = _what(each)
         mend = f"{rules.path}, line {each.line}: e opens it there."
-        cells = (Part(f"{WRONG} line {each.line}", "bad"), Part(what, "bad"))
+        cells = (Part(f"{WRONG} line {each.line}: {what}", "bad"),)
         yield PolicyItem(
             ("problem", what), cells, each.line, f"{WRONG} {what}\n{each.hint}\n{mend}"
         )
-    source, shipped = None, set[tuple[str, ...]]()
+    source, shipped = None, set[object]()
     for rule in sorted(rules.rules, key=lambda each: each.line is None):
-        words = (rule.source, *(each.text for each in _cells(rule, titles)))
-        if rule.line is None and words in shipped:  # of a fact that another model calls otherwise
+        parts = _cells(rule, titles)
+        if rule.line is None and (rule.source, parts) in shipped:  # as another model calls a fact
             continue
-        shipped.add(words)
+        shipped.add((rule.source, parts))
         if rule.source != source:
             source = rule.source
             yield _title(f"RULES of {'your file' if rule.line is not None else f'the {source}'}")
-        parts = _cells(rule, titles)
         yield PolicyItem(("rule", rule.name), parts, rule.line, _text(rule), rule=rule)
     if rules.effective:
         yield _title("DEFAULTS: what holds where no rule for some requests says otherwise")

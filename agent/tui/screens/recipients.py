@@ -30,7 +30,8 @@ ORDERS: Mapping[str, Callable[[Recipient], tuple[object, ...]]] = {
     "fewest people like you first": lambda each: (each.people_left,),
 }
 UNGUARDED = (
-    "You guard no fact from it, so its guesses are not computed. g in Profile (4) guards one."
+    "You keep no fact secret from it, so what it could guess is not computed. g in Profile (4) "
+    "keeps one secret."
 )
 TOOLTIP = (
     "What this recipient knows about you, and how many people look like that to it. m shows your "

@@ -227,7 +227,6 @@ class Detail(Vertical):
         if trial.weighed is not None:
             self._order = self._order or order_of(trial.weighed)
             fresh = not self.rows.items
-            shown = rows_of(trial, self._order, self._values, unfolded=self._unfolded)
-            self.rows.show(shown)
+            self.rows.show(rows_of(trial, self._order, self._values, unfolded=self._unfolded))
             if fresh and isinstance(trial.subject, Review) and trial.subject.names:
                 self.rows.put(("row", trial.subject.names[0]))
