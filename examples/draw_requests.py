@@ -91,7 +91,7 @@ async def _looked_at(places: Paths) -> str:
     def now() -> datetime:
         return datetime.now().astimezone()
 
-    outside = Environment(list, lambda _path, _line: None, now)
+    outside = Environment(list, lambda _path, _line: None, now, lambda name, _text: name)
     app = ReviewApp(Link(places.control, lambda: None), outside)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.pause(DRAWN)
