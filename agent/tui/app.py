@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any, ClassVar, cast
 
 from textual import events, work
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.notifications import Notify
@@ -21,14 +21,13 @@ from agent.tui.actions import TITLES, Where, keys
 from agent.tui.dialogs import Help
 from agent.tui.link import DaemonNews, Link
 from agent.tui.list_page import ListPage
-from agent.tui.page import Environment, Page, mounted_pages
-from agent.tui.plain import plain, plain_lines
+from agent.tui.page import BaseApp, Environment, Page, mounted_pages
+from agent.tui.plain import plain
 from agent.tui.status_bar import DaemonState, TopBar, trouble_of
 from agent.tui.unlocking import LOCKED, Cover, Unlocking
 from agent.wire.base import Undone
 from agent.wire.state import Status
 from agent.words.notices import without_facts
-from agent.words.titles import Titles, titles_of
 
 FIRST: Where = "requests"  # of the screens
 IDLE = 120.0  # seconds without a key, after which nothing private is on the screen
@@ -54,11 +53,11 @@ def _page(where: Where) -> Page:
 PAGES: Mapping[str, Callable[[], Page]] = {where: partial(_page, where) for where in TITLES}
 
 
-class ReviewApp(App[None]):
+class ReviewApp(BaseApp):
     """The screens of one daemon.
 
     ``link``: to it; ``environment``: what the host provides; ``idle``: seconds without a key until
-    all is covered; ``masked``: whether the user's own values are hidden.
+    all is covered.
     """
 
     TITLE = "Reticent"  # all that a window's title says
@@ -72,17 +71,10 @@ class ReviewApp(App[None]):
 
     def __init__(self, link: Link, environment: Environment, idle: float = IDLE) -> None:
         no_color = "NO_COLOR" in environ or None  # else it is grey
-        super().__init__(ansi_color=no_color)
-        self.link = link
-        self.environment = environment
-        self.state = DaemonState(trouble="Connecting to the daemon …")
-        self.masked = True
-        self._titles: Titles = {}
-        self._titles_of: tuple[str, ...] | None = None  # digests of models
+        super().__init__(link, environment, ansi_color=no_color)
         self._idle = idle
         self._touched = self._reported = monotonic()
         self._quiet_at = 0.0  # until when keys are dropped
-        self._to_lock = False  # asked for, and not done yet
 
     @property
     def defect(self) -> Exception | None:
@@ -137,23 +129,6 @@ class ReviewApp(App[None]):
                 self.tell(STARTED)
         except ReticentError as error:
             self.say(error)
-
-    def page(self) -> Page | None:
-        """Find the current screen, below any dialog in front of it."""
-        return next((each for each in reversed(self.screen_stack) if isinstance(each, Page)), None)
-
-    async def titles(self) -> Titles:
-        """Fetch the titles of the attributes; they are kept until the models change."""
-        status = self.state.status
-        models = () if status is None else tuple(each.digest for each in status.models)
-        if self._titles_of != models:
-            self._titles = titles_of(await self.link.call("attributes"))
-            self._titles_of = models
-        return self._titles
-
-    def tell(self, text: str) -> None:
-        """Show what was done."""
-        self.notify(plain_lines(text), markup=False)
 
     # actions of every screen
 
@@ -211,13 +186,6 @@ class ReviewApp(App[None]):
         self._close_messages_no_wait()
 
     # what is private is hidden while the vault is locked, or nobody is there
-
-    @property
-    def reachable(self) -> bool:
-        """Whether the daemon answers, and its vault is open and to stay so."""
-        status = self.state.status
-        is_open = status is not None and not status.locked and not self.state.stale
-        return is_open and not self._to_lock
 
     @property
     def hidden(self) -> bool:
@@ -283,7 +251,7 @@ class ReviewApp(App[None]):
         elif (status := self.state.status) is not None and status.without_facts is not None:
             reason = Content.assemble(LOCKED, "\n", without_facts(status.without_facts)).rstrip()
         if isinstance(self.screen, Unlocking):
-            shown = LOCKING if self._to_lock else reason
+            shown = LOCKING if self.to_lock else reason
             self.screen.explain(shown, stopped=self.state.stale)
 
     def stopped(self, error: ReticentError) -> None:
@@ -294,7 +262,7 @@ class ReviewApp(App[None]):
         self.show_state()
         if isinstance(self.screen, Unlocking):
             reason = Content.from_markup(STOPPED, why=plain(str(error)))
-            self.screen.explain(LOCKING if self._to_lock else reason, stopped=True)
+            self.screen.explain(LOCKING if self.to_lock else reason, stopped=True)
 
     def uncover(self, status: Status) -> None:
         """Show the screens again, since the vault was opened, or is gone."""
@@ -322,8 +290,8 @@ class ReviewApp(App[None]):
         Where it should be locked and is not, lock it. Before the first screen is there, the state
         waits for it.
         """
-        self._to_lock &= status.vault and not status.locked
-        if self._to_lock:
+        self.to_lock &= status.vault and not status.locked
+        if self.to_lock:
             self._lock()
             return
         page, was_reachable = self.page(), self.reachable
@@ -347,7 +315,7 @@ class ReviewApp(App[None]):
         """Hide everything at once, then have the daemon lock the vault."""
         status = self.state.status
         if self.page() is not None and (status is None or status.vault):
-            self._to_lock = True
+            self.to_lock = True
             self.hide()
         self._lock()
 
@@ -389,7 +357,7 @@ class ReviewApp(App[None]):
 
     def _unlocked(self, status: Status | None) -> None:
         if status is not None:
-            self._to_lock = False
+            self.to_lock = False
             self.take(status)
 
     @work(group="lock", exclusive=True)

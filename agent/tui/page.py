@@ -1,14 +1,14 @@
-"""What every screen has: bars and footer, and ways to call the daemon."""
+"""What every screen has: the app around it, bars and footer, and ways to call the daemon."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, ClassVar, Concatenate, ParamSpec, TypeVar, cast
 
 from msgspec.structs import replace
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.containers import Container
 from textual.content import Content
 from textual.css.query import NoMatches
@@ -20,14 +20,13 @@ from textual.worker import Worker
 from agent.errors import ReticentError
 from agent.tui.actions import ACTIONS, Where, keys
 from agent.tui.dialogs import confirm
-from agent.tui.plain import plain
+from agent.tui.link import Link
+from agent.tui.plain import plain, plain_lines
 from agent.tui.status_bar import DaemonState, TopBar
 from agent.wire.policy import Edited, PolicyEdit
 from agent.wire.state import EventKind, Finding
 from agent.words.notices import edited, would_differ
-
-if TYPE_CHECKING:
-    from agent.tui.app import ReviewApp
+from agent.words.titles import Titles, titles_of
 
 P = ParamSpec("P")
 Self = TypeVar("Self", bound="Page")
@@ -51,6 +50,51 @@ class Environment:
     edit: Callable[[str, int | None], None]
     clock: Callable[[], datetime]
     save: Callable[[str, str], str]
+
+
+class BaseApp(App[None]):
+    """The app as its screens see it.
+
+    ``link``: to the daemon; ``environment``: what the host provides; ``masked``: whether the
+    user's own values are hidden; ``to_lock``: a lock was asked for, and is not done yet.
+    """
+
+    def __init__(self, link: Link, environment: Environment, *, ansi_color: bool | None) -> None:
+        super().__init__(ansi_color=ansi_color)
+        self.link = link
+        self.environment = environment
+        self.state = DaemonState(trouble="Connecting to the daemon …")
+        self.masked = True
+        self.to_lock = False
+        self._titles: Titles = {}
+        self._titles_of: tuple[str, ...] | None = None  # digests of models
+
+    @property
+    def reachable(self) -> bool:
+        """Whether the daemon answers, and its vault is open and to stay so."""
+        status = self.state.status
+        return status is not None and not (status.locked or self.state.stale or self.to_lock)
+
+    def page(self) -> "Page | None":
+        """Find the current screen, below any dialog in front of it."""
+        return next((each for each in reversed(self.screen_stack) if isinstance(each, Page)), None)
+
+    async def titles(self) -> Titles:
+        """Fetch the titles of the attributes; they are kept until the models change."""
+        status = self.state.status
+        models = () if status is None else tuple(each.digest for each in status.models)
+        if self._titles_of != models:
+            self._titles = titles_of(await self.link.call("attributes"))
+            self._titles_of = models
+        return self._titles
+
+    def tell(self, text: str) -> None:
+        """Show what was done."""
+        self.notify(plain_lines(text), markup=False)
+
+    @abstractmethod
+    def say(self, error: ReticentError) -> None:
+        """Show an error with its hint; where the vault is locked, ask for its key."""
 
 
 class Page(Screen[None]):
@@ -78,9 +122,9 @@ class Page(Screen[None]):
         self._missing = ""  # why it is not
 
     @property
-    def review(self) -> "ReviewApp":
+    def review(self) -> BaseApp:
         """The program."""
-        return cast("ReviewApp", self.app)
+        return cast("BaseApp", self.app)
 
     def compose(self) -> ComposeResult:
         """Lay the bars on top, the footer below, and what the screen is about between."""
