@@ -182,11 +182,6 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return folded[matches[0]] if matches else None
 
 
-def install_hint(extra: str) -> str:
-    """Return how to install an extra, from a clone or without one."""
-    return f"run pip install '.[{extra}]' in your clone, or pipx install --force './WHEEL[{extra}]'"
-
-
 _AT = re.compile(r" - at `([^`]*)`| - at `key` in `([^`]*)`")
 _MEMBER = re.compile(r"[A-Za-z_]\w*")
 _LENGTHS = {"str": "characters", "array": "entries", "object": "entries"}

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from agent.errors import UsageError, nearest
+from agent.text import normalise
 from policy.families import ASKED_ONCE, families
 from policy.hosts import ANYBODY, ASSISTANT, ENGINE, KINDS, LOCAL, HostIndex, HostPattern, host_of
 from policy.services import assistants, engines, meant_by, owned_with
@@ -71,34 +72,13 @@ class NamePattern:
         return fnmatchcase(name, self.text)
 
 
-def normal(text: str) -> str:
-    """A text as it is compared: NFKC, case folded, white space collapsed and stripped.
-
-    Control characters count as white space; invisible format characters (category Cf) are
-    dropped. It is what a model does to queries, so that both see the same words. Idempotent.
-    Source: UAX 15; Unicode 3.13, caseless matching.
-    """
-    if text.isascii():
-        folded = text.casefold()
-    else:
-        visible = "".join(each for each in text if unicodedata.category(each) != "Cf")
-        # Folding can leave what NFKC would compose, and NFKC what folding would change.
-        for _ in range(2):
-            visible = unicodedata.normalize("NFKC", visible).casefold()
-        folded = unicodedata.normalize("NFKC", visible)
-    if not folded.isprintable():
-        spaced = (" " if unicodedata.category(each) == "Cc" else each for each in folded)
-        folded = "".join(spaced)
-    return " ".join(folded.split())
-
-
 def spoken(text: str, *, keep: str = "") -> str:
-    """The words of a text: normal, with punctuation, symbols and U+200B as spaces, but for # and +.
+    """The words of a text, normalised: punctuation, symbols and U+200B are spaces, # and + stay.
 
     Whatever is written in more than one way must not slip past a block. ``keep``: more characters
     that stay. Idempotent.
     """
-    plain = normal(text.replace(_BREAK, " ")).translate(_UNSEEN)
+    plain = normalise(text.replace(_BREAK, " ")).translate(_UNSEEN)
     plain = plain.replace("i\u0307", "i")  # what a dotted I folds to
     kept = (each if _is_word(each) or each in _NAMING + keep else " " for each in plain)
     return " ".join("".join(kept).split())
@@ -124,7 +104,7 @@ class Words:
             what = f"a query of a policy has more than {MOST_CHARACTERS} characters"
             raise UsageError(what, "write fewer words, or several patterns")
         if not any(each.isalnum() for each in words):
-            given = normal(text)[:MOST_CHARACTERS]
+            given = normalise(text)[:MOST_CHARACTERS]
             raise UsageError(f"{given!r} has no letter and no digit", "write words of a query")
         around = zip(f" {words}", words, f"{words[1:]} ", strict=False)
         if any(star == "*" and (not _is_word(one) or _is_word(two)) for one, star, two in around):
@@ -166,7 +146,7 @@ def topic_pattern(text: str) -> NamePattern:
     words = spoken(text)
     if not 0 < len(words) <= MOST_CHARACTERS:
         hint = f"write its name or title, or one of {', '.join(families())}"
-        raise UsageError(f"{normal(text)[:MOST_CHARACTERS]!r} is not a topic", hint)
+        raise UsageError(f"{normalise(text)[:MOST_CHARACTERS]!r} is not a topic", hint)
     return NamePattern(SIGN + words if words in families() else words)
 
 

@@ -19,8 +19,8 @@ from agent.build.topics import topics_model
 from agent.errors import UsageError
 from agent.model.attributes import Query
 from agent.model.model import Figure, Model, masks_of
-from agent.model.reading import normalise
 from agent.model.tables import gather
+from agent.text import normalise
 from agent.tradeoff.agreement import pair_people
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import pairs, union

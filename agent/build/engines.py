@@ -13,7 +13,8 @@ from weakref import finalize
 
 import ibis
 
-from agent.errors import BuildError, UsageError, install_hint, nearest
+from agent.errors import BuildError, UsageError, nearest
+from agent.extras import install_hint
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 SEVERAL = "*?[{"  # in a name, engines take them for patterns that match several files

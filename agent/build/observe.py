@@ -29,7 +29,7 @@ from agent.build.shared_kinds import shared_kinds
 from agent.errors import BuildError, UsageError
 from agent.model.attributes import Attribute, Block, SharedKind
 from agent.model.file import MAX_WEIGHT, MIN_PEOPLE
-from agent.model.reading import normalise
+from agent.text import normalise
 from agent.tradeoff.tables import Population
 
 # Different keys: a model of one half is validated by splitting that half once more.

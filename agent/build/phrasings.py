@@ -36,10 +36,10 @@ from agent.model.reading import (
     Classifier,
     encode,
     features,
-    normalise,
     softmax,
 )
 from agent.model.relevance import OWN, vectors_of
+from agent.text import normalise
 
 Floats = NDArray[np.float64]
 

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from agent.build.engines import connected, header_of, is_parquet, reading, scanned
 from agent.errors import BuildError, UsageError, nearest
 from agent.model.attributes import NAME
-from agent.model.reading import normalise
+from agent.text import normalise
 
 Values = Mapping[str, Sequence[str]]
 

@@ -19,6 +19,7 @@ import click
 from agent.cli.options import host, json_option, now, option, own_groups, record
 from agent.cli.printing import listing, note, paragraph, printable
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError, reason
+from agent.extras import install_hint
 from agent.paths import paths
 from agent.wire.client import Client, tcp_owner
 from policy.hosts import LOCAL, host_of
@@ -54,8 +55,6 @@ def mcp(recipient: str) -> None:
 def check_extra() -> None:
     """Raise UsageError where the protocol's library is not installed."""
     if find_spec("mcp") is None:
-        from agent.daemon.programs import install_hint
-
         raise UsageError("the extra `mcp` is not installed", install_hint("mcp"))
 
 

@@ -273,5 +273,4 @@ def curve(query: str | None, **terms: Any) -> options.Output:  # noqa: ANN401  (
     """
     context = context_of(query, **terms, anybody=True)
     result = curve_of(context)
-    titles = {each.name: each.title for each in context.model.attributes}
-    return options.Output(result, curve_text(result, titles))
+    return options.Output(result, curve_text(result, context.model.titles))

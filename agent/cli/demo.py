@@ -99,9 +99,9 @@ class Story:
 
     def held(self, recipient: str) -> str:
         """All that a recipient holds, in words."""
-        titles = {each.name: each.title for each in self.world.attributes}
         words = {name: self._words[fact] for name, fact in self._facts[recipient].items()}
-        return "; ".join(facts_of({**self._sent[recipient], **words}, titles)) or "nothing"
+        held = facts_of({**self._sent[recipient], **words}, self.world.titles)
+        return "; ".join(held) or "nothing"
 
 
 def request_text(number: int, entry: StoryEntry, titles: Titles) -> str:
@@ -138,7 +138,6 @@ def demo() -> Output:
         "sends the few facts that help, and keeps her one of many who look like her, among "
         f"about {of_whom(round(world.people), counted_among(world))}."
     )
-    titles = {each.name: each.title for each in world.attributes}
     everything = Story(PROFILE, world)
     everything.give(NAME, PROFILE)
     whole = everything.people_left(NAME)
@@ -151,7 +150,7 @@ def demo() -> Output:
     held = ((each, story.held(each)) for each in recipients)
     parts = [
         paragraph(begins),
-        *(request_text(n, each, titles) for n, each in enumerate(story.entries, 1)),
+        *(request_text(n, each, world.titles) for n, each in enumerate(story.entries, 1)),
         f"{strong('What each recipient holds in the end')}\n{facts(held)}",
         paragraph(ends),
     ]

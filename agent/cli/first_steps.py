@@ -22,6 +22,7 @@ from agent.daemon import programs, service
 from agent.daemon.artifacts import Machine
 from agent.daemon.sockets import listens
 from agent.errors import DaemonError, ReticentError, reason
+from agent.extras import install_hint, installing
 from agent.wire.state import Unlock, screen_of
 
 SECONDS, PAUSE = 20.0, 0.1  # for the daemon to listen
@@ -116,7 +117,7 @@ def connected(machine: Machine) -> None:
 
 def has_extra() -> bool:
     """Install the extra for assistants if the user wants it; say whether it is there."""
-    command = programs.installing("mcp")
+    command = installing("mcp")
     if find_spec("mcp") is None and confirmed(f"{MORE} {shlex.join(command)}", default=True):
         try:
             subprocess.run(command, check=False)  # noqa: S603  (as the user was shown)
@@ -125,7 +126,7 @@ def has_extra() -> bool:
         invalidate_caches()
     there = find_spec("mcp") is not None
     if not there:
-        note(f"it was not connected; {programs.install_hint('mcp')}, then `reticent connect`")
+        note(f"it was not connected; {install_hint('mcp')}, then `reticent connect`")
     return there
 
 

@@ -14,6 +14,7 @@ from typing import Self
 import click
 
 from agent.errors import BuildError
+from agent.extras import install_hint
 
 WIDTH = 40  # columns, of what is being done
 _came = Event()
@@ -100,7 +101,5 @@ def extra(name: str, work: str) -> Iterator[None]:
             yield
         check()
     except ModuleNotFoundError as error:
-        from agent.daemon.programs import install_hint
-
         what = f"{work} needs {error.name}, which is not installed"
         raise BuildError(what, install_hint(name)) from error

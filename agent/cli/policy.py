@@ -353,7 +353,7 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
         facts((name, text) for name, text in about.items() if text),
         *_settings_text(ruling.settings, lines),
         "Attributes",
-        _attributes_text(ruling.attributes, lines, {e.name: e.title for e in used.attributes}),
+        _attributes_text(ruling.attributes, lines, used.titles),
     )
     return Output(message, text)
 

@@ -13,6 +13,7 @@ import click
 from agent.cli.options import at_terminal
 from agent.cli.printing import facts, say
 from agent.errors import ReticentError, UsageError, nearest
+from agent.extras import install_hint
 from agent.vault import secrets
 from agent.vault.secrets import forbid_dumps
 from agent.wire.base import LONGEST_SECRET
@@ -68,8 +69,6 @@ def method_options(command: Command) -> Command:
 def check_keyring() -> None:
     """Refuse to use a keyring where the extra is not installed; UsageError."""
     if not secrets.installed():
-        from agent.daemon.programs import install_hint
-
         raise UsageError("the extra `keyring` is not installed", install_hint("keyring"))
 
 

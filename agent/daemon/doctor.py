@@ -25,6 +25,7 @@ from agent.daemon.service import reachable
 from agent.daemon.sockets import listens
 from agent.decision.topics import attributes_of
 from agent.errors import PolicyError, Problem, ReticentError, UsageError, reason
+from agent.extras import install_hint
 from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER, check_ours, check_way, left_unfinished
 from agent.paths import HOME, RUNTIME
 from agent.vault import vault_files
@@ -281,7 +282,7 @@ def check_installed(here: Machine) -> Iterator[Finding]:
             fix = "use it in a desktop or login session, not in a container or through su"
             yield warn(name, "connected, but systemd does not answer here", fix)
         if connected and name == "assistants" and find_spec("mcp") is None:
-            yield bad(name, "the extra `mcp` is not installed", programs.install_hint("mcp"))
+            yield bad(name, "the extra `mcp` is not installed", install_hint("mcp"))
     for browser, sandbox in programs.confined(here):
         yield warn("browsers", *sandboxed(browser, sandbox))
 

@@ -124,7 +124,7 @@ def _considered(ask: Ask, now: datetime, agent: Agent, by: Asker) -> handle.Cons
 
 def _facts(considered: handle.Considered) -> list[DraftedFact]:
     """Phrase the facts that may leave, in the order chosen."""
-    titles = {each.name: each.title for each in considered.situation.model.attributes}
+    titles = considered.situation.model.titles
     return [
         DraftedFact(
             name=name,

@@ -158,15 +158,10 @@ def standing_out(now: datetime, agent: Agent) -> Iterator[str]:
             key, rarest = (standing_out, values, terms), vault.profile.rarest
             find = partial(rarest, model, terms.limits, names)
             rare = agent.reader.cache.get(model, key, find)
-            yield from map(rare_fact, titled(rare, titles_of(model)))
+            yield from map(rare_fact, titled(rare, model.titles))
     for stop in vault.profile.in_force(policy.limits):
-        titles = titles_of(models[stop.model]) if stop.model in models else {}
+        titles = models[stop.model].titles if stop.model in models else {}
         yield stopped(policy.pool_of(stop.site), titled(stop.names, titles))
-
-
-def titles_of(model: Model) -> dict[str, str]:
-    """The titles of a model's attributes, by name."""
-    return {each.name: each.title for each in model.attributes}
 
 
 def change_profile(body: state.ProfileChange, now: datetime, agent: Agent) -> state.Changed:

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -223,27 +222,6 @@ def found(machine: Machine) -> Iterator[Installation]:
         is_in_use = own if each.kind == "assistant" else each.name in here
         if is_in_use and each.state in {"absent", "elsewhere"}:
             yield each
-
-
-def installing(extra: str) -> list[str]:
-    """Write the command that installs an extra, the way that this program was installed.
-
-    Each way leaves its mark beside the interpreter (PEP 610 has where the program came from).
-    """
-    own = distribution(NAME)
-    named = (each.replace('"', "'").partition(";") for each in own.requires or ())
-    needed = [what.strip() for what, _, when in named if f"extra == '{extra}'" in when]
-    if Path(sys.prefix, "pipx_metadata.json").exists():
-        return ["pipx", "inject", NAME, *needed]
-    if Path(sys.prefix, "uv-receipt.toml").exists():
-        source = json.loads(own.read_text("direct_url.json") or "{}").get("url", "./WHEEL")
-        return ["uv", "tool", "install", f"{NAME}[{extra}] @ {source}"]
-    return [sys.executable, "-m", "pip", "install", *needed]
-
-
-def install_hint(extra: str) -> str:
-    """Return how to install an extra here."""
-    return f"run {shlex.join(installing(extra))}"
 
 
 def write(chosen: Iterable[Installation]) -> list[Artifact]:

@@ -12,7 +12,7 @@ from agent.decision.decide import read_by
 from agent.decision.values import Reading
 from agent.errors import LockedError, UsageError
 from agent.model.model import Model
-from agent.model.reading import normalise
+from agent.text import normalise
 from agent.wire.base import Done
 from agent.wire.decide import Ask
 from agent.wire.policy import Review, Ruled, Word

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from agent.decision.values import Code
 from agent.errors import VaultError
 from agent.model.attributes import Attribute
-from agent.model.reading import normalise
+from agent.text import normalise
 from agent.vault.store import Items
 from agent.wire.decide import Answer, Ask, Clicked
 from agent.wire.state import Entry

@@ -98,7 +98,7 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Callable[[], Weighed]:
 
 def _weighing(body: WhatIf, situation: Situation, entry: Disclosure | None) -> Weighed:
     situation, decision = _protected(situation)
-    titles = {each.name: each.title for each in situation.model.attributes}
+    titles = situation.model.titles
     base = None
     if entry is not None:
         base = frozenset(name for name, _ in entry.disclosed if name in titles)

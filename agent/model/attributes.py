@@ -14,7 +14,8 @@ import numpy as np
 from msgspec import Meta
 
 from agent.errors import DamagedModelError, UsageError
-from agent.model.reading import normalise, spelling
+from agent.model.reading import spelling
+from agent.text import normalise
 from agent.tradeoff.shares import KindShares, Shares
 from agent.tradeoff.utility import MOST_PRICE
 

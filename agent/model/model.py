@@ -95,6 +95,11 @@ class Model:
         return self.population.residents or self.population.people
 
     @cached_property
+    def titles(self) -> Mapping[str, str]:
+        """What people call each attribute, by its name."""
+        return {each.name: each.title for each in self.attributes}
+
+    @cached_property
     def cards(self) -> tuple[int, ...]:
         """How many values each attribute has."""
         return tuple(len(attribute.values) for attribute in self.attributes)

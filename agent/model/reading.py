@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from agent.errors import VersionError
 from agent.model import encoder
 from agent.model.unwrapping import unwrapped
+from agent.text import normalise
 
 Vectors = NDArray[np.float32]
 
@@ -268,27 +269,6 @@ _KEPT_MARKS = frozenset("#%&*@")  # C# is not C; + and $ are no punctuation to U
 _LEADING_DOT = re.compile(r"(?<![^\W_])\.(?=[^\W_])")  # .NET is not net
 _ES = re.compile(r"(?:ss|x|zz|ch|sh)es")
 _NO_PLURAL = re.compile(r".*(?:[sui]|ic)s|news|windows|pandas|rails|goods|customs")
-
-
-def normalise(text: str) -> str:
-    """The form in which texts are compared: NFKC, case folded, white space collapsed.
-
-    Control characters count as white space; invisible format characters (category Cf: zero
-    width space and joiners, soft hyphen, direction marks) are dropped. Idempotent.
-    Source: UAX 15; Unicode 3.13, caseless matching.
-    """
-    if text.isascii():
-        folded = text.lower()
-    else:
-        visible = "".join(each for each in text if unicodedata.category(each) != "Cf")
-        # Folding can leave what NFKC would compose, and NFKC what folding would change.
-        for _ in range(2):
-            visible = unicodedata.normalize("NFKC", visible).casefold()
-        folded = unicodedata.normalize("NFKC", visible)
-    if not folded.isprintable():
-        controls = (" " if unicodedata.category(each) == "Cc" else each for each in folded)
-        folded = "".join(controls)
-    return " ".join(folded.split())
 
 
 def separated(text: str) -> str:

@@ -94,7 +94,7 @@ def test_the_files_that_they_name_are_there() -> None:
 def test_its_facts_are_those_of_the_demo() -> None:
     """What goes with each request that it names, and how many facts and people there are."""
     world = world_of([*map(read, shipped_models())])
-    titles = {each.name: each.title for each in world.attributes}
+    titles = world.titles
     told = Story(PROFILE, world, Facts.of(WORDS, world)).tell(REQUESTS, TERMS).entries
     sent = {
         each.decision.request.query: "; ".join(facts(each.values, titles)) or "nothing"

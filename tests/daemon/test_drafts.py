@@ -42,7 +42,7 @@ LISTED = "".join(
     for host in HOSTS
 )
 CHAT = Ask(query="python today", recipient="https://shop.example/chat/1")
-TITLES = {each.name: each.title for each in MODEL.attributes}
+TITLES = MODEL.titles
 STREAMS = st.lists(STEPS, max_size=5)
 ASKING = "preset = 'none'\nanonymity_price = 0\n[attributes]\nage = 'ask'\n"
 

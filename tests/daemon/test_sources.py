@@ -17,7 +17,7 @@ from agent.daemon.request_log import (
     history_of,
 )
 from agent.model.attributes import Attribute
-from agent.model.reading import normalise
+from agent.text import normalise
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
 from agent.wire.decide import Ask, Clicked

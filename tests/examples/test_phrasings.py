@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agent.model.file import read, shipped_model
-from agent.model.reading import normalise
+from agent.text import normalise
 from examples.phrasings import DATA, PHRASINGS, TABLES, write_background
 from tests.bench.reading import LABELLED, labelled
 

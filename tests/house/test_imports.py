@@ -40,6 +40,7 @@ import agent.assistants.proxy
 }
 
 # Decides in a warmed-up process with every algorithm and mode, and prints what a hook hears.
+LEAVES = {"errors", "extras", "paths", "text"}  # that any room may know
 VALUES = "agent.decision.values"  # a leaf, but for what explains a decision
 DECIDING = """
 import sys
@@ -143,7 +144,9 @@ def test_a_program_that_waits_brings_what_it_needs(
         assert {name for name in modules if name.startswith("agent.decision.")} == {VALUES}
     if probe == "assistant":
         rooms = {name.split(".")[1] for name in modules if name.startswith("agent.")}
-        assert rooms <= {"assistants", "cli", "decision", "errors", "paths", "wire", "words"}
+        assert rooms <= {
+            *["assistants", "cli", "decision", "errors", "extras", "paths", "text", "wire", "words"]
+        }
 
 
 def test_a_warm_decision_raises_no_audit_event() -> None:

@@ -30,13 +30,13 @@ from agent.model.reading import (
     TextIndex,
     encode,
     load_network,
-    normalise,
     separated,
     singular,
     spelling,
 )
 from agent.model.relevance import vectors_of
 from agent.model.unwrapping import unwrapped
+from agent.text import normalise
 from tests.model.examples import reading_model, small_model
 
 SHARES = st.lists(st.floats(0, 1), max_size=6).map(

@@ -15,10 +15,9 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from agent.errors import UsageError
-from agent.model.reading import normalise
 from policy.match import GUARDED, Known, Rulebook, Ruling, Verdict, known, losses, may
 from policy.read import preset, read
-from policy.rules import EXACT, NamePattern, Rule, Words, normal, spoken
+from policy.rules import EXACT, NamePattern, Rule, Words, spoken
 from policy.settings import SETTINGS
 from tests.policy import naive
 from tests.policy.naive import PER_ATTRIBUTE, claims, decided
@@ -186,23 +185,6 @@ def words(draw: st.DrawFn) -> Words:
 
 
 QUERIES = (ASCII | MIXED | ANY_TEXT).map(spoken)
-
-
-@given(ANY_TEXT | MIXED)
-@example("\u1e9b\u0323")
-@example("e\u200b\u0301 \u0390 İ ß Ǆ")
-@example("\u200b a\x00b\u00a0c\u2028 \x07")
-def test_a_text_is_compared_as_the_model_compares_it(text: str) -> None:
-    """Or a policy would see another query than the model."""
-    assert normal(text) == normalise(text)
-
-
-@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.soak)])
-def test_every_character_is_compared_as_the_model_compares_it(step: int) -> None:
-    """All that normalising changes, between letters and before an accent."""
-    everything = [each for each in map(chr, range(0, 0x110000, step)) if normal(each) != each]
-    for text in ("a".join(everything), "\u0301 ".join(everything)):
-        assert normal(text) == normalise(text)
 
 
 @given(ANY_TEXT | MIXED)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from agent.errors import UsageError
-from agent.model.reading import DIMENSIONS, NOTHING, Interpretation, normalise, spelling
+from agent.model.reading import DIMENSIONS, NOTHING, Interpretation, spelling
+from agent.text import normalise
 from agent.vault import corrections
 from agent.vault.backup import restore
 from agent.vault.corrections import CORRECTIONS, Correction, Corrections
