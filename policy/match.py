@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from agent.errors import UsageError
-from policy.conditions import Contexts, Named, holds
+from policy.conditions import Contexts, Named, holds, ranks_in
 from policy.families import TopicProbabilities
 from policy.hosts import OTHER, HostIndex, HostPattern, host_of
 from policy.rules import ANY, KIND, NAMELESS, POOL, NamePattern, Policy, Pools, Reach, Rule, spoken
@@ -24,9 +24,8 @@ NOTHING = "nothing"
 NEVER, NOWHERE = SETTINGS["disclose"].strictness("never"), Reach(ANY, ANY, ANY)
 KEPT = 4096  # recipients, and combinations of rules
 NO_TOPICS: TopicProbabilities = MappingProxyType({})
-# How probably a query is about the topics of a rule for it to hold, and for one that withholds
-# something: of 101 requests of strangers about a family that finds 82, and takes 3 of 100 others.
-LIKELY, POSSIBLE = 0.5, 0.1
+Earlier = Mapping[str, TopicProbabilities] | None  # texts, each with what it may be about
+NO_TEXTS: Earlier = MappingProxyType({})
 Ranks = Mapping[Rule, Mapping[Named, int]]
 Why = Literal["block", "more specific", "later layer", "stricter", "later", "the same"]
 
@@ -335,26 +334,29 @@ class Rulebook:
         at: date,
         topics: TopicProbabilities = NO_TOPICS,
         door: str = "",
+        earlier: Earlier = NO_TEXTS,
     ) -> Ruling:
         """Decide about a request.
 
         ``recipient``: a host or an address; ``at``: the user's own time, or a day alone, on which
         no rule for some hours or days holds; ``topics``: what the query may be about; ``door``: one
-        of `Door`, "" for none. UsageError where the recipient is not a host.
+        of `Door`, "" for none; ``earlier``: what else the user says in the request, which what
+        withholds something looks at too, None where that is unknown, so that all such rules hold.
+        UsageError where the recipient is not a host.
         """
         host, pool, kind, reached, inside = self._recipient(recipient)
-        words = spoken(query) if any(rule.queries for rule, *_ in reached) else ""
+        texts = (query, *(earlier or ())) if any(rule.queries for rule, *_ in reached) else ()
+        words, every = [*map(spoken, texts)], dict(topics)
+        for each in (earlier or {}).values():
+            every |= {topic: max(share, every.get(topic, 0.0)) for topic, share in each.items()}
         matched = []
         for rule, rank, there in reached:
-            ranks = [each.rank for each in rule.queries if each.matches(words)]
-            if (rule.queries and not ranks) or not holds(rule, at, door):
+            if not holds(rule, at, door):
                 continue
-            found = [(e, t) for e in rule.topics for t in topics if any(map(e.matches, t))]
-            likely = sum(topics[each] for each in {topic for _, topic in found})
-            if rule.topics and likely < (POSSIBLE if rule.withholds else LIKELY):
-                continue
-            specific = max(ranks, default=ANY), max((e.rank for e, _ in found), default=ANY)
-            matched.append(Matched(self._places[rule], rule, rank, there, *specific))
+            said = (words, every) if rule.withholds else (words[:1], topics)
+            specific = ranks_in(rule, *said, unseen=rule.withholds and earlier is None)
+            if specific is not None:
+                matched.append(Matched(self._places[rule], rule, rank, there, *specific))
         settings, attributes = self._verdicts(tuple(sorted(matched)), inside)
         carry: Carry = settings["carry"].value  # type: ignore[assignment]  # as it was read
         return Ruling(host, pool, kind, settings, attributes, carry, self._known)

@@ -17,6 +17,7 @@ from pathlib import Path
 from socket import AI_NUMERICHOST, AddressFamily, socket
 
 import aiohttp
+import msgspec
 from aiohttp import web
 from aiohttp.abc import ResolveResult
 from multidict import CIMultiDict, CIMultiDictProxy
@@ -24,15 +25,16 @@ from yarl import URL
 
 from agent.assistants.conversation import MESSAGES, Conversations, Turn, turn_of
 from agent.errors import UNLOCK, RefusedError, ReticentError
-from agent.wire.base import RecipientName
+from agent.wire.base import MOST_TEXTS
 from agent.wire.client import Client
-from agent.wire.decide import Answer, Ask
+from agent.wire.decide import Answer, Ask, Conversation
 from agent.words.figures import counted, listed
 from agent.words.titles import WHY_NOTHING, about, phrase, plain
 
 WHO = "The user says:"  # before the line, which speaks as the user does
 SECONDS = 1.0  # that a request waits for its facts
 LARGEST = 16 << 20  # bytes of a request that is looked into; a larger one is passed on as it comes
+ROOM = 40 << 10  # bytes of what the user said, which the daemon is to look at
 LONGEST = 32 << 10  # bytes of a header: some keys are long
 CONNECTING = 30.0  # seconds; an answer may take as long as it likes
 GRACE = 0.5  # seconds for answers to end when the proxy does
@@ -187,7 +189,7 @@ class Proxy:
         """
         try:
             async with asyncio.timeout(SECONDS):
-                answer, usable = await asyncio.to_thread(self._decided, turn.question)
+                answer, usable = await asyncio.to_thread(self._decided, turn)
         except (ReticentError, TimeoutError) as error:
             return "", f"told nothing: {error or 'the daemon took too long'}"
         if answer.code == "locked":
@@ -212,12 +214,20 @@ class Proxy:
         told = f"told {listed([named.get(each, each) for each in lacks])}"
         return f"{WHO} {about(lacks.values())}", told
 
-    def _decided(self, question: str) -> tuple[Answer, Collection[str]]:
-        """Ask the daemon about a question; and which of the facts that it told may be told now."""
-        ask = Ask(query=question, recipient=self._route.recipient)
+    def _decided(self, turn: Turn) -> tuple[Answer, Collection[str]]:
+        """Ask the daemon about a question; and which of the facts that it told may be told now.
+
+        Rules look at all that the user said; where the service alone has it, or there is too much
+        of it, every rule holds that withholds something for any words.
+        """
+        whom, texts = self._route.recipient, [*turn.texts]
+        size = len(msgspec.json.encode(texts))
+        whole = not turn.conversation and len(texts) <= MOST_TEXTS and size <= ROOM
+        earlier = texts if whole else None
         with Client(self._route.daemon, SECONDS, attended=False, by="proxy") as client:
+            ask = Ask(query=turn.question, recipient=whom, earlier=earlier)
             answer: Answer = client.call("decide", ask)
-            again: Answer = client.call("disclosed", RecipientName(recipient=ask.recipient))
+            again: Answer = client.call("disclosed", Conversation(recipient=whom, earlier=earlier))
             return answer, again.attributes.keys()
 
 

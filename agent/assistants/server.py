@@ -25,9 +25,9 @@ from pydantic import BaseModel, Field, ValidationError
 from agent import __version__
 from agent.decision.values import UNDECIDED
 from agent.errors import UNLOCK, DaemonError, ReticentError
-from agent.wire.base import LONGEST_QUERY, RecipientName
+from agent.wire.base import LONGEST_QUERY
 from agent.wire.client import Client
-from agent.wire.decide import Answer, Ask
+from agent.wire.decide import Answer, Ask, Conversation
 from agent.wire.state import FactProposal
 from agent.words.figures import listed, of_whom, proviso
 from agent.words.titles import LONGEST, LONGEST_OWN, SHARED, WHY_NOTHING, plain, read_as, stated
@@ -224,7 +224,7 @@ class AssistantTools:
         """List what was told before, and may be told again now."""
         try:
             with Client(self._socket, SECONDS, attended=False, by="assistant") as client:
-                whom = RecipientName(recipient=self._recipient)
+                whom = Conversation(recipient=self._recipient)
                 answer: Answer = client.call("disclosed", whom)
         except ReticentError as error:
             return _result(undecided(error))

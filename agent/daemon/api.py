@@ -75,7 +75,7 @@ def decide(ask: Ask, now: datetime, agent: Agent, *, by: Asker = "command") -> A
     for name in answer.attributes if by in ASSISTED else ():
         key = host_of(ask.recipient), answer.facts.get(name, name)
         agent.disclosed.pop(key, None)
-        agent.disclosed[key] = now, ask, name, answer
+        agent.disclosed[key] = now, replace(ask, earlier=[]), name, answer
         if len(agent.disclosed) > MOST_DISCLOSED:
             del agent.disclosed[next(iter(agent.disclosed))]
     return answer

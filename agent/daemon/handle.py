@@ -154,7 +154,8 @@ def _terms(
     host = policy.host_of(ask.recipient)
     of_requests = agent.sources.available(model.attributes[model.persons :])
     available = profile.names(model) | of_requests  # by the names alone
-    terms = policy.terms(model, ask.recipient, ask.query, now, available, DOORS[by])
+    said = ask.recipient, ask.query
+    terms = policy.terms(model, *said, now, available, DOORS[by], ask.earlier)
     ruling = None if terms is None else terms.ruling
     if terms is None or ruling is None:
         raise UndecidedError("no policy")

@@ -22,7 +22,7 @@ from agent.words.titles import limits_in_force
 from policy.audit import idle
 from policy.families import TopicProbabilities
 from policy.hosts import ANYBODY, ASSISTANT, host_of
-from policy.match import NO_TOPICS, Attributes, Known, Rulebook, Ruling, Verdicts
+from policy.match import Attributes, Known, Rulebook, Ruling, Verdicts
 from policy.read import EMPTY_POLICY, is_empty_policy, load, opened, preset, read
 from policy.rules import FACT, SIGN, Groups, Layer, Policy, Pools, named_host
 from policy.settings import DaemonSettings
@@ -189,7 +189,6 @@ class ActivePolicy:
         """What is ruled on a request: as `_match`."""
         self._books: dict[Hashable, Rulebook] = {}
         self._terms: dict[tuple[int, str, frozenset[str] | None], Terms] = {}
-        self._topical = policy is not None and policy.names_topics
         self.route = lru_cache(KEPT)(self._route)
         """How a recipient is decided: as `_route`."""
         self.limits = repr(
@@ -286,17 +285,17 @@ class ActivePolicy:
         at: date,
         available: frozenset[str] | None = None,
         door: str = "",
+        earlier: Sequence[str] | None = (),
     ) -> Terms | None:
         """Derive the terms of a request, with their ruling; None without rules.
 
-        ``available``: as in `Terms`; ``at``, ``door``: as of `Rulebook.match`. UsageError if the
-        recipient is not a host.
+        ``available``: as in `Terms`; ``earlier``: as in `Ask`; else as `Rulebook.match`.
         """
         book = self.book(model)
         if book is None:
             return None
-        topics = self.topics(query) if self._topical else NO_TOPICS
-        ruling = book.match(recipient, query, at, topics, door)
+        others = None if earlier is None else {each: self.topics(each) for each in earlier}
+        ruling = book.match(recipient, query, at, self.topics(query), door, others)
         # One object for the same rules; its terms keep it.
         key = (id(ruling.settings), ruling.host, available)
         if key not in self._terms:

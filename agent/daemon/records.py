@@ -8,7 +8,7 @@ from operator import itemgetter
 from msgspec.structs import replace
 
 from agent.daemon.agent import PAUSE, Agent
-from agent.daemon.handle import ASSISTED, UndecidedError, situation_of
+from agent.daemon.handle import ASSISTED, Situation, UndecidedError, situation_of
 from agent.daemon.request_log import Asker
 from agent.decision.decide import counted_among
 from agent.decision.knowledge import inferred, knowledge_in, people_left
@@ -18,7 +18,7 @@ from agent.decision.values import Reading
 from agent.model.model import Meaning, Model
 from agent.vault.ledger import Disclosure, Forgetting, LedgerStep
 from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
-from agent.wire.decide import Answer
+from agent.wire.decide import Answer, Conversation
 from agent.wire.state import Entry, Pause, Recipient
 from policy.hosts import host_of
 from policy.rules import FACT, SIGN
@@ -185,23 +185,27 @@ def forget(body: RecipientName, now: datetime, agent: Agent) -> Done:
     return Done(done=records.forget(now, sites_in(agent, pool), host))
 
 
-def disclosed(body: RecipientName, now: datetime, agent: Agent, *, by: Asker = "program") -> Answer:
+def disclosed(body: Conversation, now: datetime, agent: Agent, *, by: Asker = "program") -> Answer:
     """Repeat what a recipient was told through assistants, as far as it may be told it now.
 
-    Since the vault was opened, in the words of then; by facts, and to assistants alone. UsageError
+    Since the vault was opened, in the words of then; by facts, and to assistants alone. By the
+    rules for the request in which it was told, and for all that the user says by now. UsageError
     where it is not a host.
     """
     host, values, own, titles = host_of(body.recipient), Values(), Values(), Values()
     if agent.vault is None:
         return Answer(code="locked")
-    summary, profile = None, agent.vault.profile
+    summary, profile, situations = None, agent.vault.profile, dict[int | None, Situation]()
     for (whom, fact), (at, ask, name, answer) in agent.disclosed.items():
         if whom != host or by not in ASSISTED:
             continue
         try:
-            situation = situation_of(ask, now, agent, by=by)
+            if answer.id not in situations:
+                then = replace(ask, earlier=body.earlier)
+                situations[answer.id] = situation_of(then, now, agent, by=by)
         except UndecidedError as error:
             return Answer(code=error.code)
+        situation = situations[answer.id]
         if situation.terms.nothing:
             return Answer(code="blocked")
         number = answer.facts.get(name)

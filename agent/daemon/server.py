@@ -174,6 +174,9 @@ async def _call(
             with suppress(TimeoutError):
                 async with asyncio.timeout(OPENING), opening:
                     pass
+    for text in (message.earlier or ()) if isinstance(message, Ask) else ():
+        daemon.api.agent.rules.active.topics(text)  # each is read once, and others come in between
+        await asyncio.sleep(0)
     if isinstance(message, Ask) and name in ASKED and caller.by in JUDGED:
         await consult(message, daemon.api.agent.look(), daemon.api.agent)
     try:

@@ -16,6 +16,7 @@ LONGEST_SEARCH = 2000
 LONGEST_SECRET = 1024
 LONGEST_FACT = 300  # in own words
 MOST_NAMES = 1024
+MOST_TEXTS = 256  # of one conversation
 MOST_BYTES = 64 * 1024  # of a request's body
 MOST_DAYS = 3650  # that a verdict lasts
 MOST_ENTRIES = 10_000  # of the ledger in one answer
@@ -28,6 +29,7 @@ Query = Annotated[str, Meta(min_length=1, max_length=LONGEST_QUERY)]
 Host = Annotated[str, Meta(min_length=1, max_length=LONGEST_HOST)]
 Name = Annotated[str, Meta(min_length=1, max_length=LONGEST_NAME)]
 Names = Annotated[list[Name], Meta(max_length=MOST_NAMES)]
+Texts = Annotated[list[str], Meta(max_length=MOST_TEXTS)]
 Words = Annotated[str, Meta(min_length=1, max_length=LONGEST_FACT)]
 Search = Annotated[str, Meta(min_length=1, max_length=LONGEST_SEARCH)]
 Values = Annotated[dict[Name, Name], Meta(max_length=MOST_NAMES)]

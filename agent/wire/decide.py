@@ -5,18 +5,29 @@ from typing import Annotated, Literal
 from msgspec import Meta, Raw, field
 
 from agent.decision.values import Code, CountedAmong, Decision, Figures, Outcome, Reading
-from agent.wire.base import MOST_NAMES, Host, Message, Name, Names, Query, Search, masked
+from agent.wire.base import MOST_NAMES, Host, Message, Name, Names, Query, Search, Texts, masked
 
 Carry = Literal["header", "words", "parameters"]  # how facts reach a recipient
 BIGGEST = 2**53 - 1  # every reader of JSON counts as far
 Number = Annotated[int, Meta(ge=0, le=BIGGEST)]
 
 
-class Ask(Message, frozen=True, kw_only=True):
+class Conversation(Message, frozen=True, kw_only=True):
+    """What else the user says to a recipient in the request that is about to leave.
+
+    ``earlier``: the turns of a conversation before its question, say. A rule that withholds
+    something for some words or topics looks at all of it, any other at the query alone. Null: there
+    is more than is at hand, and every such rule holds.
+    """
+
+    recipient: Host
+    earlier: Texts | None = field(default_factory=list)
+
+
+class Ask(Conversation, frozen=True, kw_only=True):
     """One request that is about to leave; ``asked``: what the recipient can use, null: anything."""
 
     query: Query
-    recipient: Host
     asked: Names | None = None
 
 

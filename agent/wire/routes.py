@@ -70,7 +70,7 @@ ROUTES = (
     _route("lock: POST /lock", None, state.Status),
     _route("pause: POST /pause", state.Pause, base.Done),
     _route("decide: POST /decide", decide.Ask, decide.Answer, doors=BOTH),
-    _route("disclosed: POST /disclosed", base.RecipientName, decide.Answer, doors=(QUERY,)),
+    _route("disclosed: POST /disclosed", decide.Conversation, decide.Answer, doors=(QUERY,)),
     _route("draft: POST /draft", decide.Ask, decide.Draft, doors=(QUERY,)),
     _route("tell: POST /tell", decide.Tell, decide.Told, doors=BOTH),
     _route("export: POST /export", base.RecipientName, decide.Draft),

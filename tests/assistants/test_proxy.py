@@ -112,6 +112,30 @@ def test_a_question_gets_its_facts_once(live: Live, service: Service, proxy: Pro
         live.unlock()
 
 
+def test_a_word_of_an_earlier_turn_keeps_facts_out(
+    live: Live, service: Service, proxy: Proxied
+) -> None:
+    """They would stand in one request with it. Where not all can be looked at, they stay out, too.
+
+    Also those that were told before the word was said.
+    """
+    policy, word, long = live.paths.policy.read_text(), "am I pregnant?", "x " * 2**15
+    ask(proxy, CHAT, chat(word, ASKED))
+    told, rule = service.asked[-1].line, '[[rule]]\nquery = "pregnan*"\n'
+    for more, kept in (("", False), ("nothing = true\n", True), ('disclose = "never"\n', True)):
+        live.paths.policy.write_text(policy + (more and rule + more))
+        live.call("reload")
+        for said in ([word, ASKED], [ASKED, word, ASKED], [long, ASKED]):
+            ask(proxy, CHAT, chat(*said))
+            assert service.asked[-1].line == (None if kept else told)
+        ask(proxy, "responses", {"input": chat(ASKED)["messages"], "conversation": f"c{more}"})
+        assert (service.asked[-1].line is None) == kept
+        ask(proxy, CHAT, chat(SUM, ASKED))
+        assert service.asked[-1].line == told
+    live.paths.policy.write_text(policy)
+    live.call("reload")
+
+
 def test_the_client_that_people_have(live: Live, service: Service, proxy: Proxied) -> None:
     """A question carries facts, a sum none; the key passes, and models are listed."""
     from openai import OpenAI  # which takes a second

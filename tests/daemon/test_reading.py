@@ -8,6 +8,7 @@ from datetime import datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from agent.daemon.model_registry import UNREADABLE, Keys, TextReader
 from agent.errors import UsageError
@@ -219,11 +220,14 @@ def test_the_status_says_that_texts_are_not_read(reads: Home) -> None:
 
 @pytest.mark.parametrize("topic", [PYTHON.upper(), "restaurants_today", "bees"])
 def test_a_topic_that_is_blocked_carries_nothing(reads: Home, topic: str) -> None:
-    """If a text is possibly about it, until the user says that it is not."""
+    """If a text is possibly about it, or one said before, until the user says that it is not."""
     agent, ask = reads.agent, Ask(query=TEXT, recipient=SHOP)
     agent.use_models(agent.vault, reads.now)
     reads.rule(f'preset = "none"\nanonymity_price = 0.0\n[queries]\nblock_topics = "{topic}"\n')
     codes = [reads.calls.decide(ask).code]
+    other = Ask(query="restaurants today" if topic == PYTHON.upper() else PYTHON, recipient=SHOP)
+    later = [reads.calls.decide(structs.replace(other, earlier=e)).code for e in ([], [TEXT])]
+    assert later == ["answered", codes[0]]
     for name in (PYTHON, "restaurants today"):
         assert agent.reader.corrections is not None
         agent.reader.corrections.add(TEXT, "made-1", name)

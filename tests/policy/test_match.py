@@ -4,6 +4,7 @@ import re
 from ast import literal_eval
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from itertools import product
 from operator import ge
 from pathlib import Path
@@ -21,7 +22,17 @@ from policy.rules import EXACT, NamePattern, Rule, Words, spoken
 from policy.settings import SETTINGS
 from tests.policy import naive
 from tests.policy.naive import PER_ATTRIBUTE, claims, decided
-from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
+from tests.policy.strategies import (
+    NAMES,
+    READ,
+    SAMPLES,
+    TODAY,
+    Asked,
+    Document,
+    documents,
+    rendered,
+    requests,
+)
 
 WHOLE = tuple(key for key in SETTINGS if key not in PER_ATTRIBUTE)
 REQUESTS = st.lists(requests(), min_size=1, max_size=6)
@@ -62,6 +73,27 @@ def test_it_is_as_the_document_says(document: Document, asked: list[Asked]) -> N
             assert (verdict is None) == (not expected)
             if verdict is not None:
                 _assert_is(verdict, expected, key)
+
+
+@given(documents(), requests(), st.lists(requests(), max_size=3))
+def test_what_withholds_looks_at_all_that_is_said(
+    document: Document, asked: Asked, before: list[Asked]
+) -> None:
+    """As if it were one text; all else at the question alone. Of texts unseen it fears the worst.
+
+    Else facts stood in one request with the word that was to keep them out.
+    """
+    policy, earlier = read(rendered(document), "test", preset), {e.query: e.topics for e in before}
+    every = [asked.topics, *earlier.values()]
+    topics = {e: max(each.get(e, 0.0) for each in every) for each in every for e in each}
+    as_one = asked._replace(query=" of it ".join((asked.query, *earlier)), topics=topics)
+    worst = asked._replace(query=" of it ".join(SAMPLES), topics=dict.fromkeys(READ.values(), 1.0))
+    for withholds, other in ((True, as_one), (True, worst), (False, asked)):
+        rules = [e for e in policy.rules if e.withholds == withholds or not (e.queries or e.topics)]
+        rules = [e for e in rules if other is not worst or not e.topics]
+        rulebook = Rulebook(replace(policy, rules=tuple(rules)), known(*NAMES))
+        found = rulebook.match(*asked, earlier=None if other is worst else earlier)
+        assert values(found) == values(rulebook.match(*other))
 
 
 TELLS = st.fixed_dictionaries(dict.fromkeys(NAMES, st.sets(st.sampled_from(NAMES), max_size=2)))
