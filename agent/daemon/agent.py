@@ -62,7 +62,7 @@ class Agent:
     by draft; ``models``: as they were last looked at, None before; ``apart``: serves the one thread
     beside that of the requests, and ``apart_lock`` lets one call at a time use it; ``commanded``:
     called when the user opens the vault elsewhere than on control; ``locking``: whenever it is
-    about to lock; ``unlocked``: once it is open.
+    about to lock, and once it is open.
     """
 
     place: Location
@@ -93,7 +93,6 @@ class Agent:
     unlock_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     commanded: Callable[[], object] = field(default=lambda: None)
     locking: Callable[[], object] = field(default=lambda: None)
-    unlocked: Callable[[], object] = field(default=lambda: None)
 
     def is_paused(self, now: datetime) -> bool:
         """Whether nothing is to be attached for now, as the user said."""

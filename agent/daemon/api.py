@@ -130,7 +130,7 @@ async def unlock(body: Unlock, _now: datetime, agent: Agent) -> Status:
             agent.vault = vault
             if agent.without_facts is not None:
                 agent.without_facts = replace(agent.without_facts, until=agent.look())
-            agent.unlocked()
+            agent.locking()
             agent.bus.publish("lock")
         agent.check_locks(locks)
     return status(agent.look(), agent)
@@ -183,7 +183,7 @@ def _status_notes(agent: Agent, models: list[ModelStatus], now: datetime) -> Ite
     if (policy := agent.rules.policy) is not None:
         names = {each.name for model in agent.known_models(now) for each in model.attributes}
         remarks = misspelt(policy, sorted(names))
-        yield from (f"{POLICY}line {e.line}: {e.what} ({e.hint})" for e in remarks)
+        yield from (f"line {e.line} of the policy: {e.what} ({e.hint})" for e in remarks)
         missing = sorted(policy.models - {each.name for each in models})
         yield from (f"{POLICY}it names the model {e!r}, which is missing" for e in missing)
     if agent.reader.problem is not None:
@@ -264,12 +264,7 @@ class Api:
             lambda word, number: self.call("verdict", word, id=number),
             os.environ,
         )
-        agent.locking = agent.unlocked = self.prompts.end
-
-    def refresh(self) -> None:
-        """Read the policy again, and look at the models."""
-        self.call("reload")
-        self.call("models")
+        agent.locking = self.prompts.end
 
     def call(self, name: str, body: Any = None, /, **parameters: Any) -> Any:  # noqa: ANN401  (of the route's types)
         """Make a call by the rules as they are now; return its answer, or what awaits that."""

@@ -9,7 +9,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
@@ -24,49 +24,14 @@ MOST_READERS = 32
 ROOM = 256  # events that a reader may fall behind
 TOO_SLOW = "read too slowly: some events are lost, connect again"
 ENDING = "the daemon ends"
-
-
-class EndedError(Exception):
-    """A reader gets nothing more; the first argument says why, in a sentence for it."""
-
-
-class Reader:
-    """One who listens; ``room``: events that it may fall behind."""
-
-    def __init__(self, room: int) -> None:
-        self._room = room
-        self._queue = asyncio.Queue[Event | EndedError]()
-        self._ended = False
-
-    async def next(self, seconds: float) -> Event | None:
-        """Wait for the next event; None after ``seconds`` without one.
-
-        Raises EndedError, once, when every event that was kept has been read.
-        """
-        try:
-            async with asyncio.timeout(seconds):
-                item = await self._queue.get()
-        except TimeoutError:
-            return None
-        if isinstance(item, EndedError):
-            raise item
-        return item
-
-    def put(self, item: Event | EndedError) -> None:
-        """Add an event, or the end after which nothing is added.
-
-        A reader with no room for an event is ended instead.
-        """
-        if self._ended:
-            return
-        if isinstance(item, Event) and self._queue.qsize() >= self._room:
-            item = EndedError(TOO_SLOW)
-        self._ended = isinstance(item, EndedError)
-        self._queue.put_nowait(item)
+Reader = asyncio.Queue[bytes]  # events as they are sent, last why there are no more, and nothing
 
 
 class Bus:
-    """Takes what happens and passes it on to every reader; of the thread of the event loop."""
+    """Takes what happens and passes it on to every reader; of the thread of the event loop.
+
+    ``room``: events that a reader may fall behind, before it is ended.
+    """
 
     def __init__(self, clock: Callable[[], datetime], room: int = ROOM) -> None:
         self._clock = clock
@@ -79,33 +44,42 @@ class Bus:
         """Tell every reader that something happened; ``about``: the number of what it is about."""
         self._number += 1
         event = Event(number=self._number, kind=kind, at=self._clock(), id=about)
-        for reader in self._readers:
-            reader.put(event)
+        for reader in [*self._readers]:
+            if reader.qsize() < self._room:
+                reader.put_nowait(event.lines())
+            else:
+                self._end(reader, TOO_SLOW)
         return event
 
     @contextmanager
     def reader(self) -> Iterator[Reader]:
-        """Listen, from here on and for as long as the context lasts.
+        """Listen, from here on and for as long as the context lasts: to events, or until the end.
 
         Raises DaemonError if too many listen already.
         """
         if len(self._readers) >= MOST_READERS:
             what = f"{MOST_READERS} programs are listening to events already"
             raise DaemonError(what, "stop one of them")
-        reader = Reader(self._room)
+        reader = Reader()
         self._readers.append(reader)
         if self._closed:
-            reader.put(EndedError(ENDING))
+            self._end(reader, ENDING)
         try:
             yield reader
         finally:
-            self._readers.remove(reader)
+            with suppress(ValueError):  # it was ended
+                self._readers.remove(reader)
 
     def close(self) -> None:
         """End every reader, and those who come yet."""
         self._closed = True
-        for reader in self._readers:
-            reader.put(EndedError(ENDING))
+        for reader in [*self._readers]:
+            self._end(reader, ENDING)
+
+    def _end(self, reader: Reader, why: str) -> None:
+        self._readers.remove(reader)
+        reader.put_nowait(f": {why}\n\n".encode())
+        reader.put_nowait(b"")
 
 
 LOG = logging.getLogger("reticent")

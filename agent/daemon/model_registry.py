@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from agent.daemon.events import LOG, kind_and_place
-from agent.daemon.policy_file import Fingerprint, fingerprint_of
+from agent.daemon.policy_file import UNREAD, Fingerprint, fingerprint_of
 from agent.decision.cache import Cache
 from agent.errors import ModelError, ReticentError, SignatureError, UnsafeError, UsageError, reason
 from agent.files import PRIVATE, check_ours, private_folder, read_bytes, replace_bytes
@@ -28,6 +28,7 @@ from agent.wire.state import ModelStatus
 EVERY = timedelta(seconds=0.5)  # between two looks at a file
 Keys = tuple[str, ...]
 NAMES, MAX_NAMES = "facts.txt", 2**20  # what models that were ever added call facts; bytes
+BEING_READ = ModelError("it is being read", "wait a moment")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 
 
@@ -44,11 +45,13 @@ class ModelRegistry:
 
     ``keys`` are those that the policy trusts, none for any; a shipped model needs none. What is
     damaged or not signed by a trusted key is not used, even if it was fine before. ``country``: as
-    `in_country`, "" while the user is not known.
+    `in_country`, "" while the user is not known; ``in_thread``: what was added is read by `prepare`
+    alone, and not used before.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.country = folder, ""
+        self.folder, self.country, self.in_thread = folder, "", False
+        self._files: dict[str, tuple[Fingerprint | None, Model | ReticentError]] = {}
         self._entries: dict[str, _FoundModel] = {}
         self._members, self._world = list[Model](), list[Model]()
         self._keys: Keys | None = None  # by which the world was made, None to look again
@@ -95,6 +98,18 @@ class ModelRegistry:
         looks = (self._look(name, keys, now).model for name in names)
         return [each for each in looks if isinstance(each, Model)]
 
+    async def prepare(self) -> None:
+        """Read what was added or has changed, in a thread: a large model takes seconds."""
+        names = self.names()
+        self._files = {name: each for name, each in self._files.items() if name in names}
+        for name in names[len(SHIPPED) :]:
+            stamp = fingerprint_of(self._place(name))
+            if self._files.get(name, (UNREAD, None))[0] != stamp:
+                self._files[name] = stamp, BEING_READ
+                self._files[name] = stamp, await asyncio.to_thread(_read, self._place(name))
+                self._entries.pop(name, None)
+                self._keys = None
+
     def names(self) -> list[str]:
         """Name all models, those shipped first."""
         added = sorted(path.stem for path in self.folder.glob(f"*{SUFFIX}"))
@@ -137,6 +152,7 @@ class ModelRegistry:
             names = "\n".join(sorted(self.ever_known() | fact_names([model])))
             replace_bytes(names.encode(), self.folder / NAMES, PRIVATE)
             copy.replace(self._place(name))
+        self._files[name] = fingerprint_of(self._place(name)), model
         self._entries.pop(name, None)
         self._keys = None
         return self._status(name, keys, now)
@@ -179,10 +195,11 @@ class ModelRegistry:
         else:
             try:
                 self._path_of(name)
+                model = in_country(self._opened(name, state[0]), self.country)
                 if name not in SHIPPED:
                     check_ours(place)
-                model = in_country(trusted(place, () if name in SHIPPED else keys), self.country)
-                if name not in SHIPPED:
+                    if keys:
+                        maker(place, model, keys)
                     model = called_as(model, self._all(reversed(SHIPPED), keys, now))
             except (ModelError, UsageError) as error:
                 model = error
@@ -190,6 +207,17 @@ class ModelRegistry:
                 model = UsageError(reason(error), "check who owns the file", str(place))
         self._entries[name] = entry = _FoundModel(state, now, model)
         return entry
+
+    def _opened(self, name: str, stamp: Fingerprint | None) -> Model:
+        """A model as it was read from its file, now where that may be; else raises why not."""
+        if self._files.get(name, (UNREAD, None))[0] != stamp:
+            if self.in_thread and name not in SHIPPED:
+                raise BEING_READ
+            self._files[name] = stamp, _read(self._place(name))
+        model = self._files[name][1]
+        if isinstance(model, ReticentError):
+            raise model
+        return model
 
     def _path_of(self, name: str) -> Path:
         """Locate a model; UsageError with the nearest name if it is unknown."""
@@ -219,6 +247,14 @@ class ModelRegistry:
             queries=len(model.queries),
             maker=signer,
         )
+
+
+def _read(path: Path) -> Model | ReticentError:
+    """Read the model in a file, or why it cannot be used."""
+    try:
+        return trusted(path, ())
+    except ReticentError as error:
+        return error
 
 
 def fact_names(models: Iterable[Model]) -> frozenset[str]:

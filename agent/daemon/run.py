@@ -79,6 +79,7 @@ async def _live(listening: Mapping[Door, socket.socket], build: Callable[[], Api
         loop.add_signal_handler(number, event.set)
     api = build()
     agent, sites = api.agent, list[web.AppRunner]()
+    agent.registry.in_thread = True
     gc.freeze()  # what is there now stays, and need not be looked through again
     gc.enable()
     autolock = Autolock(
@@ -124,12 +125,13 @@ async def _until(over: asyncio.Event, reload: asyncio.Event, daemon: Daemon) -> 
     async def look() -> None:
         while True:
             daemon.autolock.check()
+            await daemon.api.agent.registry.prepare()
             daemon.api.agent.look_at_all()
             with suppress(TimeoutError):
                 async with asyncio.timeout(EVERY):
                     await reload.wait()
                 reload.clear()
-                daemon.api.refresh()
+                daemon.api.call("reload")
 
     looking, waiting = asyncio.create_task(look()), asyncio.create_task(over.wait())
     watching = asyncio.create_task(watch(daemon.autolock.end, watcher()))  # it may end at once

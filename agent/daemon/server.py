@@ -19,7 +19,7 @@ import msgspec
 from aiohttp.http_exceptions import HttpProcessingError
 
 from agent.daemon.autolock import Autolock
-from agent.daemon.events import LOG, Bus, EndedError, kind_and_place
+from agent.daemon.events import LOG, Bus, kind_and_place
 from agent.daemon.handle import JUDGED, consult
 from agent.daemon.request_log import Asker
 from agent.decision.values import UNDECIDED
@@ -55,22 +55,18 @@ LINGERING = 0.25  # seconds in which the rest of a refused body is thrown away
 async def stream(request: web.Request, bus: Bus) -> web.StreamResponse:
     """Send events until the reader leaves, reads too slowly, or the daemon ends."""
     response = web.StreamResponse(headers={"Content-Type": MEDIA_TYPE})
-
-    async def send(data: bytes) -> None:
-        async with asyncio.timeout(READER_PATIENCE):
-            await response.write(data)
-
     with bus.reader() as reader:
         response.force_close()
         try:
             await response.prepare(request)
-            await send(b": listening\n\n")
-            try:
-                while True:
-                    event = await reader.next(HEARTBEAT)
-                    await send(b": alive\n\n" if event is None else event.lines())
-            except EndedError as ended:
-                await send(f": {ended}\n\n".encode())
+            part = b": listening\n\n"
+            while part:
+                async with asyncio.timeout(READER_PATIENCE):
+                    await response.write(part)
+                part = b": alive\n\n"
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(HEARTBEAT):
+                        part = await reader.get()
         except (TimeoutError, ConnectionError):
             leave(request)
     return response
@@ -174,6 +170,8 @@ async def _call(
             with suppress(TimeoutError):
                 async with asyncio.timeout(OPENING), opening:
                     pass
+    if name == "models":
+        await daemon.api.agent.registry.prepare()
     for text in (message.earlier or ()) if isinstance(message, Ask) else ():
         daemon.api.agent.rules.active.topics(text)  # each is read once, and others come in between
         await asyncio.sleep(0)

@@ -286,22 +286,22 @@ def trusted(model: Path, keys: Collection[str], *, whole: bool = False) -> Model
     Raises SignatureError if none of them did; UsageError if one of them is no key, or the model
     cannot be read; ModelError if it cannot be used.
     """
-    for each in keys:
-        check_key(each)
     opened = read(model, whole=whole)
-    if keys and (key := maker(model, opened)) not in keys:
-        hint = "add it to trusted_keys only if you trust its owner"
-        raise SignatureError(f"the policy does not trust its maker, {key}", hint, str(model))
+    if keys:
+        maker(model, opened, keys)
     return opened
 
 
-def maker(model: Path, opened: Model) -> str:
+def maker(model: Path, opened: Model, keys: Collection[str] = ()) -> str:
     """The public key that signed a model, by NAME.sig beside it; ``opened``: the model in the file.
 
-    The key: ``ed25519:`` and 64 hexadecimal digits.
-    Raises SignatureError if the signature is missing, damaged or of another file, or if the file
-    has another name than the id that was signed; UsageError if it cannot be read.
+    The key: ``ed25519:`` and 64 hexadecimal digits; ``keys``: those that may have, none for any.
+    Raises SignatureError if the signature is missing, damaged or of another file, if none of these
+    keys made it, or if the file has another name than the id that was signed; UsageError if it
+    cannot be read, or one of them is no key.
     """
+    for each in keys:
+        check_key(each)
     source = signature_of(model)
     if not source.exists():
         what = f"the model is not signed: there is no file {str(source)!r}"
@@ -314,6 +314,9 @@ def maker(model: Path, opened: Model) -> str:
         hint = f"name the file {opened.id}{SUFFIX}: a signature is for one id"
         what = f"the model was signed as {opened.id!r} and is named {model.stem!r}"
         raise SignatureError(what, hint, str(model))
+    if keys and public not in keys:
+        hint = "add it to trusted_keys only if you trust its owner"
+        raise SignatureError(f"the policy does not trust its maker, {public}", hint, str(model))
     return public
 
 

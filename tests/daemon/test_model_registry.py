@@ -1,9 +1,11 @@
 """The models at hand, read again when they change."""
 
+import asyncio
 import os
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -11,7 +13,8 @@ from agent.cli.model import generate_key
 from agent.cli.model import sign_file as sign
 from agent.daemon.model_registry import ModelRegistry
 from agent.errors import DamagedModelError, ModelError, SignatureError, UnsafeError, UsageError
-from agent.model.file import MAX_BYTES, SHIPPED, SUFFIX, signature_of, write
+from agent.model.file import MAX_BYTES, SHIPPED, SUFFIX, read, signature_of, write
+from agent.model.model import Model
 from tests.decision.made import made_model
 from tests.model.examples import STRANGER
 from tests.worlds.people import MONDAY
@@ -204,3 +207,31 @@ def test_a_model_that_changes_is_read_again(filled: Filled) -> None:
         filled.registry.of("mine", ANY, filled.now)
     assert filled.registry.ever_known() >= {each.name for each in made_model(1).attributes}
     assert filled.registry.names() == [*SHIPPED]
+
+
+def test_others_are_answered_while_a_model_is_read(
+    filled: Filled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the models that there were: a large one takes seconds, and a lock must not wait."""
+    begun, go_on, registry = Event(), Event(), ModelRegistry(filled.registry.folder)
+    filled.registry.add(filled.made("large"), ANY, filled.now)
+    registry.in_thread = True
+
+    def slow(path: Path, _keys: object) -> Model:
+        begun.set()
+        assert go_on.wait(60)
+        return read(path)
+
+    monkeypatch.setattr("agent.daemon.model_registry.trusted", slow)
+
+    async def run() -> None:
+        reading = asyncio.create_task(registry.prepare())
+        await asyncio.to_thread(begun.wait, 60)
+        with pytest.raises(ModelError, match="being read"):
+            registry.of("large", ANY, filled.now)
+        assert not reading.done()
+        go_on.set()
+        await reading
+
+    asyncio.run(run())
+    assert registry.of("large", ANY, filled.now).digest

@@ -25,6 +25,7 @@ from aiohttp import web
 
 from agent.daemon import relay
 from agent.daemon.events import Bus
+from agent.daemon.model_registry import ModelRegistry
 from agent.daemon.policy_file import PolicyFile
 from agent.daemon.run import run
 from agent.daemon.server import Daemon, application, runner
@@ -55,16 +56,14 @@ class FakeApi:
 
     def __init__(self) -> None:
         deeds = dict.fromkeys(("lock", "guard", "look", "look_at_all"), lambda: None)
-        rest = {"rules": PolicyFile(Path("/none")), "unlock_lock": asyncio.Lock(), **deeds}
+        rest = {"rules": PolicyFile(Path("/none")), "registry": ModelRegistry(Path("/none"))}
+        rest |= {"unlock_lock": asyncio.Lock(), **deeds}
         self.agent: Any = SimpleNamespace(vault=None, bus=Bus(lambda: NOON), **rest)
         self.made: list[tuple[str, tuple[object, ...], dict[str, object]]] = []
         self.instead: dict[str, Callable[..., object]] = {
             "decide": lambda *_, **__: Answer(code="answered"),
             "locked": lambda: LOCKED,
         }
-
-    def refresh(self) -> None:
-        """Do nothing."""
 
     def call(self, name: str, body: object = None, /, **named: object) -> object:
         bodies = () if body is None else (body,)
@@ -337,7 +336,7 @@ def inside(kind: str, home: Paths) -> Any:  # noqa: ANN401  (it stands for `Api`
     }
     api.instead |= calls.get(kind, {})
     if kind in {"undumped", "writing", "slow", "failing"}:
-        api.agent.lock, api.refresh = partial(note, "locked"), partial(note, "reloaded")
+        api.agent.lock, api.instead["reload"] = partial(note, "locked"), partial(note, "reloaded")
     if kind == "undumped":  # says whether there may be a core file
         note(state())
     if kind == "failing":  # meets a defect where nobody calls
