@@ -196,6 +196,7 @@ _KINDS = {
 _KIND = re.compile(f"^Expected `({'|'.join(_KINDS)})`")
 _MISFITS = (  # of msgspec's messages, and what each means of `{0}`
     (re.compile(r"missing required field `(\w+)`"), "{1} is missing"),
+    (re.compile("unknown field `([a-z][a-z_]{0,39})`"), "{0} has an unknown member, {1}"),
     (re.compile("unknown field"), "{0} has an unknown member"),
     (re.compile(r"of length >= 1\b"), "{0} is empty"),
     (re.compile(r"`(\w+)` of length >= (\d+)"), "{0} has fewer than {2} {1}"),
@@ -213,7 +214,8 @@ def misfit(error: Exception, whole: str = "it") -> str:
     """Return in our own words what msgspec found wrong with what it read.
 
     ``whole``: what was read. The sentence names our own types and bounds only, and nothing of what
-    was read; a message of our own, which begins in lower case, stays.
+    was read but the name of a member that we do not know, where it looks like one of ours; a
+    message of our own, which begins in lower case, stays.
     """
     text = str(error)
     message, at = _AT.sub("", text), _AT.search(text)

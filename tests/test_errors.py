@@ -164,6 +164,7 @@ MISFITS: tuple[tuple[object, str], ...] = (
     ({"query": "q"}, "recipient is missing"),
     ({"query": 1, "recipient": "a"}, "query is not text"),
     ({"query": "q", "recipient": "a", MARK: 1}, "the body has an unknown member"),
+    ({"query": "q", "recipient": "a", "aksed": []}, "the body has an unknown member, aksed"),
     ({"query": "q", "recipient": "a", "asked": [""]}, "an entry of asked is empty"),
     ([], "the body is not an object"),
 )

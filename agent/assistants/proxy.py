@@ -17,7 +17,6 @@ from pathlib import Path
 from socket import AI_NUMERICHOST, AddressFamily, socket
 
 import aiohttp
-import msgspec
 from aiohttp import web
 from aiohttp.abc import ResolveResult
 from multidict import CIMultiDict, CIMultiDictProxy
@@ -221,9 +220,8 @@ class Proxy:
         of it, every rule holds that withholds something for any words.
         """
         whom, texts = self._route.recipient, [*turn.texts]
-        size = len(msgspec.json.encode(texts))
-        whole = not turn.conversation and len(texts) <= MOST_TEXTS and size <= ROOM
-        earlier = texts if whole else None
+        fits = len(texts) <= MOST_TEXTS and sum(len(each.encode()) for each in texts) <= ROOM
+        earlier = texts if fits and not turn.conversation else None
         with Client(self._route.daemon, SECONDS, attended=False, by="proxy") as client:
             ask = Ask(query=turn.question, recipient=whom, earlier=earlier)
             answer: Answer = client.call("decide", ask)

@@ -25,7 +25,7 @@ from pydantic import BaseModel, Field, ValidationError
 from agent import __version__
 from agent.decision.values import UNDECIDED
 from agent.errors import UNLOCK, DaemonError, ReticentError
-from agent.wire.base import LONGEST_QUERY
+from agent.wire.base import LONGEST_QUERY, Message
 from agent.wire.client import Client
 from agent.wire.decide import Answer, Ask, Conversation
 from agent.wire.state import FactProposal
@@ -200,12 +200,14 @@ class AssistantTools:
         self._socket = socket
         self._recipient = recipient
 
+    def _call(self, name: str, message: Message) -> Any:  # noqa: ANN401  (of the route)
+        with Client(self._socket, SECONDS, attended=False, by="assistant") as client:
+            return client.call(name, message)
+
     def personal_context(self, question: Question) -> Annotated[CallToolResult, PersonalContext]:
         """Get the facts for a question; none, and why, where there is no answer."""
         try:
-            with Client(self._socket, SECONDS, attended=False, by="assistant") as client:
-                ask = Ask(query=question, recipient=self._recipient)
-                answer: Answer = client.call("decide", ask)
+            answer = self._call("decide", Ask(query=question, recipient=self._recipient))
         except ReticentError as error:
             return _result(undecided(error))
         return _result(personal_context(answer))
@@ -214,8 +216,7 @@ class AssistantTools:
         """Propose a fact to the user; nothing is stored."""
         line = f"Proposed. It is kept once the user approves it: {APPROVE}."
         try:
-            with Client(self._socket, SECONDS, attended=False, by="assistant") as client:
-                client.call("remember", FactProposal(text=fact, recipient=self._recipient))
+            self._call("remember", FactProposal(text=fact, recipient=self._recipient))
         except ReticentError as error:
             line = f"Not proposed: {error.what if isinstance(error, DaemonError) else MISFIT}."
         return _result(PersonalContext(line=line))
@@ -223,9 +224,7 @@ class AssistantTools:
     def already_told(self) -> Annotated[CallToolResult, PersonalContext]:
         """List what was told before, and may be told again now."""
         try:
-            with Client(self._socket, SECONDS, attended=False, by="assistant") as client:
-                whom = Conversation(recipient=self._recipient)
-                answer: Answer = client.call("disclosed", whom)
+            answer = self._call("disclosed", Conversation(recipient=self._recipient))
         except ReticentError as error:
             return _result(undecided(error))
         facts = personal_context(answer).facts

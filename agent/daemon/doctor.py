@@ -23,7 +23,6 @@ from agent.daemon.programs import (
 )
 from agent.daemon.service import reachable
 from agent.daemon.sockets import listens
-from agent.decision.topics import attributes_of
 from agent.errors import PolicyError, Problem, ReticentError, UsageError, reason
 from agent.extras import install_hint
 from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER, check_ours, check_way, left_unfinished
@@ -35,11 +34,9 @@ from agent.vault.slots import ALTERED, key_slots
 from agent.wire.client import Client, check_address
 from agent.wire.state import Finding, Status
 from agent.words.titles import write_policy
-from policy.audit import Remark, audit, misspelt
 from policy.read import EMPTY_POLICY, is_empty_policy, load
 from policy.rules import Policy
 
-AT_MOST = 10  # findings about single files: the rest is of the same kind
 ELSEWHERE = "fix that, or choose another folder with RETICENT_HOME"
 SECONDS = 5.0  # of silence
 START = "run `reticent connect system`, or `reticent daemon` in another terminal"
@@ -112,25 +109,6 @@ def _folder(name: str, path: Path) -> Finding:
     return next(findings, ok(name, f"{path} is private"))
 
 
-def check_files(here: Machine) -> Iterator[Finding]:
-    """Yield which of our files other users can read."""
-    places = (here.paths.data, here.paths.models, here.paths.state)
-    readable = [each for place in places for each in _readable(place)]
-    for path in readable[:AT_MOST]:
-        yield bad("files", f"other users can read {path}", f"chmod 600 '{path}'")
-    if not readable:
-        yield ok("files", "no other user can read them")
-
-
-def _readable(folder: Path) -> Iterator[Path]:
-    """Yield the files right in a folder that others can read."""
-    if os.access(folder, os.R_OK | os.X_OK) and folder.is_dir():
-        for path in sorted(folder.iterdir()):
-            status = path.lstat()
-            if stat.S_ISREG(status.st_mode) and status.st_mode & OTHERS:
-                yield path
-
-
 def check_environment(here: Machine) -> Iterator[Finding]:
     """Yield what runs us, where the environment puts our files, and whether they become root's."""
     yield ok("python", f"Python {sys.version.split()[0]}, {here.interpreter}")
@@ -161,9 +139,8 @@ def _rules(here: Machine) -> Rules:
 
 
 def check_policy(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterator[Finding]:
-    """Yield what is wrong with the policy, and what in it has no effect."""
-    place, make = here.paths.policy, bad
-    problems = tuple[Problem | Remark, ...]()
+    """Yield what is wrong with the policy; `reticent policy check` says what has no effect."""
+    place, problems = here.paths.policy, tuple[Problem, ...]()
     if rules is None:
         what = "no policy, so nothing is attached to any request"
         yield warn("policy", what, write_policy(place))
@@ -178,16 +155,10 @@ def check_policy(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterat
         keys, today = rules.trusted_keys, here.now.date()
         named = registry.named(rules.models, keys, here.now)
         usable = (*registry.usable(keys, here.now), *named, LOCALE)
-        attributes = attributes_of(usable, usable)
-        spelt = {*misspelt(rules, [*attributes])}
         problems = idle_rules(rules, usable, today, registry.ever_known())
-        if not problems:
-            remarks, make = audit(rules, attributes, today), warn
-            ours = ("expires", "search")
-            problems = tuple(e for e in remarks if e in spelt or e.key.endswith(ours))
     for each in problems:
         what = f"{place}:{each.line}: {f'{each.key}: ' if each.key else ''}{each.what}"
-        yield make("policy", what, each.hint)
+        yield bad("policy", what, each.hint)
     if isinstance(rules, Policy) and not problems:
         yield ok("policy", f"{place}; limits: {limits_of(rules, here.now.date())}")
 
@@ -225,9 +196,6 @@ def check_vault(here: Machine) -> Iterator[Finding]:
     if not os.access(at.vault, os.W_OK) or not os.access(at.vault.parent, os.W_OK):
         fix = "make the file and its folder writable: nothing is disclosed without a record"
         yield bad("vault", f"{at.vault} cannot be written to", fix)
-    if vault_files.read_witness(at.witness) is None:
-        what = "nothing records the vault's age, so an old copy would go unnoticed"
-        yield warn("vault", what, "reticent unlock, which records it")
     try:
         slots = key_slots(at.vault)
     except errors.BusyVaultError:
@@ -255,8 +223,6 @@ def check_daemon(here: Machine) -> Iterator[Finding]:
     if status.version != __version__:
         what = f"version {status.version} is running, but this is {__version__}"
         yield bad("daemon", what, AGAIN)
-    if not listens(here.paths.query):
-        yield bad("daemon", "it does not listen on the query socket", AGAIN)
     if status.vault and status.locked:
         what = "running, but the vault is locked: nothing is attached to any request"
         yield warn("daemon", what, "reticent unlock")
@@ -318,7 +284,6 @@ def check_dialogs(here: Machine, rules: Rules, _registry: ModelRegistry) -> Iter
 CHECKS: tuple[Callable[[Machine], Iterator[Finding]], ...] = (
     check_environment,
     check_folders,
-    check_files,
     check_daemon,
     check_installed,
     check_vault,

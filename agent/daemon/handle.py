@@ -31,6 +31,7 @@ from agent.vault.ledger import Disclosure, site_of
 from agent.vault.vault import Vault
 from agent.wire.decide import Answer, Ask, Because, Summary
 from agent.words.decisions import why_nothing
+from policy.hosts import ASSISTANT
 from policy.match import Ruling
 from policy.services import in_clear
 
@@ -160,7 +161,7 @@ def _terms(
     if terms is None or ruling is None:
         raise UndecidedError("no policy")
     if own.facts:
-        words = by in ASSISTED or policy.is_assistant(host, now.date())
+        words = by in ASSISTED or ruling.kind == ASSISTANT
         offered = partial(agent.consent.usable, site_of(host), now, approved=True)
         new = by != "command" and not any(MARK in each for each in held)
         strange = new and not policy.names(host) and offered() is None  # nor approved once

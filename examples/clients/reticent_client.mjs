@@ -7,7 +7,7 @@
  * Nothing here throws or takes longer than `limit` milliseconds: whatever fails attaches nothing.
  * Nothing is asked twice, and an answer that came too late stands in the ledger as told.
  *
- *     node examples/clients/reticent_client.mjs "version control" forge.example [ATTRIBUTE...]
+ *     node examples/clients/reticent_client.mjs forge.example "version control" [ATTRIBUTE...]
  *
  * With - in place of the query it is read from the standard input: every user of the machine can
  * read the arguments of a running command.
@@ -24,7 +24,7 @@ const LARGEST = 1 << 20; // bytes of an answer
 const OK = 200;
 const ABSENT = "no daemon runs; start it with `reticent daemon`";
 const USAGE =
-  "reticent: expected QUERY HOST [ATTRIBUTE...]; - reads the query from standard input";
+  "reticent: expected HOST QUERY [ATTRIBUTE...]; - reads the query from standard input";
 const BROKEN = "the daemon did not answer in time, or not as it should";
 
 /** Return where the daemon listens, on Linux, as these variables of the environment say. */
@@ -104,8 +104,8 @@ async function received(response) {
 }
 
 /** Print the header for a request, or else say why there is none. */
-async function main(query, recipient, ...asked) {
-  if (recipient === undefined) {
+async function main(recipient, query, ...asked) {
+  if (query === undefined) {
     console.error(USAGE);
     process.exitCode = 2;
     return;

@@ -175,7 +175,7 @@ def test_it_looks_where_the_daemon_listens(kind: str, home: str, runtime: str, s
         assert Client(kind, os.environ).called(name) == str(paths().query)
 
 
-USAGE = "reticent: expected QUERY HOST [ATTRIBUTE...]; - reads the query from standard input\n"
+USAGE = "reticent: expected HOST QUERY [ATTRIBUTE...]; - reads the query from standard input\n"
 
 
 @clients
@@ -189,14 +189,14 @@ def test_as_a_command(kind: str) -> None:
     right = (0, 'Shared-Attributes: a="b"\n', "")
     with faking(kind, decide=says(answer)) as (fake, client):
         for arguments, typed, wanted in (
-            ([GIT, HOST, "a", "c"], "", right),
-            (["-", HOST], f"{GIT}\n", right),
-            *(([*words], "", (2, "", USAGE)) for words in ((), (GIT,), ("-",))),
+            ([HOST, GIT, "a", "c"], "", right),
+            ([HOST, "-"], f"{GIT}\n", right),
+            *(([*words], "", (2, "", USAGE)) for words in ((), (HOST,), ("-",))),
         ):
             assert client.run(*command, *arguments, given=typed) == wanted
         asked = [Ask(query=GIT, recipient=HOST, asked=each) for each in (["a", "c"], None)]
         assert fake.calls == [("decide", {"body": each}) for each in asked]
-    assert client.run(*command, GIT, HOST) == (0, "", f"reticent: {ABSENT}\n")
+    assert client.run(*command, HOST, GIT) == (0, "", f"reticent: {ABSENT}\n")
 
 
 @clients
