@@ -18,14 +18,13 @@ from agent.daemon import doctor
 from agent.daemon.artifacts import Machine
 from agent.daemon.doctor import CHECKS, examine
 from agent.daemon.programs import installations, system_service, write
-from agent.errors import DaemonError
 from agent.files import create_private
 from agent.model.file import write as write_model
 from agent.paths import paths
 from agent.vault.slots import ALTERED
 from agent.vault.vault import unlock
 from agent.vault.vault_files import MISSING, UNWRITTEN, Location
-from agent.wire.state import Finding, PolicyStatus, Status
+from agent.wire.state import Finding, PolicyStatus
 from tests.cli.examples import cli_model
 from tests.model.examples import STRANGER
 from tests.vault.histories import disclosed
@@ -265,16 +264,6 @@ def test_a_daemon_that_is_not_as_it_should_be(here: Machine, running: FakeDaemon
         assert what in finding.what
         assert "reticent status" not in finding.fix
         assert (finding.fix == "fix that and try again") == (what == "an old copy")
-
-
-def test_a_daemon_that_fails(here: Machine, running: FakeDaemon) -> None:
-    """Its own words."""
-
-    def fail() -> Status:
-        raise DaemonError("it broke", "mend it")
-
-    running.handlers["status"] = fail
-    assert only(here, "daemon", "bad") == Finding("daemon", "bad", "it broke", "mend it")
 
 
 def test_the_machine_itself(here: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,19 +20,9 @@ from policy.match import GUARDED, Known, Rulebook, Ruling, Verdict, known, losse
 from policy.read import preset, read
 from policy.rules import EXACT, NamePattern, Rule, Words, spoken
 from policy.settings import SETTINGS
-from tests.policy import naive
+from tests.policy import naive, strategies
 from tests.policy.naive import PER_ATTRIBUTE, claims, decided
-from tests.policy.strategies import (
-    NAMES,
-    READ,
-    SAMPLES,
-    TODAY,
-    Asked,
-    Document,
-    documents,
-    rendered,
-    requests,
-)
+from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
 
 WHOLE = tuple(key for key in SETTINGS if key not in PER_ATTRIBUTE)
 REQUESTS = st.lists(requests(), min_size=1, max_size=6)
@@ -87,7 +77,7 @@ def test_what_withholds_looks_at_all_that_is_said(
     every = [asked.topics, *earlier.values()]
     topics = {e: max(each.get(e, 0.0) for each in every) for each in every for e in each}
     as_one = asked._replace(query=" of it ".join((asked.query, *earlier)), topics=topics)
-    worst = asked._replace(query=" of it ".join(SAMPLES), topics=dict.fromkeys(READ.values(), 1.0))
+    worst = asked._replace(query=" of it ".join(strategies.SAMPLES))
     for withholds, other in ((True, as_one), (True, worst), (False, asked)):
         rules = [e for e in policy.rules if e.withholds == withholds or not (e.queries or e.topics)]
         rules = [e for e in rules if other is not worst or not e.topics]
