@@ -16,12 +16,11 @@ from agent.cli.printing import listing, note, numeric, paragraph, table, wide
 from agent.cli.prompts import agree, ask_for, check_keyring, method_options, new_passphrase
 from agent.daemon.installed_files import accounts, installed_files
 from agent.daemon.installed_files import remove as remove_files
-from agent.daemon.profile import new_id
 from agent.daemon.programs import PRESENT, installations, this_machine
 from agent.errors import BusyVaultError, DaemonError, UsageError, VaultError
 from agent.paths import Paths, paths
 from agent.vault import secrets
-from agent.vault.backup import OTHER, bring_over, check_backup, check_format, copy_closed
+from agent.vault.backup import OTHER, check_backup, check_format, copy_closed
 from agent.vault.backup import restore as put_back
 from agent.vault.secrets import Kind, Secret
 from agent.vault.slots import SlotRow, key_slots
@@ -221,7 +220,7 @@ def restore(file: Path, method: Method, *, only_check: bool) -> options.Output:
     """Replace the vault with the backup FILE, after verifying all of it.
 
     It asks for a secret that opens the backup. The old vault is kept beside it under another name.
-    FILE may be of an older format, or the vault itself: it is brought over.
+    FILE may be the vault itself, an old copy of which you put there.
     The daemon must not have the vault open: run `reticent lock` first.
     """
     at = _place()
@@ -238,25 +237,18 @@ def restore(file: Path, method: Method, *, only_check: bool) -> options.Output:
             pass
     secret = Secret(method, ask_for(method))
     if only_check:
-        entries = check_backup(file, secret, _bring_over)
+        entries = check_backup(file, secret)
         many = counted(entries, "entry", "entries")
         page = paragraph(f"{file} is whole, with {many} in its ledger.")
         return options.Output({"file": str(file), "entries": entries}, page)
     with uninterrupted():
-        retained = put_back(at, file, secret, _bring_over)
+        retained = put_back(at, file, secret)
     lines = [paragraph("The backup was verified, and is in place.")]
     lines += [] if retained is None else [listing(RETAINED, [retained])]
     lost = "Its ledger lacks what was disclosed since it was written: the agent does not know of it"
     lines.append(paragraph(f"{lost} any more, but the recipients do."))
     message = {"vault": str(at.vault), "kept": None if retained is None else str(retained)}
     return options.Output(message, "\n".join(lines))
-
-
-def _bring_over(at: Location, secret: Secret) -> None:
-    """Bring a vault of an older format over, by the concepts of the models of this machine."""
-    from agent.cli.policy import installed_models
-
-    bring_over(at, secret, installed_models(), options.now(), new_id)
 
 
 @vault.command()

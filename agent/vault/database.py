@@ -18,7 +18,7 @@ from msgspec.json import Decoder
 
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError, reason
 from agent.files import PRIVATE, fsync, name_new, temporary_file
-from agent.vault.seal import FORMAT, OLD_FORMAT, from_json
+from agent.vault.seal import FORMAT, from_json
 from agent.vault.vault_files import JOURNAL, LOG, Watch, free_names, make_private, same_file, stamps
 
 APPLICATION_ID = 0x52544356
@@ -218,10 +218,10 @@ class Database:
         self.path = path
 
     @classmethod
-    def open(cls, path: Path, *, older: bool = False) -> Self:
+    def open(cls, path: Path) -> Self:
         """Open a vault's database, and keep others out until it is closed.
 
-        Permissions of a file that others could read are corrected. ``older``: format 1 will do.
+        Permissions of a file that others could read are corrected.
         Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if it is missing
         or cannot be opened.
         """
@@ -240,7 +240,7 @@ class Database:
             if not os.path.samestat(status, check_file(path)):  # the opened one has lost its name
                 what = "another vault took the place of this one"
                 raise BusyVaultError(what, "try again", str(path))
-            database._check(older=older)
+            database._check()
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("SELECT count(*) FROM meta")  # now there is a log
             database.watch.refresh()
@@ -360,23 +360,17 @@ class Database:
                 self._connection.execute("ROLLBACK")
         self.watch.refresh(unless_replaced=True)
 
-    def version(self) -> int:
-        """The format of the file. Raises VaultError."""
-        [(version,)] = self.rows("PRAGMA user_version")
-        return int(version)
-
-    def _check(self, *, older: bool) -> None:
+    def _check(self) -> None:
         """Check application, version, tables and pages of the file."""
         [(application,)] = self.rows("PRAGMA application_id")
         if application != APPLICATION_ID:
             hint = "name the file of a vault, or make one with `reticent init`"
             raise DamagedVaultError("this is not a vault", hint, str(self.path))
-        version = self.version()
-        if version != FORMAT and not (older and version == OLD_FORMAT):
-            age = "newer" if version > FORMAT else "older"
-            hint = "run `reticent vault restore` on this file, which brings it over"
-            if version != OLD_FORMAT:
-                hint = f"install {'a newer' if version > FORMAT else 'the'} reticent that made it"
+        [(version,)] = self.rows("PRAGMA user_version")
+        if version != FORMAT:
+            age, hint = "newer", "install a newer reticent"
+            if version < FORMAT:
+                age, hint = "older", "`reticent vault restore` of reticent 0.2.0 brings it over"
             what = f"the vault is in format {version}, {age} than this version reads"
             raise VaultVersionError(what, hint, str(self.path))
         schema = self.rows("SELECT sql FROM sqlite_master LIMIT ?", len(TABLES) + 1)

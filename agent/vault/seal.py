@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from agent.errors import VaultError
 
 APP = "reticent vault"
-FORMAT, OLD_FORMAT = 2, 1  # of the file
+FORMAT = 2  # of the file
 SCHEME = 1  # of what seals bind to, and of the witness
 Chance = Callable[[int], bytes]  # returns this many random bytes: os.urandom, or a test's
 _LENGTH = struct.Struct(">H")

@@ -239,13 +239,12 @@ def free_id(rows: Sequence[SlotRow]) -> int:
     return min(set(range(1, MAX_SLOTS + 1)) - {row.id for row in rows})
 
 
-def key_slots(path: Path, *, older: bool = False) -> list[SlotRow]:
+def key_slots(path: Path) -> list[SlotRow]:
     """Read the key slots of a vault that is not open, without changing it.
 
-    ``older``: format 1 will do. Raises BusyVaultError, DamagedVaultError, VaultVersionError, or
-    VaultError if it is missing.
+    Raises BusyVaultError, DamagedVaultError, VaultVersionError, or VaultError if it is missing.
     """
-    with snapshot(path) as copy, closing(Database.open(copy, older=older)) as database:
+    with snapshot(path) as copy, closing(Database.open(copy)) as database:
         return read_slots(database)
 
 

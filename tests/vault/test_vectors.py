@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from shutil import copyfile
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -14,26 +13,18 @@ import msgspec
 import pytest
 from msgspec import Struct, field
 
-from agent.daemon.locale import LOCALE
-from agent.errors import ReticentError, VaultVersionError, WrongSecretError
-from agent.files import private_folder
-from agent.model.file import read as read_model
-from agent.model.file import shipped_models
+from agent.errors import ReticentError
 from agent.vault import chain, seal, slots, store
-from agent.vault.backup import bring_over, check_backup, check_format, old_facts, restore
-from agent.vault.corrections import Corrections
 from agent.vault.database import APPLICATION_ID, TABLES
-from agent.vault.ledger import MOST_SITES, Disclosure, Ledger, Record, encode, site_of
+from agent.vault.ledger import MOST_SITES, Ledger, Record, encode, site_of
 from agent.vault.rotation import rotate
 from agent.vault.seal import FORMAT
 from agent.vault.secrets import Kind, Secret
 from agent.vault.store import Store
-from agent.vault.vault import unlock
 from agent.vault.vault_files import Location, Witness, make_private, read_witness
 from tests.vault import worlds
 from tests.vault.doubles import MemoryStore
-from tests.vault.histories import NOW, disclosed, forgotten, grouping, held, record_at
-from tests.vault.values import new_id, own_values, sexes
+from tests.vault.histories import NOW, disclosed, forgotten, grouping, held
 
 FOLDER = Path(__file__).parent / "vectors"
 COLUMNS = {"meta": 2, "slot": 3, "state": 3, "item": 3, "entry": 4}
@@ -250,76 +241,3 @@ def test_the_numbers_are_those_of_the_page() -> None:
         f"up to {seal.CALIBRATED_KIB // 1024} MiB",
     )
     assert [each for each in said if each not in TEXT.replace("\n", " ") + TEXT] == []
-
-
-OLD = Path(__file__).with_name("old") / "format-1.db"
-CODE = Secret("recovery", "JFRVWK-Z3YF29-30KEKX-B136AP-HGZQ14-DEY7WB")
-MODELS = [*map(read_model, shipped_models()), LOCALE]
-NEW = partial(bring_over, models=MODELS, now=NOW, new_id=new_id)
-NO_JOB = ("atus.employer", "atus.hours", "atus.industry", "atus.occupation")
-FACTS = dict.fromkeys(NO_JOB, "atus:no_job") | {  # of a model that is not installed any more
-    "atus.region": "atus:west",
-    "atus.sex": "unspecified",
-    "atus.work": "atus:not_working",
-    "country": "de",
-    "gone.pet": "gone:cat",
-    "sex": "so2017:other",
-    "so2017.region": "east_se_asia_other",
-}
-
-
-def holds_everything(at: Location) -> None:
-    with unlock(at, worlds.TYPED) as vault:
-        assert vault.notes == ()
-        assert own_values(vault.profile) == FACTS
-        *entries, last = [record for _, record in vault.ledger.read()]
-        assert entries == [record_at(number) for number in range(1, 12)]
-        assert isinstance(last, Disclosure)
-        assert last.learnt == (("sex", "female"),)
-        assert vault.items.get("offers") == b"[]"
-        assert [each.query for each in Corrections(vault.items).kept] == ["python"]
-        assert vault.ledger.disclosures.latest is not None
-        assert vault.ledger.disclosures.latest < last.at  # the clock was reset
-
-
-@pytest.mark.parametrize("secret", [worlds.TYPED, CODE], ids=lambda each: each.kind)
-def test_an_old_backup_is_restored(at: Location, secret: Secret) -> None:
-    """By each of its secrets, and is not touched."""
-    before = OLD.read_bytes()
-    check_format(OLD)
-    assert check_backup(OLD, secret, NEW) == 12
-    assert restore(at, OLD, secret, NEW) is None
-    assert OLD.read_bytes() == before
-    holds_everything(at)
-    restore(at, OLD, secret, NEW)  # over itself
-    holds_everything(at)
-
-
-def test_an_old_vault_in_its_place_is_refused_and_brought_over(at: Location) -> None:
-    """By restoring it over itself; the old one is kept beside it."""
-    private_folder(at.vault.parent)
-    copyfile(OLD, at.vault)
-    with pytest.raises(VaultVersionError, match="format 1, older than") as caught:
-        unlock(at, worlds.TYPED)
-    assert "`reticent vault restore`" in caught.value.hint
-    with pytest.raises(WrongSecretError):
-        restore(at, at.vault, Secret("passphrase", "wrong"), NEW)
-    assert worlds.names_beside(at) == ["vault.db"]
-    restore(at, at.vault, worlds.TYPED, NEW)
-    assert worlds.names_beside(at) == ["vault.db", "vault.db.replaced-1"]
-    holds_everything(at)
-
-
-def test_nothing_of_an_old_profile_is_lost() -> None:
-    """Of a fact that models shared, what says something; of the others their own names."""
-    one, two = sexes()
-    assert old_facts({"one": {"gender": "other"}, "two": {"sex": "unspecified"}}, [two, one]) == {
-        "sex": "one:other"
-    }
-    assert old_facts({"two": {"sex": "male"}, "one": {"gender": "female"}}, [one, two]) == {
-        "sex": "female"
-    }
-    assert old_facts({"one": {"gender": "unspecified", "lost": "x"}}, [one]) == {
-        "sex": "unspecified",
-        "one.lost": "one:x",
-    }
