@@ -4,6 +4,8 @@ import os
 import shlex
 import subprocess
 import time
+from collections import defaultdict
+from collections.abc import Mapping
 from functools import cache
 from importlib import invalidate_caches
 from importlib.util import find_spec
@@ -104,15 +106,20 @@ def opened(passphrase: str) -> None:
     say(OPEN)
 
 
-def connected(machine: Machine) -> None:
-    """Connect those browsers and assistants that the user picks of all that are here."""
-    chosen, ready = list[str](), cache(has_extra)  # which asks, and says so, once
+def connected(machine: Machine, before: Mapping[str, str] | None = None) -> None:
+    """Connect those browsers and assistants that the user picks of all that are here.
+
+    ``before``: only these, by name, each with the recipient that it had.
+    """
+    chosen, ready = defaultdict[str | None, list[str]](list), cache(has_extra)  # which asks once
     for each in programs.found(machine):
-        known = f" What it is told counts as known to {each.recipient}." if each.recipient else ""
-        if confirmed(f"Connect {each.title}?{known}") and (not known or ready()):
-            chosen.append(each.name)
-    if chosen:
-        run(connect, names=chosen, recipient=None)
+        if before is None or each.name in before:
+            whom = (before or {}).get(each.name) or each.recipient
+            known = f" What it is told counts as known to {whom}." if whom else ""
+            if confirmed(f"Connect {each.title}?{known}") and (not known or ready()):
+                chosen[None if whom == each.recipient else whom].append(each.name)
+    for recipient, names in chosen.items():
+        run(connect, names=names, recipient=recipient)
 
 
 def has_extra() -> bool:

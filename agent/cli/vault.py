@@ -1,11 +1,12 @@
 """The vault: its keys, its backups, and its removal with everything else."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import click
+import msgspec
 
 from agent.cli import options
 from agent.cli.connect import disconnected, left_to_run
@@ -14,6 +15,7 @@ from agent.cli.daemon_client import COPYING, door
 from agent.cli.interrupt import uninterrupted
 from agent.cli.printing import listing, note, numeric, paragraph, table, wide
 from agent.cli.prompts import agree, ask_for, check_keyring, method_options, new_passphrase
+from agent.daemon.backup_files import contents_of, files_of, unpack
 from agent.daemon.installed_files import accounts, installed_files
 from agent.daemon.installed_files import remove as remove_files
 from agent.daemon.programs import PRESENT, installations, this_machine
@@ -26,8 +28,9 @@ from agent.vault.secrets import Kind, Secret
 from agent.vault.slots import SlotRow, key_slots
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location, replaced_vaults
+from agent.wire.base import BackupContents
 from agent.wire.state import Method, Place, Status
-from agent.words.figures import counted
+from agent.words.figures import counted, listed
 
 COLUMNS = (numeric("id"), wide("opens with"))
 NAMES: dict[Kind | None, str] = {
@@ -43,7 +46,13 @@ LAST: dict[Kind | None, str] = {
 }
 CODE = "Write this recovery code down on paper, and keep it apart from this machine:"
 KEY_STAYS = "the keyring did not release the vault's key, which opens nothing any more"
-RETAINED = "The old vault is kept; remove it once you do not need it:"
+RETAINED = "What was here is kept; remove it once you do not need it:"
+AGAIN = "To connect again what was connected when the backup was made, run:"
+LACKS = (
+    "Its ledger lacks what was disclosed since it was written: the agent does not know of it any "
+    "more, but the recipients do. Next, run `reticent unlock`."
+)
+NO_POLICY = " There is no policy yet, so nothing is sent: `reticent init` writes one."
 ROTATE = "Replace the key, and with it the recovery code?"
 WORD = "purge"
 
@@ -184,14 +193,15 @@ def _with_code(text: str, code: str | None) -> str:
 @method_options
 @options.answers
 def backup(file: Path, method: Method) -> options.Output:
-    """Copy the vault into FILE, still encrypted.
+    """Copy the vault, the policy and added models into FILE, encrypted.
 
-    The same secrets open the copy. Unless a daemon has the vault open, it asks for the passphrase,
-    to verify the vault before it is copied.
+    The secrets of the vault open it. FILE also names the browsers and assistants that are
+    connected. Unless a daemon has the vault open, this asks for the passphrase, to verify the vault
+    before it is copied.
     """
     if os.path.lexists(file):
         raise UsageError("the file already exists", "choose another name", str(file))
-    to = file.absolute()
+    to, at = file.absolute(), paths()
     if not to.parent.is_dir():
         raise UsageError("no such folder", "make it first", str(to.parent))
     with door(COPYING) as client:
@@ -202,25 +212,43 @@ def backup(file: Path, method: Method) -> options.Output:
         except DaemonError:
             is_open = False
         if is_open:
-            client.call("backup", Place(path=str(to)))
-        elif not _place().vault.exists():
+            contents = client.call("backup", Place(path=str(to)))
+        elif not at.vault.exists():
             raise VaultError("there is no vault yet", "make one with `reticent init`")
         else:
-            copy_closed(_place(), to, Secret(method, ask_for(method)))
-    done = f"Wrote {to}. `reticent vault restore` replaces the vault with it."
-    return options.Output({"file": str(to)}, paragraph(done))
+            files = files_of(at.policy, at.models, this_machine())
+            copy_closed(_place(), to, Secret(method, ask_for(method)), files)
+            contents = contents_of(files)
+    done = f"Wrote {to}: {_held(contents)}. `reticent vault restore` brings all of it back."
+    return options.Output(_record(to, contents), paragraph(done))
+
+
+def _held(contents: BackupContents) -> str:
+    """Name what a backup holds."""
+    parts = ["the vault", *(["your policy"] if contents.policy else [])]
+    if names := contents.models:
+        parts.append(f"{counted(len(names), 'added model')} ({listed(names)})")
+    if names := [*contents.connected]:
+        parts.append(f"what was connected ({listed(names)})")
+    return listed(parts)
+
+
+def _record(file: Path, contents: BackupContents, **more: object) -> dict[str, object]:
+    """Describe a backup for programs."""
+    return {"file": str(file), **more, **msgspec.structs.asdict(contents)}
 
 
 @vault.command()
 @click.argument("file", type=options.PATH, metavar="FILE")
 @click.option("--check", "only_check", is_flag=True, help="Verify FILE, and change nothing.")
 @method_options
-@options.answers
-def restore(file: Path, method: Method, *, only_check: bool) -> options.Output:
-    """Replace the vault with the backup FILE, after verifying all of it.
+@options.json_option
+def restore(file: Path, method: Method, *, only_check: bool, as_json: bool) -> None:
+    """Bring the vault, the policy and added models back from the backup FILE.
 
-    It asks for a secret that opens the backup. The old vault is kept beside it under another name.
-    FILE may be the vault itself, an old copy of which you put there.
+    It asks for a secret that opens the backup, and verifies all of it before anything changes.
+    What was here is kept beside it under another name. At a terminal it offers to connect
+    what was connected. FILE may also be the vault itself, an old copy of which you put there.
     The daemon must not have the vault open: run `reticent lock` first.
     """
     at = _place()
@@ -237,18 +265,43 @@ def restore(file: Path, method: Method, *, only_check: bool) -> options.Output:
             pass
     secret = Secret(method, ask_for(method))
     if only_check:
-        entries = check_backup(file, secret)
-        many = counted(entries, "entry", "entries")
-        page = paragraph(f"{file} is whole, with {many} in its ledger.")
-        return options.Output({"file": str(file), "entries": entries}, page)
+        entries, files = check_backup(file, secret)
+        many, held = counted(entries, "entry", "entries"), contents_of(files)
+        page = paragraph(f"{file} is whole, with {many} in its ledger. It holds {_held(held)}.")
+        click.echo(options.record(_record(file, held, entries=entries)) if as_json else page)
+        return
     with uninterrupted():
-        retained = put_back(at, file, secret)
-    lines = [paragraph("The backup was verified, and is in place.")]
-    lines += [] if retained is None else [listing(RETAINED, [retained])]
-    lost = "Its ledger lacks what was disclosed since it was written: the agent does not know of it"
-    lines.append(paragraph(f"{lost} any more, but the recipients do."))
-    message = {"vault": str(at.vault), "kept": None if retained is None else str(retained)}
-    return options.Output(message, "\n".join(lines))
+        replaced = put_back(at, file, secret)
+        with unlock(at, secret) as vault:
+            contents = contents_of(vault.enclosed)
+            others = unpack(vault, paths().policy, paths().models)
+    kept = [*map(str, filter(None, [replaced, *others]))]
+    in_place = _held(msgspec.structs.replace(contents, connected={}))
+    lines = [paragraph(f"The backup was verified, and is in place: {in_place}.")]
+    lines += [listing(RETAINED, kept)] if kept else []
+    lines += [paragraph(LACKS)] if paths().policy.exists() else [paragraph(LACKS + NO_POLICY)]
+    old = None if replaced is None else str(replaced)
+    message: dict[str, object] = {"vault": str(at.vault), "kept": old, "kept_files": kept}
+    message |= {"connected": contents.connected}
+    click.echo(options.record(message) if as_json else "\n".join(lines))
+    if contents.connected and not as_json:
+        _connect_again(contents.connected)
+
+
+def _connect_again(connected: Mapping[str, str]) -> None:
+    """Offer to connect what was connected, and list what then is not; by name, with recipients."""
+    if options.at_terminal():
+        from agent.cli.first_steps import connected as connect  # imports all that sets up
+
+        connect(this_machine(), connected)
+    here = {each.name for each in installations(this_machine()) if each.state in PRESENT}
+    commands = [
+        f"reticent connect {name}{whom and f' --recipient {whom}'}"
+        for name, whom in connected.items()
+        if name not in here
+    ]
+    if commands:
+        click.echo(listing(AGAIN, commands))
 
 
 @vault.command()

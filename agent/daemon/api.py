@@ -19,17 +19,27 @@ from msgspec.structs import replace
 from agent import __version__
 from agent.daemon import drafts, policy_api, profile, readings, records, what_if
 from agent.daemon.agent import Agent
+from agent.daemon.backup_files import contents_of, files_of, unpack
 from agent.daemon.handle import ASSISTED, handle
 from agent.daemon.model_registry import UNREADABLE
+from agent.daemon.programs import this_machine
 from agent.daemon.prompts import Prompts
 from agent.daemon.request_log import Asker
 from agent.decision.values import Decision
 from agent.errors import LockedError, VaultError
 from agent.vault.secrets import Secret
 from agent.vault.vault_files import set_aside_notice
-from agent.wire.base import Done
+from agent.wire.base import BackupContents, Done
 from agent.wire.decide import Answer, Ask, Clicked, Draft
-from agent.wire.state import EventKind, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
+from agent.wire.state import (
+    EventKind,
+    Locked,
+    ModelStatus,
+    Place,
+    PolicyStatus,
+    Status,
+    Unlock,
+)
 from agent.words.notices import without_facts
 from policy.audit import misspelt
 from policy.hosts import host_of
@@ -93,10 +103,13 @@ def clicked(body: Clicked, _now: datetime, agent: Agent) -> Done:
     return Done()
 
 
-async def backup(body: Place, _now: datetime, agent: Agent) -> Done:
-    """Write a backup of the vault."""
-    await asyncio.to_thread(agent.open_vault.backup, Path(body.path))
-    return Done()
+async def backup(body: Place, _now: datetime, agent: Agent) -> BackupContents:
+    """Write a backup of the vault, the policy, added models, and what is connected."""
+    at = agent.rules.path, agent.registry.folder, this_machine()
+    write = agent.open_vault.backup
+    files = await asyncio.to_thread(files_of, *at)
+    await asyncio.to_thread(write, Path(body.path), files)
+    return contents_of(files)
 
 
 def locked(now: datetime, agent: Agent) -> Locked:
@@ -123,6 +136,7 @@ async def unlock(body: Unlock, _now: datetime, agent: Agent) -> Status:
             vault = await agent.opening(agent.place, Secret(body.method, body.secret))
             with ExitStack() as on_failure:
                 on_failure.callback(vault.close)
+                unpack(vault, agent.rules.path, agent.registry.folder)
                 await agent.reader.prepare(agent.usable_models(agent.look()))
                 agent.check_locks(locks)
                 agent.opened(vault, agent.look())

@@ -19,9 +19,11 @@ VAULTS = ("vault.db", "vault.db.*-*[0-9]", ".vault.db.*.part")  # not what SQLit
 ASIDE = ("vault.db.set-aside-*", ".vault.db.set-aside-*")
 VAULT = ("vault.db", "vault.db-*", "vault.db.replaced-*", ".*vault.db.*", *ASIDE)
 BROWSERS = ("browser-relay", ".browser-relay.*", "browser-extension/", ".browser-extension.*.part/")
-MODELS = ("*.safetensors", "*.sig", "facts.txt", ".*.part", ".????????/")  # a model being copied
+ADDED = ("*.safetensors", "*.sig", "facts.txt")  # models, their signatures, what they know
+REPLACED = tuple(f"{each}.replaced-*" for each in (*ADDED, "policy.toml"))
+MODELS = (*ADDED, *REPLACED, ".*.part", ".????????/")  # the last: a model being copied
 STATE = ("witness.json", ".witness.json.*", "*.token", "daemon.*", *ASIDE)
-POLICY = ("policy.toml", ".policy.toml.*")
+POLICY = ("policy.toml", *REPLACED, ".policy.toml.*")
 SOCKETS = ("control.sock", "query.sock")
 
 

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -53,15 +53,15 @@ def restore(at: Location, backup: Path, secret: Secret) -> Path | None:
     return replaced
 
 
-def check_backup(backup: Path, secret: Secret) -> int:
-    """Verify all of a backup without changing it; return its number of entries.
+def check_backup(backup: Path, secret: Secret) -> tuple[int, dict[str, bytes]]:
+    """Verify all of a backup without changing it; return how many entries it has, and its files.
 
     Raises as `unlock`.
     """
     with snapshot(backup) as copy, _named(backup, copy):
         trial = Location(copy, copy.with_name("witness.json"))
         with unlock(trial, secret) as vault:
-            return vault.ledger.count
+            return vault.ledger.count, vault.enclosed
 
 
 def check_format(backup: Path) -> None:
@@ -70,8 +70,8 @@ def check_format(backup: Path) -> None:
         key_slots(backup)
 
 
-def copy_closed(at: Location, to: Path, secret: Secret) -> None:
-    """Write a backup of a vault that nobody has open, once all of it is verified.
+def copy_closed(at: Location, to: Path, secret: Secret, files: Mapping[str, bytes]) -> None:
+    """Write a backup of a vault that nobody has open, once all of it is verified, with these files.
 
     Nothing of the vault changes. Raises as `unlock`; VaultError if the file already exists, or
     it cannot be written.
@@ -81,7 +81,7 @@ def copy_closed(at: Location, to: Path, secret: Secret) -> None:
         if at.witness.is_file():
             shutil.copyfile(at.witness, trial.witness)
         with unlock(trial, secret) as vault:
-            vault.backup(to)
+            vault.backup(to, files)
 
 
 @contextmanager

@@ -183,6 +183,22 @@ def copy_files(path: Path, to: Path) -> None:
 
 
 @contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Yield a file to fill, 0600, which gets this name once it is on disk, and replaces nothing.
+
+    Raises VaultError if there is one already or it cannot be written, and leaves none then.
+    """
+    with translated(path):
+        if os.path.lexists(path):
+            raise FileExistsError
+        with temporary_file(b"", path) as part:
+            yield part
+            fsync(part)
+            name_new(part, path)
+        fsync(path.parent)
+
+
+@contextmanager
 def translated(path: Path) -> Iterator[None]:
     """Translate errors of SQLite and the system into a VaultError that names a file."""
     try:
@@ -275,10 +291,15 @@ class Database:
             with suppress(VaultError):  # the write succeeded; the next one tries again
                 self.empty_log()
 
-    def empty_log(self) -> None:
-        """Move the log into the file, and empty it. Raises VaultError."""
+    def empty_log(self, *, shrink: bool = False) -> None:
+        """Move the log into the file, and empty it. Raises VaultError.
+
+        ``shrink``: give back the room of what was deleted.
+        """
         self.watch.check()
         try:
+            if shrink:
+                self.rows("VACUUM")
             self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
             self.watch.refresh(unless_replaced=True)
@@ -298,17 +319,10 @@ class Database:
         In any thread: what is written meanwhile waits. Raises VaultError if the file exists or the
         copy fails, and leaves no file then.
         """
-        with translated(to):
-            if os.path.lexists(to):
-                raise FileExistsError
-            with temporary_file(b"", to) as part:
-                with closing(connect(part)) as target, self._copying:
-                    target.execute("PRAGMA synchronous=OFF")  # it is worthless until it is complete
-                    self._connection.backup(target)
-                    target.execute("PRAGMA journal_mode=DELETE")
-                fsync(part)
-                name_new(part, to)
-            fsync(to.parent)
+        with new_file(to) as part, closing(connect(part)) as target, self._copying:
+            target.execute("PRAGMA synchronous=OFF")  # it is worthless until it is complete
+            self._connection.backup(target)
+            target.execute("PRAGMA journal_mode=DELETE")
 
     def close(self, *, leave: bool = False) -> None:
         """Move the log into the file, and let others open it, once no copy is being made.

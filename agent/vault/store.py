@@ -31,6 +31,7 @@ _ITEMS = (  # an id as a text is another row than the same bytes: such a copy wo
     f" iif(length(sealed) <= {_MAX_SEALED}, sealed, NULL) FROM item ORDER BY id LIMIT 64 OFFSET ?"
 )
 _PREFIX = "other/"
+ENCLOSED = "enclosed/"  # then the name of a file, and where in it the part begins
 
 
 class ItemRow(NamedTuple):
@@ -313,6 +314,23 @@ def _copied(store: Store, name: Path) -> None:
         if copied.state.generation not in (store.state.generation, store.state.generation + 1):
             raise damaged("it differs from what was last written", file)
         on_failure.pop_all()
+
+
+def enclose(files: Mapping[str, bytes], copy: Location, seals: Seals) -> None:
+    """Seal files into a closed copy of a vault, once all of it is verified. Raises as `Store`.
+
+    Each becomes as many items as it needs.
+    """
+    with closing(Database.open(copy.vault)) as database:
+        store = Store(database, seals, copy.witness)
+        deque(store.verify(), maxlen=0)
+        parts = {
+            f"{ENCLOSED}{name}/{at:010}": data[at : at + MAX_ITEM_BYTES]
+            for name, data in files.items()
+            for at in range(0, len(data) or 1, MAX_ITEM_BYTES)
+        }
+        store.replace(parts)
+        database.retire()
 
 
 class Items:

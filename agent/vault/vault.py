@@ -2,10 +2,14 @@
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+from types import MappingProxyType
 from typing import Self
 
 import msgspec
@@ -19,14 +23,14 @@ from agent.errors import (
 )
 from agent.files import check_way, clear_unfinished, fsync, name_new, private_folder, unfinished
 from agent.vault import chain, secrets, slots, vault_files
-from agent.vault.database import Database, Statement, make_database, translated
+from agent.vault.database import Database, Statement, make_database, new_file, translated
 from agent.vault.ledger import Disclosure, Ledger, Reset, decode, encode
 from agent.vault.profile import Profile
 from agent.vault.rotation import contents, resealed, rotate
 from agent.vault.seal import KEY_BYTES, Chance, Derivation, Key, Seals
 from agent.vault.secrets import Kind, Secret, normalised
 from agent.vault.slots import SlotRow
-from agent.vault.store import Items, Store, set_aside
+from agent.vault.store import ENCLOSED, Items, Store, enclose, set_aside
 from agent.vault.vault_files import Location
 
 CLOCK = "clock"  # the item with the correction of a wrong clock
@@ -149,12 +153,37 @@ class Vault:
         self._store.put(CLOCK, msgspec.json.encode(reset))
         self.ledger = self._read()
 
-    def backup(self, to: Path) -> None:
-        """Write a complete copy, 0600, which the same secrets open; in steps, in any thread.
+    def backup(self, to: Path, files: Mapping[str, bytes] = MappingProxyType({})) -> None:
+        """Write a complete, verified copy, 0600, which the same secrets open; in any thread.
 
+        ``files``: sealed into it, by name; what is in the vault as `enclosed` comes before these.
         Raises VaultError if the file exists, or the vault is closed meanwhile.
         """
-        self._store.database.copy(to)
+        if self._closed:
+            raise VaultError("the vault was closed meanwhile", "unlock it again")
+        seals, files = self._store.seals, {**files, **self.enclosed}
+        with translated(Path(gettempdir())):
+            folder = TemporaryDirectory(prefix="reticent-", ignore_cleanup_errors=True)
+        with folder as name:
+            copy = Location(Path(name) / to.name, Path(name) / self.place.witness.name)
+            self._store.database.copy(copy.vault)
+            enclose(files, copy, seals)
+            with new_file(to) as part:
+                shutil.copyfile(copy.vault, part)
+
+    @property
+    def enclosed(self) -> dict[str, bytes]:
+        """The files that came with a backup, until they are unpacked. Raises VaultError."""
+        items = (each for each in self._store.names() if each.startswith(ENCLOSED))
+        files = groupby(items, lambda each: each.removeprefix(ENCLOSED).rpartition("/")[0])
+        return {name: b"".join(self._store.get(e) or b"" for e in parts) for name, parts in files}
+
+    def unpacked(self) -> None:
+        """Remove the files that came with a backup. Raises VaultError."""
+        if names := [each for each in self._store.names() if each.startswith(ENCLOSED)]:
+            self._store.replace({}, names)
+            with suppress(VaultError):  # it only takes more room
+                self._store.database.empty_log(shrink=True)
 
     @property
     def intact(self) -> bool:

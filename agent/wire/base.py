@@ -55,6 +55,18 @@ class Done(Message, frozen=True, kw_only=True):
     done: bool = True
 
 
+class BackupContents(Done, frozen=True, kw_only=True):
+    """What a backup holds beside the vault.
+
+    ``policy``: whether it has one; ``models``: that were added, by name; ``connected``: programs by
+    the names that `reticent connect` has, each with the recipient, "" where it has none.
+    """
+
+    policy: bool
+    models: list[str]
+    connected: dict[str, str]
+
+
 class Undone(Message, frozen=True, kw_only=True):
     """What was undone, in a sentence; data already sent cannot be recalled."""
 

@@ -98,7 +98,7 @@ ROUTES = (
     _route("rules: GET /policy/rules", None, policy.RulesStatus),
     _route("edit_policy: POST /policy/settings", policy.PolicyEdit, policy.Edited),
     _route("models: GET /models", None, list[state.ModelStatus]),
-    _route("backup: POST /backup", state.Place, base.Done),
+    _route("backup: POST /backup", state.Place, base.BackupContents),
     _route("shutdown: POST /shutdown", None, base.Done),
     _route("events: GET /events", None, state.Event),
     _route("clicked: POST /clicked", decide.Clicked, base.Done, doors=(QUERY,)),

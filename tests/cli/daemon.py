@@ -18,7 +18,7 @@ from agent.decision.values import (
     Reason,
     Request,
 )
-from agent.wire.base import Done, Undone
+from agent.wire.base import BackupContents, Done, Undone
 from agent.wire.decide import Allowed, Answer, Summary
 from agent.wire.policy import (
     AttributeStatus,
@@ -253,7 +253,7 @@ ANSWERS: dict[str, Any] = {
     "change_profile": CHANGED,
     "propose": DRAFT,
     "models": [VILLAGE],
-    "backup": Done(),
+    "backup": BackupContents(policy=True, models=["village"], connected={"cursor": "cursor.com"}),
 }
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from agent.daemon.sockets import alone
@@ -21,7 +22,7 @@ from agent.vault.vault_files import Location
 from agent.wire.base import Done
 from agent.wire.state import Place
 from tests.cli.conftest import Ran, Run
-from tests.cli.daemon import LOCKED
+from tests.cli.daemon import ANSWERS, LOCKED
 from tests.cli.examples import PASSPHRASE, here, made, opened
 from tests.vault.doubles import Memory
 from tests.vault.histories import disclosed
@@ -40,8 +41,12 @@ def test_an_open_vault_is_copied_by_the_daemon(run: Run, fake: FakeDaemon, folde
     ran = run("vault", "backup", "copy.db")
     assert (ran.code, ran.err) == (0, "")
     assert fake.calls[-1] == ("backup", {"body": Place(path=str(folder / "copy.db"))})
-    assert f"Wrote{folder}/copy.db." in "".join(ran.out.split())
-    assert run("vault", "backup", "copy.db", "--json").record == {"file": str(folder / "copy.db")}
+    assert f"Wrote{folder}/copy.db:thevault" in "".join(ran.out.split())
+    assert "1 added model (village) and what was connected (cursor)" in ran.out
+    assert run("vault", "backup", "copy.db", "--json").record == {
+        "file": str(folder / "copy.db"),
+        **msgspec.structs.asdict(ANSWERS["backup"]),
+    }
 
 
 def test_without_one_it_is_copied_with_the_passphrase(
