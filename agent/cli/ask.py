@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import click
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import NOT_UNDERSTOOD, QUERY, Output, all_option, answers, host
+from agent.cli.options import HOST, NOT_UNDERSTOOD, QUERY, Output, all_option, answers
 from agent.cli.printing import note, page
 from agent.decision.values import UNDECIDED, Code, Decision
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError
@@ -96,7 +96,7 @@ def attached_page(attached: Attached, waiting: Iterable[Review], titles: words.T
 
 
 @click.command()
-@click.argument("recipient", type=host)
+@click.argument("recipient", type=HOST)
 @click.argument("query", type=QUERY)
 @click.option("--explain", is_flag=True, help=EXPLAIN)
 @all_option

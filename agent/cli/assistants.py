@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from agent.cli.options import host, json_option, now, option, own_groups, record
+from agent.cli.options import HOST, json_option, now, option, own_groups, record
 from agent.cli.printing import listing, note, paragraph, printable
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError, reason
 from agent.extras import install_hint
@@ -38,7 +38,7 @@ EXAMPLE = "as in https://api.openai.com/v1"
 
 
 @click.command()
-@option("--recipient", host, "HOST", "Who gets the facts, such as claude.ai.", required=True)
+@option("--recipient", HOST, "HOST", "Who gets the facts, such as claude.ai.", required=True)
 def mcp(recipient: str) -> None:
     """Let an assistant ask for the few facts about you that help its answer.
 
@@ -60,7 +60,7 @@ def check_extra() -> None:
 
 @click.command()
 @option("--upstream", str, "URL", f"The base URL of the service, {EXAMPLE}.", required=True)
-@option("--recipient", host, "HOST", "Who gets the facts, such as openai.com.", required=True)
+@option("--recipient", HOST, "HOST", "Who gets the facts, such as openai.com.", required=True)
 @option("--port", click.IntRange(0, 65535), "PORT", "Of 127.0.0.1; 0 for any.", default=PORT)
 @click.option("--verbose", is_flag=True, help="Print a line for each request: what it was told.")
 @json_option

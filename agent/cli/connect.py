@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from agent.cli.assistants import check_extra
-from agent.cli.options import OneOf, Output, answers, host, option
+from agent.cli.options import HOST, OneOf, Output, answers, option
 from agent.cli.printing import Column, listing, paragraph, table, wide
 from agent.daemon import programs, service
 from agent.daemon.artifacts import Machine
@@ -44,7 +44,7 @@ which = click.argument("names", metavar="[NAME]...", nargs=-1, type=NAMES)
 
 @click.command()
 @which
-@option("--recipient", host, "HOST", "Who gets the facts. By default whoever answers there.")
+@option("--recipient", HOST, "HOST", "Who gets the facts. By default whoever answers there.")
 @answers
 def connect(names: Sequence[str], recipient: str | None) -> Output:
     """Connect NAME to Reticent, or list what is connected.

@@ -5,6 +5,7 @@ import gc
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from functools import wraps
 from importlib import import_module
@@ -20,6 +21,8 @@ from agent.paths import paths
 from agent.wire.base import LONGEST_HOST, LONGEST_QUERY
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from policy.rules import Groups
 
 PATH = click.Path(path_type=Path)
@@ -38,6 +41,12 @@ all_option = click.option(
 )
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 USAGE = UsageError.exit_code
+AT_ONCE = 0.3  # seconds, for the daemon to say what completes a word
+NAMED: dict[str, Callable[[Any], Sequence[str]]] = {  # by route, of each that it lists
+    "attributes": lambda attribute: [attribute.name],
+    "recipients": lambda recipient: [recipient.pool, *recipient.sites],
+    "reviews": lambda review: [str(review.id)],
+}
 NOT_UNDERSTOOD = 5  # a request, so that nothing is attached
 
 
@@ -140,6 +149,29 @@ def query_text(value: str) -> str:
 QUERY = click.types.FuncParamType(query_text)
 
 
+def known(*routes: str, takes: Callable[[str], object] = str) -> click.ParamType[Any]:
+    """Make a kind of text that is completed by names that the daemon has.
+
+    ``routes``: of the calls that list what has them; ``takes``: checks the text. Nothing is offered
+    where the daemon does not answer at once, or is locked.
+    """
+
+    def complete(_context: object, _parameter: object, begun: str) -> list["CompletionItem"]:
+        from click.shell_completion import CompletionItem
+
+        from agent.cli.daemon_client import door
+
+        names = set[str]()
+        with suppress(ReticentError), door(AT_ONCE) as client:
+            for route in routes:
+                names |= {name for each in client.call(route) for name in NAMED[route](each)}
+        return [CompletionItem(each) for each in sorted(names) if each.startswith(begun)]
+
+    kind = click.types.FuncParamType(takes)
+    kind.shell_complete = complete  # type: ignore[assignment, method-assign]  # as click calls it
+    return kind
+
+
 def names(text: str) -> tuple[str, ...]:
     """Split names that are joined by commas, and strip the white space around them."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
@@ -184,6 +216,10 @@ def host(recipient: str) -> str:
 
         named_host(recipient, own_groups())
     return recipient
+
+
+RECIPIENT, FACT = known("recipients"), known("attributes")
+HOST = known("recipients", takes=host)
 
 
 def own_groups() -> "Groups":

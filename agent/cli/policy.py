@@ -11,7 +11,18 @@ import click
 
 from agent.cli import options
 from agent.cli.daemon_client import notify
-from agent.cli.options import ASKED, PATH, QUERY, Commands, Deferred, Output, answers, option, today
+from agent.cli.options import (
+    ASKED,
+    PATH,
+    QUERY,
+    RECIPIENT,
+    Commands,
+    Deferred,
+    Output,
+    answers,
+    option,
+    today,
+)
 from agent.cli.policy_tests import failed_tests
 from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, wide
 from agent.cli.questions import country_of_locale
@@ -293,7 +304,7 @@ def _attributes_text(attributes: Mapping[str, Verdicts], lines: Lines, titles: T
 
 
 @policy.command()
-@option("--recipient", str, "HOST|GROUP|KIND", WHOM)
+@option("--recipient", RECIPIENT, "HOST|GROUP|KIND", WHOM)
 @option("--query", QUERY, "TEXT", ASKED)
 @policy_option
 @model_option

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from agent.cli.daemon_client import door
-from agent.cli.options import QUERY, Output, answers, once, option, pair, today
+from agent.cli.options import FACT, QUERY, RECIPIENT, Output, answers, once, option, pair, today
 from agent.cli.policy import (
     check_policy,
     installed_models,
@@ -51,10 +51,15 @@ def day(text: str) -> date:
         raise UsageError(f"{text!r} is not a date", "write it as 2027-03-01") from None
 
 
+def keys(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
+    """Complete the key of a setting."""
+    return [f"{key}=" for key in SETTINGS if key.startswith(begun)]
+
+
 @click.command("set")
-@click.argument("pairs", nargs=-1, required=True, metavar="KEY=VALUE...")
-@option("--recipient", str, "HOST|GROUP|KIND", KIND_HELP)
-@option("--attribute", str, "NAME", "For one attribute, or a pattern.")
+@click.argument("pairs", nargs=-1, required=True, metavar="KEY=VALUE...", shell_complete=keys)
+@option("--recipient", RECIPIENT, "HOST|GROUP|KIND", KIND_HELP)
+@option("--attribute", FACT, "NAME", "For one attribute, or a pattern.")
 @option("--query", QUERY, "WORDS", "For queries with these words; - reads the standard input.")
 @option("--expires", day, "DATE", "Through this day, as 2027-03-01.")
 @policy_option
@@ -121,7 +126,7 @@ def write(edit: PolicyEdit, path: Path) -> bool:
 
 
 @click.command()
-@click.argument("recipient", metavar="HOST")
+@click.argument("recipient", type=RECIPIENT, metavar="HOST")
 @click.option("--undo", is_flag=True, help="Treat HOST like others again.")
 @answers
 def block(recipient: str, *, undo: bool) -> Output:

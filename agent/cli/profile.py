@@ -184,7 +184,7 @@ def _asked(
 
 
 @profile.command(name="set")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", type=options.FACT, nargs=-1, required=True, metavar="NAME...")
 @options.answers
 def set_(*, names: tuple[str, ...]) -> options.Output:
     """Set facts: it asks for each NAME; Enter keeps a fact as it is.
@@ -211,7 +211,7 @@ def set_(*, names: tuple[str, ...]) -> options.Output:
 
 
 @profile.command()
-@click.argument("which", nargs=-1, required=True, metavar="ID|NAME...")
+@click.argument("which", type=options.FACT, nargs=-1, required=True, metavar="ID|NAME...")
 @options.answers
 def unset(*, which: tuple[str, ...]) -> options.Output:
     """Unset facts, by the IDs that `reticent profile show` has, or by name.
@@ -320,7 +320,7 @@ def _models(client: Client, country: str = "") -> list[Model]:
 
 @profile.command()
 @click.argument("file", type=options.PATH, default=PIPE, metavar="[FILE]")
-@options.option("--for recipient", options.host, "HOST", "What HOST may know, as a memory.")
+@options.option("--for recipient", options.HOST, "HOST", "What HOST may know, as a memory.")
 @options.yes_option
 @options.answers
 def export(file: Path, *, recipient: str | None, yes: bool) -> options.Output:

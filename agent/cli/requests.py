@@ -5,7 +5,7 @@ import msgspec
 
 from agent.cli import options
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import QUERY, Deferred, Output, answers, option
+from agent.cli.options import QUERY, RECIPIENT, Deferred, Output, answers, option
 from agent.cli.printing import Column, note, numeric, page, paragraph, say, table, wide
 from agent.cli.printing import facts as pairs
 from agent.cli.prompts import agree
@@ -21,6 +21,7 @@ REQUESTS = (
     *(numeric("entry"), wide("when", 10), wide("recipient", 20)),
     *(wide("query", 14), wide("sent", 20)),
 )
+HOLDER = options.known("recipients", "attributes")
 LIMIT = click.IntRange(1, MOST_ENTRIES)
 HOLDERS = (wide("recipient"), numeric("requests"), wide("knows"), Column("look like you"))
 HOLDERS_OF = (wide("recipient"), wide("value"), Column("since"))
@@ -49,7 +50,7 @@ def requests() -> None:
 
 
 @requests.command(name="list")
-@option("--recipient", str, "HOST", "Only its requests, and those of its group.")
+@option("--recipient", RECIPIENT, "HOST", "Only its requests, and those of its group.")
 @option("--limit", LIMIT, "N", "At most N requests, the latest.", default=LATEST_ENTRIES)
 @click.option("--values", is_flag=True, help="With the values, which only the ledger has.")
 @click.option("--waiting", is_flag=True, help="Only what waits for your approval.")
@@ -92,7 +93,7 @@ def list_(*, recipient: str | None, limit: int, values: bool, waiting: bool) -> 
 
 
 @requests.command()
-@click.argument("recipient", metavar="[HOST|FACT]", required=False)
+@click.argument("recipient", type=HOLDER, metavar="[HOST|FACT]", required=False)
 @answers
 def recipients(recipient: str | None) -> Output:
     """List who knows what about you, what HOST knows, or who knows FACT.
@@ -199,7 +200,7 @@ def _corrected(which: str, edit: ReadingEdit) -> Output:
 
 
 @requests.command()
-@click.argument("recipient")
+@click.argument("recipient", type=RECIPIENT)
 @options.yes_option
 @answers
 def forget(recipient: str, *, yes: bool) -> Output:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace as changed
 
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import Output, answers, option
+from agent.cli.options import FACT, Output, answers, known, option
 from agent.cli.options import names as names_in
 from agent.cli.printing import facts, note, page, paragraph
 from agent.cli.prompts import Command
@@ -83,8 +83,8 @@ def likely(host: str, recipients: Iterable[Recipient]) -> str:
 def word_options(command: Command) -> Command:
     """Give a command what `approve` and `deny` take; the options become its argument ``word``."""
 
-    @click.argument("which", metavar="ID|HOST")
-    @click.argument("names", nargs=-1, metavar="[FACT]...")
+    @click.argument("which", type=known("reviews", "recipients"), metavar="ID|HOST")
+    @click.argument("names", type=FACT, nargs=-1, metavar="[FACT]...")
     @option("--days", click.IntRange(1, MOST_DAYS), "N", DAYS)
     @click.option("--once", is_flag=True, help=ONLY_ONCE)
     @click.option("--everyone", is_flag=True, help="For every recipient, not this one.")

@@ -1,7 +1,6 @@
 """One backup, one restore: all of it or nothing, wherever it is killed."""
 
 import os
-from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
@@ -70,11 +69,13 @@ def _restore_until(last: int, home: Paths, backup: Path) -> None:
         if not left:
             os._exit(KILLED)
 
-    with suppress(BaseException), looking(look, *RENAMING):
-        restore(Location.of(home), backup, TYPED)
-        _found(home)
+    try:
+        with looking(look, *RENAMING):
+            restore(Location.of(home), backup, TYPED)
+            _found(home)
         os._exit(0)
-    os._exit(1)
+    finally:
+        os._exit(1)
 
 
 def test_killed_at_any_instant_it_is_the_old_or_the_new(tmp_path: Path) -> None:
