@@ -84,6 +84,7 @@ WHERE = (
     "You live in {country}, by your locale, and so are counted among the people there. "
     "`reticent profile set country` changes it."
 )
+LACKING = "Your vault is here, but there is no policy: nothing is sent before you have one."
 PIPED = "Read the passphrase from the standard input, and ask nothing."
 KEYRING = "Keep a key in this desktop's keyring too, to unlock without the passphrase?"
 NEXT = """\
@@ -156,6 +157,17 @@ def create_vault(
     return code, notes
 
 
+def write_missing(at: Paths, preset: str | None, *, asking: bool, as_json: bool) -> None:
+    """Write the policy that a vault lacks; UsageError where nobody says from which preset."""
+    say(LACKING)
+    if preset is None and not asking:
+        raise UsageError("no preset is named", f"`reticent init --preset {PRESET}` writes a policy")
+    private_folder(at.config)
+    written = write_policy(at, preset or ask_preset())
+    message = {"vault": str(at.vault), "policy": str(at.policy), "policy_written": written}
+    click.echo(record(message) if as_json else printable(f"Your policy is {at.policy}"))
+
+
 @click.command()
 @click.option("--passphrase-stdin", is_flag=True, help=PIPED)
 @click.option("--keyring", is_flag=True, help="Keep a key in the desktop's keyring as well.")
@@ -173,9 +185,12 @@ def init(
     """Set up: a passphrase, a policy and your facts.
 
     Every question but the passphrase can be skipped. Without a terminal nothing is asked, and the
-    passphrase is one line of the standard input.
+    passphrase is one line of the standard input. Where only the policy is missing, it is written.
     """
-    asking = at_terminal() and not passphrase_stdin
+    asking, at = at_terminal() and not passphrase_stdin, paths()
+    if at.vault.exists() and not os.path.lexists(at.policy):
+        write_missing(at, preset, asking=asking, as_json=as_json)
+        return
     set_up(asking=asking, keyring=keyring, preset=preset, profile=profile, as_json=as_json)
     if not as_json:
         click.echo(NEXT)

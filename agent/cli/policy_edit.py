@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from agent.cli.daemon_client import door
+from agent.cli.daemon_client import door, notify
+from agent.cli.init import STARTER
 from agent.cli.options import FACT, QUERY, RECIPIENT, Output, answers, once, option, pair, today
 from agent.cli.policy import (
     check_policy,
@@ -24,6 +25,7 @@ from agent.daemon.instructions import overriding_rules, plan_of
 from agent.daemon.policy_file import rewrite
 from agent.decision.topics import attributes_of
 from agent.errors import AbsentError, PolicyError, UsageError
+from agent.files import create_private, private_folder
 from agent.model.model import Model
 from agent.wire.base import Done, RecipientName
 from agent.wire.decide import Allowed
@@ -31,9 +33,10 @@ from agent.wire.policy import Edited, PolicyEdit
 from agent.words.figures import listed
 from agent.words.notices import edited
 from policy import amend
-from policy.read import load
+from policy.read import load, preset, read
 from policy.rules import Policy
 from policy.settings import SETTINGS
+from policy.toml_text import parsed, rewritten
 
 BLOCKED = "{} gets nothing from now on, under any of its names, by a rule in the policy."
 UNBLOCKED = "{} is treated like others again from now on."
@@ -69,6 +72,8 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
 
     KEY= takes a setting out, and a rule that has no other. Comments stay. Nothing is written if the
     result would not be a valid policy. Rules that still win over the new one are listed.
+    preset=strict, balanced or generous has the policy start from that, and writes one where there
+    is none.
     sensitivity= takes bits, or whom you would tell: anybody, "most people", "some people",
     "few people" or nobody.
     """
@@ -76,6 +81,10 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
     titles = {each.name: each.title for one in reversed(models) for each in one.attributes}
     parts = ((each[:-1], "") if each.endswith("=") else pair(each) for each in pairs)
     given = once("KEY=VALUE", [*parts])
+    if "preset" in given:
+        if len(given) > 1 or any(scope.values()):
+            raise UsageError("a preset is set alone, and for all requests", "leave out the rest")
+        return _start_from(given["preset"], file)
     for key, text in given.items():
         if key not in SETTINGS and key in titles:
             hint = f"write disclose={text} --attribute {key}"
@@ -89,6 +98,21 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
     stand += [f"{key} is removed" for key in edit.unset]
     text = paragraph(edited(f"{file}: {listed(stand)}", done, titles))
     return Output({"changed": done.changed, "wins": done.wins}, text)
+
+
+def _start_from(name: str, file: Path) -> Output:
+    """Have a policy start from a preset; one is written where there is none."""
+    if file.exists():
+        rewrite(file, lambda text, _: rewritten(text, {**parsed(text), "preset": name}))
+    else:
+        text = STARTER.format(preset=name)
+        read(text, str(file), preset)
+        if file == own_policy():
+            private_folder(file.parent)
+        create_private(text.encode(), file)
+    if file == own_policy():
+        notify("reload")
+    return Output({"changed": True, "wins": []}, paragraph(f'{file}: preset = "{name}".'))
 
 
 def trial(edit: PolicyEdit, path: Path, models: Sequence[Model]) -> tuple[Policy, Edited]:

@@ -15,6 +15,7 @@ from agent.cli.printing import Column, facts, page, paragraph, say, strong, tabl
 from agent.cli.profile_file import LARGEST, OwnFact, is_values, profile_toml, read_profile
 from agent.cli.prompts import agree, line
 from agent.cli.questions import CITY, HARMLESS, ask_city, ask_values, concerned, most_useful
+from agent.daemon.installed_files import note_copy
 from agent.daemon.locale import LOCALE
 from agent.decision.decide import counted_among
 from agent.decision.values import Fact
@@ -345,5 +346,6 @@ def export(file: Path, *, recipient: str | None, yes: bool) -> options.Output:
     if file == PIPE:
         return options.Output(message, text.removesuffix("\n"))
     create_private(text.encode(), file)
+    note_copy(file, paths())
     done = f"Wrote {file}, readable by you alone. Delete it once it has served its purpose."
     return options.Output({"file": str(file.absolute())}, paragraph(done))

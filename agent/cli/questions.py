@@ -21,7 +21,7 @@ from agent.words.titles import NONE, UNSPECIFIED, concerns, in_order, value_titl
 from policy.families import impossible, use_of
 
 USES = {"search": "Searching the web?", "shopping": "Shopping?", "work": "Assistants at work?"}
-REST, BACK = "-", "<"
+REST, BACK, SHOW = "-", "<", "?"
 HARMLESS = 0.12  # the most sensitivity of a fact to begin with, in bits
 MOST_LISTED = 100  # values; of more, one is named
 Facts = Mapping[str, str]
@@ -119,7 +119,8 @@ def ask_values(kinds: Sequence[Kind], before: Mapping[str, str] = NONE) -> dict[
         excluded |= {v for each in values.items() for v in impossible(*each).get(kind.name, ())}
         offered = in_order(value for value in kind.choices[1:] if value not in excluded)
         slots = _slots(kind)
-        answer = _ask_values(kind, offered, slots, kept=kind.name in values)
+        kept = "; ".join(value_title(values[e], kind.title) for e in slots if values.get(e))
+        answer = _ask_values(kind, offered, slots, kept=kept)
         if answer == REST:
             break
         if answer == BACK:
@@ -153,11 +154,11 @@ def _slots(kind: Kind) -> tuple[str, ...]:
 
 
 def _ask_values(
-    kind: Kind, values: Sequence[str], slots: Sequence[str], *, kept: bool
+    kind: Kind, values: Sequence[str], slots: Sequence[str], *, kept: str
 ) -> Mapping[str, str] | str:
     """Ask for values, by slot, of a place all that follows from it; or REST, BACK, or "" for Enter.
 
-    What is typed is not echoed.
+    ``kept``: the answer so far, in words, "" without one. What is typed is not echoed.
     """
     values = values if len(values) <= MOST_LISTED else ()
     titles = [value_title(each, kind.title) for each in values]
@@ -168,7 +169,10 @@ def _ask_values(
     what = "Number, or a city anywhere" if kind.name == STATE else what
     what = what if most == 1 else f"Numbers, up to {most}, with commas between them"
     while True:
-        text = line(f"{what}, or Enter to keep your answer" if kept else what)
+        text = line(f"{what}, ? to see your answer, or Enter to keep it" if kept else what)
+        if kept and text == SHOW:
+            say(f"Your answer: {kept}.")
+            continue
         if text in {"", REST, BACK}:
             return text
         parts = [text] if most == 1 else [each.strip() for each in text.split(",")]

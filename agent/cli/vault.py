@@ -16,7 +16,7 @@ from agent.cli.interrupt import uninterrupted
 from agent.cli.printing import listing, note, numeric, paragraph, table, wide
 from agent.cli.prompts import agree, ask_for, check_keyring, method_options, new_passphrase
 from agent.daemon.backup_files import contents_of, files_of, unpack
-from agent.daemon.installed_files import accounts, installed_files
+from agent.daemon.installed_files import accounts, copies, installed_files, note_copy
 from agent.daemon.installed_files import remove as remove_files
 from agent.daemon.programs import PRESENT, installations, this_machine
 from agent.errors import BusyVaultError, DaemonError, UsageError, VaultError
@@ -219,6 +219,7 @@ def backup(file: Path, method: Method) -> options.Output:
             files = files_of(at.policy, at.models, this_machine())
             copy_closed(_place(), to, Secret(method, ask_for(method)), files)
             contents = contents_of(files)
+    note_copy(to, at)
     done = f"Wrote {to}: {_held(contents)}. `reticent vault restore` brings all of it back."
     return options.Output(_record(to, contents), paragraph(done))
 
@@ -320,6 +321,8 @@ def purge(*, yes: bool) -> options.Output:
     others = [path for path, state in parts.items() if state not in {"absent", *PRESENT}]
     going, stays = [*installed.ours, *connected], [*installed.others, *others]
     staying = [listing("This is not of this installation, and stays:", stays)] if stays else []
+    made = copies(at)
+    staying += [listing("These copies of what you recorded stay, too:", made)] if made else []
     if going:
         head = "This goes, for good, with the key in the keyring if there is one:"
         question = "\n".join([listing(head, going), *staying, f"Type {WORD} to remove it"])
@@ -328,11 +331,11 @@ def purge(*, yes: bool) -> options.Output:
         removed, remaining, _ = disconnected(programs, machine)
     if installed.ours or installed.folders:
         removed = _removed(at) + removed
-    message = {"removed": removed, "stays": [*map(str, stays)], "left": remaining}
+    message = {"removed": removed, "stays": [*map(str, (*stays, *made))], "left": remaining}
     if not removed:
         return options.Output(message, "Nothing to remove.")
     lines = [f"Removed {counted(len(removed), 'file or folder', 'files and folders')}."]
-    lines += [*staying, "Backups that you made elsewhere stay where they are."]
+    lines += [*staying, "Other backups that you made stay where they are."]
     if remaining:
         lines.append(left_to_run(remaining))
     return options.Output(message, "\n".join(lines))

@@ -353,7 +353,7 @@ class Consent:
         """Write an instruction that lasts into the policy, or remember it for the next request."""
         today, active = now.date(), self._active()
         if active.policy is None:
-            hint = "create one with `reticent init`, or write one by hand"
+            hint = "`reticent policy set preset=balanced` writes one"
             raise UsageError("no policy is in use, so nothing is sent", hint)
         pool = None if wanted.everyone else active.pool_of(wanted.host)
         ruling = instructions.check_open(active.policy, wanted, today)

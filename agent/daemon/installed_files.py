@@ -7,11 +7,13 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from agent.errors import BusyVaultError, VaultError
+from agent.errors import BusyVaultError, UsageError, VaultError
+from agent.files import PRIVATE, private_folder, read_bytes, replace_bytes
 from agent.paths import Paths
 from agent.vault.vault import accounts_of
 
@@ -22,8 +24,10 @@ BROWSERS = ("browser-relay", ".browser-relay.*", "browser-extension/", ".browser
 ADDED = ("*.safetensors", "*.sig", "facts.txt")  # models, their signatures, what they know
 REPLACED = tuple(f"{each}.replaced-*" for each in (*ADDED, "policy.toml"))
 MODELS = (*ADDED, *REPLACED, ".*.part", ".????????/")  # the last: a model being copied
-STATE = ("witness.json", ".witness.json.*", "*.token", "daemon.*", *ASIDE)
+COPIES = "copies.txt"
+STATE = (COPIES, "witness.json", ".witness.json.*", "*.token", "daemon.*", *ASIDE)
 POLICY = ("policy.toml", *REPLACED, ".policy.toml.*")
+MOST_BYTES = 1 << 20  # of the list of copies
 SOCKETS = ("control.sock", "query.sock")
 
 
@@ -60,6 +64,22 @@ def installed_files(paths: Paths) -> InstalledFiles:
     inner_first = (paths.models, paths.data, paths.runtime, paths.state, paths.config)
     folders = [each for each in inner_first if each.is_dir() and not each.is_symlink()]
     return InstalledFiles(tuple(ours), tuple(others), tuple(folders))
+
+
+def copies(paths: Paths) -> list[Path]:
+    """List the backups and exports that were written, and are still there."""
+    with suppress(UsageError):
+        lines = read_bytes(paths.state / COPIES, MOST_BYTES).decode(errors="replace").splitlines()
+        return [each for each in map(Path, lines) if os.path.lexists(each)]
+    return []
+
+
+def note_copy(file: Path, paths: Paths) -> None:
+    """Note where a backup or an export was written, if that can be."""
+    every = dict.fromkeys((*copies(paths), file.absolute()))
+    with suppress(UsageError):
+        private_folder(paths.state)
+        replace_bytes("\n".join(map(str, every)).encode(), paths.state / COPIES, PRIVATE)
 
 
 def remove(files: InstalledFiles) -> list[Path]:

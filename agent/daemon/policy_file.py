@@ -84,7 +84,7 @@ def rewrite(
     with suppress(OSError):  # where that cannot be seen, reading it will say why
         if not path.exists():
             what = f"no policy file at {path}, so no rules are in use"
-            raise UsageError(what, "create one with `reticent init`, or write one by hand")
+            raise UsageError(what, "`reticent policy set preset=balanced` writes one")
     target, current = path.resolve(), opened(path, check_ours)
     try:
         before = read(current.text, str(path), preset)

@@ -106,10 +106,13 @@ def test_one_line_begins(begin: Begin) -> None:
     assert "a vault already exists, and nothing was changed" in error
     assert "reticent unlock" in hint
     assert {path: path.read_bytes() for path in before} == before
+    paths().policy.unlink()
+    assert "no preset is named" in begin().err
+    assert begin("--preset", "strict").out == f"Your policy is {paths().policy}\n"
+    assert (_preset(), paths().vault.read_bytes()) == ("strict", before[paths().vault])
     paths().vault.unlink()
     paths().witness.unlink()
-    assert begin().code == 0
-    assert paths().policy.read_bytes() == before[paths().policy]
+    assert (begin().code, _preset()) == (0, "strict")
 
 
 def test_values_come_from_a_file(begin: Begin, tmp_path: Path) -> None:

@@ -122,9 +122,13 @@ def test_everything_goes(run: Run, user: Path, memory: Memory) -> None:
     assert (again.code, again.out) == (0, "Nothing to remove.\n")
 
 
-def test_it_lists_and_asks(answering: Answering, user: Path, memory: Memory) -> None:
-    """Any other word than this one leaves all of it."""
+def test_it_lists_and_asks(
+    run: Run, answering: Answering, user: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any other word than this one leaves all of it; a copy that is known is named, and stays."""
     (paths().data / "notes.txt").touch()
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{PASSPHRASE}\n"))
+    assert run("vault", "backup", user / "copy.db").code == 0
     before = _files(user)
     for word in ("", "y", "yes", "PURGE"):
         refused = answering(word)
@@ -134,8 +138,9 @@ def test_it_lists_and_asks(answering: Answering, user: Path, memory: Memory) -> 
     assert "This is not of this installation, and stays:" in refused.err
     assert (_files(user), len(memory.kept)) == (before, 1)
     done = answering("purge")
-    assert (done.code, _files(user)) == (0, {"notes.txt"})
-    assert "Backups that you made elsewhere stay where they are." in done.out
+    assert (done.code, _files(user)) == (0, {"notes.txt", "copy.db"})
+    assert f"too:\n  {user}/copy.db\n" in done.out
+    assert "Other backups that you made stay where they are." in done.out
 
 
 def test_what_has_the_vault_keeps_everything(

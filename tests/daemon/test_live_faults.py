@@ -20,6 +20,7 @@ from random import Random
 import pytest
 
 from agent.cli.main import outcome
+from agent.daemon.installed_files import COPIES
 from agent.errors import VaultError
 from agent.model.attributes import UNSPECIFIED
 from agent.paths import HOME, Paths
@@ -231,7 +232,7 @@ def seen(places: Paths) -> dict[str, tuple[str, int, int]]:
     """Return of each file what is in it, when it was written, and who may read it."""
     found = {}
     for path in sorted(places.config.parent.rglob("*")):
-        if path.is_file():
+        if path.is_file() and path.name != COPIES:  # where `vault backup` wrote
             status = path.stat()
             digest = sha256(path.read_bytes()).hexdigest()
             found[str(path)] = (digest, status.st_mtime_ns, status.st_mode)
