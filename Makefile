@@ -16,7 +16,7 @@ HASHED := $(INSTALL) --require-hashes --only-binary :all:
 # What the tests start, start after start, finds its modules compiled, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-spark soak check bench model extension wheel clean
+.PHONY: demo test test-spark soak check bench model extension wheel release clean
 
 demo: .venv/.base
 	@$(BIN)/reticent demo
@@ -66,6 +66,10 @@ extension: .venv/.base .ci/node_modules/.package-lock.json
 
 wheel: .venv/.base
 	@$(BIN)/python -m hatchling build -t wheel
+
+# Both, checked as people install them, with checksums, and signatures where KEY names a key.
+release: .venv/.dev
+	@.ci/release $(KEY)
 
 clean:
 	rm -rf .venv .ci/node_modules dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
