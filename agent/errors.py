@@ -58,7 +58,7 @@ class UsageError(ReticentError):
     def unknown(cls, kind: str, name: str, names: Iterable[str]) -> Self:
         """Return the error for a `name` that is not among `names`, all of one `kind`."""
         valid = sorted(names)
-        near = nearest(name, valid)
+        near = nearest(str(name), valid)
         hint = f"known: {', '.join(valid) or 'none'}" if near is None else f"did you mean {near!r}?"
         return cls(f"unknown {kind} {name!r}", hint)
 

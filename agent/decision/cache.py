@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from agent.decision.topics import Judgements
+from agent.errors import UsageError
 from agent.model.model import Model
 from agent.model.reading import Interpretation, forget_vectors
 from agent.tradeoff.anonymity_set import AnonymitySet
@@ -56,7 +57,9 @@ class Cache:
         return result
 
     def read(self, model: Model, text: str) -> Interpretation:
-        """Read which queries a text means to a model; raises as `Model.read`."""
+        """Read which queries a text means to a model; raises as `Model.read`, and UsageError."""
+        if not isinstance(text, str):
+            raise UsageError(f"{text!r} is not text", "pass what is asked as a str")
         return self.get(model, (Model.read, text), lambda: model.read(text))
 
     def judgements(self, model: Model) -> Judgements:

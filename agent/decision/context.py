@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from functools import partial
 from math import inf
+from numbers import Real
 from typing import Any, get_args
 
 from agent.decision.cache import Cache
@@ -57,12 +58,14 @@ class Limits:
 
     def __post_init__(self) -> None:
         risk = self.risk
-        _require(self.k is None or self.k >= 1, "k", self.k, WHOLE)
-        _require(0 <= self.violations < 1, "violations", self.violations, "from 0 to below 1")
-        _require(risk is None or 0 < risk <= 1, "risk", risk, "above 0 and at most 1")
+        _require(self.k is None or is_from(1, self.k), "k", self.k, WHOLE)
+        is_share = is_from(0, self.violations) and self.violations < 1
+        _require(is_share, "violations", self.violations, "from 0 to below 1")
+        is_share = risk is None or (is_from(0, risk) and 0 < risk <= 1)
+        _require(is_share, "risk", risk, "above 0 and at most 1")
         for what in ("attributes_per_request", "new_facts_per_week", "new_facts_per_day"):
             most = getattr(self, what)
-            _require(most is None or most >= 0, what, most, "a whole number from 0")
+            _require(most is None or is_from(0, most), what, most, "a whole number from 0")
         _one_of("protect", self.protect, get_args(Protect))
 
 
@@ -116,15 +119,17 @@ class Terms:
     ruling: Ruling | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        _require(0 <= self.trade_off < inf, "lambda", self.trade_off, FINITE)
-        _require(self.horizon >= 0, "horizon", self.horizon, "a whole number from 0")
-        _require(self.metric_k >= 1, "k", self.metric_k, WHOLE)
+        _require(is_from(0, self.trade_off), "lambda", self.trade_off, FINITE)
+        _require(is_from(0, self.horizon), "horizon", self.horizon, "a whole number from 0")
+        _require(is_from(1, self.metric_k), "k", self.metric_k, WHOLE)
         _one_of("a cost", self.metric, METRICS)
         _one_of("an algorithm", self.algorithm, ALGORITHMS)
+        _one_of("a mode", self.mode, get_args(Mode))
+        _one_of("memory", self.memory, get_args(Memory))
         for what, pairs in (("sensitivity of", self.sensitivity), ("guard on", self.guards)):
             names = [name for name, _ in pairs]
             for name, weight in pairs:
-                _require(0 <= weight < inf, f"the {what} {name}", weight, FINITE)
+                _require(is_from(0, weight), f"the {what} {name}", weight, FINITE)
                 _require(names.count(name) == 1, f"the {what} {name}", "two numbers", "one number")
 
     def disclose(self, name: str, fact: str | None = None) -> Disclose:
@@ -138,6 +143,11 @@ class Terms:
         if name in self.ask:
             return "ask"
         return "always" if name in self.always else "auto"
+
+
+def is_from(least: float, given: object) -> bool:
+    """Whether something is a finite number, and no less."""
+    return isinstance(given, Real) and least <= float(given) < inf
 
 
 def _require(holds: bool, what: str, given: object, demand: str) -> None:  # noqa: FBT001  (the condition)

@@ -8,7 +8,7 @@ from threading import RLock
 from typing import Any, TypedDict, Unpack
 
 from agent.decision.cache import Cache
-from agent.decision.context import Context, Terms, rulebook, terms_under
+from agent.decision.context import Context, Terms, is_from, rulebook, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.own_facts import NONE, OwnFacts, extended, meaning_of, placed
@@ -165,7 +165,10 @@ class Engine:
         for name in fields.keys() - DecideOptions.__annotations__.keys():
             raise UsageError.unknown("option", name, DecideOptions.__annotations__)
         if "anonymity_price" in fields:
-            fields["trade_off"] = CROWD * fields.pop("anonymity_price")
+            price = fields.pop("anonymity_price")
+            if not is_from(0, price):
+                raise UsageError(f"a price cannot be {price!r}", "write bits, from 0")
+            fields["trade_off"] = CROWD * price
         if "at_least" in fields:
             fields["limits"] = replace(terms.limits, k=fields.pop("at_least"))
         never, ask = (self._named(fields.pop(each, ()), model) for each in ("never", "ask"))

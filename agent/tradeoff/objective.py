@@ -5,6 +5,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import inf
+from numbers import Real
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -66,10 +67,10 @@ class Settings:
         check_prices(self.trade_off, *self.sensitivity, *(weight for _, weight in self.guards))
 
 
-def check_prices(*prices: float) -> None:
+def check_prices(*prices: object) -> None:
     """UsageError where one is negative, or not a number."""
     for price in prices:
-        if not price >= 0:
+        if not isinstance(price, Real) or not float(price) >= 0:
             raise UsageError(f"a price cannot be {price}", "use a number from 0 up")
 
 
@@ -106,8 +107,11 @@ class Objective(SetFunction):
         among whom to hide (``maxprob``); ``trade_off``: lambda, bits per unit of cost; ``most``:
         the most attributes in a set; ``submodular``: whether F is known to be, also where utility
         and cost do not tell, so that a search may prove bounds from it. UsageError where lambda is
-        negative.
+        negative, or the people have other attributes.
         """
+        width = cost.codes.shape[1] if isinstance(cost, Population) else attributes
+        if not isinstance(attributes, int) or attributes < 0 or attributes != width:
+            raise UsageError(f"{attributes} attributes cannot be", "give as many as people have")
         self._curvature: Callable[[int], Curvature] = lambda _: "unknown"
         if isinstance(cost, Population):
             cards = (cost.codes.max(axis=0).astype(int) + 1).tolist()

@@ -26,7 +26,7 @@ def union(attributes: Iterable[int]) -> int:
 
 def members(mask: int) -> Iterator[int]:
     """Yield the attributes of a set in ascending order."""
-    while mask:
+    while mask > 0:
         lowest = mask & -mask
         yield lowest.bit_length() - 1
         mask ^= lowest

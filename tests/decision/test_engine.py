@@ -77,10 +77,13 @@ def test_what_cannot_be_is_refused(engine: Engine) -> None:
         *(
             {"anonymity_price": -1.0},
             {"anonymity_price": float("nan")},
+            {"anonymity_price": "1"},
             {"at_least": 0},
+            {"at_least": "5"},
             {"colour": "red"},
         ),
         *({"algorithm": "guess"}, {"metric": "guess"}, {"policy": "no such file"}),
+        *({"mode": "guess"}, {"memory": "guess"}, {"knows": {"sex": 44}}),
         *({"never": ["shoe_size"]}, {"ask": ["shoe_size"]}),
         *({"knows": {"shoe_size": "44"}}, {"knows": {"sex": "44"}}),
     ]

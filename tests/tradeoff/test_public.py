@@ -57,8 +57,13 @@ def test_what_cannot_be_meant_is_refused() -> None:
             maximise(objective, algorithm)  # type: ignore[arg-type]  # a typo is the point
     with pytest.raises(ReticentError, match="unknown metric"):
         Settings(1, (0.0,), metric="maxprop")  # type: ignore[arg-type]  # likewise
-    for price in (-0.5, float("nan")):
+    for price in (-0.5, float("nan"), "2"):
         with pytest.raises(ReticentError, match="a price cannot be"):
-            objective.at(price)
+            objective.at(price)  # type: ignore[arg-type]  # likewise
         with pytest.raises(ReticentError, match="a price cannot be"):
-            Settings(1, (price,))
+            Settings(1, (price,))  # type: ignore[arg-type]  # likewise
+    people = Population(np.zeros((2, 5), np.uint8))
+    for cost, count in ((people, 4), (int.bit_count, -1), (int.bit_count, 4.0)):
+        with pytest.raises(ReticentError, match="attributes cannot be"):
+            Objective(int.bit_count, cost, count)  # type: ignore[arg-type]  # likewise
+    assert [*members(-1)] == []
