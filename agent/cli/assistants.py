@@ -34,17 +34,20 @@ LONGEST, SHORTEST = 200, 32  # bytes of a token
 SECONDS = 2.0  # for the daemon to say how it is
 BASE = "Put this base URL into your client, and keep it to yourself:"
 READ = "replace the key at its service; the base URL is a new one from now on"
+BY_ITSELF = "run `reticent connect`, or have it start `reticent mcp --recipient claude.ai`"
 EXAMPLE = "as in https://api.openai.com/v1"
 
 
 @click.command()
-@option("--recipient", HOST, "HOST", "Who gets the facts, such as claude.ai.", required=True)
-def mcp(recipient: str) -> None:
+@option("--recipient", HOST, "RECIPIENT", "Who gets the facts, such as claude.ai.")
+def mcp(recipient: str | None) -> None:
     """Let an assistant ask for the few facts about you that help its answer.
 
     Its program starts this by itself, once `reticent connect` has told it to. It speaks the Model
     Context Protocol over standard input and output, and asks the daemon on this machine.
     """
+    if recipient is None:
+        raise UsageError("no recipient is named, and an assistant's program starts this", BY_ITSELF)
     whom = host_of(recipient)
     check_extra()
     from agent.assistants.server import serve
@@ -60,15 +63,15 @@ def check_extra() -> None:
 
 @click.command()
 @option("--upstream", str, "URL", f"The base URL of the service, {EXAMPLE}.", required=True)
-@option("--recipient", HOST, "HOST", "Who gets the facts, such as openai.com.", required=True)
-@option("--port", click.IntRange(0, 65535), "PORT", "Of 127.0.0.1; 0 for any.", default=PORT)
-@click.option("--verbose", is_flag=True, help="Print a line for each request: what it was told.")
+@option("--recipient", HOST, "RECIPIENT", "Who gets the facts, such as openai.com.", required=True)
+@option("--port", click.IntRange(0, 65535), "PORT", "Where it listens; 0 for any.", default=PORT)
+@click.option("--verbose", is_flag=True, help="Print a line for each request: what was added.")
 @json_option
 def proxy(upstream: str, recipient: str, port: int, *, verbose: bool, as_json: bool) -> None:
-    """Let clients of the OpenAI protocol ask with a few facts about you.
+    """Add a few facts about you to what programs ask by the protocol of OpenAI.
 
-    Until Ctrl-C it passes on what they ask, and their key. A question gets one message that says
-    who asks, once in a conversation. While there is nothing to say, it goes as it is.
+    Until Ctrl-C it passes on what they ask, and their key. The facts that help with a question are
+    added to its message of the system. Where none do, or the vault is locked, it goes as it is.
     """
     service, whom, at = checked(upstream), host_of(recipient), paths()
     from agent.assistants.proxy import ProxyRoute, serve

@@ -44,7 +44,7 @@ which = click.argument("names", metavar="[NAME]...", nargs=-1, type=NAMES)
 
 @click.command()
 @which
-@option("--recipient", HOST, "HOST", "Who gets the facts. By default whoever answers there.")
+@option("--recipient", HOST, "RECIPIENT", "Who gets the facts. By default whoever answers there.")
 @answers
 def connect(names: Sequence[str], recipient: str | None) -> Output:
     """Connect NAME to Reticent, or list what is connected.

@@ -19,12 +19,12 @@ from agent.decision.context import Context, Terms, rulebook, terms_under
 from agent.decision.decide import decide as decision_of
 from agent.decision.knowledge import Knowledge
 from agent.decision.topics import topics_of
-from agent.decision.values import PRICED, Curve, Request
+from agent.decision.values import Curve, Request
 from agent.decision.what_if import curve_of
 from agent.errors import UsageError
 from agent.model.file import SHIPPED, shipped_model
 from agent.model.model import Model
-from agent.words.figures import MEASURED, bits, demand, listed, people, price
+from agent.words.figures import bits, demand, listed, people, price
 from agent.words.layout import Column, facts, numeric, table, wide
 from agent.words.titles import NONE, WHY_NOTHING, Titles, titled
 from policy import read as policies
@@ -35,40 +35,28 @@ from policy.rules import Layer, Policy, Rule
 from policy.settings import Value
 
 F = TypeVar("F", bound=Callable[..., Any])
-DIRECT: Mapping[str, tuple[str, Callable[[str], Any]]] = {  # settings of the mathematics alone
-    "algorithm": ("algorithm", str),
-    "cost": ("metric", str),
-    "cost_k": ("metric_k", int),
-    "lambda": ("trade_off", float),
-}
 SOURCE = "--set"
 EVERY = "By default all queries, which takes seconds."
 OPEN = 'preset = "none"'  # the policy of whoever names none
 MODEL = "The model. By default all that come with reticent, as one."
 SET = (
-    "A setting, as a policy has it: anonymity_price=0.5, k=100, age.disclose=never. Also "
-    "algorithm, cost and cost_k, and lambda for a cost that counts no people. May be repeated."
+    "A setting, as a policy has it: anonymity_price=0.5, k=100, age.disclose=never. May be "
+    "repeated."
 )
 KNOW = (
     "What the recipient knows, as an example: other users of this machine can read what you type "
-    "here. `reticent ask HOST - --explain` uses what it really knows. May be repeated."
+    "here. `reticent ask RECIPIENT - --explain` uses what it really knows. May be repeated."
 )
 ROWS = 12
 COLUMNS = (*map(numeric, ("price", "bits", "cost", "people")), Column("mark"), wide("sent"))
 
 
-def _once(
-    _context: click.Context, option: click.Parameter, pairs: Sequence[tuple[str, str]]
-) -> dict[str, str]:
-    return options.once(option.opts[0], pairs)
-
-
 _OPTIONS = (
     option("--model", model_path, "M|NAME", MODEL),
     option("--policy", options.PATH, "FILE", "A policy that sets the terms."),
-    option("--recipient", str, "HOST", "Who receives it; a policy's rules need it."),
-    option("--know", options.pair, "ATTR=VALUE", KNOW, multiple=True, callback=_once),
-    option("--set settings", options.pair, "KEY=VALUE", SET, multiple=True, callback=_once),
+    option("--recipient", str, "RECIPIENT", "Who receives it; a policy's rules need it."),
+    option("--know", options.pair, "FACT=VALUE", KNOW, multiple=True),
+    option("--set settings", options.pair, "KEY=VALUE", SET, multiple=True),
 )
 
 
@@ -83,8 +71,8 @@ def context_of(
     model: Path | None,
     policy: Path | None,
     recipient: str | None,
-    know: Mapping[str, str],
-    settings: Mapping[str, str],
+    know: Sequence[tuple[str, str]],
+    settings: Sequence[tuple[str, str]],
     anybody: bool = False,
 ) -> Context:
     """Gather a request and all that decides about it; ``query``: None for all queries on average.
@@ -99,8 +87,9 @@ def context_of(
     if recipient is not None and policy is None:
         raise UsageError("--recipient needs --policy", "only the rules of a policy depend on it")
     rules = policies.read(OPEN, SOURCE, policies.preset) if policy is None else read_policy(policy)
-    if model is None and "population" in settings:
-        model = model_path(settings["population"])
+    own, values = dict(settings), dict(know)
+    if model is None and "population" in own:
+        model = model_path(own["population"])
     whom = ANYBODY if recipient is None else shared.member_of(rules, recipient)
     request = whom, query or "", options.now()
     chosen = _model(rules, request, model)
@@ -108,11 +97,11 @@ def context_of(
     topics = topics_of(rules, models, Model.read, request[1])
     ruling = rulebook(rules, chosen, models).match(*request, topics, "cli")
     one_each = frozenset(each.name for each in chosen.attributes if not each.further)
-    terms = replace(_with_settings(ruling, settings, chosen), available=one_each)
+    terms = replace(_with_settings(ruling, own, chosen), available=one_each)
     if query is None:
         terms = replace(terms, mode="standing")
-    attributes = {name: chosen.attributes[chosen.index(name)] for name in sorted(know)}
-    codes = tuple((name, each.code(know[name])) for name, each in attributes.items())
+    attributes = {name: chosen.attributes[chosen.index(name)] for name in sorted(values)}
+    codes = tuple((name, each.code(values[name])) for name, each in attributes.items())
     return Context(Request(query or "", recipient or ""), terms, Knowledge(codes), chosen)
 
 
@@ -129,24 +118,13 @@ def _model(rules: Policy, request: tuple[str, str, Any], path: Path | None) -> M
 
 def _with_settings(ruling: Ruling, settings: Mapping[str, str], model: Model) -> Terms:
     """Turn a ruling into terms, in which these settings override what any rule says."""
-    metric = settings.get("cost", PRICED[0])
-    if metric in MEASURED and ("lambda" in settings) == (metric in PRICED):
-        hint = "write anonymity_price=0.5 for costs that count people, lambda=1 for the others"
-        raise UsageError(f"the cost {metric} has another price", hint)
-    direct: dict[str, Any] = {}
     every, whole = dict[str, Value](), dict[str, Value]()  # of each attribute, of the request
     own: dict[str, dict[str, Value]] = {}  # by attribute
     for key, text in settings.items():
         name, dot, rest = key.rpartition(".")
-        if key in DIRECT:
-            field, kind = DIRECT[key]
-            try:
-                direct[field] = kind(text)
-            except ValueError:
-                raise UsageError(f"{key} cannot be {text}", f"write {key}=10") from None
-        elif dot and rest not in PER_ATTRIBUTE:
-            raise UsageError.unknown("setting of an attribute", rest, PER_ATTRIBUTE)
-        elif dot:
+        if dot and rest not in PER_ATTRIBUTE:
+            raise UsageError.unknown("setting of a fact", rest, PER_ATTRIBUTE)
+        if dot:
             attribute = model.attributes[model.index(name)].name
             own.setdefault(attribute, {})[rest] = value_of(rest, text)
         else:
@@ -162,7 +140,7 @@ def _with_settings(ruling: Ruling, settings: Mapping[str, str], model: Model) ->
     }
     ruled = replace(ruling, settings={**ruling.settings, **verdicts(whole)}, attributes=attributes)
     try:
-        return replace(terms_under(ruled, model), **direct)
+        return terms_under(ruled, model)
     except UsageError as error:
         raise UsageError(error.what, error.hint, SOURCE) from None
 
@@ -256,8 +234,8 @@ def _notes(curve: Curve, shown: Sequence[int]) -> Iterator[tuple[str, str]]:
     if len(shown) < len(points):
         yield "left out", f"{len(points) - len(shown)} of {len(points)} sets; --json has all"
     exact = all(each.proof == "enumerated" for each in points)
-    better = "better sets may exist; --set algorithm=exact looks further, and takes longer"
-    yield "how good", "no better set exists, at any price that was tried" if exact else better
+    best = "no better set exists, at any price that was tried"
+    yield "how good", best if exact else "better sets may exist, that the search did not find"
 
 
 @click.command()

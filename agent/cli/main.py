@@ -47,7 +47,7 @@ COMMANDS = {
     "pause": Deferred("agent.cli.status", "Attach nothing for some time."),
     "policy": Deferred("agent.cli.policy", "Check, show and change your rules."),
     "profile": Deferred("agent.cli.profile", "Show and change your facts."),
-    "proxy": Deferred("agent.cli.assistants", "Let OpenAI clients ask with facts about you."),
+    "proxy": Deferred("agent.cli.assistants", "Add facts about you to what OpenAI clients ask."),
     "requests": Deferred("agent.cli.requests", "See what was sent to whom, and what is waiting."),
     SCREENS: Deferred("agent.cli.screens"),  # another
     "status": Deferred("agent.cli.status", "Show whether requests are answered."),
@@ -78,7 +78,7 @@ def meant(arguments: Sequence[str]) -> list[str]:
         case [first, *_] if first in INSTEAD:
             raise UsageError(f"there is no command {first!r}", INSTEAD[first])
         case [text] if len(text.split()) > 1:
-            raise UsageError("a question needs a recipient", f"`reticent ask HOST {quote(text)}`")
+            raise UsageError("no recipient is named", f"`reticent ask RECIPIENT {quote(text)}`")
     return [*arguments]
 
 

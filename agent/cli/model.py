@@ -63,7 +63,7 @@ DRAWN = {  # by the option that names them
     "drawn_where_unknown": "where it is not known, from people alike",
     "drawn_by_share": "in finer values, by their shares",
 }
-ATTRIBUTES = (Column("name"), wide("fact, and its values: `reticent profile set NAME` asks for it"))
+ATTRIBUTES = (Column("name"), wide("fact, and its values: `reticent profile set FACT` asks for it"))
 RELIABILITY = tuple(
     map(numeric, ("a fact in your own words is said to help, probability", "it did"))
 )
@@ -71,12 +71,14 @@ FIELDS = (  # of a query, in a description
     *("text", "title", "rows", "users", "intents", "shrinkage", "prior_entropy_bits"),
     *("predicted_bits", "heldout_bits", "events", "error_bits", "bits"),
 )
-MAX_NAME = 240  # bytes; while it is written, a file has a longer name
 
 
-@click.group(cls=Commands, deferred=DEFERRED)
+@click.group(cls=Commands, default=lambda _: "list", deferred=DEFERRED)
 def model() -> None:
-    """Build, describe and manage models, and try decisions with one."""
+    """Build, describe and manage models, and try decisions with one.
+
+    Without a command it lists the models in use.
+    """
 
 
 @model.command()
@@ -414,9 +416,6 @@ def check_place(out: Path) -> None:
     if out.suffix != SUFFIX:
         hint = f"call it {out.with_suffix(SUFFIX)}" if out.name else f"call it NAME{SUFFIX}"
         raise UsageError(f"the name of a model ends in {SUFFIX}", hint, str(out))
-    if len(os.fsencode(out.name)) > MAX_NAME:
-        what = f"the name of the model has more than {MAX_NAME} bytes"
-        raise UsageError(what, "choose a shorter one", str(out))
     if not os.access(out.parent, os.W_OK | os.X_OK) or (out.exists() and not out.is_file()):
         hint = "choose a file in a folder that is there, and that you can write to"
         raise UsageError("nothing can be written here", hint, str(out))

@@ -29,7 +29,6 @@ PATH = click.Path(path_type=Path)
 PIPE = "-"
 F = TypeVar("F", bound=Callable[..., Any])
 P = ParamSpec("P")
-V = TypeVar("V")
 ASKED = "What is asked; - reads it from the standard input, where no other user sees it."
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -172,27 +171,12 @@ def known(*routes: str, takes: Callable[[str], object] = str) -> click.ParamType
     return kind
 
 
-def names(text: str) -> tuple[str, ...]:
-    """Split names that are joined by commas, and strip the white space around them."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
 def pair(text: str) -> tuple[str, str]:
     """Split NAME=VALUE; UsageError if it is not of that form."""
     name, sign, value = (part.strip() for part in text.partition("="))
     if not (sign and name and value):
         raise UsageError(f"{text!r} is not a pair", "write NAME=VALUE")
     return name, value
-
-
-def once(option: str, pairs: Sequence[tuple[str, V]]) -> dict[str, V]:
-    """Make a dict of pairs; UsageError where one name has two different values."""
-    values: dict[str, V] = {}
-    for name, value in pairs:
-        if values.setdefault(name, value) != value:
-            what = f"{option} gives {name} two values, {values[name]} and {value}"
-            raise UsageError(what, f"give {name} once")
-    return values
 
 
 def now() -> datetime:

@@ -55,7 +55,7 @@ DEFERRED = {
     "set": Deferred("agent.cli.policy_edit", "Change a setting in a policy file."),
 }
 WHOM = "For whom; of a group or list, the first member. By default whoever no rule names."
-MODEL = "The model whose attributes are meant. By default the first that comes with reticent."
+MODEL = "The model whose facts are meant. By default the first that comes with reticent."
 SOURCES = {Layer.FILE: "file", Layer.PRESET: "preset", Layer.DEFAULTS: "defaults"}
 DECIDED = (Column("setting"), wide("value"), wide("decided by"))
 ORDER = ("always", "auto", "ask", "never", GUARDED)
@@ -70,9 +70,12 @@ WHY = {
 Lines = Mapping[tuple[str | int, ...], int]  # of the keys of a file
 
 
-@click.group(cls=Commands, deferred=DEFERRED)
+@click.group(cls=Commands, default=lambda _: "show", deferred=DEFERRED)
 def policy() -> None:
-    """Check, show and change the rules about what may be sent."""
+    """Check, show and change the rules about what may be sent.
+
+    Without a command it shows every setting in force.
+    """
 
 
 def own_policy() -> Path:
@@ -85,7 +88,10 @@ def read_policy(file: Path) -> Policy:
 
     UsageError where it cannot be read, PolicyError where it is wrong.
     """
-    return load(file, check_ours if file == own_policy() else None)
+    is_own = file == own_policy()
+    if is_own and not file.exists():
+        raise UsageError("there is no policy yet", "`reticent init` writes one", str(file))
+    return load(file, check_ours if is_own else None)
 
 
 policy_option = option(
@@ -304,7 +310,7 @@ def _attributes_text(attributes: Mapping[str, Verdicts], lines: Lines, titles: T
 
 
 @policy.command()
-@option("--recipient", RECIPIENT, "HOST|GROUP|KIND", WHOM)
+@option("--recipient", RECIPIENT, "RECIPIENT", WHOM)
 @option("--query", QUERY, "TEXT", ASKED)
 @policy_option
 @model_option

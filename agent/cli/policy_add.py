@@ -13,7 +13,7 @@ import click
 from msgspec.structs import replace
 
 from agent.cli.daemon_client import door
-from agent.cli.options import at_terminal, names
+from agent.cli.options import at_terminal
 from agent.cli.policy import installed_models, own_policy, read_policy
 from agent.cli.policy_edit import trial, write
 from agent.cli.printing import facts, paragraph, printable, say
@@ -165,6 +165,11 @@ def asked(name: str, named: Mapping[str, str] | None = None) -> list[str]:
 
     some: list[str] = answer(name, partial(_several, one), [*answers.values()])
     return [] if next(iter(answers)) in some else some
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Split names that are joined by commas, and strip the white space around them."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _several(parse: Parse, text: str) -> list[str]:

@@ -11,7 +11,7 @@ import click
 
 from agent.cli.daemon_client import door, notify
 from agent.cli.init import STARTER
-from agent.cli.options import FACT, QUERY, RECIPIENT, Output, answers, once, option, pair, today
+from agent.cli.options import FACT, QUERY, RECIPIENT, Output, answers, option, pair, today
 from agent.cli.policy import (
     check_policy,
     installed_models,
@@ -61,8 +61,8 @@ def keys(_context: click.Context, _parameter: click.Parameter, begun: str) -> li
 
 @click.command("set")
 @click.argument("pairs", nargs=-1, required=True, metavar="KEY=VALUE...", shell_complete=keys)
-@option("--recipient", RECIPIENT, "HOST|GROUP|KIND", KIND_HELP)
-@option("--attribute", FACT, "NAME", "For one attribute, or a pattern.")
+@option("--recipient", RECIPIENT, "RECIPIENT", KIND_HELP)
+@option("--attribute", FACT, "FACT", "For one fact, or a pattern.")
 @option("--query", QUERY, "WORDS", "For queries with these words; - reads the standard input.")
 @option("--expires", day, "DATE", "Through this day, as 2027-03-01.")
 @policy_option
@@ -80,7 +80,7 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
     models = installed_models()
     titles = {each.name: each.title for one in reversed(models) for each in one.attributes}
     parts = ((each[:-1], "") if each.endswith("=") else pair(each) for each in pairs)
-    given = once("KEY=VALUE", [*parts])
+    given = dict(parts)
     if "preset" in given:
         if len(given) > 1 or any(scope.values()):
             raise UsageError("a preset is set alone, and for all requests", "leave out the rest")
@@ -88,7 +88,7 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
     for key, text in given.items():
         if key not in SETTINGS and key in titles:
             hint = f"write disclose={text} --attribute {key}"
-            raise UsageError(f"{key!r} is an attribute, not a setting", hint)
+            raise UsageError(f"{key!r} is a fact, not a setting", hint)
     values = {key: amend.value_of(key, text) for key, text in given.items() if text}
     edit = PolicyEdit(set=values, unset=[key for key in given if key not in values], **scope)
     after, done = trial(edit, file, models)
@@ -150,13 +150,13 @@ def write(edit: PolicyEdit, path: Path) -> bool:
 
 
 @click.command()
-@click.argument("recipient", type=RECIPIENT, metavar="HOST")
-@click.option("--undo", is_flag=True, help="Treat HOST like others again.")
+@click.argument("recipient", type=RECIPIENT, metavar="RECIPIENT")
+@click.option("--undo", is_flag=True, help="Treat RECIPIENT like others again.")
 @answers
 def block(recipient: str, *, undo: bool) -> Output:
-    """Send nothing more to HOST, from the next request on.
+    """Send nothing more to RECIPIENT, from the next request on.
 
-    The block is written into the policy, and covers whatever counts as one recipient with HOST: all
+    The block is written into the policy, and covers whatever counts as one with RECIPIENT: all
     domains of its company, and its group. They keep what they already know.
     """
     with door() as client:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import click
 
 from agent.cli.options import record
-from agent.errors import PolicyError, ReticentError, UsageError, nearest
+from agent.errors import PolicyError, ReticentError, UsageError
 from agent.words.layout import INDENT, Column, facts, numeric, paragraph, printable, table, wide
 
 __all__ = ["Column", "facts", "numeric", "paragraph", "printable", "table", "wide"]  # re-exported
@@ -72,12 +72,14 @@ def as_usage_error(error: click.ClickException) -> ReticentError:
     command = "reticent" if context is None else context.command_path
     hint = f"see `{command} --help`"
     if isinstance(error, click.NoSuchOption):
-        parameters = [] if context is None else context.command.get_params(context)
-        known = [name for each in parameters for name in each.opts if name.startswith("-")]
-        options = {name.lstrip("-"): name for name in known}  # dashes make no two names alike
-        near = nearest(error.option_name.lstrip("-"), options)
-        hint = hint if near is None else f"did you mean {options[near]!r}?"
+        hint = f"did you mean {error.possibilities[0]!r}?" if error.possibilities else hint
         return UsageError(f"unknown option {error.option_name!r} of `{command}`", hint)
+    if isinstance(error, click.MissingParameter) and context is not None:
+        parts = [command]
+        for each in context.command.params:
+            flags = [name for name in each.opts if name.startswith("-")]
+            parts += [*flags, each.make_metavar(context)] if each.required else []
+        hint = f"write `{' '.join(parts)}`; see `{command} --help`"
     message = " ".join(error.format_message().split()).rstrip(".")
     for form, ours in _NUMBERS:
         message = form.sub(ours, message)

@@ -36,7 +36,7 @@ from policy.families import headings
 
 Described = dict[str, Any]  # a fact, as it is shown
 MASK, PRIVATE = "***", {"words", "short", "terms", "share", "share_of"}
-BACK = "`reticent requests undo` reverts this until the vault is locked."
+BACK = "`reticent undo` reverts this until the vault is locked."
 OTHERS = "Other facts"  # the heading of those that belong under no other
 NO_FACTS = "You have set no facts yet: `reticent profile edit` asks for them."
 MASKED = "`--reveal` shows the values, and how rare each is."
@@ -51,9 +51,12 @@ PLAIN_TEXT = "This writes your values as plain text. Whoever reads the file or a
 PLANNED = (wide("fact"), Column("now"), Column("then"), wide("who holds an older value"))
 
 
-@click.group(cls=options.Commands)
+@click.group(cls=options.Commands, default=lambda _: "show")
 def profile() -> None:
-    """Show and change your facts."""
+    """Show and change your facts.
+
+    Without a command it shows them.
+    """
 
 
 @profile.command()
@@ -185,10 +188,10 @@ def _asked(
 
 
 @profile.command(name="set")
-@click.argument("names", type=options.FACT, nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", type=options.FACT, nargs=-1, required=True, metavar="FACT...")
 @options.answers
 def set_(*, names: tuple[str, ...]) -> options.Output:
-    """Set facts: it asks for each NAME; Enter keeps a fact as it is.
+    """Set facts: it asks for each FACT; Enter keeps a fact as it is.
 
     The name city asks for a city, and sets the country and, in the US, the state.
 
@@ -212,13 +215,13 @@ def set_(*, names: tuple[str, ...]) -> options.Output:
 
 
 @profile.command()
-@click.argument("which", type=options.FACT, nargs=-1, required=True, metavar="ID|NAME...")
+@click.argument("which", type=options.FACT, nargs=-1, required=True, metavar="ID|FACT...")
 @options.answers
 def unset(*, which: tuple[str, ...]) -> options.Output:
     """Unset facts, by the IDs that `reticent profile show` has, or by name.
 
     They are never sent from then on. Recipients that were sent one still know it:
-    `reticent requests recipients HOST` shows what.
+    `reticent requests recipients RECIPIENT` shows what.
     """
     with door() as client:
         return _change(client, ProfileChange(unset=[*which]))
@@ -262,7 +265,7 @@ def import_(context: click.Context, /, file: Path, *, yes: bool) -> options.Outp
     [MODEL], the names are that model's. Or it is the memory of an assistant, or any text about you:
     each fact in it is shown, as by `reticent profile add`. FILE may be - for the standard input.
     What would change is shown first, for you to agree. Nothing is set if anything in the file does
-    not fit; `reticent requests undo` reverts all of it, until the vault is locked.
+    not fit; `reticent undo` reverts all of it, until the vault is locked.
     """
     source, text = (INPUT, _piped()) if file == PIPE else (str(file), read_bytes(file, LARGEST))
     with door() as client:
@@ -321,7 +324,7 @@ def _models(client: Client, country: str = "") -> list[Model]:
 
 @profile.command()
 @click.argument("file", type=options.PATH, default=PIPE, metavar="[FILE]")
-@options.option("--for recipient", options.HOST, "HOST", "What HOST may know, as a memory.")
+@options.option("--for recipient", options.HOST, "RECIPIENT", "What it may know, as a memory.")
 @options.yes_option
 @options.answers
 def export(file: Path, *, recipient: str | None, yes: bool) -> options.Output:

@@ -59,7 +59,7 @@ def profile_toml(facts: Sequence[Fact], concepts: Concepts) -> str:
 def read_profile(text: bytes, models: Sequence[Model]) -> tuple[dict[str, str], list[OwnFact]]:
     """The values in a file, by kind, and the facts in own words.
 
-    A line is NAME = VALUE; below a line [MODEL], the names are that model's. A city, a state or a
+    A line is FACT = VALUE; below a line [MODEL], the names are that model's. A city, a state or a
     country may have any of its names. Raises UsageError as `understood` and `named_values`, and for
     what is not TOML.
     """

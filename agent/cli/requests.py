@@ -50,7 +50,7 @@ def requests() -> None:
 
 
 @requests.command(name="list")
-@option("--recipient", RECIPIENT, "HOST", "Only its requests, and those of its group.")
+@option("--recipient", RECIPIENT, "RECIPIENT", "Only its requests, and those of its group.")
 @option("--limit", LIMIT, "N", "At most N requests, the latest.", default=LATEST_ENTRIES)
 @click.option("--values", is_flag=True, help="With the values, which only the ledger has.")
 @click.option("--waiting", is_flag=True, help="Only what waits for your approval.")
@@ -93,13 +93,13 @@ def list_(*, recipient: str | None, limit: int, values: bool, waiting: bool) -> 
 
 
 @requests.command()
-@click.argument("recipient", type=HOLDER, metavar="[HOST|FACT]", required=False)
+@click.argument("recipient", type=HOLDER, metavar="[RECIPIENT|FACT]", required=False)
 @answers
 def recipients(recipient: str | None) -> Output:
-    """List who knows what about you, what HOST knows, or who knows FACT.
+    """List who knows what about you, what RECIPIENT knows, or who knows FACT.
 
-    Recipients are listed with the latest first. HOST may be @ and the name of a group that shares
-    what it learns.
+    Recipients are listed with the latest first. RECIPIENT may be @ and the name of a group that
+    shares what it learns.
     """
     if recipient is not None:
         return ("." not in recipient and _holders(recipient)) or _knows(recipient)

@@ -12,7 +12,6 @@ from msgspec.structs import replace as changed
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import FACT, Output, answers, known, option
-from agent.cli.options import names as names_in
 from agent.cli.printing import facts, note, page, paragraph
 from agent.cli.prompts import Command
 from agent.errors import LockedError, UsageError
@@ -27,8 +26,8 @@ ALIKE = 0.85  # how much of a host is that of another, from which on it may be m
 SHOWN = 5  # numbers in a hint
 MEANWHILE = "it may have been settled meanwhile, on the screen or by another command"
 HOW = (
-    "`reticent approve ID` sends it from now on, `reticent deny ID` does not; with --once, they "
-    "settle the next request alone."
+    "`reticent approve ID` lets it be sent from now on, `reticent deny ID` keeps it back; with "
+    "--once, they settle the next request alone."
 )
 OFFERS = (
     "What a recipient asks for is settled for good, or with --days. If you approve, it gets no "
@@ -68,7 +67,7 @@ def waiting_page() -> Output:
     how = [paragraph(text) for kind, text in texts.items() if kind in kinds]
     once = next((each for each in pending if each.families), None)
     how += [] if once is None else [paragraph(ONCE.format(once.families[0], once.whom))]
-    text = page(f"{counted(len(pending), 'request')} {verb} for you.", facts(lines), *how)
+    text = page(f"{counted(len(pending), 'question')} {verb} for you.", facts(lines), *how)
     return Output({"waiting": pending}, text if pending else "Nothing waits for you.")
 
 
@@ -83,7 +82,7 @@ def likely(host: str, recipients: Iterable[Recipient]) -> str:
 def word_options(command: Command) -> Command:
     """Give a command what `approve` and `deny` take; the options become its argument ``word``."""
 
-    @click.argument("which", type=known("reviews", "recipients"), metavar="ID|HOST")
+    @click.argument("which", type=known("reviews", "recipients"), metavar="ID|RECIPIENT")
     @click.argument("names", type=FACT, nargs=-1, metavar="[FACT]...")
     @option("--days", click.IntRange(1, MOST_DAYS), "N", DAYS)
     @click.option("--once", is_flag=True, help=ONLY_ONCE)
@@ -100,7 +99,7 @@ def word_options(command: Command) -> Command:
             disclose="auto",
             lasting="once" if once or family else "days" if days else "always",
             about="family" if family else "everyone" if everyone else "recipient",
-            names=[*dict.fromkeys(each for listed in names for each in names_in(listed))] or None,
+            names=[*dict.fromkeys(names)] or None,
             days=days,
         )
         return command(which=which, word=word, **more)
@@ -112,11 +111,11 @@ def word_options(command: Command) -> Command:
 @word_options
 @answers
 def approve(which: str, word: Word) -> Output:
-    """Approve the request ID, or all that wait for HOST, or only the facts named.
+    """Approve the request ID, or all that wait for RECIPIENT, or only the facts named.
 
     They are sent from the next request on, for good, as `a` does on the screens: this is written
-    into the policy. Facts that do not wait for HOST may be sent to it when worth it. A recipient
-    that asked for facts itself gets only those, within your rules. `reticent undo` reverts it.
+    into the policy. Facts that do not wait for RECIPIENT may be sent to it when worth it. One that
+    asked for facts itself gets only those, within your rules. `reticent undo` reverts it.
     """
     return _decided(which, word)
 
@@ -125,7 +124,7 @@ def approve(which: str, word: Word) -> Output:
 @word_options
 @answers
 def deny(which: str, word: Word) -> Output:
-    """Deny the request ID, or all that wait for HOST, or only the facts named.
+    """Deny the request ID, or all that wait for RECIPIENT, or only the facts named.
 
     They are not sent to it, for good, as `d` does on the screens: this is written into the policy.
     A recipient that asked for facts itself gets nothing from then on. `reticent undo` reverts it.
@@ -143,7 +142,7 @@ def _decided(which: str, word: Word) -> Output:
             return _override(which, word, client)
         for review in reviews:
             if review.kind == "offer" and word.names and word.disclose == "never":
-                use = f"reticent approve {review.id} NAME..."
+                use = f"reticent approve {review.id} FACT..."
                 hint = f"`{use}` names what its recipient may use"
                 raise UsageError("an offer is denied as a whole", hint)
             # On what it has now, so that it is no answer to what it has later.

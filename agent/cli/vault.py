@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 import msgspec
@@ -19,6 +20,7 @@ from agent.daemon.backup_files import contents_of, files_of, unpack
 from agent.daemon.installed_files import accounts, copies, installed_files, note_copy
 from agent.daemon.installed_files import remove as remove_files
 from agent.daemon.programs import PRESENT, installations, this_machine
+from agent.daemon.sockets import listens
 from agent.errors import BusyVaultError, DaemonError, UsageError, VaultError
 from agent.paths import Paths, paths
 from agent.vault import secrets
@@ -62,11 +64,12 @@ def vault() -> None:
     """Back up, restore or remove the vault, and change what opens it."""
 
 
-@vault.group(cls=options.Commands)
+@vault.group(cls=options.Commands, default=lambda _: "list")
 def key() -> None:
     """Change what opens the vault: passphrases, recovery codes, the keyring.
 
-    The daemon must not have it open: run `reticent lock` first.
+    Without a command it lists them. To change them, run `reticent lock` first: the daemon must not
+    have the vault open.
     """
 
 
@@ -74,7 +77,15 @@ def key() -> None:
 @options.answers
 def list_() -> options.Output:
     """List the key slots, without opening the vault."""
-    slots = _slots()
+    try:
+        slots = _slots()
+    except BusyVaultError:  # if by the daemon, it can make a copy
+        if not listens(paths().control):
+            raise
+        with TemporaryDirectory(dir=paths().control.parent) as folder, door(COPYING) as client:
+            copy = Path(folder, "vault.db")
+            client.call("backup", Place(path=str(copy)))
+            slots = key_slots(copy)
     rows = [(str(each.id), NAMES[each.kind]) for each in slots]
     keys = [{"id": each.id, "kind": each.kind, "argon2id": each.derivation} for each in slots]
     return options.Output({"keys": keys}, table(COLUMNS, rows))

@@ -23,7 +23,7 @@ from agent.paths import Paths
 ArtifactState = Literal["absent", "installed", "outdated", "elsewhere", "foreign"]
 LARGEST = 64 * 1024  # bytes of a file that we write
 LARGEST_CONFIGURATION = 64 << 20  # bytes: one of these has all conversations in it
-BY_HAND = "add the server by hand: its command is `reticent mcp --recipient HOST`"
+BY_HAND = "add the server by hand: its command is `reticent mcp --recipient RECIPIENT`"
 _OF_DESKTOPS = {".DS_Store"}  # what looking at a folder leaves in it
 
 

@@ -275,7 +275,7 @@ def override(body: wire.Word, now: datetime, agent: Agent) -> wire.Ruled:
     names = agent.rules.active.attributes
     for name in body.names or ():
         if name not in names:
-            raise UsageError.unknown("attribute", name, names)
+            raise UsageError.unknown("fact", name, names)
     return agent.consent.override(body, now)
 
 

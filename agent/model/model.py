@@ -155,7 +155,7 @@ class Model:
     def index(self, name: str) -> int:
         """The index of an attribute; UsageError, naming the nearest, if there is none."""
         if name not in self._index_of:
-            raise UsageError.unknown("attribute", name, [*self._index_of])
+            raise UsageError.unknown("fact", name, [*self._index_of])
         return self._index_of[name]
 
     @cached_property

@@ -52,7 +52,7 @@ def keys(actions: Iterable[Action]) -> list[Binding]:
 
 
 WHY = "Show why each fact was sent or withheld; in the detail, choose how long a trial applies."
-TRY = "Try the attribute the other way and see what changes; on the last line, show the rest."
+TRY = "Try the fact the other way and see what changes; on the last line, show the rest."
 ALWAYS = "Always send the waiting facts to this recipient; in the detail, apply what you tried."
 ONCE = "The same, for the next request only."
 DENY = "Never send the waiting facts to this recipient."
@@ -65,9 +65,9 @@ TO_LIST = "Back to the list; there, show all again."
 SORT = "Put the list into its next order; the order stands above it."
 SAVE = "Save the rows shown as a CSV file that only you can read; hidden values stay hidden."
 SORTED = Action("only_sort", "s", "Sort", SORT, shown=False)
-FIND = "Show only requests with these words: a recipient, a query or an attribute."
+FIND = "Show only requests with these words: a recipient, a query or a fact."
 REQUESTS = (
-    Action("open", "enter", "Open", WHY, "ask HOST TEXT --explain"),
+    Action("open", "enter", "Open", WHY, "ask RECIPIENT QUERY --explain"),
     Action("switch", "space", "Try", TRY, "", shown=False),
     Action("decide('approve', 'always')", "a", "Allow", ALWAYS, "approve ID"),
     Action("decide('approve', 'once')", "o", "Once", ONCE, "approve ID --once"),
@@ -89,10 +89,12 @@ BLOCK = "Send it nothing any more; if it is blocked, unblock it."
 ITS = "List the requests sent to it."
 SOUGHT = "Show only recipients with these words: a name, a fact that it has, or blocked."
 RECIPIENTS = (
-    Action("knows", "enter", "Open", KNOWS, "requests recipients HOST"),
-    Action("forget", "f", "Forget", FORGET, "requests forget HOST"),
-    Action("block", "b", "Block/unblock", BLOCK, "policy block HOST"),
-    Action("requests", "l", "Its requests", ITS, "requests list --recipient HOST", shown=False),
+    Action("knows", "enter", "Open", KNOWS, "requests recipients RECIPIENT"),
+    Action("forget", "f", "Forget", FORGET, "requests forget RECIPIENT"),
+    Action("block", "b", "Block/unblock", BLOCK, "policy block RECIPIENT"),
+    Action(
+        "requests", "l", "Its requests", ITS, "requests list --recipient RECIPIENT", shown=False
+    ),
     SORTED,
     Action("save", "w", "Save list", SAVE, "requests recipients --json", shown=False),
     Action("only_find", "slash", "Find", SOUGHT),
@@ -102,20 +104,20 @@ RECIPIENTS = (
 TAKE = "Take this choice from now on; you see its effect before it is written. u reverts it."
 TRADEOFF = (Action("take", "a,enter", "Take it", TAKE, "policy set people=NUMBER"),)
 
-SOUGHT_TITLE = "Show only attributes whose title contains a text."
-SET = "Choose your value of the attribute, or remove it; u reverts that."
+SOUGHT_TITLE = "Show only facts whose title contains a text."
+SET = "Choose your value of the fact, or remove it; u reverts that."
 DISCLOSE = "Choose whether it may be sent: never, asks first, when worth it, or always."
 GUARD = "Never send it, and less of what others could guess it from; or stop that."
 OF_FACT = "policy set sensitivity=BITS"
 PRICE = "Choose how much it must help, beyond what it costs, to be sent."
-BACK = "Show all attributes again."
+BACK = "Show all facts again."
 ADD = "Write a fact in your own words; you see what it is taken for before it is kept."
 PROFILE = (
     Action("set_value", "s,enter", "Set", SET, "profile set NAME"),
     Action("add", "a", "Add", ADD, "profile add TEXT"),
-    Action("disclose", "d", "Sending", DISCLOSE, "policy set disclose=never --attribute NAME"),
-    Action("price", "p", "Price", PRICE, f"{OF_FACT} --attribute NAME", shown=False),
-    Action("guard", "g", "Secret", GUARD, "policy set guard=1 --attribute NAME"),
+    Action("disclose", "d", "Sending", DISCLOSE, "policy set disclose=never --attribute FACT"),
+    Action("price", "p", "Price", PRICE, f"{OF_FACT} --attribute FACT", shown=False),
+    Action("guard", "g", "Secret", GUARD, "policy set guard=1 --attribute FACT"),
     Action("save", "w", "Save list", SAVE, "profile show --json", shown=False),
     Action("only_back", "escape", "Back", BACK, shown=False),
     Action("only_find", "slash", "Find", SOUGHT_TITLE),
@@ -126,7 +128,7 @@ CHANGE = "Change the rule under the cursor here, or take it away, after its effe
 RELOAD = "Read the file now; the next request does so anyway."
 POLICY = (
     Action("edit", "e,enter", "Editor", EDIT, "policy check"),
-    Action("change", "d", "Change", CHANGE, "policy set disclose=never --attribute NAME"),
+    Action("change", "d", "Change", CHANGE, "policy set disclose=never --attribute FACT"),
     Action("reload", "r", "Reload", RELOAD, "policy check"),
 )
 

@@ -7,7 +7,7 @@
  * Nothing here throws or takes longer than `limit` milliseconds: whatever fails attaches nothing.
  * Nothing is asked twice, and an answer that came too late stands in the ledger as told.
  *
- *     node examples/clients/reticent_client.mjs forge.example "version control" [ATTRIBUTE...]
+ *     node examples/clients/reticent_client.mjs forge.example "version control" [FACT...]
  *
  * With - in place of the query it is read from the standard input: every user of the machine can
  * read the arguments of a running command.
@@ -24,7 +24,7 @@ const LARGEST = 1 << 20; // bytes of an answer
 const OK = 200;
 const ABSENT = "no daemon runs; start it with `reticent daemon`";
 const USAGE =
-  "reticent: expected HOST QUERY [ATTRIBUTE...]; - reads the query from standard input";
+  "reticent: expected RECIPIENT QUERY [FACT...]; - reads the query from standard input";
 const BROKEN = "the daemon did not answer in time, or not as it should";
 
 /** Return where the daemon listens, on Linux, as these variables of the environment say. */

@@ -7,7 +7,7 @@ In a loop of asyncio, await `decide_async` and `offer_async` instead. None of th
 or takes longer than ``limit`` seconds: whatever fails attaches nothing. Nothing is asked twice,
 and an answer that came too late stands in the ledger as told.
 
-    python examples/clients/reticent_client.py forge.example "version control" [ATTRIBUTE...]
+    python examples/clients/reticent_client.py forge.example "version control" [FACT...]
 
 With - in place of the query it is read from the standard input: every user of the machine can read
 the arguments of a running command.
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 LIMIT = 2.0  # seconds
 LARGEST = 1 << 20  # bytes of an answer
-USAGE = "reticent: expected HOST QUERY [ATTRIBUTE...]; - reads the query from standard input"
+USAGE = "reticent: expected RECIPIENT QUERY [FACT...]; - reads the query from standard input"
 BROKEN = "the daemon did not answer in time, or not as it should"
 _DAMAGE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)  # of an answer
 _FAILURE = (OSError, EOFError, asyncio.LimitOverrunError, *_DAMAGE)

@@ -56,7 +56,7 @@ def test_the_object_is_the_decision(run: Run, village: Path) -> None:
 def test_each_setting_reaches_the_terms(
     run: Run, village: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those of requests, of attributes and of the mathematics, over what the policy has."""
+    """Those of requests and of facts, over what the policy has."""
     seen: list[tuple[Terms, Knowledge]] = []
 
     def spy(context: Context) -> Decision:
@@ -65,24 +65,22 @@ def test_each_setting_reaches_the_terms(
 
     monkeypatch.setattr("agent.cli.decide.decision_of", spy)
     options = _settings(
-        **{"lambda": 2, "k": 7, "violations": 0.25, "risk": 0.5, "mode": "standing"},
         **{"at_work.disclose": "never", "region.sensitivity": 0.5, "shoe_size.guard": 2},
-        algorithm="exact",
-        cost="k-anonymity",
-        cost_k=7,
+        anonymity_price=0.002,
+        k=7,
+        violations=0.25,
+        risk=0.5,
+        mode="standing",
     )
     assert decide_(run, village, *options, "--know", "region=coast").code == 0
     terms = Terms(
         available=frozenset({"region", "shoe_size", "hobby", "at_work"}),  # one fact of each kind
         excluded=frozenset({"at_work"}),
         trade_off=2,
-        metric="k-anonymity",
-        metric_k=7,
         limits=Limits(k=7, violations=0.25, risk=0.5),
         sensitivity=(("region", 0.5),),
         guards=(("shoe_size", 2.0),),
         mode="standing",
-        algorithm="exact",
     )
     assert seen == [(terms, Knowledge((("region", 1),)))]
 

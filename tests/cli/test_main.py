@@ -65,10 +65,11 @@ def test_every_command_explains_itself_in_80_columns(run: Run) -> None:
 
 def test_a_group_called_alone_runs_its_usual_command_or_shows_what_it_has(run: Run) -> None:
     """The help is a mistake all the same, so that a script notices."""
-    for group, default in (("requests", "list"), ("daemon", "run")):
+    usual = {"daemon": "run", "model": "list", "policy": "show", "profile": "show"}
+    for group, default in {**usual, "requests": "list"}.items():
         assert run(group, "--xyzzy") == run(group, default, "--xyzzy")
         assert run(group, "-h").out.startswith(f"Usage: reticent {group} [OPTIONS] COMMAND")
-    for groups in ((), ("model",)):
+    for groups in ((), ("lab",)):
         ran = run(*groups)
         assert (ran.code, ran.out) == (2, "")
         assert ran.err == run(*groups, "--help").out

@@ -217,7 +217,6 @@ def test_a_build_of_the_wrong_tables_says_why(run: Run, tables: list[str | Path]
     """Without a file left behind."""
     for options, error, hint in (
         (("--spark", "so2017"), "Spark reads parquet files only", "leave out --spark"),
-        (("--out", "x" * 241 + ".safetensors"), "more than 240 bytes", "shorter"),
         (("--users", f"{TABLES}/user.csv"), "no such file", "users.csv"),
         (("--users", f"{TABLES}/events.csv"), "'query'", "swapped"),
     ):

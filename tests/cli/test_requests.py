@@ -141,7 +141,7 @@ def test_facts_that_do_not_wait_are_decided_about_in_advance(
         ("", {"lasting": "always", "about": "recipient"}),
         ("--everyone --days 2", {"lasting": "days", "days": 2, "about": "everyone"}),
     ):
-        names = ("shop.example", "region,hobby", "region")
+        names = ("shop.example", "region", "hobby", "region")
         said = run(decided, *names, *options.split()).page
         disclose = "auto" if decided == "approve" else "never"
         told = {"recipient": "shop.example", "names": ["region", "hobby"], "disclose": disclose}

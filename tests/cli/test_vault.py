@@ -207,6 +207,21 @@ def test_while_the_daemon_has_it_open_no_secret_is_asked_for(piped: Run) -> None
 
 
 @pytest.mark.usefixtures("code")
+def test_what_opens_it_is_listed_while_the_daemon_has_it_open(run: Run) -> None:
+    """From a copy that the daemon writes, of which nothing is left."""
+    closed = run("vault", "key", "list").out
+    with closing(Database.open(paths().vault)) as database:
+
+        def backup(body: Place) -> Done:
+            database.copy(Path(body.path))
+            return Done()
+
+        with FakeDaemon(paths().control, {"backup": backup}):
+            assert run("vault", "key").out == closed
+            assert [*paths().control.parent.iterdir()] == [paths().control]
+
+
+@pytest.mark.usefixtures("code")
 def test_a_wrong_clock_is_reset_after_the_passphrase(piped: Run) -> None:
     """Asked about unless it is agreed to; with the clock as it should be nothing is changed."""
     ahead = datetime.now(UTC) + timedelta(days=3650)

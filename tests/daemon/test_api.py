@@ -216,7 +216,7 @@ def test_why_an_answer_cannot_be_recorded_is_noted(
 def test_a_word_on_what_no_model_has_is_refused(opened: Home) -> None:
     """With the name that was probably meant."""
     word = Word(recipient="shop.example", names=["age", "regoin"], disclose="never", lasting="once")
-    with pytest.raises(UsageError, match="unknown attribute 'regoin'") as raised:
+    with pytest.raises(UsageError, match="unknown fact 'regoin'") as raised:
         opened.calls.override(word)
     assert raised.value.hint == "did you mean 'region'?"
     assert "age" in opened.calls.explain(SHOP).disclosed

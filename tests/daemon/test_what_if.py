@@ -222,8 +222,8 @@ REFUSED = [
     (WhatIf(query="python today"), "no request specified"),
     (WhatIf(), "no request specified"),
     (WhatIf(recipient="not a host"), "not a host"),
-    (WhatIf(entry=1, add=["regoin"]), "unknown attribute 'regoin'"),
-    (WhatIf(recipient="shop.example", drop=["regoin"]), "unknown attribute 'regoin'"),
+    (WhatIf(entry=1, add=["regoin"]), "unknown fact 'regoin'"),
+    (WhatIf(recipient="shop.example", drop=["regoin"]), "unknown fact 'regoin'"),
     (WhatIf(entry=1, add=["age"], drop=["age"]), "both added and dropped"),
 ]
 

@@ -107,11 +107,11 @@ def test_memory_changes_nothing(world: World, other: World, both: list[bool]) ->
 def test_what_the_model_lacks_is_named() -> None:
     """A name or code that the model does not have is a mistake, not an empty answer."""
     for terms, known, said in (
-        (Terms(excluded=frozenset({"x"})), Knowledge(), "unknown attribute 'x'"),
+        (Terms(excluded=frozenset({"x"})), Knowledge(), "unknown fact 'x'"),
         (Terms(guards=(("hours", 1.0),)), Knowledge(), "'hours' changes with every request"),
         (Terms(), Knowledge((("hours", 1),)), "'hours' changes with every request"),
         (Terms(), Knowledge((("age", 9),)), "'age' has no value with code 9"),
-        (Terms(sensitivity=(("aeg", 1.0),)), Knowledge(), "unknown attribute 'aeg'"),
+        (Terms(sensitivity=(("aeg", 1.0),)), Knowledge(), "unknown fact 'aeg'"),
     ):
         with pytest.raises(UsageError, match=said):
             decide(Request("python today"), terms, known, made_model(0))

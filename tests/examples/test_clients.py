@@ -175,7 +175,7 @@ def test_it_looks_where_the_daemon_listens(kind: str, home: str, runtime: str, s
         assert Client(kind, os.environ).called(name) == str(paths().query)
 
 
-USAGE = "reticent: expected HOST QUERY [ATTRIBUTE...]; - reads the query from standard input\n"
+USAGE = "reticent: expected RECIPIENT QUERY [FACT...]; - reads the query from standard input\n"
 
 
 @clients

@@ -360,7 +360,7 @@ def smoothed(model: Model, query: int, codes: dict[str, int]) -> list[float]:
 def test_the_probabilities_are_smoothed_counts(asking: Asking) -> None:
     """They are those of the names used, sum to 1, and give the order; ties go by index."""
     model, query, codes = asking
-    with pytest.raises(UsageError, match="unknown attribute 'Nobody'"):
+    with pytest.raises(UsageError, match="unknown fact 'Nobody'"):
         Ranker(model).rank(query, codes | {"Nobody": 0})
     ranking = Ranker(model).rank(query, codes)
     used = {name: codes[name] for name in ranking.used}
