@@ -18,7 +18,7 @@ from agent.daemon.judge import Judge
 from agent.daemon.locale import LOCALE
 from agent.daemon.model_registry import ModelRegistry, TextReader
 from agent.daemon.policy_file import PolicyFile
-from agent.daemon.request_log import OfferedDraft, Rates, SilentRequests, Sources
+from agent.daemon.request_log import DOORS, Asker, OfferedDraft, Rates, SilentRequests, Sources
 from agent.decision.cache import Cache
 from agent.decision.values import Fact, Proposal, country_of
 from agent.errors import LockedError, ReplacedVaultError, UsageError, VaultError
@@ -149,7 +149,7 @@ class Agent:
             raise UsageError(f"entry {number} discloses nothing", hint)
         return entry
 
-    def carried_nothing(self, ask: Ask, answer: Answer, now: datetime) -> None:
+    def carried_nothing(self, ask: Ask, answer: Answer, now: datetime, by: Asker) -> None:
         """List a request that carried nothing, if it had somewhere to go.
 
         While the vault is locked it is counted, and nothing of a query is kept.
@@ -165,6 +165,7 @@ class Agent:
                 kind="nothing",
                 at=now,
                 recipient=host_of(ask.recipient),
+                door=DOORS[by],
                 code=answer.code,
                 why="" if answer.summary is None else answer.summary.why,
                 query=ask.query,

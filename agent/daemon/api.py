@@ -76,10 +76,10 @@ def decide(ask: Ask, now: datetime, agent: Agent, *, by: Asker = "command") -> A
     try:
         answer = handle(ask, now, agent, by)
     except VaultError:
-        agent.carried_nothing(ask, Answer(code="failed"), now)
+        agent.carried_nothing(ask, Answer(code="failed"), now, by)
         raise
     if answer.id is None:
-        agent.carried_nothing(ask, answer, now)
+        agent.carried_nothing(ask, answer, now, by)
     else:
         agent.answered(answer.id, answer)
     for name in answer.attributes if by in ASSISTED else ():

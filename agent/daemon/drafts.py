@@ -111,8 +111,9 @@ def _considered(ask: Ask, now: datetime, agent: Agent, by: Asker) -> handle.Cons
     Whoever is told something without a question need not be one, and is told again what it holds.
     """
     book, host = agent.rules.active.recipients, host_of(ask.recipient)
-    situation = handle.situation_of(ask, now, agent)
-    if ask.query == ANYTHING:
+    command = ask.query == ANYTHING  # what is exported; a draft is for a browser
+    situation = handle.situation_of(ask, now, agent, by="command" if command else "user")
+    if command:
         situation, terms = situation.for_anything, situation.for_anything.terms
         always = terms.always | (situation.knowledge.names - terms.excluded)
         return handle.consider(replace(situation, terms=replace(terms, always=always)), agent, by)

@@ -27,13 +27,14 @@ from agent.errors import ModelError, UsageError
 from agent.model.model import Meaning, Model
 from agent.model.reading import NOTHING as UNREAD
 from agent.model.reading import Interpretation
-from agent.vault.ledger import Disclosure, site_of
+from agent.vault.ledger import DOOR, Disclosure, site_of
 from agent.vault.vault import Vault
 from agent.wire.decide import Answer, Ask, Because, Summary
 from agent.words.decisions import why_nothing
 from policy.hosts import ASSISTANT
 from policy.match import Ruling
 from policy.services import in_clear
+from policy.settings import Door
 
 JUDGED: frozenset[Asker] = frozenset({"command", "user"})  # whose requests a local judge may see
 Held = Mapping[str, HeldValue[str]]  # by concept, as `Holdings` has it
@@ -47,7 +48,7 @@ class Situation(Context):
     ``now``: in the user's time zone; ``members``: how the model's attributes are sent; ``people``:
     who agree with what the pool holds, where the model knows nobody: that of LOCALE;
     ``sentences``: facts in own words go as they are, not by their short forms; ``judge``: as
-    `Decision` has it.
+    `Decision` has it; ``door``: by which it came.
     """
 
     ask: Ask
@@ -58,6 +59,7 @@ class Situation(Context):
     people: int | None = None
     sentences: bool = False
     judge: JudgeUse = ""
+    door: Door = "cli"
 
     def fits(self, names: Sequence[str]) -> bool:
         """Say whether these attributes have room in the request, whatever their values are."""
@@ -140,6 +142,7 @@ def situation_of(
         people=people,
         sentences=sentences,
         own=own,
+        door=DOORS[by],
     )
     return _judged(situation, agent) if own.facts and by in JUDGED else situation
 
@@ -416,6 +419,7 @@ def _entry(considered: Considered) -> Disclosure:
             for name in persons
         ),
         facts=tuple((each.id, each.kind) for each in facts.values()),
+        context=((DOOR, situation.door),),
         judged=tuple((each, helps) for each, helps, _ in situation.judged),
         model=model.id,
         digest=model.digest,

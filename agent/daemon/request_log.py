@@ -35,6 +35,8 @@ DOORS: Mapping[Asker, Door] = {
     "assistant": "mcp",
     "proxy": "proxy",
 }
+# Who asks by each, as far as that matters to what is decided.
+ASKERS: Mapping[str, Asker] = {door: by for by, door in DOORS.items() if by != "draft"}
 MINUTE = timedelta(minutes=1)
 PROGRAMS: tuple[Asker, ...] = ("page", "program", "assistant", "proxy")
 RECORDED: Mapping[Asker, int] = {"user": 120, **dict.fromkeys(PROGRAMS, 600)}

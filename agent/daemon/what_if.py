@@ -11,6 +11,7 @@ from functools import partial
 
 from agent.daemon.agent import Agent
 from agent.daemon.handle import Situation, UndecidedError, decided, situation_of
+from agent.daemon.request_log import ASKERS
 from agent.decision.context import limits_under
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import NO_ROOM, Curve, Decision, Figures, Request
@@ -75,7 +76,7 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Callable[[], Weighed]:
     recipient that is not a host; from what is returned, for an unknown attribute. UndecidedError,
     from that too, where nothing can be decided.
     """
-    entry, before = None, None
+    entry, before, door = None, None, ""
     ask = Ask(query=body.query or "", recipient=body.recipient or ANYBODY, asked=body.asked)
     if body.entry is not None:
         if any(each is not None for each in (body.recipient, body.query, body.asked)):
@@ -84,11 +85,11 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Callable[[], Weighed]:
         entry = agent.disclosure(body.entry)
         asked = None if entry.asked is None else [*entry.asked]
         ask = Ask(query=entry.query, recipient=entry.host, asked=asked)
-        before = (body.entry, entry.at)
+        before, door = (body.entry, entry.at), entry.door
     elif body.recipient is None:
         raise UsageError("no request specified", "name a recipient, or an entry of the ledger")
     every = entry is None and body.query is None
-    situation = _apart(ask, now, agent, before, every=every)
+    situation = _apart(ask, now, agent, before, every=every, door=door)
     if body.people is not None:
         values = {key: verdict.value for key, verdict in situation.ruling.settings.items()}
         limits = limits_under(values | {"people": body.people}, situation.model)
@@ -145,7 +146,12 @@ def _apart(
     before: tuple[int, datetime] | None = None,
     *,
     every: bool,
+    door: str = "",
 ) -> Situation:
-    """Look at a request for the thread beside that of the requests; ``every``: for any query."""
-    situation = replace(situation_of(ask, now, agent, before), cache=agent.apart)
+    """Look at a request for the thread beside that of the requests.
+
+    ``every``: for any query; ``door``: by which it came, empty where that is not known.
+    """
+    situation = situation_of(ask, now, agent, before, by=ASKERS.get(door, "command"))
+    situation = replace(situation, cache=agent.apart)
     return situation.for_anything if every else situation

@@ -25,6 +25,7 @@ from policy import hosts
 
 NO_ENTRY = "not an entry of a ledger"
 MOST_SITES = 48  # in one entry, which has room for this many of the longest
+DOOR = "door"  # in the context of an entry
 VIEWS = 4  # groupings kept ready: the policy's, and the one before it was edited
 PoolOf = Callable[[str], str]
 Pairs = tuple[tuple[str, str], ...]
@@ -61,7 +62,8 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
     entries from before texts were read: those were its own text; ``query``: empty once its text is
     deleted; ``probability``: of the reading;
     ``others``: what else the text may have meant, with probabilities; ``facts``: the id and the
-    kind of each fact of the profile that was sent; ``context``: of the request; ``spent``: of the
+    kind of each fact of the profile that was sent; ``context``: of the request, by which `DOOR` it
+    came; ``spent``: of the
     recipient's budget of violations; ``judged``: by a fact's id, how likely it helps here as a
     local judge says.
     Raises ValueError if one of these does not hold.
@@ -121,6 +123,11 @@ class Disclosure(_Entry, frozen=True, tag="disclosed", kw_only=True):
         """The names of all known queries, with probabilities; of the text where it does not say."""
         name = self.query if self.read_as is None else self.read_as
         return ((name, self.probability), *self.others)
+
+    @property
+    def door(self) -> str:
+        """By which door the request came, as policies name it; empty in older entries."""
+        return dict(self.context).get(DOOR, "")
 
     def __repr__(self) -> str:
         return f"Disclosure(at={self.at.isoformat()}, {len(self.disclosed)} attributes)"

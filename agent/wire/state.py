@@ -212,7 +212,8 @@ class Entry(Message, frozen=True, kw_only=True):
     ``number``: in the ledger, below 0 where it carried nothing and so has none: such requests are
     remembered until the vault is locked. ``disclosed``: names, those that are not set too, and
     ``values`` of them, in the list of the ledger alone; ``pool``: who remembers it, by the policy
-    as it is now; ``model``: that decided, whose names these are; ``waiting``: how many attributes
+    as it is now; ``door``: by which it came, as policies name it, empty where that is not known;
+    ``model``: that decided, whose names these are; ``waiting``: how many attributes
     waited for the user then, and ``settled`` how many of them do not any more; ``why``: it carried
     nothing, where the ``code`` does not say it all.
     """
@@ -222,6 +223,7 @@ class Entry(Message, frozen=True, kw_only=True):
     at: datetime
     recipient: str
     pool: str = ""
+    door: str = ""
     code: Code = "answered"
     why: str = ""
     query: str = ""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from agent.daemon.agent import Agent
+from agent.daemon.request_log import DOORS, Asker
 from agent.decision.decide import counted_among
 from agent.decision.values import Inferred
 from agent.errors import LockedError, UsageError, VaultError
@@ -226,6 +227,18 @@ def test_nothing_is_remembered_once_it_is_locked() -> None:
     assert not life.agent.silent_requests.entries
     assert isinstance(life.agent.bus, Heard)
     assert life.agent.bus.kinds == ["nothing", "lock", "lock"]
+
+
+@pytest.mark.parametrize("by", DOORS)
+def test_each_request_is_listed_with_its_door(by: Asker) -> None:
+    """Also one that carried nothing, and as the ledger has it."""
+    calls = calls_of(living(OPEN)[0])
+    for query in (SHOP.query, "?"):
+        calls.decide(Ask(query=query, recipient="shop.example"), by=by)
+    found = [*calls.requests(), *calls.ledger()]
+    assert [(each.kind, each.door) for each in found] == [
+        (kind, DOORS[by]) for kind in ("disclosed", "nothing", "disclosed")
+    ]
 
 
 def test_what_cannot_be_recorded_carried_nothing() -> None:

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import cycle
 from typing import cast
 
 import numpy as np
@@ -16,6 +17,7 @@ from msgspec import structs
 from agent.daemon import what_if
 from agent.daemon.agent import Agent
 from agent.daemon.handle import handle
+from agent.daemon.request_log import DOORS
 from agent.daemon.what_if import explain
 from agent.decision.values import UNDECIDED, Curve
 from agent.errors import LockedError, UsageError
@@ -51,6 +53,7 @@ age = "ask"
 job = "never"
 region = { guard = 0.5 }
 """
+DEARER = '\n[[rule]]\ndoor = ["mcp", "browser"]\nanonymity_price = 0.001\n'
 SOME = settings(max_examples=30)
 NAMED = st.lists(st.sampled_from(NAMES), unique=True)
 Stream = list[tuple[tuple[int, Ask], int]]
@@ -62,11 +65,11 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Weighed:
 
 
 def lived(agent: Agent, vault: MemoryVault, stream: Stream) -> datetime:
-    """Make requests, after some of which their recipients forget; return when the last was."""
+    """Make requests by all doors, after some of which their recipients forget; return the time."""
     now = MONDAY
-    for (hours, ask), forgets in stream:
+    for ((hours, ask), forgets), by in zip(stream, cycle(DOORS), strict=False):
         now += timedelta(hours=hours)
-        handle(ask, now, agent)
+        handle(ask, now, agent, by)
         if not forgets:
             site = site_of(ask.recipient)
             vault.ledger.forget(now, site.__eq__, ask.recipient)
@@ -84,8 +87,8 @@ def disclosing(vault: MemoryVault) -> Iterator[tuple[int, Disclosure]]:
 def test_what_left_once_would_leave_again(
     rules: Rules, stream: Stream, row: int, later: int
 ) -> None:
-    """Whenever it is asked about, and whatever came after it, while nothing else is ruled."""
-    agent, vault = living(rules.policy.text, row)
+    """Whenever, and whatever came after it, while nothing else is ruled; by the door it came by."""
+    agent, vault = living(rules.policy.text + DEARER, row)
     now = lived(agent, vault, stream) + timedelta(hours=later)
     for number, entry in disclosing(vault):
         found = weighed(WhatIf(entry=number), now, agent)
