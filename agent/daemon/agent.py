@@ -6,7 +6,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
@@ -59,10 +59,11 @@ class Agent:
     no answer leave, None where it lets them; ``ahead``: of the clock, the time by which all is
     decided; ``disclosed``: by host and fact, how an assistant was told it since the vault was
     opened; ``drafts``: that the user may tell from, by id; ``proposed``: facts that they may keep,
-    by draft; ``models``: as they were last looked at, None before; ``apart``: serves the one thread
-    beside that of the requests, and ``apart_lock`` lets one call at a time use it; ``commanded``:
-    called when the user opens the vault elsewhere than on control; ``locking``: whenever it is
-    about to lock, and once it is open.
+    by draft; ``models``: as they were last looked at, None before; ``swept``: on which day old
+    texts were deleted, and how many days they are kept, None before; ``apart``: serves the one
+    thread beside that of the requests, and ``apart_lock`` lets one call at a time use it;
+    ``commanded``: called when the user opens the vault elsewhere than on control; ``locking``:
+    whenever it is about to lock, and once it is open.
     """
 
     place: Location
@@ -88,6 +89,7 @@ class Agent:
     paused_until: datetime | None = None
     trouble: VaultError | None = None
     models: list[ModelStatus] | None = None
+    swept: tuple[date, int] | None = None
     apart: Cache = field(default_factory=Cache)
     apart_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     unlock_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -122,7 +124,10 @@ class Agent:
     def look_at_all(self) -> None:
         """Look whether the files of vault, policy and models have changed."""
         self.guard()
-        self.look_at_models(self.look())
+        now = self.look()
+        self.look_at_models(now)
+        if self.vault is not None:
+            self.delete_old_texts(self.vault, now)
 
     def look_at_models(self, now: datetime) -> list[ModelStatus]:
         """Describe the models, and use them as they are now if any has changed."""
@@ -255,10 +260,8 @@ class Agent:
         """
         load_suffixes()
         self.trouble = None
-        if days := self.rules.active.daemon.keep_texts_days:
-            with suppress(OverflowError, VaultError):  # older than any date; else the next time
-                oldest = now - timedelta(days=days)
-                vault.delete_texts(lambda _, at: at < oldest)
+        self.swept = None
+        self.delete_old_texts(vault, now)
         self.reader.corrections = Corrections(vault.items)
         self.use_models(vault, now)
         for model in self.usable_models(now):
@@ -267,6 +270,16 @@ class Agent:
             self.paused_until = datetime.fromisoformat(until)
         self.consent.opened(vault.items)
         self.judge.opened(vault.items)
+
+    def delete_old_texts(self, vault: Vault, now: datetime) -> None:
+        """Delete the texts that are older than the policy keeps them, once a day."""
+        days = self.rules.active.daemon.keep_texts_days
+        if days and self.swept != (now.date(), days):
+            self.swept = now.date(), days
+            with suppress(OverflowError, VaultError):  # older than any date; else the next time
+                oldest = now - timedelta(days=days)
+                self.silent_requests.clear(oldest)
+                vault.delete_texts(lambda _, at: at < oldest)
 
     def use_models(self, vault: Vault | None, now: datetime) -> None:
         """Use the models that may be used, in rules, corrections, ledger and sources.

@@ -244,6 +244,7 @@ CALLS: Mapping[str, Call] = MappingProxyType(
         "override": Call(policy_api.override, unlocked=True, writes=True, publishes="review"),
         "undo": Call(policy_api.undo, unlocked=True, writes=True, publishes="review"),
         "ledger": Call(records.ledger, unlocked=True),
+        "delete_texts": Call(records.delete_texts, unlocked=True, publishes="forget"),
         "recipients": Call(records.recipients, unlocked=True),
         "forget": Call(records.forget, unlocked=True, publishes="forget"),
         "correct": Call(readings.correct, unlocked=True),

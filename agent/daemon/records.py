@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 
 from msgspec.structs import replace
@@ -16,13 +16,14 @@ from agent.decision.own_facts import NONE as NO_OWN_FACTS
 from agent.decision.own_facts import extended
 from agent.decision.values import Reading
 from agent.model.model import Meaning, Model
-from agent.vault.ledger import Disclosure, Forgetting, LedgerStep
+from agent.vault.ledger import Chosen, Disclosure, Forgetting, LedgerStep
 from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
 from agent.wire.decide import Answer, Conversation
-from agent.wire.state import Entry, Pause, Recipient
+from agent.wire.state import Deletion, Entry, Pause, Recipient
 from policy.hosts import host_of
 from policy.rules import FACT, SIGN
 
+EVER = datetime.min.replace(tzinfo=UTC)  # before any time
 Values = dict[str, str]
 
 
@@ -31,22 +32,40 @@ def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
     return lambda site: agent.rules.active.pool_of(site) == pool
 
 
+def _chosen(
+    agent: Agent, recipient: str | None, since: datetime | None, until: datetime | None
+) -> Chosen:
+    """Make a predicate: whether a list has what was sent to a host at a time.
+
+    UsageError where ``recipient`` is neither a host nor a group.
+    """
+    theirs = None if recipient is None else sites_in(agent, agent.rules.active.pool(recipient))
+
+    def chosen(host: str, at: datetime) -> bool:
+        in_time = (since or at) <= at and (until is None or at < until)
+        return in_time and (theirs is None or theirs(host))
+
+    return chosen
+
+
 def ledger(
     now: datetime,
     agent: Agent,
     *,
     recipient: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
     after: int = 0,
     limit: int | None = None,
 ) -> list[Entry]:
     """List disclosures, oldest first.
 
-    ``recipient``: only its own and those of its pool. UsageError where that is neither a host nor
-    a group.
+    ``recipient``: only its own and those of its pool; ``since``, ``until``: only from that time on,
+    and before that. UsageError where the recipient is neither a host nor a group.
     """
     models = agent.models_by_id(now)
-    in_use = agent.rules.active
-    wanted = None if recipient is None else sites_in(agent, in_use.pool(recipient))
+    in_use, some = agent.rules.active, any((recipient, since, until))
+    chosen = _chosen(agent, recipient, since, until) if some else None
     return [
         Entry(
             number=number,
@@ -68,7 +87,7 @@ def ledger(
             values=dict(record.disclosed),
             read_as=_recorded(record, models, agent),
         )
-        for number, record in agent.open_vault.ledger.read(after, limit or LATEST_ENTRIES, wanted)
+        for number, record in agent.open_vault.ledger.read(after, limit or LATEST_ENTRIES, chosen)
     ]
 
 
@@ -229,14 +248,20 @@ def pause(body: Pause, now: datetime, agent: Agent) -> Done:
 
 
 def requests(
-    now: datetime, agent: Agent, *, recipient: str | None = None, limit: int | None = None
+    now: datetime,
+    agent: Agent,
+    *,
+    recipient: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int | None = None,
 ) -> list[Entry]:
     """List the latest requests, oldest first, also those that carried nothing.
 
-    ``recipient``: only those of it and its pool. UsageError where it is neither a host nor a group.
+    ``recipient``, ``since``, ``until``: as of `ledger`; UsageError as there.
     """
     in_use, silent = agent.rules.active, agent.silent_requests
-    wanted = None if recipient is None else in_use.pool(recipient)
+    chosen, limit = _chosen(agent, recipient, since, until), limit or LATEST_ENTRIES
     pending = {
         (review.pool, name)
         for review in agent.consent.reviews(now)
@@ -250,11 +275,26 @@ def requests(
         return replace(entry, values={}, waiting=len(names), settled=settled)
 
     latest = [  # each by its place: after which entry of the ledger, and which request after that
-        ((each.number, 0), each) for each in ledger(now, agent, recipient=recipient, limit=limit)
+        ((each.number, 0), each)
+        for each in ledger(now, agent, recipient=recipient, since=since, until=until, limit=limit)
     ]
     for after, each in silent.entries:
-        pool = in_use.pool_of(each.recipient)
-        if wanted in (None, pool):
+        if chosen(each.recipient, each.at):
+            pool = in_use.pool_of(each.recipient)
             latest.append(((after, -each.number), replace(each, pool=pool)))
     latest.sort(key=itemgetter(0))
-    return [shown(each) for _, each in latest][-(limit or LATEST_ENTRIES) :]
+    return [shown(each) for _, each in latest][-limit:]
+
+
+def delete_texts(body: Deletion, _now: datetime, agent: Agent) -> list[int]:
+    """Delete what was asked from the record; what recipients know stays counted.
+
+    Return the numbers of the entries that had a text. UsageError for one that disclosed nothing,
+    VaultError where it cannot be written: then no text of the ledger is deleted.
+    """
+    for number in body.entries:
+        agent.disclosure(number)
+    before, named = body.before or EVER, {*body.entries}
+    deleted = agent.open_vault.delete_texts(lambda number, at: at < before or number in named)
+    agent.silent_requests.clear(before)
+    return deleted

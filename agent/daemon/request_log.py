@@ -111,11 +111,12 @@ class SilentRequests:
         """How many there were since the daemon began."""
         return -self._number
 
-    def clear(self) -> None:
-        """Forget all but how many there were."""
-        self.entries.clear()
-        self.waiting.clear()
-        self._size = 0
+    def clear(self, before: datetime | None = None) -> None:
+        """Forget all from ``before`` a time, or all, but how many there were."""
+        kept = [each for each in self.entries if before is not None and each[1].at >= before]
+        self.entries, self._size = deque(kept), sum(_size(entry) for _, entry in kept)
+        if before is None:
+            self.waiting.clear()
 
 
 def _size(entry: Entry) -> int:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
-from itertools import islice, takewhile
+from itertools import groupby, islice, takewhile
 from math import inf, isfinite
 from operator import attrgetter
 from typing import Annotated, NamedTuple
@@ -28,6 +28,7 @@ MOST_SITES = 48  # in one entry, which has room for this many of the longest
 DOOR = "door"  # in the context of an entry
 VIEWS = 4  # groupings kept ready: the policy's, and the one before it was edited
 PoolOf = Callable[[str], str]
+Chosen = Callable[[str, datetime], bool]  # a host, or its site, and a time
 Pairs = tuple[tuple[str, str], ...]
 Shares = tuple[tuple[str, float], ...]
 Rows = Iterable[tuple[int, bytes]]
@@ -390,22 +391,19 @@ class Ledger:
         return bool(registered)
 
     def read(
-        self, after: int = 0, limit: int | None = None, sites: Callable[[str], bool] | None = None
+        self, after: int = 0, limit: int | None = None, chosen: Chosen | None = None
     ) -> list[tuple[int, Record]]:
         """List entries with their numbers, in order; ``after``: only with a greater number.
 
-        ``limit``: at most this many, the latest; ``sites``: selects the registered sites.
+        ``limit``: at most this many, the latest; ``chosen``: of which one site, with the time, is.
         """
-        if sites is None:
+        if chosen is None:
             begin = after if limit is None else max(after, self.count - limit)
             return [(number, decode(body)) for number, body in self._entries.entries(begin)]
-        numbers = {
-            step.number: None
-            for step in reversed(self.disclosures.steps)
-            if step.number > after and sites(step.site)
-        }
-        entries = ((number, self.entry(number)) for number in numbers)
-        return [*islice((each for each in entries if sites(site_of(each[1].host))), limit)][::-1]
+        later = takewhile(lambda step: step.number > after, reversed(self.disclosures.steps))
+        numbers = (step.number for step in later if chosen(step.site, step.at))
+        latest = [*islice((number for number, _ in groupby(numbers)), limit)]
+        return [(number, self.entry(number)) for number in reversed(latest)]
 
     def entry(self, number: int) -> Record:
         """The entry with this number; UsageError if it does not exist."""

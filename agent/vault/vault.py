@@ -103,14 +103,15 @@ class Vault:
         self._key, code = rotate(self._store, passphrase, self._chance)
         return code
 
-    def delete_texts(self, chosen: Callable[[int, datetime], bool]) -> int:
-        """Delete the texts of entries, by number and time; return how many had one.
+    def delete_texts(self, chosen: Callable[[int, datetime], bool]) -> list[int]:
+        """Delete the texts of entries, by number and time; return the numbers of those with one.
 
         Everything is sealed anew, and what recipients hold stays counted; the ledger is another
         value then. Raises VaultError; then nothing has changed.
         """
-        steps = self.ledger.disclosures.steps
-        numbers = {each.number for each in steps if each.query and chosen(each.number, each.at)}
+        before = self.ledger.disclosures
+        steps = (each for each in before.steps if each.query and chosen(each.number, each.at))
+        numbers = dict.fromkeys(each.number for each in steps)
 
         def kept(number: int, payload: bytes) -> bytes:
             record = decode(payload)
@@ -124,7 +125,8 @@ class Vault:
             store.reopen(seals)
             store.database.empty_log()
             self.ledger = self._read()
-        return len(numbers)
+            self.ledger.disclosures.use(before.concepts)
+        return [*numbers]
 
     def change_passphrase(self, passphrase: str, secret: Secret) -> None:
         """Have a new passphrase open the vault in place of those that a secret opens.

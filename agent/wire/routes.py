@@ -8,6 +8,7 @@ The daemon says ``fault_of(error)`` with the status ``http_status(fault.code)``,
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import quote, urlencode
 
@@ -48,6 +49,9 @@ _TO = Annotated[base.Host, Meta(description="only this recipient, and its pool")
 _ONE = Annotated[base.Host, Meta(description="only this one, or @ and a group, with all of it")]
 _AFTER = Annotated[int, Meta(ge=0, le=_BIGGEST, description="only greater numbers")]
 _MOST = Annotated[int, Meta(ge=1, le=base.MOST_ENTRIES, description=_LIMIT)]
+_SINCE = Annotated[datetime, Meta(tz=True, description="not before that time, of RFC 3339")]
+_UNTIL = Annotated[datetime, Meta(tz=True, description="only before that time")]
+_WHEN: dict[str, Any] = {"since": _SINCE, "until": _UNTIL}
 _ENTRIES = list[state.Entry]
 
 
@@ -75,7 +79,7 @@ ROUTES = (
     _route("tell: POST /tell", decide.Tell, decide.Told, doors=BOTH),
     _route("export: POST /export", base.RecipientName, decide.Draft),
     _route("explain: POST /explain", decide.Ask, Decision),
-    _route("requests: GET /requests", None, _ENTRIES, recipient=_TO, limit=_MOST),
+    _route("requests: GET /requests", None, _ENTRIES, recipient=_TO, **_WHEN, limit=_MOST),
     _route("whatif: POST /whatif", decide.WhatIf, decide.Weighed),
     _route("curve: POST /curve", decide.CurveAsk, Curve),
     _route("reviews: GET /reviews", None, list[policy.Review]),
@@ -83,7 +87,10 @@ ROUTES = (
     _route("dismiss: DELETE /reviews/{id}", None, base.Done, id=_ID),
     _route("override: POST /overrides", policy.Word, policy.Ruled),
     _route("undo: POST /undo", None, base.Undone),
-    _route("ledger: GET /ledger", None, _ENTRIES, recipient=_TO, after=_AFTER, limit=_MOST),
+    _route(
+        "ledger: GET /ledger", None, _ENTRIES, recipient=_TO, **_WHEN, after=_AFTER, limit=_MOST
+    ),
+    _route("delete_texts: POST /ledger/texts", state.Deletion, list[int]),
     _route("recipients: GET /recipients", None, list[state.Recipient], recipient=_ONE),
     _route("forget: POST /forget", base.RecipientName, base.Done),
     _route("correct: POST /readings", state.ReadingEdit, state.Corrected),

@@ -241,6 +241,13 @@ class Entry(Message, frozen=True, kw_only=True):
         return f"Entry(number={self.number}, kind={self.kind!r}, at={self.at.isoformat()})"
 
 
+class Deletion(Message, frozen=True, kw_only=True):
+    """Which texts to delete: of ``entries`` of the ledger, and of all ``before`` a time."""
+
+    entries: Annotated[list[EntryNumber], Meta(max_length=MOST_NAMES)] = field(default_factory=list)
+    before: Annotated[datetime, Meta(tz=True)] | None = None
+
+
 class Recipient(Message, frozen=True, kw_only=True):
     """One who was sent something, or a group, and what it and its pool hold.
 

@@ -184,6 +184,11 @@ def test_each_is_there_once_in_its_order(deeds: list[Deed], backwards: bool, lim
     found = life.calls.requests(limit=1000)
     assert [each.number for each in found] == life.numbers
     assert life.calls.requests(limit=limit) == found[-limit:]
+    for middle in [each.at for each in found][limit : limit + 1]:
+        for call in (life.calls.requests, life.calls.ledger):
+            every = call(limit=1000)
+            assert call(since=middle, limit=1000) == [e for e in every if e.at >= middle]
+            assert call(until=middle, limit=limit) == [e for e in every if e.at < middle][-limit:]
     times = [each.at for each in found if each.number > 0 or not backwards]
     assert times == sorted(times)
     for each in found:

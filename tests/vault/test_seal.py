@@ -305,7 +305,7 @@ def test_a_text_is_deleted_for_good(history: list[Record], chosen: set[int]) -> 
                 keeps = number not in chosen or not isinstance(was, Disclosure)
                 assert each == (was if keeps else cast("Disclosure", was).without_text())
             assert known(vault) == before
-            assert vault.delete_texts(lambda number, _: number in chosen) == 0
+            assert vault.delete_texts(lambda number, _: number in chosen) == []
         old.replace(at.vault)
         if deleted:
             with pytest.raises(RolledBackError):
