@@ -18,16 +18,17 @@ COPYING = 600.0  # seconds, for what copies the whole vault
 
 
 @contextmanager
-def door(timeout: float | None = None) -> Iterator["Client"]:
+def door(timeout: float | None = None, *, attended: bool = True) -> Iterator["Client"]:
     """Yield a client of the daemon that runs here; ``timeout``: seconds of silence, or the usual.
 
-    AbsentError, with the way to begin where there is no vault.
+    ``attended``: whether its calls keep the vault open. AbsentError, with the way to begin where
+    there is no vault.
     """
     from agent.wire.client import TIMEOUT, Client  # many commands end without it
 
     at = paths()
     try:
-        with Client(at.control, timeout or TIMEOUT) as client:
+        with Client(at.control, timeout or TIMEOUT, attended=attended) as client:
             yield client
     except UsageError as error:
         if error.hint != SEE:

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from functools import wraps
 from importlib import import_module
 from keyword import iskeyword
@@ -169,6 +169,21 @@ def known(*routes: str, takes: Callable[[str], object] = str) -> click.ParamType
     kind = click.types.FuncParamType(takes)
     kind.shell_complete = complete  # type: ignore[assignment, method-assign]  # as click calls it
     return kind
+
+
+def midnight(text: str, later: int = 0) -> datetime:
+    """Read a day as DATES has it, and return when it begins, or a day ``later``; UsageError."""
+    ago = {"today": "0", "yesterday": "1"}.get(text, text[:-1] if text.endswith("d") else "")
+    try:
+        day = today() - timedelta(int(ago)) if ago.isdecimal() else date.fromisoformat(text)
+        return datetime.combine(day + timedelta(later), time()).astimezone()
+    except (ValueError, OverflowError):
+        raise UsageError(f"{text!r} is not a day", f"write {DATES}") from None
+
+
+DATES = "2026-11-01, yesterday, or 7d for seven days ago"
+DAY = click.types.FuncParamType(midnight)
+NEXT_DAY: click.ParamType[datetime] = click.types.FuncParamType(lambda text: midnight(str(text), 1))
 
 
 def pair(text: str) -> tuple[str, str]:

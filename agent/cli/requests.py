@@ -1,27 +1,40 @@
 """What was asked and sent, who holds what, and the statement that one has forgotten."""
 
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, get_args
+
 import click
 import msgspec
 
 from agent.cli import options
-from agent.cli.daemon_client import door, titles_of
-from agent.cli.options import QUERY, RECIPIENT, Deferred, Output, answers, option
+from agent.cli.daemon_client import COPYING, door, titles_of
+from agent.cli.interrupt import Interrupted
+from agent.cli.options import DATES, DAY, QUERY, RECIPIENT, Deferred, Output, answers, option
 from agent.cli.printing import Column, note, numeric, page, paragraph, say, table, wide
 from agent.cli.printing import facts as pairs
 from agent.cli.prompts import agree
 from agent.cli.reviews import likely, waiting_page
-from agent.errors import UsageError
+from agent.errors import AbsentError, LockedError, UsageError
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, RecipientName
-from agent.wire.state import Corrected, Entry, ReadingEdit, Recipient, Status
-from agent.words import notices
-from agent.words.figures import counted, moment, of_whom, people
-from agent.words.titles import facts, titled, titles_in, value_title
+from agent.wire.state import Corrected, Deletion, Entry, ReadingEdit, Recipient, Status
+from agent.words import notices, record
+from agent.words.figures import counted, listed, moment, of_whom, people
+from agent.words.titles import Titles, titled, value_title
+from policy.settings import Door
+
+if TYPE_CHECKING:
+    from agent.wire.client import Client
 
 REQUESTS = (
     *(numeric("entry"), wide("when", 10), wide("recipient", 20)),
     *(wide("query", 14), wide("sent", 20)),
 )
 HOLDER = options.known("recipients", "attributes")
+UNTITLED = [column._replace(title="") for column in REQUESTS]
+DOORS = get_args(Door)
+Given = Any  # by the name of an option, of its type
 LIMIT = click.IntRange(1, MOST_ENTRIES)
 HOLDERS = (wide("recipient"), numeric("requests"), wide("knows"), Column("look like you"))
 HOLDERS_OF = (wide("recipient"), wide("value"), Column("since"))
@@ -30,6 +43,11 @@ MEANS = (
     "You state that {} can no longer link to you what it was sent: for example, you have another "
     "account there, and nothing else gives you away. This makes nobody forget, the ledger keeps "
     "what was sent, and you cannot undo it."
+)
+DELETES = (
+    "Only the text goes. The record keeps whom you asked, when, and what was sent with it, so that "
+    "what recipients know stays counted. Backups keep the text, and so does what you said of it "
+    "with `means` or `not-that`. You cannot undo it."
 )
 DONE = (
     "From now on {} counts as knowing nothing about you. The ledger keeps what was sent, and that "
@@ -50,14 +68,21 @@ def requests() -> None:
 
 
 @requests.command(name="list")
+@click.argument("words", metavar="[WORD]...", nargs=-1)
 @option("--recipient", RECIPIENT, "RECIPIENT", "Only its requests, and those of its group.")
+@option("--door by", options.OneOf(DOORS), "DOOR", f"Only by this door: {listed(DOORS)}.")
+@option("--since", DAY, "DATE", f"Only from that day on: {DATES}.")
+@option("--until", options.NEXT_DAY, "DATE", "Only to the end of that day.")
 @option("--limit", LIMIT, "N", "At most N requests, the latest.", default=LATEST_ENTRIES)
 @click.option("--values", is_flag=True, help="With the values, which only the ledger has.")
 @click.option("--waiting", is_flag=True, help="Only what waits for your approval.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print a table for a spreadsheet.")
+@click.option("--follow", is_flag=True, help="Then print new requests as they come, until Ctrl-C.")
 @answers
-def list_(*, recipient: str | None, limit: int, values: bool, waiting: bool) -> Output:
+def list_(*, waiting: bool, follow: bool, as_csv: bool, **which: Given) -> Output:
     """List the latest requests, the newest last.
 
+    With words, only those that have all of them in the query, the recipient or what was sent.
     Requests that carried nothing are listed until the vault is locked, and have no entry in the
     ledger. `means` and `not-that` take the number of an entry, or the text. What waits for your
     approval is in the daemon's memory only: once it stops, that waits again with the next request
@@ -69,27 +94,114 @@ def list_(*, recipient: str | None, limit: int, values: bool, waiting: bool) -> 
         state: Status = client.call("status")
         if lock := state.without_facts and notices.without_facts(state.without_facts):
             note(lock)
-        route = "ledger" if values else "requests"
-        entries: list[Entry] = client.call(route, recipient=recipient, limit=limit)
         titles = titles_of(client)
-    if len(entries) == limit:
-        most = f"--limit has it show up to {MOST_ENTRIES:,}"
-        note(f"these are the latest {limit:,} requests; {most}")
-    rows = []
-    for each in entries:
-        number = str(each.number) if each.number > 0 else ""
-        sent = "; ".join(facts(each.values, titles_in(each.model, titles)))
-        what = sent or notices.outcome_of(each, titles)
-        query = each.query or ("(text deleted)" if each.kind == "disclosed" else "")
-        rows.append((number, moment(each.at), each.recipient, query, what))
+        entries = _found(client, titles, **which)
+    if len(entries) == (limit := which.pop("limit")):
+        note(f"these are the latest {limit:,} requests; --limit has it show up to {MOST_ENTRIES:,}")
     carried = sum(each.kind == "disclosed" for each in entries)
     total = sum(each.kind != "forgotten" for each in entries)
     head = f"{counted(total, 'request')}; {carried:,} of them carried facts about you."
-    unlisted = 0 if recipient or values else state.silent - (total - carried)
-    if unlisted > 0 and len(entries) < limit:
-        head += f" {unlisted:,} more carried nothing; a lock took them off this list."
-    text = page(head, table(REQUESTS, rows))
-    return Output({"requests": entries}, text if entries or unlisted else "No requests yet.")
+    whole = not any(which.values())
+    unlisted = state.silent - (total - carried) if whole and len(entries) < limit else 0
+    if unlisted > 0:
+        head += f" {unlisted:,} more carried nothing, and are no longer on this list."
+    elif not entries:
+        head = "No requests yet." if whole else "No such requests."
+    text = _cells(entries, titles, REQUESTS, as_csv=as_csv)
+    text = text if as_csv else page(head, text)
+    if follow:
+        _follow(text, entries, titles, which | {"limit": limit})
+    return Output({"requests": entries}, text)
+
+
+def _found(client: "Client", titles: Titles, **which: Given) -> list[Entry]:
+    """Ask for requests, and pick those with all words in them, and by a door."""
+    words, by, values, limit = map(which.pop, ("words", "by", "values", "limit"))
+    most = MOST_ENTRIES if words or by else limit
+    every: list[Entry] = client.call("ledger" if values else "requests", limit=most, **which)
+    if len(every) == most > limit:
+        note(f"only the latest {most:,} requests were searched; --until has it search older ones")
+    some = [e for e in every if by in (None, e.door) and record.is_meant(e, words, titles)]
+    return some[-limit:]
+
+
+def _cells(entries: list[Entry], titles: Titles, columns: Sequence[Column], *, as_csv: bool) -> str:
+    """Lay out requests as a table, or as CSV, which has a title where the table has one."""
+    rows = [record.cells(each, titles) for each in entries]
+    if as_csv:
+        return record.spreadsheet([record.CELLS, *rows] if columns is REQUESTS else rows)
+    beside = ((*row[:2], f"{row[2]} ({row[3]})" if row[3] else row[2], *row[4:]) for row in rows)
+    return table(columns, beside)  # 80 columns have no room for one with the doors
+
+
+def _follow(page_: str, entries: list[Entry], titles: Titles, which: dict[str, Any]) -> None:
+    """Print what there is, then each request that comes, until Ctrl-C; AbsentError at the end."""
+    from agent.wire.client import ABSENT, START
+
+    given, seen = click.get_current_context().params, {each.number for each in entries}
+
+    def show(page_: str, entries: list[Entry]) -> None:
+        click.echo(options.record({"requests": entries}) if given["as_json"] else page_)
+
+    show(page_, entries)
+    with suppress(Interrupted), door(attended=False) as client:
+        for event in client.events():
+            new = list[Entry]()
+            if event.kind in ("answer", "nothing"):
+                with suppress(LockedError):
+                    new = [e for e in _found(client, titles, **which) if e.number not in seen]
+            if new:
+                seen |= {each.number for each in new}
+                show(_cells(new, titles, UNTITLED, as_csv=given["as_csv"]), new)
+        raise AbsentError(ABSENT, START)
+    click.get_current_context().exit()
+
+
+@requests.command()
+@option("--since", DAY, "DATE", f"From that day on: {DATES}.", default="7d")
+@answers
+def summary(*, since: datetime) -> Output:
+    """Sum up the last week, or all since a day.
+
+    It says who learned what, to whom the fewest people look like you, what a lock cost, and what
+    waits for your approval.
+    """
+    with door() as client:
+        state: Status = client.call("status")
+        entries: list[Entry] = client.call("requests", since=since, limit=MOST_ENTRIES)
+        pools = {each.pool: None for each in entries if each.kind == "disclosed"}
+        holding = [client.call("recipients", recipient=pool)[0] for pool in pools]
+        titles = titles_of(client)
+    nothing = sum(each.kind == "nothing" for each in entries)
+    nothing = max(nothing, state.silent if state.started_at >= since else 0)
+    head = record.verdict_since(since, entries, nothing)
+    text = page(head, pairs(record.summary(since, holding, state, titles)))
+    return Output({"since": since, "nothing": nothing, "recipients": holding}, text)
+
+
+@requests.command()
+@click.argument("entries", metavar="[ENTRY]...", type=click.IntRange(1), nargs=-1)
+@option("--before", DAY, "DATE", f"All from before that day: {DATES}.")
+@options.yes_option
+@answers
+def delete(entries: tuple[int, ...], *, before: datetime | None, yes: bool) -> Output:
+    """Delete what you asked from the record, of an ENTRY or of all before a day.
+
+    What recipients know stays counted. Requests that carried nothing have no entry; a lock forgets
+    them.
+    """
+    if bool(entries) == (before is not None):
+        raise UsageError("name either entries or a day", "as in `requests delete --before 90d`")
+    named = counted(len({*entries}), "entry", "entries")
+    which = named if before is None else f"all requests before {before:%Y-%m-%d}"
+    if not yes:
+        say(DELETES)
+    agree(f"Delete the text of {which}?", yes=yes)
+    with door(COPYING) as client:
+        body = Deletion(entries=[*entries], before=before)
+        deleted: list[int] = client.call("delete_texts", body)
+    done = f"Deleted {counted(len(deleted), 'text')}; what recipients know stays counted."
+    return Output({"deleted": deleted}, paragraph(done))
 
 
 @requests.command()

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -23,7 +24,8 @@ from agent.wire.state import Deletion, Entry, Pause, Recipient
 from policy.hosts import host_of
 from policy.rules import FACT, SIGN
 
-EVER = datetime.min.replace(tzinfo=UTC)  # before any time
+EVER, NEVER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+Which = Any  # by name, of the types that `_chosen` has
 Values = dict[str, str]
 
 
@@ -33,39 +35,26 @@ def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
 
 
 def _chosen(
-    agent: Agent, recipient: str | None, since: datetime | None, until: datetime | None
+    agent: Agent, recipient: str | None = None, since: datetime = EVER, until: datetime = NEVER
 ) -> Chosen:
-    """Make a predicate: whether a list has what was sent to a host at a time.
+    """Make a predicate: whether what was sent to a host, or its site, at a time is asked for.
 
-    UsageError where ``recipient`` is neither a host nor a group.
+    ``recipient``: only to it and its pool; ``since``: not before; ``until``: only before that.
+    UsageError where the recipient is neither a host nor a group.
     """
     theirs = None if recipient is None else sites_in(agent, agent.rules.active.pool(recipient))
-
-    def chosen(host: str, at: datetime) -> bool:
-        in_time = (since or at) <= at and (until is None or at < until)
-        return in_time and (theirs is None or theirs(host))
-
-    return chosen
+    return lambda host, at: since <= at < until and (theirs is None or theirs(host))
 
 
 def ledger(
-    now: datetime,
-    agent: Agent,
-    *,
-    recipient: str | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    after: int = 0,
-    limit: int | None = None,
+    now: datetime, agent: Agent, *, after: int = 0, limit: int | None = None, **which: Which
 ) -> list[Entry]:
     """List disclosures, oldest first.
 
-    ``recipient``: only its own and those of its pool; ``since``, ``until``: only from that time on,
-    and before that. UsageError where the recipient is neither a host nor a group.
+    ``which``: as of `_chosen`, UsageError as there.
     """
-    models = agent.models_by_id(now)
-    in_use, some = agent.rules.active, any((recipient, since, until))
-    chosen = _chosen(agent, recipient, since, until) if some else None
+    models, in_use = agent.models_by_id(now), agent.rules.active
+    chosen = _chosen(agent, **which) if which else None
     return [
         Entry(
             number=number,
@@ -248,20 +237,14 @@ def pause(body: Pause, now: datetime, agent: Agent) -> Done:
 
 
 def requests(
-    now: datetime,
-    agent: Agent,
-    *,
-    recipient: str | None = None,
-    since: datetime | None = None,
-    until: datetime | None = None,
-    limit: int | None = None,
+    now: datetime, agent: Agent, *, limit: int | None = None, **which: Which
 ) -> list[Entry]:
     """List the latest requests, oldest first, also those that carried nothing.
 
-    ``recipient``, ``since``, ``until``: as of `ledger`; UsageError as there.
+    ``which``: as of `_chosen`, UsageError as there.
     """
     in_use, silent = agent.rules.active, agent.silent_requests
-    chosen, limit = _chosen(agent, recipient, since, until), limit or LATEST_ENTRIES
+    chosen, limit = _chosen(agent, **which), limit or LATEST_ENTRIES
     pending = {
         (review.pool, name)
         for review in agent.consent.reviews(now)
@@ -275,8 +258,7 @@ def requests(
         return replace(entry, values={}, waiting=len(names), settled=settled)
 
     latest = [  # each by its place: after which entry of the ledger, and which request after that
-        ((each.number, 0), each)
-        for each in ledger(now, agent, recipient=recipient, since=since, until=until, limit=limit)
+        ((each.number, 0), each) for each in ledger(now, agent, limit=limit, **which)
     ]
     for after, each in silent.entries:
         if chosen(each.recipient, each.at):
@@ -295,6 +277,5 @@ def delete_texts(body: Deletion, _now: datetime, agent: Agent) -> list[int]:
     for number in body.entries:
         agent.disclosure(number)
     before, named = body.before or EVER, {*body.entries}
-    deleted = agent.open_vault.delete_texts(lambda number, at: at < before or number in named)
     agent.silent_requests.clear(before)
-    return deleted
+    return agent.open_vault.delete_texts(lambda number, at: at < before or number in named)

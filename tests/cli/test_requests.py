@@ -5,14 +5,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from agent.wire.base import LATEST_ENTRIES
+from agent.cli.options import midnight
+from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES
 from agent.wire.policy import Word
-from agent.wire.state import Corrected, ReadingEdit
+from agent.wire.state import Corrected, Event, ReadingEdit
 from agent.words.notices import overridden, settled
 from tests.cli.conftest import Run
 from tests.cli.daemon import (
+    AT,
     HELD,
     OFFER,
+    REQUESTS,
     REVIEW,
     RULED,
     changed,
@@ -28,14 +31,32 @@ def test_what_is_asked_for_reaches_the_daemon(run: Run, fake: FakeDaemon) -> Non
         ("list --limit 3 --recipient @a", "requests", {"recipient": "@a", "limit": 3}),
         ("list --values", "ledger", {"limit": LATEST_ENTRIES}),
         ("list --values --limit 3", "ledger", {"limit": 3}),
+        ("list weather", "requests", {"limit": MOST_ENTRIES}),
+        ("list --until 2026-11-01", "requests", {"limit": 100, "until": midnight("2026-11-02")}),
     ]
     for arguments, call, given in cases:
         fake.calls.clear()
         ran = run("requests", *arguments.split())
         assert ran.code == 0
-        assert fake.calls == [("status", {}), (call, given), ("attributes", {})]
+        assert fake.calls == [("status", {}), ("attributes", {}), (call, given)]
         latest = ran.err.startswith("reticent: note: these are the latest 3 ")
         assert latest == (given["limit"] == 3)
+
+
+def test_each_new_request_is_shown_once_until_the_daemon_ends(run: Run, fake: FakeDaemon) -> None:
+    """Of those that are meant; as a table, as CSV, and as an object a line."""
+    news = [[changed(REQUESTS[0], number=each)] for each in (7, 7, 9)]
+    event = Event(number=1, kind="answer", at=AT)
+    for form, number in (("", "7"), ("--csv", "7,"), ("--json", '{"number":7,')):
+        lists = iter([REQUESTS, *news])
+        fake.handlers["requests"] = lambda lists=lists, **_: next(lists)
+        events = [event] * 2 + [changed(event, kind="lock"), event]
+        fake.handlers["events"] = lambda events=events: iter(events)
+        ran = run("log", "--follow", "weather", *form.split())
+        assert (ran.code, ran.err.count("not running")) == (4, 1)
+        lines = [line.strip() for line in ran.out.splitlines() if line.strip()]
+        assert [line.startswith(number) for line in lines].count(True) == 1
+        assert "9" in lines[-1] + lines[-2]
 
 
 @pytest.mark.parametrize("command", [("recipients",), ("forget", "--yes")])
