@@ -20,7 +20,7 @@ from agent.errors import AbsentError, LockedError, UsageError
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES, Done, RecipientName
 from agent.wire.state import Corrected, Deletion, Entry, ReadingEdit, Recipient, Status
 from agent.words import notices, record
-from agent.words.figures import counted, listed, moment, of_whom, people
+from agent.words.figures import counted, moment, of_whom, people
 from agent.words.titles import Titles, titled, value_title
 from policy.settings import Door
 
@@ -33,7 +33,7 @@ REQUESTS = (
 )
 HOLDER = options.known("recipients", "attributes")
 UNTITLED = [column._replace(title="") for column in REQUESTS]
-DOORS = get_args(Door)
+DOORS = options.OneOf(get_args(Door))
 Given = Any  # by the name of an option, of its type
 LIMIT = click.IntRange(1, MOST_ENTRIES)
 HOLDERS = (wide("recipient"), numeric("requests"), wide("knows"), Column("look like you"))
@@ -70,7 +70,7 @@ def requests() -> None:
 @requests.command(name="list")
 @click.argument("words", metavar="[WORD]...", nargs=-1)
 @option("--recipient", RECIPIENT, "RECIPIENT", "Only its requests, and those of its group.")
-@option("--door by", options.OneOf(DOORS), "DOOR", f"Only by this door: {listed(DOORS)}.")
+@option("--door by", DOORS, "DOOR", "Only by browser, page, mcp, proxy, cli or program.")
 @option("--since", DAY, "DATE", f"Only from that day on: {DATES}.")
 @option("--until", options.NEXT_DAY, "DATE", "Only to the end of that day.")
 @option("--limit", LIMIT, "N", "At most N requests, the latest.", default=LATEST_ENTRIES)

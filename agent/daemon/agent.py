@@ -174,7 +174,6 @@ class Agent:
                 code=answer.code,
                 why="" if answer.summary is None else answer.summary.why,
                 query=ask.query,
-                asked=ask.asked,
                 read_as=None if answer.summary is None else answer.summary.read_as,
             )
             number = self.silent_requests.add(entry, self.vault.ledger.count)

@@ -49,7 +49,6 @@ CAPPED: Mapping[Asker, Code] = {
 }
 MOST_POOLS = 1000  # that are counted for these, each for one asker; the first counted goes
 MOST_SILENT = 1_000  # requests
-ROOM = 2**20  # characters of them in all
 
 
 class Rates:
@@ -85,18 +84,14 @@ class SilentRequests:
     """
 
     def __init__(self) -> None:
-        self.entries: deque[tuple[int, Entry]] = deque()
+        self.entries = deque[tuple[int, Entry]](maxlen=MOST_SILENT)
         self.waiting: dict[int, frozenset[str]] = {}
-        self._size = 0
         self._number = 0
 
     def add(self, entry: Entry, after: int) -> int:
         """Remember a request that carried nothing, and give it the next number."""
         self._number -= 1
         self.entries.append((after, replace(entry, number=self._number)))
-        self._size += _size(entry)
-        while len(self.entries) > MOST_SILENT or self._size > ROOM:
-            self._size -= _size(self.entries.popleft()[1])
         return self._number
 
     def note(self, number: int, answer: Answer) -> None:
@@ -114,13 +109,9 @@ class SilentRequests:
     def clear(self, before: datetime | None = None) -> None:
         """Forget all from ``before`` a time, or all, but how many there were."""
         kept = [each for each in self.entries if before is not None and each[1].at >= before]
-        self.entries, self._size = deque(kept), sum(_size(entry) for _, entry in kept)
+        self.entries = deque(kept, MOST_SILENT)
         if before is None:
             self.waiting.clear()
-
-
-def _size(entry: Entry) -> int:
-    return len(entry.query) + len(entry.recipient) + sum(map(len, entry.asked or ()))
 
 
 class OfferedDraft(NamedTuple):

@@ -210,12 +210,12 @@ class Entry(Message, frozen=True, kw_only=True):
     """One request that was answered, or a statement that a recipient forgot.
 
     ``number``: in the ledger, below 0 where it carried nothing and so has none: such requests are
-    remembered until the vault is locked. ``disclosed``: names, those that are not set too, and
-    ``values`` of them, in the list of the ledger alone; ``pool``: who remembers it, by the policy
-    as it is now; ``door``: by which it came, as policies name it, empty where that is not known;
-    ``model``: that decided, whose names these are; ``waiting``: how many attributes
-    waited for the user then, and ``settled`` how many of them do not any more; ``why``: it carried
-    nothing, where the ``code`` does not say it all.
+    remembered until the vault is locked, but for what was ``asked``. ``disclosed``: names, those
+    that are not set too, and ``values`` of them, in the list of the ledger alone; ``pool``: who
+    remembers it, by the policy as it is now; ``door``: by which it came, as policies name it, empty
+    where that is not known; ``model``: that decided, whose names these are; ``waiting``: how many
+    attributes waited for the user then, and ``settled`` how many of them do not any more; ``why``:
+    it carried nothing, where the ``code`` does not say it all.
     """
 
     number: int

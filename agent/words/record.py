@@ -4,7 +4,6 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from io import StringIO
-from itertools import zip_longest
 
 from agent.wire.state import Entry, Recipient, Status
 from agent.words import notices
@@ -65,8 +64,8 @@ def summary(
         for each in holding
         if (names := [name for name, at in each.since.items() if at >= since])
     ]
-    new[MOST:] = [f"{len(new) - MOST} more learned something"] if len(new) > MOST else []
-    yield from zip_longest(["learned"], new or ["nobody learned anything new"], fillvalue="")
+    more = [f"{len(new) - MOST} more learned something"] if len(new) > MOST else []
+    yield "learned", "; ".join(new[:MOST] + more) or "nobody learned anything new"
     if nearest := min(holding, key=lambda each: each.people_left, default=None):
         yield "closest", f"{nearest.pool}: {alike(nearest.people_left, among=nearest.among)}"
     if state.without_facts and (bare := notices.without_facts(state.without_facts)):
