@@ -17,7 +17,7 @@ from agent.decision.own_facts import NONE as NO_OWN_FACTS
 from agent.decision.own_facts import extended
 from agent.decision.values import Reading
 from agent.model.model import Meaning, Model
-from agent.vault.ledger import Chosen, Disclosure, Forgetting, LedgerStep
+from agent.vault.ledger import Chosen, Disclosure, Forgetting, LedgerStep, Record
 from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
 from agent.wire.decide import Answer, Conversation
 from agent.wire.state import Deletion, Entry, Pause, Recipient
@@ -53,31 +53,21 @@ def ledger(
 
     ``which``: as of `_chosen`, UsageError as there.
     """
-    models, in_use = agent.models_by_id(now), agent.rules.active
+    models, pool_of = agent.models_by_id(now), agent.rules.active.pool_of
     chosen = _chosen(agent, **which) if which else None
-    return [
-        Entry(
-            number=number,
-            kind="forgotten",
-            at=record.at,
-            recipient=record.host,
-            pool=in_use.pool_of(record.host),
-        )
-        if isinstance(record, Forgetting)
-        else from_fields(
-            Entry,
-            record,
-            number=number,
-            kind="disclosed",
-            recipient=record.host,
-            pool=in_use.pool_of(record.host),
-            asked=None if record.asked is None else [*record.asked],
-            disclosed=[name for name, _ in record.disclosed],
-            values=dict(record.disclosed),
-            read_as=_recorded(record, models, agent),
-        )
-        for number, record in agent.open_vault.ledger.read(after, limit or LATEST_ENTRIES, chosen)
-    ]
+
+    def listed(number: int, record: Record) -> Entry:
+        own: dict[str, Any] = {"number": number, "recipient": record.host}
+        own["pool"] = pool_of(record.host)
+        if isinstance(record, Forgetting):
+            return from_fields(Entry, record, kind="forgotten", **own)
+        own["asked"] = None if record.asked is None else [*record.asked]
+        own["disclosed"], own["values"] = [n for n, _ in record.disclosed], dict(record.disclosed)
+        own["read_as"] = _recorded(record, models, agent)
+        return from_fields(Entry, record, kind="disclosed", **own)
+
+    found = agent.open_vault.ledger.read(after, limit or LATEST_ENTRIES, chosen)
+    return [listed(*each) for each in found]
 
 
 def _recorded(record: Disclosure, models: Mapping[str, Model], agent: Agent) -> Reading | None:

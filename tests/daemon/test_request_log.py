@@ -21,10 +21,9 @@ from agent.errors import UsageError
 from agent.vault.profile import Profile
 from agent.wire.decide import Answer, Ask, Summary
 from agent.wire.state import Entry
-from policy.audit import misspelt
 from policy.read import preset, read
 from tests.model.test_world import made_world
-from tests.worlds.people import MODEL, MONDAY, OPEN, SECOND, SHOP, living
+from tests.worlds.people import MONDAY, OPEN, SECOND, SHOP, living
 
 CAP = 3
 MINUTE = timedelta(minutes=1)
@@ -200,15 +199,3 @@ def test_a_world_and_its_first_model_have_rules_of_their_own() -> None:
             assert terms is not None
             assert terms.ruling is not None
             assert [*terms.ruling.attributes] == [each.name for each in model.attributes]
-
-
-def test_a_misspelt_attribute_is_remarked_on_and_excluded() -> None:
-    """By the attributes of the models there are, and in the requests that the rule is for."""
-    rules = active("[[rule]]\nrecipient = 'a.example'\nattribute = 'reigon'\ndisclose = 'ask'")
-    assert rules.policy is not None
-    [remark] = misspelt(rules.policy, [each.name for each in MODEL.attributes])
-    assert "region" in remark.hint + remark.what
-    for host, kept in (("a.example", {"region"}), ("b.example", set())):
-        terms = rules.terms(MODEL, host, "q", MONDAY.date())
-        assert terms is not None
-        assert terms.excluded == kept
