@@ -168,7 +168,7 @@ def replayed(policy: Policy, now: datetime, agent: Agent) -> list[tuple[str, ...
     books = {name: rulebook(policy, each, models) for name, each in by_id.items()}
     disclosed, stopped = list[tuple[str, ...]](), set[str]()
     records = [each for _, each in vault.ledger.read()]
-    latest = [each for each in records if isinstance(each, Disclosure)][-wire.REPLAYED :]
+    latest = [e for e in records if isinstance(e, Disclosure) and e.query][-wire.REPLAYED :]
     for record in records:
         if not isinstance(record, Disclosure):
             for site in record.sites:
@@ -183,7 +183,7 @@ def replayed(policy: Policy, now: datetime, agent: Agent) -> list[tuple[str, ...
             continue
         topics = topics_of(policy, models, agent.reader.read, record.query)
         at = record.at.astimezone(now.tzinfo)
-        ruling = books[model.id].match(record.host, record.query, at, topics)
+        ruling = books[model.id].match(record.host, record.query, at, topics, record.door)
         codes = vault.profile.codes(model)  # past requests are the user's own: no answer leaves
         available = frozenset({*codes, *(e.name for e in model.attributes[model.persons :])})
         terms = dataclasses.replace(terms_under(ruling, model), available=available)

@@ -25,7 +25,6 @@ from policy.hosts import host_of
 from policy.rules import FACT, SIGN
 
 EVER, NEVER = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-Which = Any  # by name, of the types that `_chosen` has
 Values = dict[str, str]
 
 
@@ -34,27 +33,34 @@ def sites_in(agent: Agent, pool: str) -> Callable[[str], bool]:
     return lambda site: agent.rules.active.pool_of(site) == pool
 
 
-def _chosen(
-    agent: Agent, recipient: str | None = None, since: datetime = EVER, until: datetime = NEVER
-) -> Chosen:
+def _chosen(agent: Agent, recipient: str | None, since: datetime, until: datetime) -> Chosen | None:
     """Make a predicate: whether what was sent to a host, or its site, at a time is asked for.
 
-    ``recipient``: only to it and its pool; ``since``: not before; ``until``: only before that.
-    UsageError where the recipient is neither a host nor a group.
+    ``recipient``: only to it and its pool; ``since``: not before; ``until``: only before that; None
+    where all is. UsageError where the recipient is neither a host nor a group.
     """
+    if (recipient, since, until) == (None, EVER, NEVER):
+        return None
     theirs = None if recipient is None else sites_in(agent, agent.rules.active.pool(recipient))
     return lambda host, at: since <= at < until and (theirs is None or theirs(host))
 
 
 def ledger(
-    now: datetime, agent: Agent, *, after: int = 0, limit: int | None = None, **which: Which
+    now: datetime,
+    agent: Agent,
+    *,
+    recipient: str | None = None,
+    since: datetime = EVER,
+    until: datetime = NEVER,
+    after: int = 0,
+    limit: int = LATEST_ENTRIES,
 ) -> list[Entry]:
     """List disclosures, oldest first.
 
-    ``which``: as of `_chosen`, UsageError as there.
+    ``recipient``, ``since``, ``until``: as of `_chosen`, UsageError as there.
     """
     models, pool_of = agent.models_by_id(now), agent.rules.active.pool_of
-    chosen = _chosen(agent, **which) if which else None
+    chosen = _chosen(agent, recipient, since, until)
 
     def listed(number: int, record: Record) -> Entry:
         own: dict[str, Any] = {"number": number, "recipient": record.host}
@@ -66,8 +72,7 @@ def ledger(
         own["read_as"] = _recorded(record, models, agent)
         return from_fields(Entry, record, kind="disclosed", **own)
 
-    found = agent.open_vault.ledger.read(after, limit or LATEST_ENTRIES, chosen)
-    return [listed(*each) for each in found]
+    return [listed(*each) for each in agent.open_vault.ledger.read(after, limit, chosen)]
 
 
 def _recorded(record: Disclosure, models: Mapping[str, Model], agent: Agent) -> Reading | None:
@@ -227,14 +232,20 @@ def pause(body: Pause, now: datetime, agent: Agent) -> Done:
 
 
 def requests(
-    now: datetime, agent: Agent, *, limit: int | None = None, **which: Which
+    now: datetime,
+    agent: Agent,
+    *,
+    recipient: str | None = None,
+    since: datetime = EVER,
+    until: datetime = NEVER,
+    limit: int = LATEST_ENTRIES,
 ) -> list[Entry]:
     """List the latest requests, oldest first, also those that carried nothing.
 
-    ``which``: as of `_chosen`, UsageError as there.
+    ``recipient``, ``since``, ``until``: as of `_chosen`, UsageError as there.
     """
     in_use, silent = agent.rules.active, agent.silent_requests
-    chosen, limit = _chosen(agent, **which), limit or LATEST_ENTRIES
+    chosen = _chosen(agent, recipient, since, until)
     pending = {
         (review.pool, name)
         for review in agent.consent.reviews(now)
@@ -248,10 +259,11 @@ def requests(
         return replace(entry, values={}, waiting=len(names), settled=settled)
 
     latest = [  # each by its place: after which entry of the ledger, and which request after that
-        ((each.number, 0), each) for each in ledger(now, agent, limit=limit, **which)
+        ((each.number, 0), each)
+        for each in ledger(now, agent, recipient=recipient, since=since, until=until, limit=limit)
     ]
     for after, each in silent.entries:
-        if chosen(each.recipient, each.at):
+        if chosen is None or chosen(each.recipient, each.at):
             pool = in_use.pool_of(each.recipient)
             latest.append(((after, -each.number), replace(each, pool=pool)))
     latest.sort(key=itemgetter(0))
