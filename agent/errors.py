@@ -26,11 +26,17 @@ An error says what is wrong, where (if anywhere) and how to fix it, each in lowe
 case and without a full stop. Only the command line shows it, and shows it once.
 """
 
+import json
 import re
+import shlex
+import sys
+import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
 from typing import ClassVar, NamedTuple, Self
 
+NAME = "reticent"  # of the distribution
 UNLOCK = "unlock it with `reticent unlock`"
 
 
@@ -241,3 +247,47 @@ def misfit(error: Exception, whole: str = "it") -> str:
 def reason(error: OSError) -> str:
     """Return what the system says is wrong, as one sentence."""
     return (error.strerror or type(error).__name__).lower()
+
+
+def normalise(text: str) -> str:
+    """The form in which texts are compared: NFKC, case folded, white space collapsed.
+
+    Control characters count as white space; invisible format characters (category Cf: zero
+    width space and joiners, soft hyphen, direction marks) are dropped. Idempotent.
+    Source: UAX 15; Unicode 3.13, caseless matching.
+    """
+    if text.isascii():
+        folded = text.lower()
+    else:
+        visible = "".join(each for each in text if unicodedata.category(each) != "Cf")
+        # Folding can leave what NFKC would compose, and NFKC what folding would change.
+        for _ in range(2):
+            visible = unicodedata.normalize("NFKC", visible).casefold()
+        folded = unicodedata.normalize("NFKC", visible)
+    if not folded.isprintable():
+        controls = (" " if unicodedata.category(each) == "Cc" else each for each in folded)
+        folded = "".join(controls)
+    return " ".join(folded.split())
+
+
+def installing(extra: str) -> list[str]:
+    """Write the command that installs an extra, the way that this program was installed.
+
+    Each way leaves its mark beside the interpreter (PEP 610 has where the program came from).
+    """
+    from importlib.metadata import distribution  # slow to import, and hardly ever of use
+
+    own = distribution(NAME)
+    named = (each.replace('"', "'").partition(";") for each in own.requires or ())
+    needed = [what.strip() for what, _, when in named if f"extra == '{extra}'" in when]
+    if Path(sys.prefix, "pipx_metadata.json").exists():
+        return ["pipx", "inject", NAME, *needed]
+    if Path(sys.prefix, "uv-receipt.toml").exists():
+        source = json.loads(own.read_text("direct_url.json") or "{}").get("url", "./WHEEL")
+        return ["uv", "tool", "install", f"{NAME}[{extra}] @ {source}"]
+    return [sys.executable, "-m", "pip", "install", *needed]
+
+
+def install_hint(extra: str) -> str:
+    """Return how to install an extra here."""
+    return f"run {shlex.join(installing(extra))}"

@@ -10,8 +10,7 @@ from fnmatch import fnmatchcase
 from itertools import chain
 from typing import NamedTuple
 
-from agent.errors import UsageError, nearest
-from agent.text import normalise
+from agent.errors import UsageError, nearest, normalise
 from policy.families import ASKED_ONCE, families
 from policy.hosts import ANYBODY, ASSISTANT, ENGINE, KINDS, LOCAL, HostIndex, HostPattern, host_of
 from policy.services import assistants, engines, meant_by, owned_with

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
+from agent.errors import normalise
 from agent.model.attributes import UNSPECIFIED, Attribute, Query, Scope
 from agent.model.model import Figure, Model
 from agent.model.tables import gather
-from agent.text import normalise
 from agent.tradeoff.agreement import pair_people
 from agent.tradeoff.tables import Kinds, Population, QueryRows
 from agent.tradeoff.utility import Singles

@@ -16,11 +16,10 @@ from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.precomputed import precomputed
 from agent.build.tables import Source, open_tables
 from agent.build.topics import topics_model
-from agent.errors import UsageError
+from agent.errors import UsageError, normalise
 from agent.model.attributes import Query
 from agent.model.model import Figure, Model, masks_of
 from agent.model.tables import gather
-from agent.text import normalise
 from agent.tradeoff.agreement import pair_people
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import pairs, union

@@ -13,8 +13,7 @@ from weakref import finalize
 
 import ibis
 
-from agent.errors import BuildError, UsageError, nearest
-from agent.extras import install_hint
+from agent.errors import BuildError, UsageError, install_hint, nearest
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 SEVERAL = "*?[{"  # in a name, engines take them for patterns that match several files

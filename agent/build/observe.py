@@ -26,10 +26,9 @@ from agent.build.kinds import by_kinds, in_kinds
 from agent.build.matching import Coded, read_survey, with_drawn
 from agent.build.options import BuildOptions
 from agent.build.shared_kinds import shared_kinds
-from agent.errors import BuildError, UsageError
+from agent.errors import BuildError, UsageError, normalise
 from agent.model.attributes import Attribute, Block, SharedKind
 from agent.model.file import MAX_WEIGHT, MIN_PEOPLE
-from agent.text import normalise
 from agent.tradeoff.tables import Population
 
 # Different keys: a model of one half is validated by splitting that half once more.

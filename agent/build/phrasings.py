@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from agent.build.engines import connected, header_of, reading, scanned
 from agent.build.tables import check_keys, tidy
 from agent.build.topics import Texts
-from agent.errors import BuildError
+from agent.errors import BuildError, normalise
 from agent.model import encoder
 from agent.model.model import Figure, Model
 from agent.model.reading import (
@@ -39,7 +39,6 @@ from agent.model.reading import (
     softmax,
 )
 from agent.model.relevance import OWN, vectors_of
-from agent.text import normalise
 
 Floats = NDArray[np.float64]
 

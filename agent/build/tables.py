@@ -19,9 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from agent.build.engines import connected, header_of, is_parquet, reading, scanned
-from agent.errors import BuildError, UsageError, nearest
+from agent.errors import BuildError, UsageError, nearest, normalise
 from agent.model.attributes import NAME
-from agent.text import normalise
 
 Values = Mapping[str, Sequence[str]]
 

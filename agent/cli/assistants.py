@@ -18,8 +18,7 @@ import click
 
 from agent.cli.options import HOST, json_option, now, option, own_groups, record
 from agent.cli.printing import listing, note, paragraph, printable
-from agent.errors import DaemonError, LockedError, ReticentError, UsageError, reason
-from agent.extras import install_hint
+from agent.errors import DaemonError, LockedError, ReticentError, UsageError, install_hint, reason
 from agent.paths import paths
 from agent.wire.client import Client, tcp_owner
 from policy.hosts import LOCAL, host_of

@@ -23,8 +23,7 @@ from agent.cli.prompts import confirmed
 from agent.daemon import programs, service
 from agent.daemon.artifacts import Machine
 from agent.daemon.sockets import listens
-from agent.errors import DaemonError, ReticentError, reason
-from agent.extras import install_hint, installing
+from agent.errors import DaemonError, ReticentError, install_hint, installing, reason
 from agent.wire.state import Unlock, screen_of
 
 SECONDS, PAUSE = 20.0, 0.1  # for the daemon to listen

@@ -13,8 +13,7 @@ from typing import Self
 
 import click
 
-from agent.errors import BuildError
-from agent.extras import install_hint
+from agent.errors import BuildError, install_hint
 
 WIDTH = 40  # columns, of what is being done
 _came = Event()

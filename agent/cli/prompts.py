@@ -12,8 +12,7 @@ import click
 
 from agent.cli.options import at_terminal
 from agent.cli.printing import facts, say
-from agent.errors import ReticentError, UsageError, nearest
-from agent.extras import install_hint
+from agent.errors import ReticentError, UsageError, install_hint, nearest
 from agent.vault import secrets
 from agent.vault.secrets import forbid_dumps
 from agent.wire.base import LONGEST_SECRET

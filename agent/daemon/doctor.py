@@ -23,8 +23,7 @@ from agent.daemon.programs import (
 )
 from agent.daemon.service import reachable
 from agent.daemon.sockets import listens
-from agent.errors import PolicyError, Problem, ReticentError, UsageError, reason
-from agent.extras import install_hint
+from agent.errors import PolicyError, Problem, ReticentError, UsageError, install_hint, reason
 from agent.files import OTHERS, OTHERS_WRITE, PRIVATE_FOLDER, check_ours, check_way, left_unfinished
 from agent.paths import HOME, RUNTIME
 from agent.vault import vault_files

@@ -22,7 +22,7 @@ from agent.words.titles import limits_in_force
 from policy.audit import idle
 from policy.families import TopicProbabilities
 from policy.hosts import ANYBODY, ASSISTANT, host_of
-from policy.match import Attributes, Known, Rulebook, Ruling, Verdicts
+from policy.match import NO_TOPICS, Attributes, Known, Rulebook, Ruling, Verdicts
 from policy.read import EMPTY_POLICY, is_empty_policy, load, opened, preset, read
 from policy.rules import FACT, SIGN, Groups, Layer, Policy, Pools, named_host
 from policy.settings import DaemonSettings
@@ -176,7 +176,10 @@ class ActivePolicy:
         ``read``: reads a text by a model; ``facts``: those that a rule may name by its id.
         """
         self.policy, self.models, self.read, self.facts = policy, models, read, facts
-        self.topics: Callable[[str], TopicProbabilities] = partial(topics_of, policy, models, read)
+        topical = policy is not None and policy.names_topics
+        self.topics: Callable[[str], TopicProbabilities] = (
+            partial(topics_of, policy, models, read) if topical else lambda _: NO_TOPICS
+        )
         """What a query may be about, where a rule names a topic."""
         self.groups: Groups = {} if policy is None else policy.groups
         self.daemon = DaemonSettings() if policy is None else policy.daemon

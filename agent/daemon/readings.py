@@ -10,9 +10,8 @@ from agent.daemon.records import reading_of
 from agent.daemon.reviews import check_answer
 from agent.decision.decide import read_by
 from agent.decision.values import Reading
-from agent.errors import LockedError, UsageError
+from agent.errors import LockedError, UsageError, normalise
 from agent.model.model import Model
-from agent.text import normalise
 from agent.wire.base import Done
 from agent.wire.decide import Ask
 from agent.wire.policy import Review, Ruled, Word

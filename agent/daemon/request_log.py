@@ -15,9 +15,8 @@ import msgspec
 from msgspec.structs import replace
 
 from agent.decision.values import Code
-from agent.errors import VaultError
+from agent.errors import VaultError, normalise
 from agent.model.attributes import Attribute
-from agent.text import normalise
 from agent.vault.store import Items
 from agent.wire.decide import Answer, Ask, Clicked
 from agent.wire.state import Entry

@@ -13,9 +13,8 @@ from unicodedata import normalize
 import numpy as np
 from msgspec import Meta
 
-from agent.errors import DamagedModelError, UsageError
+from agent.errors import DamagedModelError, UsageError, normalise
 from agent.model.reading import spelling
-from agent.text import normalise
 from agent.tradeoff.shares import KindShares, Shares
 from agent.tradeoff.utility import MOST_PRICE
 

@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.errors import VersionError
+from agent.errors import VersionError, normalise
 from agent.model import encoder
 from agent.model.unwrapping import unwrapped
-from agent.text import normalise
 
 Vectors = NDArray[np.float32]
 

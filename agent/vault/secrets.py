@@ -13,8 +13,7 @@ from importlib.util import find_spec
 from threading import Thread
 from typing import Literal, TypeVar
 
-from agent.errors import UsageError, VaultError, WrongSecretError
-from agent.extras import install_hint
+from agent.errors import UsageError, VaultError, WrongSecretError, install_hint
 
 _SET_DUMPABLE = 4  # PR_SET_DUMPABLE of linux/prctl.h
 Kind = Literal["passphrase", "recovery", "keyring"]

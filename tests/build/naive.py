@@ -12,7 +12,7 @@ from agent.build.canonical import Observed
 from agent.build.fitting import FEW, LUCKY
 from agent.build.log_schema import TOPICS
 from agent.build.observe import Observations
-from agent.text import normalise
+from agent.errors import normalise
 from agent.tradeoff.tables import QueryRows
 from tests.build.worlds import Page, Row, SmallLog, World
 from tests.tradeoff.naive import group, louo_scores

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from agent.daemon.model_registry import UNREADABLE, Keys, TextReader
-from agent.errors import UsageError
+from agent.errors import UsageError, normalise
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation
 from agent.model.world import world_of
-from agent.text import normalise
 from agent.vault.corrections import Corrections
 from agent.vault.store import Items
 from agent.wire.decide import Ask

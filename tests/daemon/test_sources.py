@@ -16,8 +16,8 @@ from agent.daemon.request_log import (
     digest,
     history_of,
 )
+from agent.errors import normalise
 from agent.model.attributes import Attribute
-from agent.text import normalise
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
 from agent.wire.decide import Ask, Clicked

@@ -5,8 +5,8 @@ import gzip
 from collections.abc import Iterator
 from pathlib import Path
 
+from agent.errors import normalise
 from agent.model.file import read, shipped_model
-from agent.text import normalise
 from examples.phrasings import DATA, PHRASINGS, TABLES, write_background
 from tests.bench.reading import LABELLED, labelled
 

@@ -14,7 +14,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from agent.errors import VersionError
+from agent.errors import VersionError, normalise
 from agent.model import encoder, reading
 from agent.model.file import read, shipped_model
 from agent.model.reading import (
@@ -36,7 +36,6 @@ from agent.model.reading import (
 )
 from agent.model.relevance import vectors_of
 from agent.model.unwrapping import unwrapped
-from agent.text import normalise
 from tests.model.examples import reading_model, small_model
 
 SHARES = st.lists(st.floats(0, 1), max_size=6).map(

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from agent.errors import UsageError
+from agent.errors import UsageError, normalise
 from agent.model.reading import DIMENSIONS, NOTHING, Interpretation, spelling
-from agent.text import normalise
 from agent.vault import corrections
 from agent.vault.backup import restore
 from agent.vault.corrections import CORRECTIONS, Correction, Corrections
