@@ -22,7 +22,7 @@ from agent.words.titles import limits_in_force
 from policy.audit import idle
 from policy.families import TopicProbabilities
 from policy.hosts import ANYBODY, ASSISTANT, host_of
-from policy.match import NO_TOPICS, Attributes, Known, Rulebook, Ruling, Verdicts
+from policy.match import Attributes, Known, Rulebook, Ruling, Verdicts
 from policy.read import EMPTY_POLICY, is_empty_policy, load, opened, preset, read
 from policy.rules import FACT, SIGN, Groups, Layer, Policy, Pools, named_host
 from policy.settings import DaemonSettings
@@ -176,10 +176,7 @@ class ActivePolicy:
         ``read``: reads a text by a model; ``facts``: those that a rule may name by its id.
         """
         self.policy, self.models, self.read, self.facts = policy, models, read, facts
-        topical = policy is not None and policy.names_topics
-        self.topics: Callable[[str], TopicProbabilities] = (
-            partial(topics_of, policy, models, read) if topical else lambda _: NO_TOPICS
-        )
+        self.topics: Callable[[str], TopicProbabilities] = partial(topics_of, policy, models, read)
         """What a query may be about, where a rule names a topic."""
         self.groups: Groups = {} if policy is None else policy.groups
         self.daemon = DaemonSettings() if policy is None else policy.daemon
@@ -190,6 +187,11 @@ class ActivePolicy:
         self.host_of: Callable[[str], str] = lru_cache(KEPT)(host_of)
         self.ruling = lru_cache(KEPT)(self._match)
         """What is ruled on a request: as `_match`."""
+        rules = () if policy is None else policy.rules
+        self._same_all_day = not any(e.queries or e.topics or e.hours or e.days for e in rules)
+        self._of_day: Callable[..., Ruling] = lru_cache(KEPT)(
+            lambda book, recipient, day, door: book.match(recipient, "", day, door=door)
+        )
         self._books: dict[Hashable, Rulebook] = {}
         self._terms: dict[tuple[int, str, frozenset[str] | None], Terms] = {}
         self.route = lru_cache(KEPT)(self._route)
@@ -297,8 +299,12 @@ class ActivePolicy:
         book = self.book(model)
         if book is None:
             return None
-        others = None if earlier is None else {each: self.topics(each) for each in earlier}
-        ruling = book.match(recipient, query, at, self.topics(query), door, others)
+        if self._same_all_day:
+            day = at.date() if isinstance(at, datetime) else at
+            ruling = self._of_day(book, recipient, day, door)
+        else:
+            others = None if earlier is None else {each: self.topics(each) for each in earlier}
+            ruling = book.match(recipient, query, at, self.topics(query), door, others)
         # One object for the same rules; its terms keep it.
         key = (id(ruling.settings), ruling.host, available)
         if key not in self._terms:
