@@ -103,8 +103,7 @@ def recipients(now: datetime, agent: Agent, *, recipient: str | None = None) -> 
     UsageError where ``recipient`` is neither a host nor a group.
     """
     in_use = agent.rules.active
-    steps_of: defaultdict[str, list[LedgerStep]] = defaultdict(list)
-    last: dict[str, int] = {}
+    steps_of, last = defaultdict[str, list[LedgerStep]](list), dict[str, int]()
     for step in agent.open_vault.ledger.disclosures.steps:
         pool = in_use.pool_of(step.site)
         steps_of[pool].append(step)
