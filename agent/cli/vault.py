@@ -54,6 +54,7 @@ LACKS = (
     "Its ledger lacks what was disclosed since it was written: the agent does not know of it any "
     "more, but the recipients do. Next, run `reticent unlock`."
 )
+REST = "the vault is in place; `reticent unlock` writes the rest, once this is fixed"
 NO_POLICY = " There is no policy yet, so nothing is sent: `reticent init` writes one."
 ROTATE = "Replace the key, and with it the recovery code?"
 WORD = "purge"
@@ -286,7 +287,11 @@ def restore(file: Path, method: Method, *, only_check: bool, as_json: bool) -> N
         replaced = put_back(at, file, secret)
         with unlock(at, secret) as vault:
             contents = contents_of(vault.enclosed)
-            others = unpack(vault, paths().policy, paths().models)
+            try:
+                others = unpack(vault, paths().policy, paths().models)
+            except UsageError:
+                note(REST)
+                raise
     kept = [*map(str, filter(None, [replaced, *others]))]
     in_place = _held(msgspec.structs.replace(contents, connected={}))
     lines = [paragraph(f"The backup was verified, and is in place: {in_place}.")]
