@@ -35,6 +35,7 @@ _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 EMPTY_POLICY = Problem(1, "", "the file sets nothing", 'write preset = "balanced" into it')
 STRICT_IDLE = MappingProxyType({"lock_after_minutes": 15.0})  # with that preset, by default
+MISSING = "name a policy file; `reticent policy set preset=balanced` writes your own"
 _NEVER = MappingProxyType({"disclose": "never"})
 Check = Callable[[Path, os.stat_result], None]
 
@@ -198,7 +199,7 @@ def opened(path: Path, check: Check | None = None) -> Opened:
             data = file.read(4 * LARGEST + 1)
         return Opened(data.decode("utf-8-sig"), status)
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {reason(error)}", "name a policy file") from None
+        raise UsageError(f"{path} cannot be read: {reason(error)}", MISSING) from None
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         hint = "save the file as UTF-8"
