@@ -166,7 +166,7 @@ def _ask_values(
     click.echo(facts((str(number), title) for number, title in numbered), err=True)
     most = len(slots)
     what = "Number" if values else "Name or code"
-    what = "Number, or a city anywhere" if kind.name == STATE else what
+    what = "Number of your state, or a city anywhere" if kind.name == STATE else what
     what = what if most == 1 else f"Numbers, up to {most}, with commas between them"
     while True:
         text = line(f"{what}, ? to see your answer, or Enter to keep it" if kept else what)

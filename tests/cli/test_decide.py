@@ -64,14 +64,9 @@ def test_each_setting_reaches_the_terms(
         return decide(context.request, Terms(), Knowledge(), context.model)
 
     monkeypatch.setattr("agent.cli.decide.decision_of", spy)
-    options = _settings(
-        **{"at_work.disclose": "never", "region.sensitivity": 0.5, "shoe_size.guard": 2},
-        anonymity_price=0.002,
-        k=7,
-        violations=0.25,
-        risk=0.5,
-        mode="standing",
-    )
+    own = {"at_work.disclose": "never", "region.sensitivity": 0.5, "shoe_size.guard": 2}
+    whole = _settings(k=7, violations=0.25, risk=0.5, mode="standing")
+    options = [*_settings(**own), *whole, *CHEAP]
     assert decide_(run, village, *options, "--know", "region=coast").code == 0
     terms = Terms(
         available=frozenset({"region", "shoe_size", "hobby", "at_work"}),  # one fact of each kind

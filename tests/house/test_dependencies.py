@@ -14,6 +14,7 @@ from packaging.utils import canonicalize_name
 from agent.daemon.programs import EXTENSION as SOURCE
 from examples import write_share
 from tests.house.tree import PROJECT, ROOT, ran
+from tests.programs import needs
 
 TEXT = (ROOT / ".ci/constraints.txt").read_text()
 HASH = re.compile(r" --hash=sha256:[0-9a-f]{64}(?= |$)")
@@ -154,6 +155,29 @@ def test_the_wheel_holds_what_it_should(tmp_path: Path) -> None:
     assert places == write_share.shared().keys()
     rooms = {Path(name).parts[0] for name in names if name not in shared}
     assert {room for room in rooms if not room.endswith(".dist-info")} <= {"agent", "policy"}
+
+
+def test_a_release_can_be_checked_with_what_lies_beside_it(tmp_path: Path) -> None:
+    """The same files and key write the same, a changed file fails, and so does no such key."""
+    needs("ssh-keygen", "sha256sum")
+    folder, key, states = tmp_path / "dist", tmp_path / "key", list[dict[str, str]]()
+    folder.mkdir()
+    for name in ("a.whl", "b.zip"):
+        (folder / name).write_text(name)
+    assert "cannot be read" in ran(ROOT / ".ci/release", key, check=False).stderr
+    ran("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "me@home", "-f", key)
+    for keys in ((), (key,), (key,)):
+        ran(ROOT / ".ci/sign", folder, *keys)
+        states.append({each.name: each.read_text() for each in folder.iterdir()})
+    first, written, again = states
+    assert (len(first), len(written), again) == (3, 7, written)
+    assert "me@home" not in written["allowed_signers"]
+    verify = "ssh-keygen -Y verify -f allowed_signers -I reticent -n reticent -s"
+    check = f"{verify} SHA256SUMS.sig <SHA256SUMS && sha256sum --check SHA256SUMS"
+    for change, name in (("", "a.whl"), ("\n", "SHA256SUMS"), ("\n", "a.whl")):
+        (folder / name).write_text(written[name] + change)
+        assert (ran("bash", "-c", check, check=False, cwd=folder).returncode == 0) == (not change)
+        (folder / name).write_text(written[name])
 
 
 def test_the_man_page_is_what_help_says() -> None:

@@ -62,8 +62,7 @@ def test_what_cannot_be_meant_is_refused() -> None:
             objective.at(price)  # type: ignore[arg-type]  # likewise
         with pytest.raises(ReticentError, match="a price cannot be"):
             Settings(1, (price,))  # type: ignore[arg-type]  # likewise
-    people = Population(np.zeros((2, 5), np.uint8))
-    for cost, count in ((people, 4), (int.bit_count, -1), (int.bit_count, 4.0)):
+    for cost, count in ((Population(np.zeros((2, 5), np.uint8)), 4), (int.bit_count, -1)):
         with pytest.raises(ReticentError, match="attributes cannot be"):
-            Objective(int.bit_count, cost, count)  # type: ignore[arg-type]  # likewise
+            Objective(int.bit_count, cost, count)
     assert [*members(-1)] == []
