@@ -28,7 +28,7 @@ from tests.wire.fake import FakeDaemon, says
 
 TEXT = 'region = "coast"\nhobby = "yes"\n'
 VALUES = "agent.cli.profile"
-BACK = "`reticent requests undo` reverts this until the vault is locked."
+BACK = "`reticent undo` reverts this until the vault is locked."
 OLDER = Changed(
     changes=[
         ValueChange(name="region", was_set=True, is_set=True),
@@ -162,7 +162,7 @@ def test_an_import_shows_what_it_changes_and_asks(
     assert _done(village_only) == []
     asked: list[str] = []
     monkeypatch.setattr(f"{VALUES}.agree", lambda question, **_: asked.append(question))
-    assert "`reticent requests undo`" in run("profile", "import", file).out
+    assert "`reticent undo`" in run("profile", "import", file).out
     assert asked == ["Make these changes?"]
     assert len(_done(village_only)) == 1
     village_only.handlers["change_profile"] = says(Changed())
