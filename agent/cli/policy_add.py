@@ -33,7 +33,7 @@ Parts = dict[str, Any]  # the conditions of a rule, as a file has them
 Parse = Callable[[str], Any]
 TEXTS = tomllib.loads((files("agent.cli") / "policy_add.toml").read_text("utf-8"))
 CLOCK = re.compile(r"(\d{1,2})(:\d\d)?-(\d{1,2})(:\d\d)?")
-WEEK: dict[str, Sequence[str]] = {"weekend": DAYS[5:], "weekdays": DAYS[:5]}
+WEEK: dict[str, Sequence[str]] = {"always": (), "weekend": DAYS[5:], "weekdays": DAYS[:5]}
 WEEK |= {name: [day] for day, full in TEXTS["days"].items() for name in (day, full.casefold())}
 
 

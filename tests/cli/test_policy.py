@@ -172,7 +172,7 @@ BEFORE = 'preset = "balanced"\n[groups]\nads = ["ads.example"]\n[lists]\nshops =
 TYPED = st.sampled_from(
     [
         *("", "?", "1, 3", "health", "age, children", "headaches and migraine", "flu, church*"),
-        *("religion", "a.example, @shops", "ads", "a b", "22-7", "9:30-9:30 sat", "7"),
+        *("religion", "a.example, @shops", "ads", "a b", "22-7", "9:30-9:30 sat", "always"),
         *map(str, range(9)),
     ]
 )
