@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from agent.cli import prompts
 from agent.daemon.sockets import alone
 from agent.files import private_folder
 from agent.paths import paths
@@ -84,19 +85,46 @@ def user(memory: Memory, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
+class Terminal(io.StringIO):
+    """Somebody who types this."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 @pytest.fixture
 def answering(run: Run, monkeypatch: pytest.MonkeyPatch) -> Answering:
     """Run `reticent vault purge` with somebody at the terminal who types this."""
-
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
 
     def typed(word: str) -> Ran:
         monkeypatch.setattr("sys.stdin", Terminal(f"{word}\n"))
         return run("vault", "purge")
 
     return typed
+
+
+def test_a_restore_offers_to_connect_what_was(
+    run: Run, user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the recipient that it had; what is not here, or not wanted, is listed."""
+    monkeypatch.setattr(prompts, "_typed", lambda *_, **__: PASSPHRASE)
+    (user / ".cursor").mkdir()
+    copy = user / "copy.db"
+    run("connect", "cursor", "--recipient", "openai.com")
+    run("connect", "chromium")
+    for answer, listed in (
+        ("n", ["chromium", "cursor --recipient openai.com"]),
+        ("y", ["chromium"]),
+    ):
+        monkeypatch.setattr("sys.stdin", Terminal(f"{answer}\n"))
+        run("vault", "backup", copy)  # refused the second time: it was made
+        run("disconnect", "cursor", "chromium")
+        ran = run("vault", "restore", copy)
+        assert "counts as known to openai.com. [y/N]" in ran.err
+        assert [e.strip() for e in ran.out.splitlines() if e.startswith("  reticent")] == [
+            f"reticent connect {each}" for each in listed
+        ]
+    assert "openai.com" in (user / ".cursor" / "mcp.json").read_text()
 
 
 def _files(home: Path) -> set[str]:
