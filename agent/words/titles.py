@@ -1,19 +1,15 @@
-"""Words in place of codes: of outcomes, attributes and values, and the phrases of a line.
-
-What became of a request, of an attribute, of a rule is one short phrase per code, which stands
-behind a colon or in brackets, whenever it happened: "Sent nothing: vault locked".
-"""
+"""Words in place of codes: of outcomes, attributes and values, and the phrases of a line."""
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from math import floor
 from types import MappingProxyType
 from typing import Any
 
-from agent.decision.values import Code, Reading
+from agent.decision.values import Reading
 from agent.wire.policy import AttributeStatus
 
 Titles = Mapping[str, str]  # of attributes, by name
@@ -34,91 +30,34 @@ _STEERING = re.compile(
     "\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
 
-WHY_NOTHING: Mapping[Code, str] = {
-    "answered": "no fact was worth sharing within your limits",
-    "unknown query": "not recognised; sent unchanged",
-    "blocked": "one of your rules blocks it",
-    "recognised": "only one person fits what it knows, and more would confirm that it is you",
-    "outside the model": "nobody in the model fits what it knows, so you may stand out",
-    "past a limit already": "it already knows more than your limits allow",
-    "you would stand out": "with anything new, too few people would look like you there",
-    "locked": "vault locked",
-    "paused": "paused by you",
-    "policy changing": "the policy file is being written",
-    "no policy": "no policy in use",
-    "no model": "no usable model",
-    "unfit": "the model does not fit your policy, or what the recipient holds",
-    "failed": "internal error",
-    "not https": "not an https address, so the network could read it",
-    "too many": "too many requests in one minute",
-    "too many today": "as many requests carried facts in a day as you allow",
-    "too many from pages": "pages asked too often in one minute",
-    "parameters only": "it gets your language and country in its address, and nothing else",
-}
-REASONS: Mapping[str, str] = {
-    "worth it": "helps more than it costs",
-    "always": "always sent",
-    "waits for you": "waits for your approval",
-    "in the standing set": "part of the set sent with every request",
-    "not in the standing set": "not part of the set sent with every request",
-    "in the plan": "worth it over all requests to this site",
-    "planned for other requests": "planned for other requests",
-    "not in the plan": "rarely useful for this site",
-    "crowded out": "would leave too few people like you beside what this site is to know",
-    "known to the recipient": "already known to it",
-    "costs more than it helps": "does not help enough",
-    "hardly helps": "hardly helps with this",
-    "would break a limit": "would break a limit",
-    "not asked for": "not asked for",
-    "not carried": "cannot be sent in the address",
-    "told anyway": "already visible from your browser and IP address",
-    "not set": "not set, so never sent",
-    "never": "never sent",
-    "guarded": "kept secret, so never sent",
-    "recognised": "would confirm who you are",
-    "outside the model": "nobody in the model looks like you",
-    "you would stand out": "would make you stand out",
-    "would single you out": "few people have this; it would single you out",
-    "too many combinations": "too many combinations to evaluate",
-    "no room in the header": "no room in the header",
-}
-SHARED: Mapping[str, str] = {  # why an assistant is told a fact, by some of these
-    "worth it": "it helps with this question",
-    "always": "the user always shares it",
-    "in the standing set": "the user shares it with every question",
-    "in the plan": "it helps with this question and others",
-    "known to the recipient": "you were told before",
-}
 BY_RULE = frozenset({"always", "waits for you", "never", "guarded"})  # reasons
-RULINGS: Mapping[str, str] = {  # what a policy says of a fact, in a table
-    "never": "never",
-    "ask": "asks first",
-    "auto": "when worth it",
-    "always": "always",
-    "guarded": "kept secret",
-}
-RULED: Mapping[str, str] = {  # the same after its title, as a sentence
-    "never": "is never sent",
-    "ask": "waits for your approval before it is sent",
-    "auto": "is sent when it helps more than it costs",
-    "always": "is sent with every request, unless a limit forbids it",
-    "guarded": "is never sent, and less of what others could guess it from",
-}
-LIMITS: Mapping[str, str] = {
-    "k": "fewer people would look like you than you allow",
-    "people": "fewer people would look like you than you allow",
-    "risk": "a guess at who you are would be right more often than you allow",
-    "attributes_per_request": "more facts would be sent at once than you allow",
-    "new_facts_per_week": "more new facts would be sent in a week than you allow",
-    "new_facts_per_day": "more new facts would be sent in a day than you allow",
-    "protect": "fewer people would look like you than you allow",
-}
-HOLDING: Mapping[str, str] = {  # by the setting of a limit, what it promises
-    "people": "at least {:,} real people look like you",
-    "k": "at least {:,} people of a survey look like you",
-    "risk": "a guess at who you are is right in at most {:.1%} of cases",
-    "new_facts_per_week": "at most {:,} new facts a week",
-}
+
+
+@cache
+def _table(name: str) -> Any:  # noqa: ANN401  (TOML)
+    """Read a file beside this one: phrases by code, or titles or phrases of values by attribute."""
+    return tomllib.loads((files("agent.words") / f"{name}.toml").read_text("utf-8"))
+
+
+class Phrases(Mapping[str, str]):
+    """A table of codes.toml; the file is read when the first phrase is needed."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getitem__(self, code: str) -> str:
+        return str(_table("codes")[self._name][code])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_table("codes")[self._name])
+
+    def __len__(self) -> int:
+        return len(_table("codes")[self._name])
+
+
+WHY_NOTHING, REASONS, SHARED = map(Phrases, ("why_nothing", "reasons", "shared"))
+RULINGS, RULED = map(Phrases, ("rulings", "ruled"))
+LIMITS, HOLDING = map(Phrases, ("limits", "holding"))
 
 
 def why(reason: str, rule: str | None = None, limit: str | None = None, fewest: int = 0) -> str:
@@ -126,10 +65,10 @@ def why(reason: str, rule: str | None = None, limit: str | None = None, fewest: 
 
     ``fewest``: how many people at least must look alike.
     """
-    text = REASONS.get(reason) or WHY_NOTHING.get(reason, reason)  # type: ignore[call-overload]  # any text
+    text = REASONS.get(reason) or WHY_NOTHING.get(reason, reason)
     if limit:
         return f"would break {the_limit(limit, fewest)}"
-    return f"{text} (rule: {rule})" if rule and reason in BY_RULE else str(text)
+    return f"{text} (rule: {rule})" if rule and reason in BY_RULE else text
 
 
 def the_limit(limit: str, fewest: int = 0) -> str:
@@ -148,12 +87,6 @@ def limits_in_force(settings: Mapping[str, object]) -> str:
 def write_policy(path: object) -> str:
     """Say what to do where there is no policy; ``path``: of the file, or what stands for it."""
     return f'write `preset = "balanced"` into {path}'
-
-
-@cache
-def _table(name: str) -> Any:  # noqa: ANN401  (TOML)
-    """Read a file beside this one: titles or phrases of values by the title of their attribute."""
-    return tomllib.loads((files("agent.words") / f"{name}.toml").read_text("utf-8"))
 
 
 def value_title(value: str, attribute: str = "") -> str:

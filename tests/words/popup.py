@@ -29,7 +29,7 @@ def words() -> str:
         "ASSISTANTS": {
             each.address: {"name": each.name, "recipient": each.recipient} for each in assistants()
         },
-        "REASONS": REASONS,
+        "REASONS": {**REASONS},
         "TITLES": {name: min(found) for name, found in titles.items() if len(found) == 1},
         "VALUES": {
             value: title

@@ -21,8 +21,10 @@ from agent.words.titles import (
     BY_RULE,
     LONGEST,
     REASONS,
+    RULED,
     RULINGS,
     SEPARATOR,
+    SHARED,
     UNSPECIFIED,
     WHY_NOTHING,
     about,
@@ -54,7 +56,8 @@ def test_every_code_has_a_phrase_of_its_own() -> None:
     """It fits behind a colon: it neither ends a sentence nor breaks one."""
     assert {*WHY_NOTHING} == {*get_args(Code)}
     assert {*REASONS} == {*get_args(Reason)}
-    assert {*RULINGS} == {*get_args(Disclose), "guarded"}
+    assert {*RULINGS} == {*RULED} == {*get_args(Disclose), "guarded"}
+    assert {*SHARED} < {*REASONS}
     for texts in (WHY_NOTHING.values(), REASONS.values(), RULINGS.values()):
         assert len({*texts}) == len(texts)
     for text in (*WHY_NOTHING.values(), *REASONS.values()):
