@@ -129,7 +129,8 @@ def _cells(entries: list[Entry], titles: Titles, columns: Sequence[Column], *, a
     """Lay out requests as a table, or as CSV, which has a title where the table has one."""
     rows = [record.cells(each, titles) for each in entries]
     if as_csv:
-        return record.spreadsheet([record.CELLS, *rows] if columns is REQUESTS else rows)
+        heads = [record.CELLS] if columns is REQUESTS else []
+        return record.spreadsheet([*heads, *rows]).removesuffix("\n")
     beside = ((*row[:2], f"{row[2]} ({row[3]})" if row[3] else row[2], *row[4:]) for row in rows)
     return table(columns, beside)  # 80 columns have no room for one with the doors
 

@@ -15,9 +15,10 @@ from textual.widgets import Input, Static
 
 from agent.errors import UsageError
 from agent.tui.page import Page, background
-from agent.tui.plain import csv_of, plain
+from agent.tui.plain import plain
 from agent.tui.virtual_list import Listing, Look
 from agent.words.figures import counted
+from agent.words.record import spreadsheet
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -156,7 +157,8 @@ class ListPage(Page, Generic[T]):
             raise UsageError("there is nothing to save", "show something first")
         now = self.review.environment.clock()
         name = f"reticent-{self.where}-{now:%Y-%m-%d-%H%M%S}.csv"
-        place = self.review.environment.save(name, csv_of(rows))
+        table = [[*rows[0]], *([*map(plain, row.values())] for row in rows)]
+        place = self.review.environment.save(name, spreadsheet(table))
         self.review.tell(f"Saved {counted(len(rows), 'row')}, for you alone to read: {place}")
 
     def action_only_sort(self) -> None:

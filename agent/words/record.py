@@ -36,7 +36,7 @@ def spreadsheet(rows: Iterable[Sequence[str]]) -> str:
     text = StringIO()
     safe = ([f"'{e}" if e.startswith(FORMULA) else e for e in map(printable, row)] for row in rows)
     csv.writer(text, lineterminator="\n").writerows(safe)
-    return text.getvalue().removesuffix("\n")
+    return text.getvalue()
 
 
 def verdict_since(since: datetime, entries: Sequence[Entry], nothing: int) -> str:

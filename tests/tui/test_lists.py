@@ -1,7 +1,6 @@
 """A list of any length: what is under the cursor, what is seen, and what is drawn."""
 
 import asyncio
-import csv
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import cast
@@ -13,7 +12,7 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from agent.tui.plain import CUT, FORMULAS, JOINERS, csv_of, fitted, plain
+from agent.tui.plain import CUT, JOINERS, fitted, plain
 from agent.tui.virtual_list import MARK, Listing, Look, Part
 
 TITLE = 0  # of the items, on which the cursor does not rest
@@ -128,17 +127,6 @@ def test_nothing_in_it_steers_the_terminal(text: str) -> None:
     """Neither escapes nor line ends nor marks that turn the order of the letters round."""
     assert plain(text).isprintable()
     assert len(plain(text)) == sum(each not in JOINERS for each in text)
-
-
-@given(st.lists(st.tuples(TEXT, TEXT), min_size=1))
-def test_no_cell_of_a_saved_table_is_a_formula(texts: list[tuple[str, str]]) -> None:
-    """And all of it can be read again."""
-    rows = [{"a": one, "b": other} for one, other in texts]
-    head, *found = csv.reader(csv_of(rows).splitlines())
-    assert head == ["a", "b"]
-    assert not any(cell.startswith(FORMULAS) for each in found for cell in each)
-    cells = [[cell.removeprefix("'") for cell in each] for each in found]
-    assert cells == [[plain(cell).removeprefix("'") for cell in each.values()] for each in rows]
 
 
 @given(TEXT, st.integers(0, 40), st.booleans())
