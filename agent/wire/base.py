@@ -5,7 +5,7 @@ in `Answer`, `Draft`, `Told`, `Entry`, `Recipient`, `ProfileFacts`, `ProfileChan
 of facts in own words alone, and in the `RelayAnswer` that has one in it; their `repr` masks them.
 """
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from msgspec import Meta, Struct
 
@@ -38,6 +38,16 @@ Made = TypeVar("Made", bound=Struct)
 
 class Message(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What all messages are: immutable, and strict about their keys."""
+
+
+class Private(Message, frozen=True, kw_only=True):
+    """A message with something private: its `repr` shows the fields ``shown``, and no other."""
+
+    shown: ClassVar[tuple[str, ...]] = ()
+
+    def __repr__(self) -> str:
+        fields = [f"{name}={getattr(self, name)!r}" for name in self.shown]
+        return f"{type(self).__name__}({', '.join([*fields, '***'])})"
 
 
 class Fault(Message, frozen=True, kw_only=True):
@@ -88,8 +98,3 @@ def from_fields(kind: type[Made], /, *sources: object, **own: Any) -> Made:  # n
     for source in sources:
         own = {name: getattr(source, name) for name in names if hasattr(source, name)} | own
     return kind(**own)
-
-
-def masked(values: dict[str, str]) -> str:
-    """Show the names of values, with the values masked."""
-    return "{" + ", ".join(f"{name}: ***" for name in values) + "}"

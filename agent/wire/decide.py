@@ -1,11 +1,11 @@
 """What a request may carry, or would carry with another set, at another price (DESIGN.md 5)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Raw, field
 
 from agent.decision.values import Code, CountedAmong, Decision, Figures, Outcome, Reading
-from agent.wire.base import MOST_NAMES, Host, Message, Name, Names, Query, Search, Texts, masked
+from agent.wire.base import MOST_NAMES, Host, Message, Name, Names, Private, Query, Search, Texts
 
 Carry = Literal["header", "words", "parameters"]  # how facts reach a recipient
 BIGGEST = 2**53 - 1  # every reader of JSON counts as far
@@ -63,7 +63,7 @@ class Summary(Message, frozen=True, kw_only=True):
     among: CountedAmong | None = None
 
 
-class Answer(Message, frozen=True, kw_only=True):
+class Answer(Private, frozen=True, kw_only=True):
     """What to attach: nothing unless ``code`` says that something was decided.
 
     ``attributes``: values by name, or the user's own words, in which those go that ``facts`` names
@@ -75,6 +75,7 @@ class Answer(Message, frozen=True, kw_only=True):
     ``stale_rules``: the policy file has mistakes, so that the rules before it decided.
     """
 
+    shown: ClassVar[tuple[str, ...]] = ("code",)
     code: Code
     attributes: dict[str, str] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
@@ -86,23 +87,18 @@ class Answer(Message, frozen=True, kw_only=True):
     summary: Summary | None = None
     stale_rules: bool = False
 
-    def __repr__(self) -> str:
-        return f"Answer(code={self.code!r}, attributes={masked(self.attributes)})"
 
-
-class DraftedFact(Message, frozen=True, kw_only=True):
+class DraftedFact(Private, frozen=True, kw_only=True):
     """A fact that may leave: an attribute, its value in words, and its phrase in the line."""
 
+    shown: ClassVar[tuple[str, ...]] = ("name",)
     name: str
     title: str
     value: str
     phrase: str
 
-    def __repr__(self) -> str:
-        return f"DraftedFact(name={self.name!r})"
 
-
-class Draft(Message, frozen=True, kw_only=True):
+class Draft(Private, frozen=True, kw_only=True):
     """What a line in a chat box may say; nothing of it is recorded, nor counts as sent.
 
     ``id``: by which `Tell` names it once within ten minutes, empty where there is nothing to tell;
@@ -112,6 +108,7 @@ class Draft(Message, frozen=True, kw_only=True):
     `Summary`; ``stale_rules``: as in `Answer`.
     """
 
+    shown: ClassVar[tuple[str, ...]] = ("code",)
     code: Code
     id: str = ""
     facts: list[DraftedFact] = field(default_factory=list)
@@ -122,9 +119,6 @@ class Draft(Message, frozen=True, kw_only=True):
     read_as: Reading | None = None
     stale_rules: bool = False
 
-    def __repr__(self) -> str:
-        return f"Draft(code={self.code!r}, facts={self.facts!r})"
-
 
 class Tell(Message, frozen=True, kw_only=True):
     """The user put facts of a draft into a chat box: those of these names."""
@@ -133,17 +127,15 @@ class Tell(Message, frozen=True, kw_only=True):
     names: Annotated[list[Name], Meta(min_length=1, max_length=MOST_NAMES)]
 
 
-class Told(Message, frozen=True, kw_only=True):
+class Told(Private, frozen=True, kw_only=True):
     """What may be put into the chat box, now that it is recorded as sent.
 
     ``id``: of the entry in the ledger; ``line``: of the facts that were named.
     """
 
+    shown: ClassVar[tuple[str, ...]] = ("id",)
     id: int
     line: str
-
-    def __repr__(self) -> str:
-        return f"Told(id={self.id})"
 
 
 class Line(Message, frozen=True, kw_only=True):
@@ -200,15 +192,13 @@ class Frame(Message, frozen=True, kw_only=True):
     by: Literal["user", "page"] = "page"
 
 
-class RelayAnswer(Message, frozen=True, kw_only=True):
+class RelayAnswer(Private, frozen=True, kw_only=True):
     """What a relayed call answered: its HTTP status and message, a `Fault` unless that is 200."""
 
+    shown: ClassVar[tuple[str, ...]] = ("id", "status")
     id: Number
     status: int
     body: Raw
-
-    def __repr__(self) -> str:
-        return f"RelayAnswer(id={self.id}, status={self.status}, body=***)"
 
 
 EntryNumber = Annotated[int, Meta(ge=1, le=10**15)]

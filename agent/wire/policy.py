@@ -1,12 +1,12 @@
 """What the policy rules and changes of it, and what waits for the user's word."""
 
 from datetime import date, datetime
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, field
 
 from agent.decision.values import Reading
-from agent.wire.base import MOST_DAYS, MOST_NAMES, Host, Message, Name, Names, Query
+from agent.wire.base import MOST_DAYS, MOST_NAMES, Host, Message, Name, Names, Private, Query
 
 REPLAYED = 50  # latest requests that a policy is tried on: each is decided anew
 Lasting = Literal["once", "days", "always"]
@@ -133,7 +133,7 @@ class Edited(Message, frozen=True, kw_only=True):
     differ: int = 0
 
 
-class Review(Message, frozen=True, kw_only=True):
+class Review(Private, frozen=True, kw_only=True):
     """What waits for the user: attributes ruled `ask`, an offer, what a text means, or a fact.
 
     ``more_bits``, ``people_left``: what they would add, and who would be left with them;
@@ -146,6 +146,7 @@ class Review(Message, frozen=True, kw_only=True):
     the words of facts in own words, by their names.
     """
 
+    shown: ClassVar[tuple[str, ...]] = ("id", "kind", "names")
     id: int
     kind: Literal["ask", "offer", "means", "fact"]
     at: datetime
@@ -163,9 +164,6 @@ class Review(Message, frozen=True, kw_only=True):
     whom: str = ""
     raised: bool = False
     own: dict[str, str] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        return f"Review(id={self.id}, kind={self.kind!r}, names={self.names}, ***)"
 
 
 class Word(Message, frozen=True, kw_only=True):

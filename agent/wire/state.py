@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct, field, json
 
@@ -16,10 +16,10 @@ from agent.wire.base import (
     Message,
     Name,
     Names,
+    Private,
     Query,
     Values,
     Words,
-    masked,
 )
 from agent.wire.decide import Carry, EntryNumber
 
@@ -172,18 +172,16 @@ class Locked(Message, frozen=True, kw_only=True):
     stale_rules: bool = False
 
 
-class Unlock(Message, frozen=True, kw_only=True):
+class Unlock(Private, frozen=True, kw_only=True):
     """How to unlock; ``secret``: null for the keyring, which has it.
 
     ``screen``: where dialogs may ask the user from now on, empty for where they did.
     """
 
+    shown: ClassVar[tuple[str, ...]] = ("method",)
     method: Method
     secret: Secret | None = None
     screen: Screen = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        return f"Unlock(method={self.method!r})"
 
 
 class Place(Message, frozen=True, kw_only=True):
@@ -206,7 +204,7 @@ class Event(Message, frozen=True, kw_only=True):
         return b"id: %d\nevent: %s\ndata: %s\n\n" % (self.number, self.kind.encode(), data)
 
 
-class Entry(Message, frozen=True, kw_only=True):
+class Entry(Private, frozen=True, kw_only=True):
     """One request that was answered, or a statement that a recipient forgot.
 
     ``number``: in the ledger, below 0 where it carried nothing and so has none: such requests are
@@ -218,6 +216,7 @@ class Entry(Message, frozen=True, kw_only=True):
     it carried nothing, where the ``code`` does not say it all.
     """
 
+    shown: ClassVar[tuple[str, ...]] = ("number", "kind", "at")
     number: int
     kind: Literal["disclosed", "nothing", "forgotten"]
     at: datetime
@@ -237,9 +236,6 @@ class Entry(Message, frozen=True, kw_only=True):
     waiting: int = 0
     settled: int = 0
 
-    def __repr__(self) -> str:
-        return f"Entry(number={self.number}, kind={self.kind!r}, at={self.at.isoformat()})"
-
 
 class Deletion(Message, frozen=True, kw_only=True):
     """Which texts to delete: of ``entries`` of the ledger, and of all ``before`` a time."""
@@ -248,7 +244,7 @@ class Deletion(Message, frozen=True, kw_only=True):
     before: Annotated[datetime, Meta(tz=True)] | None = None
 
 
-class Recipient(Message, frozen=True, kw_only=True):
+class Recipient(Private, frozen=True, kw_only=True):
     """One who was sent something, or a group, and what it and its pool hold.
 
     ``sites``: the registered domains that were sent anything; ``held``: the facts that it holds,
@@ -260,6 +256,7 @@ class Recipient(Message, frozen=True, kw_only=True):
     ``inferred``: of what is guarded from it, by the policy as it is now.
     """
 
+    shown: ClassVar[tuple[str, ...]] = ("pool",)
     pool: str
     sites: list[str] = field(default_factory=list)
     held: list[str] = field(default_factory=list)
@@ -275,9 +272,6 @@ class Recipient(Message, frozen=True, kw_only=True):
     since: dict[str, datetime] = field(default_factory=dict)
     recent: int = 0
     inferred: list[Inferred] = field(default_factory=list)
-
-    def __repr__(self) -> str:
-        return f"Recipient(pool={self.pool!r}, values={masked(self.values)})"
 
 
 class ReadingEdit(Message, frozen=True, kw_only=True):
@@ -307,7 +301,7 @@ class Corrected(Done, frozen=True, kw_only=True):
     now: Reading | None
 
 
-class FactFigures(Message, frozen=True, kw_only=True):
+class FactFigures(Private, frozen=True, kw_only=True):
     """What a fact helps with, how rare it is, and what became of it.
 
     ``helps_with``: titles of topics, the one it helps most first; ``share``: of the people
@@ -316,15 +310,13 @@ class FactFigures(Message, frozen=True, kw_only=True):
     groups; ``same_as``: the ids of the other facts with which it counts as one.
     """
 
+    shown: ClassVar[tuple[str, ...]] = ("helps_with",)
     helps_with: list[str] = field(default_factory=list)
     share: float | None = None
     share_of: str | None = None
     helped: list[str] = field(default_factory=list)
     pools: list[str] = field(default_factory=list)
     same_as: list[str] = field(default_factory=list)
-
-    def __repr__(self) -> str:
-        return f"FactFigures(helps_with={self.helps_with})"
 
 
 class ProfileFacts(Message, frozen=True, kw_only=True):
@@ -339,7 +331,7 @@ class ProfileFacts(Message, frozen=True, kw_only=True):
     country: str = ""
 
 
-class FactTexts(Message, frozen=True, kw_only=True):
+class FactTexts(Private, frozen=True, kw_only=True):
     """Statements of the user about themselves, a fact each; ``draft``: to add them to, null: new.
 
     ``repr`` masks them.
@@ -347,9 +339,6 @@ class FactTexts(Message, frozen=True, kw_only=True):
 
     texts: Annotated[list[Words], Meta(min_length=1, max_length=MOST_NAMES)]
     draft: Name | None = None
-
-    def __repr__(self) -> str:
-        return f"FactTexts({len(self.texts)} texts)"
 
 
 class FactDraft(Message, frozen=True, kw_only=True):
@@ -363,7 +352,7 @@ class FactDraft(Message, frozen=True, kw_only=True):
     proposals: list[Proposal]
 
 
-class FactEdit(Message, frozen=True, kw_only=True, omit_defaults=True):
+class FactEdit(Private, frozen=True, kw_only=True, omit_defaults=True):
     """A fact in own words by its id, of which the beginning will do, and what changes of it.
 
     ``kind`` by any of its names, ``share`` of all people who would say the same, ``sensitivity`` in
@@ -372,6 +361,7 @@ class FactEdit(Message, frozen=True, kw_only=True, omit_defaults=True):
     In a draft the id is its number there.
     """
 
+    shown: ClassVar[tuple[str, ...]] = ("id",)
     id: Name
     kind: Name | None = None
     short: Annotated[str, Meta(max_length=48)] | None = None
@@ -379,36 +369,29 @@ class FactEdit(Message, frozen=True, kw_only=True, omit_defaults=True):
     sensitivity: Annotated[float, Meta(ge=0, le=64)] | None = None
     same_as: Name | None = None
 
-    def __repr__(self) -> str:
-        return f"FactEdit(id={self.id!r}, ***)"
 
-
-class FactProposal(Message, frozen=True, kw_only=True):
+class FactProposal(Private, frozen=True, kw_only=True):
     """A fact about the user that a program met in a conversation with a recipient."""
 
+    shown: ClassVar[tuple[str, ...]] = ("recipient",)
     text: Words
     recipient: Host
 
-    def __repr__(self) -> str:
-        return f"FactProposal(recipient={self.recipient!r}, ***)"
 
-
-class ProfileChange(Message, frozen=True, kw_only=True):
+class ProfileChange(Private, frozen=True, kw_only=True):
     """Facts to set and to unset, by kind, by a model's name for it, or by MODEL.NAME.
 
     Those in own words are unset by their ids. ``keep``: those of a ``draft``, which is used up by
     that; ``edit``: facts in own words that are there. With ``dry_run`` nothing changes.
     """
 
+    shown: ClassVar[tuple[str, ...]] = ("unset",)
     set: Values = field(default_factory=dict)
     unset: Names = field(default_factory=list)
     draft: Name | None = None
     keep: Annotated[list[FactEdit], Meta(max_length=2 * MOST_NAMES)] = field(default_factory=list)
     edit: Annotated[list[FactEdit], Meta(max_length=MOST_NAMES)] = field(default_factory=list)
     dry_run: bool = False
-
-    def __repr__(self) -> str:
-        return f"ProfileChange(set={masked(self.set)}, unset={self.unset})"
 
 
 class ValueChange(Message, frozen=True, kw_only=True):
@@ -419,18 +402,16 @@ class ValueChange(Message, frozen=True, kw_only=True):
     is_set: bool
 
 
-class Implied(Message, frozen=True, kw_only=True):
+class Implied(Private, frozen=True, kw_only=True):
     """A fact that changes since it hangs on another one.
 
     ``value``: "unspecified" where nothing follows for it, null where it is unset.
     """
 
+    shown: ClassVar[tuple[str, ...]] = ("name",)
     name: str
     title: str
     value: str | None
-
-    def __repr__(self) -> str:
-        return f"Implied(name={self.name!r})"
 
 
 class Changed(Done, frozen=True, kw_only=True):
