@@ -31,7 +31,7 @@ from agent.wire.base import Done, RecipientName
 from agent.wire.decide import Allowed
 from agent.wire.policy import Edited, PolicyEdit
 from agent.words.figures import listed
-from agent.words.notices import edited
+from agent.words.notices import edited, unblocked
 from policy import amend
 from policy.read import load, preset, read
 from policy.rules import Policy
@@ -39,9 +39,6 @@ from policy.settings import SETTINGS
 from policy.toml_text import parsed, rewritten
 
 BLOCKED = "{} gets nothing from now on, under any of its names, by a rule in the policy."
-UNBLOCKED = "{} is treated like others again from now on."
-NOT_BLOCKED = "{} was not blocked, so nothing was changed."
-STILL = "{} still gets nothing, by {}, which is not for it alone: change it by hand."
 
 KIND_HELP = "For one recipient, a group, any assistant, any search engine or any other site."
 
@@ -164,7 +161,4 @@ def block(recipient: str, *, undo: bool) -> Output:
             done: Done = client.call("refuse", RecipientName(recipient=recipient))
             return Output(done, paragraph(BLOCKED.format(recipient)))
         lifted: Allowed = client.call("allow", RecipientName(recipient=recipient))
-    text = (UNBLOCKED if lifted.done else NOT_BLOCKED).format(recipient)
-    if lifted.rule is not None:
-        text = STILL.format(recipient, repr(lifted.rule))
-    return Output(lifted, paragraph(text))
+    return Output(lifted, paragraph(unblocked(recipient, lifted)))

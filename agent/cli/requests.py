@@ -39,19 +39,10 @@ LIMIT = click.IntRange(1, MOST_ENTRIES)
 HOLDERS = (wide("recipient"), numeric("requests"), wide("knows"), Column("look like you"))
 HOLDERS_OF = (wide("recipient"), wide("value"), Column("since"))
 KNOWN = (wide("fact"), wide("value"), Column("since"))
-MEANS = (
-    "You state that {} can no longer link to you what it was sent: for example, you have another "
-    "account there, and nothing else gives you away. This makes nobody forget, the ledger keeps "
-    "what was sent, and you cannot undo it."
-)
 DELETES = (
     "Only the text goes. The record keeps whom you asked, when, and what was sent with it, so that "
     "what recipients know stays counted. Backups keep the text, and so does what you said of it "
     "with `means` or `not-that`. You cannot undo it."
-)
-DONE = (
-    "From now on {} counts as knowing nothing about you. The ledger keeps what was sent, and that "
-    "you said this."
 )
 DEFERRED = {
     "undo": Deferred("agent.cli.reviews", "Undo your last decision or change of your facts.")
@@ -330,8 +321,8 @@ def forget(recipient: str, *, yes: bool) -> Output:
             return Output(Done(done=False), paragraph(never + likely(recipient, recipients)))
         whom = recipient if recipient == pool else f"{recipient}, with all that counts as {pool},"
         if not yes:
-            say(MEANS.format(whom))
+            say(notices.FORGETTING.format(whom))
         agree("Mark it as having forgotten you?", yes=yes)
         stated: Done = client.call("forget", RecipientName(recipient=recipient))
-    already = f"{recipient} already knows nothing about you, so there is nothing to forget."
-    return Output(stated, paragraph(DONE.format(whom) if stated.done else already))
+    named = whom if stated.done else recipient
+    return Output(stated, paragraph(notices.forgotten(named, done=stated.done)))

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from msgspec.structs import replace
 
 from agent.decision.values import CountedAmong, FactTerms, Inferred, Proposal
+from agent.wire.decide import Allowed
 from agent.wire.policy import Edited, Lasting, Review, Ruled, Word
 from agent.wire.state import (
     Changed,
@@ -26,6 +27,7 @@ from agent.words import figures
 from agent.words.figures import alike, bits, counted, counted_among, listed, people, would_bring
 from agent.words.titles import (
     NONE,
+    ONCE_FOR_ALL,
     UNSPECIFIED,
     WHY_NOTHING,
     Titles,
@@ -43,11 +45,11 @@ UNSAID = "What is set would otherwise give away what you answered."
 GONE = "Data already sent cannot be recalled."
 LEARNS = ("keep it", "get the new one at no extra cost, if no rule asks first")
 FORGOTTEN = "marked as having forgotten everything"
-ONCE_FOR_ALL = {
-    "auto": "From now on, {} are sent when worth it.",
-    "never": "From now on, {} are never sent.",
-    "ask": "From now on, {} wait for your approval each time.",
-}
+FORGETTING = (
+    "With a yes you state that {} can no longer link to you what it was sent: for example, you have"
+    " another account there, and nothing else gives you away. This makes nobody forget, the ledger"
+    " keeps what was sent, and you cannot undo it."
+)
 
 
 def whom(subject: Review | Entry) -> str:
@@ -301,6 +303,22 @@ def knows_of(holding: Recipient, titles: Titles = NONE) -> str:
     if not holding.stopped:
         return known
     return f"{known} {stopped(holding.pool, titled(holding.stopped, titles))}."
+
+
+def forgotten(recipient: str, *, done: bool) -> str:
+    """Say that a recipient counts as having forgotten; ``done``: it knew something before."""
+    if not done:
+        return f"{recipient} already knows nothing about you, so there is nothing to forget."
+    after = "The ledger keeps what was sent, and that you said this."
+    return f"From now on {recipient} counts as knowing nothing about you. {after}"
+
+
+def unblocked(recipient: str, allowed: Allowed) -> str:
+    """Say what became of a recipient that was unblocked, and which rule still blocks it."""
+    after = "is treated like others again from now on"
+    after = after if allowed.done else "was not blocked, so nothing was changed"
+    by = f"by {allowed.rule!r}, which is not for it alone: change it by hand"
+    return f"{recipient} {after if allowed.rule is None else f'still gets nothing, {by}'}."
 
 
 def stopped(pool: str, titles: Sequence[str]) -> str:

@@ -56,7 +56,7 @@ class Phrases(Mapping[str, str]):
 
 
 WHY_NOTHING, REASONS, SHARED = map(Phrases, ("why_nothing", "reasons", "shared"))
-RULINGS, RULED = map(Phrases, ("rulings", "ruled"))
+RULINGS, RULED, ONCE_FOR_ALL = map(Phrases, ("rulings", "ruled", "once_for_all"))
 LIMITS, HOLDING = map(Phrases, ("limits", "holding"))
 
 

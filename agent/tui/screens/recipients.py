@@ -16,10 +16,9 @@ from agent.tui.list_page import ListPage, for_item
 from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Kind, Line, Look, Part
 from agent.wire.base import Done, RecipientName
-from agent.wire.decide import Allowed
 from agent.wire.state import EventKind, Recipient
 from agent.words.figures import listed, moment, people
-from agent.words.notices import inferred, knows_of, who_know
+from agent.words.notices import FORGETTING, forgotten, inferred, knows_of, unblocked, who_know
 from agent.words.titles import NONE, Titles, titled, value_title
 
 PEOPLE, REQUESTS = 32, 10  # columns
@@ -90,24 +89,6 @@ def matches(recipient: Recipient, text: str, titles: Titles = NONE) -> bool:
     words = " ".join([recipient.pool, *recipient.sites, *facts]).casefold()
     state = " blocked" if recipient.blocked else " told nothing new" if recipient.stopped else ""
     return all(each in words + state for each in text.casefold().split())
-
-
-def forgetting(pool: str) -> str:
-    """Ask whether a recipient has forgotten, and say what a yes means."""
-    return (
-        f"Has {pool} forgotten you? With a yes you state that it can no longer link what it knows "
-        "to you: because you have another account there, say, and nothing else gives you away. "
-        "Nobody actually forgets anything: from then on it is assumed to know nothing about you; "
-        "the record of what was sent stays, with your statement. This cannot be undone."
-    )
-
-
-def unblocked(site: str, allowed: Allowed) -> str:
-    """Say what became of a site that was unblocked, and which rule still blocks it."""
-    if allowed.rule is None:
-        after = "is treated like any other again" if allowed.done else "was not blocked"
-        return f"{site} {after}."
-    return f"{site} is still sent nothing: your rule {allowed.rule!r} blocks it (Policy, 5)."
 
 
 class RecipientsScreen(ListPage[Recipient], where="recipients"):
@@ -255,11 +236,11 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
     @for_item
     async def action_forget(self, one: Recipient) -> None:
         """State that it has forgotten, after asking."""
-        sure = confirm(forgetting(one.pool), f"{one.pool} can no longer link it")
+        question = f"Mark {one.pool} as having forgotten you? {FORGETTING.format(one.pool)}"
+        sure = confirm(question, f"{one.pool} can no longer link it")
         if await self.review.push_screen_wait(sure):
             stated: Done = await self.ask("forget", RecipientName(recipient=one.pool))
-            done = "is now assumed to know" if stated.done else "already knew"
-            self.review.tell(f"{one.pool} {done} nothing about you.")
+            self.review.tell(forgotten(one.pool, done=stated.done))
 
     @for_item
     async def action_block(self, one: Recipient) -> None:
