@@ -102,15 +102,11 @@ def disconnected(
 ) -> tuple[list[str], list[str], list[str]]:
     """Disconnect programs; return the files that are gone, the commands left, and what stays."""
     system = any(each.kind == "system" and each.state in programs.PRESENT for each in chosen)
-    answers_ = system and service.reachable()
-    if answers_:
+    if system and service.reachable():
         service.run(service.STOPPING)
     removed = [str(each.path) for each in programs.remove(chosen, programs.installations(machine))]
     stays = [str(each.artifact.path) for each in chosen if each.state != "absent"]
-    commands = [service.RELOAD] if system else []
-    if answers_:
-        service.run(commands)
-    return removed, [] if answers_ else [" ".join(each) for each in commands], stays
+    return removed, _run([service.RELOAD] if system else []), stays
 
 
 def left_to_run(commands: Sequence[str]) -> str:

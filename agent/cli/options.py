@@ -137,12 +137,21 @@ def query_text(value: str) -> str:
         query = text.removesuffix("\n").removesuffix("\r")
     if not query.strip():
         raise UsageError("the query is empty", "write what is asked, as in 'version control'")
-    if len(query) > LONGEST_QUERY:
-        hint = f"a query has at most {LONGEST_QUERY:,} characters"
-        raise UsageError("the query is too long", hint)
-    if any("\ud800" <= each <= "\udfff" for each in query):  # bytes that are no UTF-8 come so
-        raise UsageError("the query is not text in UTF-8", "type it in a terminal that uses UTF-8")
-    return query
+    return checked_text(query, "query", LONGEST_QUERY)
+
+
+def checked_text(text: str, what: str, longest: int) -> str:
+    """Check what was typed or piped; UsageError where it is too long, or is not UTF-8."""
+    if len(text) > longest:
+        raise UsageError(f"the {what} is too long", f"it has at most {longest:,} characters")
+    if any("\ud800" <= each <= "\udfff" for each in text):  # bytes that are no UTF-8 come so
+        raise not_text(what)
+    return text
+
+
+def not_text(what: str) -> UsageError:
+    """Make the error for what is not text."""
+    return UsageError(f"the {what} is not text in UTF-8", "type it in a terminal that uses UTF-8")
 
 
 QUERY = click.types.FuncParamType(query_text)

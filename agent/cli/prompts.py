@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from agent.cli.options import at_terminal
+from agent.cli.options import at_terminal, checked_text, not_text
 from agent.cli.printing import facts, say
 from agent.errors import ReticentError, UsageError, install_hint, nearest
 from agent.vault import secrets
@@ -102,23 +102,14 @@ def _typed(prompt: str, *, hide: bool = True) -> str:
             prompt, hide_input=hide, default="", show_default=False, err=True
         )
         return answer
-    raise _no_text(prompt.lower())
+    raise not_text(prompt.lower())
 
 
 def _checked(text: str, prompt: str) -> str:
     what = prompt.lower()
     if not text:
         raise UsageError(f"no {what} was given", TYPE if at_terminal() else GIVE)
-    if len(text) > LONGEST_SECRET:
-        hint = f"it has at most {LONGEST_SECRET:,} characters"
-        raise UsageError(f"the {what} is too long", hint)
-    if any("\ud800" <= each <= "\udfff" for each in text):  # bytes that are no UTF-8 come so
-        raise _no_text(what)
-    return text
-
-
-def _no_text(what: str) -> UsageError:
-    return UsageError(f"the {what} is not text in UTF-8", "type it in a terminal that uses UTF-8")
+    return checked_text(text, what, LONGEST_SECRET)
 
 
 def check_passphrase(text: str) -> None:

@@ -20,7 +20,17 @@ from agent.words.figures import (
     would_bring,
 )
 from agent.words.layout import Column, facts, numeric, paragraph, table, wide
-from agent.words.titles import REASONS, WHY_NOTHING, Titles, quoted, read_as, the_limit, titled, why
+from agent.words.titles import (
+    NOT_TRIED,
+    REASONS,
+    WHY_NOTHING,
+    Titles,
+    quoted,
+    read_as,
+    the_limit,
+    titled,
+    why,
+)
 
 COLUMNS = (wide("fact"), Column("sent"), numeric("gain"), numeric("cost"), wide("why", 24))
 FIGURES = "gain and cost: bits that a fact adds to the rest of the set, or would add"
@@ -29,12 +39,6 @@ MORE = "Add --explain to see what each fact would gain and cost."
 NEAREST = 3  # facts that are shown of those that are not sent
 FEW = 12  # attributes that are named one by one
 NAMED = 3  # queries that are named, of those that an attribute is planned for
-NOT_TRIED = {  # why nothing could be sent, by a reason that some attribute has
-    "not asked for": "none of the facts asked for can be sent",
-    "not carried": "none of your facts can be sent in the address",
-    "hardly helps": "none of the facts you have set helps enough with this",
-    "not set": "you have set none of the facts that may be sent",
-}
 NO_SET = UNDECIDED | {"unknown query", "blocked"}  # no set was looked for
 PLANNED = ("in the plan", "planned for other requests")
 LOOSE = "the estimate is cautious, so a low share is normal"

@@ -98,26 +98,15 @@ def _no_editor(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_editor_gets_the_line_and_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With its own options, and whatever stands in the path of it or of the file."""
-    (folder := tmp_path / "my own").mkdir()
-    editor = Editor(folder, name="vim.basic")
-    for name in ("EDITOR", "VISUAL"):
-        monkeypatch.setenv(name, f"{shlex.quote(str(editor.path))} --wait")
-        edit("/a b/policy.toml", 7)
-        assert editor.said() == ["--wait", "+7", "/a b/policy.toml"]
-
-
-def test_a_line_is_told_as_the_editor_takes_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not at all to one that might take it for a file; without a name a usual one is taken."""
-    told = {"nano": ["+7", "/p"], "my editor": ["/p"]}
-    for name, said in told.items():
-        editor = Editor(tmp_path, name=name)
-        monkeypatch.setenv("EDITOR", shlex.quote(str(editor.path)))
-        edit("/p", 7)
-        assert editor.said() == said
-    monkeypatch.delenv("EDITOR")
+    """With its own options; no line to one that might take it for a file; else a usual one."""
+    (own := tmp_path / "my own").mkdir()
+    for name, line in (("vim.basic", ["+7"]), ("nano", ["+7"]), ("my editor", [])):
+        editor = Editor(own, name=name)
+        for variable in ("EDITOR", "VISUAL"):
+            with monkeypatch.context() as patch:
+                patch.setenv(variable, f"{shlex.quote(str(editor.path))} --wait")
+                edit("/a b/policy.toml", 7)
+            assert editor.said() == ["--wait", *line, "/a b/policy.toml"]
     (folder := tmp_path / "usual").mkdir()
     editor = Editor(folder, "exit 3", name="vi")
     monkeypatch.setenv("PATH", str(folder))
