@@ -30,15 +30,6 @@ STALE = (
 
 
 NO_VAULT = "nothing can be sent: there is no vault yet"
-HINTS = {  # by why nothing was decided
-    "no model": "see `reticent status`; `reticent model add` adds a model",
-    "unfit": "see `reticent policy check` and `reticent requests recipients`; if a model was"
-    " removed, add it again, or have what it told forgotten with `reticent requests forget`",
-    "not https": "name its https address, or the host alone",
-    "locked": "open it with `reticent unlock`",
-    "paused": "end that with `reticent pause off`",
-    "policy changing": "try again in a second; `reticent policy check` takes the file as it is",
-}
 ERRORS: dict[str, type[ReticentError]] = {"locked": LockedError, "not https": UsageError}
 
 
@@ -46,7 +37,7 @@ def undecided(code: Code, status: Status) -> ReticentError:
     """Name the error for a request that was not decided; ``status``: how the daemon is."""
     if code == "locked" and not status.vault and status.notice is None:
         return DaemonError(NO_VAULT, "make one with `reticent init`")
-    hint = HINTS.get(code, "try again in a minute")
+    hint = words.WAYS_ON.get(code, "try again in a minute")
     if code == "no policy":
         path = status.policy.path
         wrong = f"`reticent policy check` says what is wrong with {path}"

@@ -55,7 +55,7 @@ class Phrases(Mapping[str, str]):
         return len(_table("codes")[self._name])
 
 
-WHY_NOTHING, NOT_TRIED = map(Phrases, ("why_nothing", "not_tried"))
+WHY_NOTHING, WAYS_ON, NOT_TRIED = map(Phrases, ("why_nothing", "ways_on", "not_tried"))
 REASONS, SHARED = map(Phrases, ("reasons", "shared"))
 RULINGS, RULED, ONCE_FOR_ALL = map(Phrases, ("rulings", "ruled", "once_for_all"))
 LIMITS, HOLDING = map(Phrases, ("limits", "holding"))

@@ -51,19 +51,14 @@ def user(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return home
 
 
-@pytest.mark.usefixtures("user")
-def test_what_is_found_is_a_page(run: Run) -> None:
-    """Before anything is made, with the way on."""
+def test_what_is_found_is_a_page_and_what_is_bad_has_an_exit_code(run: Run, user: Path) -> None:
+    """Before anything is made, with the way on; then on the page, and in the object."""
     ran = run("doctor")
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
     place = lines.index("note  vault: no vault yet")
     assert lines[place + 1].strip() == "reticent init"
     assert lines[-1].startswith("Nothing is wrong, ")
-
-
-def test_what_is_bad_has_an_exit_code(run: Run, user: Path) -> None:
-    """On the page, and in the object."""
     (user / "config").mkdir(0o700)
     (user / "config" / "policy.toml").write_text("k = 0\n\x1b = 1\n")
     page, record = run("doctor"), run("doctor", "--json")

@@ -195,14 +195,13 @@ def test_where_the_vault_is_opened_here(
 @pytest.mark.usefixtures("memory")
 def test_what_is_no_text_is_no_secret(home: Path) -> None:
     """Where the system does not let such bytes into a program; the secret is not repeated."""
-    strictly = {"PYTHONIOENCODING": "utf-8:strict"}
     done = subprocess.run(
         [*START, "init", "--passphrase-stdin"],
         input=b"four random w\xf6rds here\n",
         capture_output=True,
         check=False,
         timeout=PATIENCE,
-        env={**os.environ, **strictly},
+        env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
     )
     error = "reticent: error: the passphrase is not text in UTF-8"
     hint = "reticent: hint: type it in a terminal that uses UTF-8"
