@@ -114,7 +114,7 @@ def test_every_word_reaches_the_daemon(run: Run, fake: FakeDaemon, decided: str)
 
 
 def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon) -> None:
-    """And for whoever it pools with; what it offers is not: that would be for good."""
+    """And for whoever it pools with, but no offer; an assistant is approved without facts."""
     other = changed(REVIEW, id=7, recipient="a.weather.example", names=["region"])
     theirs = changed(OFFER, id=8, pool="weather.example")
     fake.handlers["reviews"] = says([REVIEW, OFFER, theirs, other])
@@ -135,6 +135,9 @@ def test_all_that_waits_for_one_recipient_is_settled(run: Run, fake: FakeDaemon)
     made = run("approve", "weather.example", "--json").record
     assert [each["id"] for each in made["ruled"]] == [3, 7]
     assert made["offers"] == [8]
+    fake.handlers["reviews"] = says([ASSISTANT])
+    run("approve", "5", "--days", "2")
+    assert [given["body"] for name, given in fake.calls if name == "verdict"][-1].names is None
 
 
 def test_a_host_that_is_probably_misspelt_is_noted(run: Run, fake: FakeDaemon) -> None:
@@ -142,14 +145,6 @@ def test_a_host_that_is_probably_misspelt_is_noted(run: Run, fake: FakeDaemon) -
     fake.handlers["reviews"] = says([])
     for host, noted in (("wether.example", 1), ("api.weather.example", 0), ("shop.example", 0)):
         assert run("deny", host, "region").err.count("did you mean") == noted
-
-
-def test_an_assistant_is_approved_without_naming_facts(run: Run, fake: FakeDaemon) -> None:
-    """For good or for some days."""
-    fake.handlers["reviews"] = says([ASSISTANT])
-    assert run("approve", "5", "--days", "2").code == 0
-    [verdict] = [given["body"] for name, given in fake.calls if name == "verdict"]
-    assert verdict.names is None
 
 
 @pytest.mark.parametrize("decided", ["approve", "deny"])
