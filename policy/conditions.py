@@ -8,7 +8,7 @@ from typing import Any
 from policy.families import TopicProbabilities, families
 from policy.hosts import KINDS
 from policy.rules import ANY, SIGN, Policy, Rule
-from policy.settings import DAYS
+from policy.settings import DAYS, HOSTED
 
 WHOEVER = dict(reversed(KINDS.items()))  # a host of each kind, of any other site first
 # How probably a query is about the topics of a rule for it to hold, and for one that withholds
@@ -23,7 +23,8 @@ def holds(rule: Rule, at: date, door: str) -> bool:
     A rule for some hours or days does not hold where ``at`` is a day alone. Hours that end no later
     than they begin go on after midnight, and are of the day on which they began.
     """
-    if rule.doors and door not in rule.doors:
+    doors = {door, "mcp"} if door in HOSTED else {door}
+    if rule.doors and doors.isdisjoint(rule.doors):
         return False
     if not isinstance(at, datetime) or not (rule.hours or rule.days):
         today = at.date() if isinstance(at, datetime) else at

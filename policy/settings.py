@@ -24,9 +24,12 @@ Carry = Literal["header", "words", "parameters"]
 Engine = Literal["bing", "brave", "duckduckgo", "google", "searxng"]  # those of engines.toml
 Whom = Literal["anybody", "most people", "some people", "few people", "nobody"]
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+# The programs that an assistant over MCP may be in, each a door of its own.
+HostProgram = Literal["claude-desktop", "claude-code", "vscode", "cursor"]
 # The user's own requests in a browser, pages there, assistants over MCP, programs by way of the
 # proxy, the command line and the screens, any other program.
-Door = Literal["browser", "page", "mcp", "proxy", "cli", "program"]
+Door = Literal["browser", "page", "mcp", "proxy", "cli", "program", HostProgram]
+HOSTED: tuple[HostProgram, ...] = get_args(HostProgram)
 DAYS: tuple[Day, ...] = get_args(Day)
 Value = str | int | float | bool
 

@@ -195,13 +195,13 @@ class Server(MCPServer[Any]):
 class AssistantTools:
     """What one assistant may ask; ``socket``: of the daemon; ``recipient``: who gets the facts."""
 
-    def __init__(self, socket: Path, recipient: str) -> None:
+    def __init__(self, socket: Path, recipient: str, by: str = "assistant") -> None:
         """Keep whom to ask and for whom; nothing is opened before a question."""
         self._socket = socket
-        self._recipient = recipient
+        self._recipient, self._by = recipient, by
 
     def _call(self, name: str, message: Message) -> Any:  # noqa: ANN401  (of the route)
-        with Client(self._socket, SECONDS, attended=False, by="assistant") as client:
+        with Client(self._socket, SECONDS, attended=False, by=self._by) as client:
             return client.call(name, message)
 
     def personal_context(self, question: Question) -> Annotated[CallToolResult, PersonalContext]:
@@ -270,7 +270,7 @@ def server_for(assistant: AssistantTools) -> Server:
     return server
 
 
-def serve(socket: Path, recipient: str) -> None:
+def serve(socket: Path, recipient: str, by: str) -> None:
     """Answer an assistant over the standard input and output, until the input ends.
 
     Nothing is logged: hosts keep what their servers write. Ctrl-C ends the process at once: nothing
@@ -279,4 +279,4 @@ def serve(socket: Path, recipient: str) -> None:
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     logging.disable(logging.CRITICAL)
-    server_for(AssistantTools(socket, recipient)).run("stdio")
+    server_for(AssistantTools(socket, recipient, by)).run("stdio")

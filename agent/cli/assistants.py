@@ -16,13 +16,14 @@ from urllib.parse import urlsplit
 
 import click
 
-from agent.cli.options import HOST, json_option, now, option, own_groups, record
+from agent.cli.options import HOST, OneOf, json_option, now, option, own_groups, record
 from agent.cli.printing import listing, note, paragraph, printable
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError, install_hint, reason
 from agent.paths import paths
 from agent.wire.client import Client, tcp_owner
 from policy.hosts import LOCAL, host_of
 from policy.services import in_clear
+from policy.settings import HOSTED, HostProgram
 
 if TYPE_CHECKING:
     from agent.daemon.sockets import Listener
@@ -39,7 +40,8 @@ EXAMPLE = "as in https://api.openai.com/v1"
 
 @click.command()
 @option("--recipient", HOST, "RECIPIENT", "Who gets the facts, such as claude.ai.")
-def mcp(recipient: str | None) -> None:
+@option("--program", OneOf(HOSTED), "NAME", "In which program, as rules call it.")
+def mcp(recipient: str | None, program: HostProgram | None) -> None:
     """Let an assistant ask for the few facts about you that help its answer.
 
     Its program starts this by itself, once `reticent connect` has told it to. It speaks the Model
@@ -51,7 +53,7 @@ def mcp(recipient: str | None) -> None:
     check_extra()
     from agent.assistants.server import serve
 
-    serve(paths().query, whom)
+    serve(paths().query, whom, program or "assistant")
 
 
 def check_extra() -> None:

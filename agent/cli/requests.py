@@ -61,7 +61,7 @@ def requests() -> None:
 @requests.command(name="list")
 @click.argument("words", metavar="[WORD]...", nargs=-1)
 @option("--recipient", RECIPIENT, "RECIPIENT", "Only its requests, and those of its group.")
-@option("--door by", DOORS, "DOOR", "Only by browser, page, mcp, proxy, cli or program.")
+@option("--door by", DOORS, "DOOR", "Only by this door, such as browser, mcp or vscode.")
 @option("--since", DAY, "DATE", f"Only from that day on: {DATES}.")
 @option("--until", options.NEXT_DAY, "DATE", "Only to the end of that day.")
 @option("--limit", LIMIT, "N", "At most N requests, the latest.", default=LATEST_ENTRIES)

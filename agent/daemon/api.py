@@ -20,11 +20,11 @@ from agent import __version__
 from agent.daemon import drafts, policy_api, profile, readings, records, what_if
 from agent.daemon.agent import Agent
 from agent.daemon.backup_files import contents_of, files_of, unpack
-from agent.daemon.handle import ASSISTED, handle
+from agent.daemon.handle import handle
 from agent.daemon.model_registry import UNREADABLE
 from agent.daemon.programs import this_machine
 from agent.daemon.prompts import Prompts
-from agent.daemon.request_log import Asker
+from agent.daemon.request_log import ASSISTED, Asker
 from agent.decision.values import Decision
 from agent.errors import LockedError, VaultError
 from agent.vault.secrets import Secret

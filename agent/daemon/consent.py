@@ -14,7 +14,7 @@ from msgspec.structs import replace as changed
 from agent.daemon import instructions, reviews
 from agent.daemon.instructions import Instruction, Preferences, waits
 from agent.daemon.policy_file import ActivePolicy, Edit, restore, rewrite
-from agent.daemon.request_log import Asker
+from agent.daemon.request_log import ASSISTED, Asker
 from agent.daemon.reviews import Approved, Offers, Waiting
 from agent.decision.values import Decision
 from agent.errors import LockedError, RefusedError, UsageError
@@ -32,7 +32,7 @@ from policy.rules import FACT, Policy, Rule
 ONLY_THE_LAST = "you can undo only your latest change, and only until the vault locks"
 IN_MEMORY = Ruled(written=None, without_effect=[])
 RAISED = "questions"  # in the vault: a day, and of how many questions the user was notified on it
-NOTIFYING: frozenset[Asker] = frozenset({"command", "user", "assistant", "proxy"})  # no page
+NOTIFYING: frozenset[Asker] = frozenset({"command", "user", *ASSISTED})  # no page
 MOST_BLOCKS = 1000  # rules by which somebody gets nothing: half of what a policy may hold
 MERGE = "write one rule for several of them in the policy"
 Revert = Callable[[], object]

@@ -16,7 +16,7 @@ from agent.daemon.header import Members, fits, sent_as
 from agent.daemon.instructions import applied, ruled_on, with_own_words
 from agent.daemon.judge import judgeable
 from agent.daemon.locale import LOCALE, located
-from agent.daemon.request_log import CAPPED, DAY, DOORS, RECORDED, SHARES, Asker
+from agent.daemon.request_log import ASSISTED, CAPPED, DAY, DOORS, RECORDED, SHARES, Asker
 from agent.decision.context import Context, Terms
 from agent.decision.decide import decide
 from agent.decision.knowledge import HeldValue, Knowledge, knowledge_in, people_left
@@ -38,7 +38,6 @@ from policy.settings import Door
 
 JUDGED: frozenset[Asker] = frozenset({"command", "user"})  # whose requests a local judge may see
 Held = Mapping[str, HeldValue[str]]  # by concept, as `Holdings` has it
-ASSISTED: frozenset[Asker] = frozenset({"assistant", "proxy"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -300,7 +300,7 @@ def entry(host: HostProgram, machine: Machine, recipient: str | None = None) -> 
     whom = recipient or recipient_of(before) or host.recipient
     server: Members = {"type": "stdio"} if host.typed else {}
     server["command"] = machine.interpreter
-    server["args"] = ["-P", "-m", "agent.cli", "mcp", "--recipient", whom]
+    server["args"] = ["-P", "-m", "agent.cli", "mcp", "--recipient", whom, "--program", host.name]
     home = environment.get(HOME)
 
     def is_ours(text: str) -> bool:

@@ -252,7 +252,7 @@ async def opened(
                 await process.communicate()  # `wait` alone never ends where something is unread
 
 
-TRUSTED: frozenset[Asker] = frozenset({"user", "assistant", "proxy"})
+UNASKED: frozenset[Asker] = frozenset({"command", "draft", "page", "program"})
 AFTER_NOT_NOW = 600.0  # seconds without a dialog for the passphrase, after "not now"
 TRIES = 3
 TITLE = "Reticent"
@@ -304,7 +304,7 @@ class Prompts:
     def after(self, ask: Ask, answer: Answer, by: Asker, now: datetime) -> None:
         """Open a dialog if this answer gives reason for one, and now is the time."""
         busy = self._task is not None and not self._task.done()
-        if by not in TRUSTED or busy or not shows(self._screen):
+        if by in UNASKED or busy or not shows(self._screen):
             return
         if self._agent.rules.active.daemon.prompt != "pinentry":
             if answer.code == "locked" and self._agent.place.vault.exists():

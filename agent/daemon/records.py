@@ -9,8 +9,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from agent.daemon.agent import PAUSE, Agent
-from agent.daemon.handle import ASSISTED, Situation, UndecidedError, situation_of
-from agent.daemon.request_log import Asker
+from agent.daemon.handle import Situation, UndecidedError, situation_of
+from agent.daemon.request_log import ASSISTED, Asker
 from agent.decision.decide import counted_among
 from agent.decision.knowledge import inferred, knowledge_in, people_left
 from agent.decision.own_facts import NONE as NO_OWN_FACTS

@@ -20,10 +20,10 @@ from agent.model.attributes import Attribute
 from agent.vault.store import Items
 from agent.wire.decide import Answer, Ask, Clicked
 from agent.wire.state import Entry
-from policy.settings import Door
+from policy.settings import HOSTED, Door, HostProgram
 
 # Who asks, as the door says.
-Asker = Literal["command", "user", "page", "program", "assistant", "proxy", "draft"]
+Asker = Literal["command", "user", "page", "program", "assistant", "proxy", "draft", HostProgram]
 # By which door, as policies name it. Whoever may use the query socket can claim any.
 DOORS: Mapping[Asker, Door] = {
     "command": "cli",
@@ -33,18 +33,20 @@ DOORS: Mapping[Asker, Door] = {
     "program": "program",
     "assistant": "mcp",
     "proxy": "proxy",
+    **{each: each for each in HOSTED},
 }
 # Who asks by each, as far as that matters to what is decided.
 ASKERS: Mapping[str, Asker] = {door: by for by, door in DOORS.items() if by != "draft"}
 MINUTE = timedelta(minutes=1)
-PROGRAMS: tuple[Asker, ...] = ("page", "program", "assistant", "proxy")
+ASSISTED: tuple[Asker, ...] = ("assistant", "proxy", *HOSTED)
+PROGRAMS: tuple[Asker, ...] = ("page", "program", *ASSISTED)
 RECORDED: Mapping[Asker, int] = {"user": 120, **dict.fromkeys(PROGRAMS, 600)}
 # Whose places an asker takes.
 SHARES: Mapping[Asker, Asker] = dict.fromkeys(PROGRAMS, "program")
 # Whose requests are so many a minute for each recipient, and the answer to one more.
 CAPPED: Mapping[Asker, Code] = {
     "page": "too many from pages",
-    **dict.fromkeys(("assistant", "proxy", "draft"), "too many"),
+    **dict.fromkeys((*ASSISTED, "draft"), "too many"),
 }
 MOST_POOLS = 1000  # that are counted for these, each for one asker; the first counted goes
 MOST_SILENT = 1_000  # requests

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import aiohttp.typedefs
 import aiohttp.web
@@ -21,12 +21,11 @@ from aiohttp.http_exceptions import HttpProcessingError
 from agent.daemon.autolock import Autolock
 from agent.daemon.events import LOG, Bus, kind_and_place
 from agent.daemon.handle import JUDGED, consult
-from agent.daemon.request_log import Asker
+from agent.daemon.request_log import ASSISTED, Asker
 from agent.decision.values import UNDECIDED
 from agent.errors import LockedError, RefusedError, ReticentError, UsageError, VaultError, misfit
 from agent.wire.base import ASKER, JSON_TYPE, MOST_BYTES, UNATTENDED, Done, Fault
 from agent.wire.client import MEDIA_TYPE
-from agent.wire.client import Asker as ClaimedAsker
 from agent.wire.decide import Answer, Ask, Frame, RelayAnswer
 from agent.wire.routes import QUERY, ROUTES, SEE, Door, Route, fault_of, http_status
 
@@ -41,7 +40,7 @@ ASKED = {DECIDE, "draft", "explain"}  # of which a local judge may be asked
 RELAY = "relay"
 RELAYED = {route.path.removeprefix("/v1/"): route for route in ROUTES if QUERY in route.doors}
 del RELAYED[RELAY]
-ASKERS: Mapping[str, Asker] = {each: each for each in get_args(ClaimedAsker)}
+ASKERS: Mapping[str, Asker] = {"user": "user", "page": "page", **{e: e for e in ASSISTED}}
 HEARTBEAT = 5.0  # seconds of silence after which a comment is sent: who has left is noticed so
 READER_PATIENCE = 10.0  # seconds that a reader may leave what was sent unread
 PATIENCE = 10.0  # seconds for a body to arrive

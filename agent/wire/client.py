@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import msgspec
 
@@ -18,7 +18,6 @@ from agent.wire.base import ASKER, JSON_TYPE, MOST_BYTES, UNATTENDED, Fault
 from agent.wire.routes import ROUTES, error_of, target_of
 from agent.wire.state import Event
 
-Asker = Literal["user", "page", "assistant", "proxy"]
 LISTENS = "0A"  # as proc(5) has it
 NOBODY = -1
 _LINUX_PEER = struct.Struct("3i")  # process, user, group: unix(7)
@@ -155,7 +154,7 @@ class Client:
         timeout: float = TIMEOUT,
         *,
         attended: bool = True,
-        by: Asker | None = None,
+        by: str | None = None,
     ) -> None:
         """Keep where the socket is; each call opens a connection of its own."""
         self._path = path

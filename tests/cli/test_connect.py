@@ -136,7 +136,7 @@ def test_an_assistant_is_connected_for_a_recipient(run: Run, user: Path) -> None
     assert "counts as known to www.own.example" in ran.page
     run("connect", "cursor")
     written = json.loads((user / ".cursor/mcp.json").read_text())
-    assert written["mcpServers"][NAME]["args"][-1] == "www.own.example"
+    assert written["mcpServers"][NAME]["args"][-3:-1] == ["www.own.example", "--program"]
 
 
 def test_a_missing_extra_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -162,6 +162,10 @@ def test_no_two_requests_spend_one_limit(
         ('hours = "22:00-07:00"\ndays = "mon"', "command", 6, "answered"),
         ('door = ["mcp", "page"]', "assistant", 9, "blocked"),
         ('door = ["mcp", "page"]', "proxy", 9, "answered"),
+        ('door = "mcp"', "vscode", 9, "blocked"),
+        ('door = "vscode"', "vscode", 9, "blocked"),
+        ('door = "vscode"', "cursor", 9, "answered"),
+        ('door = "vscode"', "assistant", 9, "answered"),
         ('door = "page"', "user", 9, "answered"),
     ],
 )

@@ -35,6 +35,7 @@ from agent.daemon.programs import (
 from agent.daemon.service import unit
 from agent.errors import UsageError
 from agent.paths import HOME, paths
+from policy.settings import HOSTED
 from tests.house.tree import ran
 from tests.programs import needs
 from tests.worlds.doors import hosting
@@ -182,12 +183,18 @@ def test_an_entry_says_where_our_things_lie() -> None:
         return found
 
     command = ["-P", "-m", "agent.cli", "mcp", "--recipient", "claude.ai"]
+    command += ["--program", "claude-desktop"]
     assert server("claude-desktop") == {"command": "/usr/bin/python3", "args": command}
     places = {"XDG_RUNTIME_DIR": "/run/user/1", "XDG_DATA_HOME": "/d"}
     assert server("claude-desktop", **places, OTHER="x")["env"] == places
     env = server("claude-desktop", **places, RETICENT_HOME="trial")["env"]
     assert env == {HOME: str(paths({HOME: "trial"}).config.parent)}
     assert server("vscode")["type"] == "stdio"
+
+
+def test_each_program_is_a_door_that_rules_can_name() -> None:
+    """By the name under which it is connected."""
+    assert {each.name for each in HOST_PROGRAMS} == {*HOSTED}
 
 
 def test_a_recipient_stays_until_another_is_named(machine: Machine) -> None:
