@@ -273,12 +273,7 @@ class Api:
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        self.prompts = Prompts(
-            agent,
-            lambda body: unlock(body, agent.look(), agent),
-            lambda word, number: self.call("verdict", word, id=number),
-            os.environ,
-        )
+        self.prompts = Prompts(self, os.environ)
         agent.locking = self.prompts.end
 
     def call(self, name: str, body: Any = None, /, **parameters: Any) -> Any:  # noqa: ANN401  (of the route's types)
@@ -288,7 +283,7 @@ class Api:
         now = agent.look()
         if unlocked and agent.vault is None:
             raise LockedError
-        if isinstance(body, Unlock):
+        if isinstance(body, Unlock) and body.screen:
             self.prompts.use(body.screen)
         try:
             answer = function(*(() if body is None else (body,)), now, agent, **parameters)

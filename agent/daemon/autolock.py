@@ -1,5 +1,7 @@
 """The vault locks itself: with the screen, asleep, at the end of the session, and unused."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 import re
@@ -9,10 +11,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent.daemon.events import LOG, kind_and_place
 from agent.errors import ReticentError
 from agent.wire.routes import CONTROL, Door
+
+if TYPE_CHECKING:
+    from agent.daemon.agent import Agent
 
 BUS = Path("/run/dbus/system_bus_socket")
 LINE = 1 << 16  # bytes
@@ -85,21 +91,9 @@ class Autolock:
     and was answered. Requests of pages and programs do not count, and do not keep the vault open.
     """
 
-    def __init__(
-        self,
-        minutes: Callable[[], float],
-        locked: Callable[[], bool],
-        lock: Callable[[], object],
-        clock: Callable[[], Time] = clocks,
-    ) -> None:
-        """Store the idle limit, the test for a lock, and the lock itself.
-
-        ``minutes``: how many, asked at each look, 0 for as long as the session lives; ``lock``:
-        closes the vault, and is no error where it is closed; ``locked``: says whether it is.
-        """
-        self._minutes = minutes
-        self._locked = locked
-        self._lock = lock
+    def __init__(self, agent: Agent, clock: Callable[[], Time] = clocks) -> None:
+        """Take the agent whose vault locks after so many minutes as its policy says."""
+        self._agent = agent
         self._clock = clock
         self._used, self._slept = clock()
 
@@ -114,7 +108,7 @@ class Autolock:
         command.
         """
         now, slept = self._clock()
-        minutes = self._minutes()
+        minutes = self._agent.rules.active.daemon.lock_after_minutes
         unused = minutes > 0 and now - self._used >= minutes * 60
         woken, self._slept = slept - self._slept >= NAP, slept
         if unused or woken:
@@ -124,8 +118,8 @@ class Autolock:
 
     def end(self) -> None:
         """Lock now, unless it is locked."""
-        if not self._locked():
+        if self._agent.vault is not None:
             try:
-                self._lock()
+                self._agent.lock()
             except ReticentError as error:
                 LOG.warning("locking failed: %s", kind_and_place(error))

@@ -49,6 +49,10 @@ def most_bytes(members: Iterable[int]) -> int:
     return max(0, sum(each + len(SEPARATOR) for each in members if each) - len(SEPARATOR))
 
 
+def _size(value: object) -> int:
+    return len(msgspec.json.encode(value))
+
+
 class Members(NamedTuple):
     """How a model's attributes travel: the most bytes of each, and each value's own header.
 
@@ -70,15 +74,9 @@ class Members(NamedTuple):
             each.name: [e for e in each.values if e != UNSPECIFIED and at not in model.own]
             for at, each in enumerate(model.attributes)
         }
-        largest = {
-            each.name: max(each.values, key=lambda value: len(msgspec.json.encode(value)))
-            for each in model.attributes
-        }
+        largest = {each.name: max(each.values, key=_size) for each in model.attributes}
         means = {
-            each.name: max(
-                (model.meanings[each.name, value] for value in each.values),
-                key=lambda fact: len(msgspec.json.encode(fact)),
-            )
+            each.name: max((model.meanings[each.name, value] for value in each.values), key=_size)
             for at, each in enumerate(model.attributes[: model.persons])
             if at not in model.own
         }

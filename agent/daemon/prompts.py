@@ -34,8 +34,8 @@ from agent import errors
 from agent.daemon.events import LOG, kind_and_place
 from agent.files import check_ours
 from agent.wire.decide import Answer, Ask
-from agent.wire.policy import Disclose, Review, Ruled, Word
-from agent.wire.state import SCREEN, Status, Unlock, screen_of
+from agent.wire.policy import Disclose, Review, Word
+from agent.wire.state import SCREEN, Unlock, screen_of
 from agent.words import notices
 from agent.words.figures import counted
 from policy.hosts import host_of
@@ -43,7 +43,7 @@ from policy.services import in_clear
 from policy.settings import DaemonSettings
 
 if TYPE_CHECKING:
-    from agent.daemon.agent import Agent
+    from agent.daemon.api import Api
     from agent.daemon.request_log import Asker
 
 LONGEST_LINE = 1000  # bytes, with the line feed
@@ -270,16 +270,9 @@ FOR_GOOD: Mapping[int, Disclose] = {**DECISIONS, CANCELED: "ask"}
 class Prompts:
     """Opens one dialog at a time; it belongs to one thread."""
 
-    def __init__(
-        self,
-        agent: Agent,
-        unlock: Callable[[Unlock], Awaitable[Status]],
-        settle: Callable[[Word, int], Ruled],
-        screen: Mapping[str, str],
-        clock: Callable[[], float] = monotonic,
-    ) -> None:
-        """Take what there is to do; ``screen``: the environment of the daemon, or the service."""
-        self._agent, self._unlock, self._settle, self._clock = agent, unlock, settle, clock
+    def __init__(self, api: Api, screen: Mapping[str, str]) -> None:
+        """Take what makes calls; ``screen``: the environment of the daemon, or the service."""
+        self._agent, self._call, self._clock = api.agent, api.call, monotonic
         self._screen = {name: screen[name] for name in (*PASSED, *TERMINAL) if name in screen}
         self._task: asyncio.Task[None] | None = None
         self._dialog: Dialog | None = None
@@ -364,7 +357,7 @@ class Prompts:
             secret = reply.data.decode("utf-8", "surrogateescape")
             del reply
             with suppress(errors.WrongSecretError, errors.UsageError):
-                await self._unlock(Unlock(method="passphrase", secret=secret))
+                await self._call("unlock", Unlock(method="passphrase", secret=secret))
                 self._agent.commanded()
                 break
             del secret
@@ -384,7 +377,7 @@ class Prompts:
             if disclose is None or dialog.over:
                 return
             word = Word(disclose=disclose, about="family", recipient=review.pool)
-            self._settle(word, review.id)
+            self._call("verdict", word, id=review.id)
             if disclose != "ask":
                 return
         text = notices.dialog_asks(review, titles)
@@ -392,4 +385,5 @@ class Prompts:
         disclose = DECISIONS.get(reply.error)
         if disclose is not None and not dialog.over:
             names = review.names[: notices.DIALOG_NAMES]
-            self._settle(Word(disclose=disclose, names=names, recipient=review.pool), review.id)
+            word = Word(disclose=disclose, names=names, recipient=review.pool)
+            self._call("verdict", word, id=review.id)

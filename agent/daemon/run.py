@@ -82,11 +82,7 @@ async def _live(listening: Mapping[Door, socket.socket], build: Callable[[], Api
     agent.registry.in_thread = True
     gc.freeze()  # what is there now stays, and need not be looked through again
     gc.enable()
-    autolock = Autolock(
-        lambda: agent.rules.active.daemon.lock_after_minutes,
-        lambda: agent.vault is None,
-        agent.lock,
-    )
+    autolock = Autolock(agent)
     agent.commanded = autolock.used
     daemon = Daemon(api, autolock, partial(_end, agent, over.set))
     try:

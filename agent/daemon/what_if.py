@@ -47,26 +47,20 @@ async def whatif(body: WhatIf, now: datetime, agent: Agent) -> Weighed:
 
 
 async def curve(body: CurveAsk, now: datetime, agent: Agent) -> Curve:
-    """Say what would leave at every trade-off."""
-    return await agent.in_thread(curved(body, now, agent))
-
-
-def curved(ask: CurveAsk, now: datetime, agent: Agent) -> Callable[[], Curve]:
-    """Prepare a curve.
+    """Say what would leave at every trade-off.
 
     Without a recipient it is by the rules for everybody, and for one who holds nothing. UsageError
-    where nothing can be decided; from what is returned, where nothing would leave whatever the
-    trade-off.
+    where nothing can be decided, and where nothing would leave whatever the trade-off.
     """
-    request = Ask(query=ask.query or "", recipient=ask.recipient or ANYBODY, asked=ask.asked)
+    ask = Ask(query=body.query or "", recipient=body.recipient or ANYBODY, asked=body.asked)
     try:
-        situation = _apart(request, now, agent, every=ask.query is None)
+        situation = _apart(situation_of(ask, now, agent), agent, every=body.query is None)
     except UndecidedError as error:
         hint = "`reticent doctor` says how to fix it"
         raise UsageError(f"there is no curve: {WHY_NOTHING[error.code]}", hint) from error
-    if ask.recipient is None:
+    if body.recipient is None:
         situation = replace(situation, knowledge=Knowledge())
-    return partial(curve_of, situation)
+    return await agent.in_thread(partial(curve_of, situation))
 
 
 def weighed(body: WhatIf, now: datetime, agent: Agent) -> Callable[[], Weighed]:
@@ -88,8 +82,8 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Callable[[], Weighed]:
         before, door = (body.entry, entry.at), entry.door
     elif body.recipient is None:
         raise UsageError("no request specified", "name a recipient, or an entry of the ledger")
-    every = entry is None and body.query is None
-    situation = _apart(ask, now, agent, before, every=every, door=door)
+    situation = situation_of(ask, now, agent, before, by=ASKERS.get(door, "command"))
+    situation = _apart(situation, agent, every=entry is None and body.query is None)
     if body.people is not None:
         values = {key: verdict.value for key, verdict in situation.ruling.settings.items()}
         limits = limits_under(values | {"people": body.people}, situation.model)
@@ -139,19 +133,7 @@ def _protected(situation: Situation) -> tuple[Situation, Decision]:
     return situation, decision
 
 
-def _apart(
-    ask: Ask,
-    now: datetime,
-    agent: Agent,
-    before: tuple[int, datetime] | None = None,
-    *,
-    every: bool,
-    door: str = "",
-) -> Situation:
-    """Look at a request for the thread beside that of the requests.
-
-    ``every``: for any query; ``door``: by which it came, empty where that is not known.
-    """
-    situation = situation_of(ask, now, agent, before, by=ASKERS.get(door, "command"))
+def _apart(situation: Situation, agent: Agent, *, every: bool) -> Situation:
+    """Make a situation one for the thread beside that of the requests; ``every``: for any query."""
     situation = replace(situation, cache=agent.apart)
     return situation.for_anything if every else situation

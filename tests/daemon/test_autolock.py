@@ -6,7 +6,8 @@ import os
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import get_args
+from types import SimpleNamespace
+from typing import Any, cast, get_args
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ from agent.errors import VaultError
 from agent.wire.base import ASKER
 from agent.wire.decide import Answer
 from agent.wire.routes import CONTROL, QUERY
-from policy.settings import LONGEST_MINUTES
+from policy.settings import LONGEST_MINUTES, DaemonSettings
 from tests.worlds.doors import ASK, awaited, behind
 
 CALLS = {
@@ -67,12 +68,16 @@ class Machine:
     closed: int = 0
 
     def autolock(self) -> Autolock:
-        return Autolock(
-            lambda: self.minutes,
-            lambda: not self.open,
-            self.lock,
-            lambda: (self.seconds, self.slept),
-        )
+        return Autolock(cast("Any", self), lambda: (self.seconds, self.slept))
+
+    @property
+    def rules(self) -> object:
+        daemon = DaemonSettings(lock_after_minutes=self.minutes)
+        return SimpleNamespace(active=SimpleNamespace(daemon=daemon))
+
+    @property
+    def vault(self) -> object:
+        return object() if self.open else None
 
     def lock(self) -> None:
         """Close the vault; it must not be closed already."""
@@ -135,11 +140,12 @@ def test_a_search_is_use_once_the_user_is_answered() -> None:
 def test_a_lock_whose_last_words_fail_is_one(caplog: pytest.LogCaptureFixture) -> None:
     """The call that comes next finds it locked; the log says that something is lost."""
 
-    def full() -> None:
-        raise VaultError("private", "free some space")
+    class Full(Machine):
+        def lock(self) -> None:
+            raise VaultError("private", "free some space")
 
-    machine = Machine()
-    autolock = Autolock(lambda: 1, lambda: False, full, lambda: (machine.seconds, 0))
+    machine = Full(minutes=1)
+    autolock = machine.autolock()
     machine.seconds = 60
     with caplog.at_level(logging.INFO, "reticent"):
         autolock.check(CONTROL, "status")
