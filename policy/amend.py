@@ -186,14 +186,9 @@ def without_settings(text: str, policy: Policy, where: RuleScope, keys: Sequence
     return rewritten(text, document)
 
 
-def free_name(document: Mapping[str, Any], title: str) -> str:
-    """A name for a new rule that no other has: the title, with a number if need be."""
-    rules = [rule for rule in document.get("rule", []) if rule is not None]
-    taken = [rule.get("name") for rule in rules]
-    names = (title, *(f"{title} ({number})" for number in range(2, len(taken) + 3)))
-    return next(each for each in names if each not in taken)
-
-
 def add_rule(document: Document, title: str, parts: Mapping[str, Any]) -> None:
-    """Add a rule to a document, with a title that no other has."""
-    document.setdefault("rule", []).append({"name": free_name(document, title), **parts})
+    """Add a rule to a document, its name the title, with a number if another has that."""
+    rules = document.setdefault("rule", [])
+    taken = [rule.get("name") for rule in rules if rule is not None]
+    names = (title, *(f"{title} ({number})" for number in range(2, len(taken) + 3)))
+    rules.append({"name": next(each for each in names if each not in taken), **parts})

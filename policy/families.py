@@ -31,11 +31,6 @@ def use_of(topic: str) -> str:
     return next((use for use, topics in uses if topic.replace("_", " ") in topics), "search")
 
 
-def revealed_by(name: str) -> tuple[str, ...]:
-    """The attributes of which one nearly tells another. Source: families.toml."""
-    return tuple(_table()["revealed_by"].get(name, ()))
-
-
 def other_words() -> Mapping[str, str]:
     """By another word for it, and what earlier models called it, a fact. Source: families.toml."""
     return dict(_table()["other_words"])

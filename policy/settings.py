@@ -130,11 +130,6 @@ class Setting:
             return f"one of {', '.join(self.choices)}"
         return str(self.kind.__metadata__[0].description)
 
-    @property
-    def closers(self) -> tuple[str, ...]:
-        """The choices to suggest for a misspelt one: only the stricter half."""
-        return self.choices[len(self.choices) // 2 :] if self.order else self.choices
-
     def strictness(self, value: Value) -> float:
         """How strict a value is: the larger the stricter, 0 for all without an order."""
         if not self.order:
@@ -247,7 +242,8 @@ def fitting(of: Setting, given: object) -> Value:
 def _way_out(of: Setting, given: object) -> str:
     """How to write what was probably meant."""
     if of.choices:
-        near = nearest(given, of.closers) if isinstance(given, str) else None
+        offered = of.choices[len(of.choices) // 2 if of.order else 0 :]  # the stricter half
+        near = nearest(given, offered) if isinstance(given, str) else None
         return f"did you mean {near!r}?" if near else "write one of them in quotes"
     if isinstance(given, str) and given.strip().replace(".", "", 1).isdigit():
         return f"write {given.strip()} without quotes"

@@ -261,14 +261,20 @@ class _Resolver(aiohttp.ThreadedResolver):
         ]
 
 
-async def _run(
+async def serve(
     listening: socket,
     route: ProxyRoute,
     announce: Callable[[], None],
     note: Callable[[str], None],
     report: Callable[[str], None],
 ) -> None:
-    """Answer until a signal ends it."""
+    """Answer at a listening socket of this machine until Ctrl-C or SIGTERM.
+
+    ``announce``: called once it listens; ``note`` and ``report``: as `Proxy` has them, no value and
+    nothing of what is asked. Nothing else is logged: what a library would say quotes what it chokes
+    on.
+    """
+    logging.disable(logging.CRITICAL)
     over, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
@@ -301,20 +307,3 @@ async def _run(
             await over.wait()
         finally:
             await runner.cleanup()
-
-
-def serve(
-    listening: socket,
-    route: ProxyRoute,
-    announce: Callable[[], None] = lambda: None,
-    note: Callable[[str], None] = lambda _: None,
-    report: Callable[[str], None] = lambda _: None,
-) -> None:
-    """Answer at a listening socket of this machine until Ctrl-C or SIGTERM.
-
-    ``announce``: called once it listens; ``note`` and ``report``: as `Proxy` has them, no value and
-    nothing of what is asked. Nothing else is logged: what a library would say quotes what it chokes
-    on.
-    """
-    logging.disable(logging.CRITICAL)
-    asyncio.run(_run(listening, route, announce, note, report))

@@ -75,6 +75,8 @@ def proxy(upstream: str, recipient: str, port: int, *, verbose: bool, as_json: b
     added to its message of the system. Where none do, or the vault is locked, it goes as it is.
     """
     service, whom, at = checked(upstream), host_of(recipient), paths()
+    import asyncio
+
     from agent.assistants.proxy import ProxyRoute, serve
     from agent.files import private_folder
     from policy.rules import Pools
@@ -103,7 +105,7 @@ def proxy(upstream: str, recipient: str, port: int, *, verbose: bool, as_json: b
             if verbose:
                 click.echo(printable(f"{now():%H:%M:%S}  {line}"), err=True)
 
-        serve(listening, route, announce, note, report)
+        asyncio.run(serve(listening, route, announce, note, report))
 
 
 def at_port(port: int, token: Path) -> Listener:

@@ -19,7 +19,7 @@ from msgspec.json import Decoder
 from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError, reason
 from agent.files import PRIVATE, fsync, name_new, temporary_file
 from agent.vault.seal import FORMAT, from_json
-from agent.vault.vault_files import JOURNAL, LOG, Watch, free_names, make_private, same_file, stamps
+from agent.vault.vault_files import JOURNAL, LOG, Watch, free_names, same_file, stamps
 
 APPLICATION_ID = 0x52544356
 MAX_INTEGER = 2**63 - 1  # of SQLite
@@ -137,6 +137,12 @@ def check_file(path: Path) -> os.stat_result:
     return status
 
 
+def scratch() -> TemporaryDirectory[str]:
+    """Make a folder that is removed at the end of its context; VaultError."""
+    with translated(Path(gettempdir())):
+        return TemporaryDirectory(prefix="reticent-", ignore_cleanup_errors=True)
+
+
 @contextmanager
 def snapshot(path: Path) -> Iterator[Path]:
     """Yield a temporary copy of a vault and its log to inspect; the vault itself does not change.
@@ -148,9 +154,7 @@ def snapshot(path: Path) -> Iterator[Path]:
     # To open and close it here would give up the locks on it.
     if (status.st_dev, status.st_ino) in open_here:
         raise busy(path)
-    with translated(Path(gettempdir())):
-        folder = TemporaryDirectory(prefix="reticent-", ignore_cleanup_errors=True)
-    with folder as name:
+    with scratch() as name:
         to = Path(name) / path.name
         copy_files(path, to)
         try:
@@ -175,9 +179,9 @@ def copy_files(path: Path, to: Path) -> None:
         for suffix in (LOG, JOURNAL):
             source, target = (each.with_name(each.name + suffix) for each in (real, to))
             if source.is_file():
-                make_private(target)
+                target.touch(PRIVATE, exist_ok=False)
                 shutil.copyfile(source, target)
-        make_private(to)
+        to.touch(PRIVATE, exist_ok=False)
         with to.open("wb") as copy:
             shutil.copyfileobj(file, copy)
 
@@ -399,10 +403,10 @@ def make_database(path: Path, vault_id: bytes, statements: Iterable[Statement]) 
 
     Raises VaultError if the file exists or cannot be written, and leaves none then.
     """
-    with ExitStack() as on_failure:
-        make_private(path)
+    with ExitStack() as on_failure, translated(path):
+        path.touch(PRIVATE, exist_ok=False)
         on_failure.callback(path.unlink)
-        with translated(path), closing(connect(path)) as connection:
+        with closing(connect(path)) as connection:
             connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("BEGIN EXCLUSIVE")

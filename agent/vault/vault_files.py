@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from agent.errors import ReplacedVaultError, UsageError, VaultError
-from agent.files import PRIVATE, create_private, read_bytes, replace_bytes
+from agent.files import PRIVATE, read_bytes, replace_bytes
 from agent.paths import Paths
 from agent.vault.seal import SCHEME, from_json
 
@@ -202,14 +202,6 @@ def free_names(path: Path, kind: str = REPLACED) -> Iterator[Path]:
     """Yield free names for a vault that is replaced or set aside."""
     names = (path.with_name(f"{path.name}{kind}{number}") for number in count(1))
     return (name for name in names if not os.path.lexists(name))
-
-
-def make_private(path: Path) -> None:
-    """Make an empty file that only its owner can read; VaultError if there is one."""
-    try:
-        create_private(b"", path)
-    except UsageError as error:
-        raise VaultError(error.what, error.hint, error.where) from error
 
 
 def remove_beside(path: Path) -> None:

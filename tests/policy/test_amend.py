@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from agent.daemon.instructions import overriding_rules
 from agent.errors import UsageError
 from policy import amend
-from policy.conditions import request_of
+from policy.conditions import holds, request_of, times_of
 from policy.match import Rulebook, Ruling, known
 from policy.read import LARGEST, preset, read
 from policy.rules import Layer, Policy, is_group
@@ -32,15 +32,15 @@ def test_a_rule_of_a_scope_is_found_and_holds_for_a_request_that_is_meant(
     """It is one of the places of that scope, and its setting is one of those compared there."""
     before, where = drawn
     document = parsed(before.text)
-    name = amend.free_name(document, where.title or "all")
-    rules_ = document.setdefault("rule", [])
-    rules_.append({"name": name, **where.parts(), "disclose": "ask"})
+    amend.add_rule(document, where.title or "all", {**where.parts(), "disclose": "ask"})
+    name = document["rule"][-1]["name"]
     after = read(rewritten(before.text, document), "policy.toml", preset)
     (new,) = (each for each in after.rules if each.name == name)
     assert new in amend.places(where, after)
-    ruling = asked(after, where)
-    for verdicts in ruling.attributes.values():
-        assert new in [claim.rule for claim in verdicts["disclose"].claims]
+    begins, door = times_of(new, TODAY)[0], next(iter(new.doors), "")
+    for verdicts in asked(after, where).attributes.values():
+        is_there = new in [claim.rule for claim in verdicts["disclose"].claims]
+        assert is_there == holds(new, begins, door)  # it may end before its first hour
     for day in (TODAY, TODAY + timedelta(days=3)):
         assert new.is_over(day) == (where.expires is not None and where.expires < day)
 

@@ -25,11 +25,11 @@ from agent.errors import (
 )
 from agent.files import create_private, left_unfinished, private_folder
 from agent.vault.backup import restore
-from agent.vault.database import Database, sqlite_error
+from agent.vault.database import Database, make_database, sqlite_error
 from agent.vault.slots import key_slots
 from agent.vault.store import Store
 from agent.vault.vault import Vault, unlock
-from agent.vault.vault_files import Location, make_private, vaults_set_aside
+from agent.vault.vault_files import Location, vaults_set_aside
 from tests.vault import worlds
 from tests.vault.histories import record_at
 
@@ -181,7 +181,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(VaultError, match="not a file"):
         Database.open(tmp_path / "pipe")
     with pytest.raises(VaultError, match="the file already exists"):
-        make_private(file)
+        make_database(file, b"", ())
 
 
 def test_files_are_their_owners_from_the_beginning(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from agent.vault.rotation import rotate
 from agent.vault.seal import FORMAT
 from agent.vault.secrets import Kind, Secret
 from agent.vault.store import Store
-from agent.vault.vault_files import Location, Witness, make_private, read_witness
+from agent.vault.vault_files import Location, Witness, read_witness
 from tests.vault import worlds
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import NOW, disclosed, forgotten, grouping, held
@@ -80,7 +80,7 @@ def _tables_of(path: Path) -> dict[str, list[Row]]:
 def _build(vector: Vector, at: Location) -> None:
     at.vault.parent.mkdir(mode=0o700)
     at.witness.parent.mkdir(mode=0o700)
-    make_private(at.vault)
+    at.vault.touch(0o600)
     with closing(sqlite3.connect(at.vault, isolation_level=None)) as connection:
         connection.execute("BEGIN")
         connection.execute(f"PRAGMA application_id={vector.application_id}")
