@@ -249,24 +249,13 @@ def server_for(assistant: AssistantTools) -> Server:
         log_level="CRITICAL",
         subscriptions=False,
     )
-    server.add_tool(
-        assistant.personal_context,
-        title="Facts about the user that help this answer",
-        description=ASKING,
-        annotations=RECORDED,
-    )
-    server.add_tool(
-        assistant.already_told,
-        title="Facts about the user that you were told before",
-        description=AGAIN,
-        annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
-    )
-    server.add_tool(
-        assistant.remember,
-        title="Propose a fact for the user to keep",
-        description=REMEMBERING,
-        annotations=RECORDED,
-    )
+    own, reading = assistant, ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    for tool, title, description, annotations in (
+        (own.personal_context, "Facts about the user that help this answer", ASKING, RECORDED),
+        (own.already_told, "Facts about the user that you were told before", AGAIN, reading),
+        (own.remember, "Propose a fact for the user to keep", REMEMBERING, RECORDED),
+    ):
+        server.add_tool(tool, title=title, description=description, annotations=annotations)
     return server
 
 

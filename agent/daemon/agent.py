@@ -331,7 +331,7 @@ class Agent:
             self.registry.count_in("" if self.vault is None else self.registry.country)
             self.reader.cache.clear()
             self.apart = Cache()  # a thread that still works keeps its own until it ends
-            self.rules.forget()
+            self.rules.use(self.rules.active.models, self.rules.active.read)
             self.rates.clear()
             self.silent_requests.clear()
             site_of.cache_clear()

@@ -100,7 +100,7 @@ class Consent:
     def sites(self, now: datetime) -> list[Site]:
         """List the searches that browsers may act on; without a vault the policy's alone."""
         book = self._active().recipients
-        searched = self._offers.searched if self._offers else ()
+        searched = self._offers.searched() if self._offers else ()
         return [] if book is None else self._sites(book, searched, now.date())
 
     def assistants(self, now: datetime) -> list[str]:

@@ -15,12 +15,7 @@ from agent.daemon.artifacts import Machine
 from agent.daemon.locale import LOCALE
 from agent.daemon.model_registry import UNREADABLE, ModelRegistry
 from agent.daemon.policy_file import idle_rules, limits_of
-from agent.daemon.programs import (
-    Installation,
-    assistant_installations,
-    browser_installations,
-    system_service,
-)
+from agent.daemon.programs import KINDS, Installation
 from agent.daemon.service import reachable
 from agent.daemon.sockets import listens
 from agent.errors import PolicyError, Problem, ReticentError, UsageError, install_hint, reason
@@ -48,11 +43,6 @@ FIXES = {
     JUDGE: "start its server, or name a smaller model in [judge] of your policy",
     AHEAD: "set the clock, or if it is right: reticent unlock --reset-clock",
 }  # by how a note begins
-KINDS: dict[str, Callable[[Machine], Iterator[Installation]]] = {
-    "service": system_service,
-    "browsers": browser_installations,
-    "assistants": assistant_installations,
-}
 NOTHING = "not connected; `reticent connect` lists all that can be"
 Rules = Policy | ReticentError | None  # the user's policy, or what is wrong with it
 WRONG = {  # by the state of an artifact

@@ -17,29 +17,22 @@ from agent.words.titles import titles_of_values
 NAMES = ("language", "country")
 
 
-def _locale() -> Model:
-    """The two as attributes of a model that knows no query, and nobody.
-
-    The browser and the network address tell them to everybody anyway: so they belong to no other
-    model, are charged nothing, and change no decision on anything else; the user's rules hold for
-    them all the same (DESIGN.md 2.8).
-    """
-    people = Population(np.zeros((1, len(NAMES)), np.uint8))
-    tables = Tables(people, NO_ROWS, np.zeros(0), no_singles(len(NAMES)))
-    values = {each: (UNSPECIFIED, *sorted(titles_of_values(each))) for each in NAMES}
-    attributes = (Attribute(each, each, "person", values[each]) for each in NAMES)
-    return Model(
-        id="locale",
-        source="ISO 639-1 and ISO 3166-1",
-        licence="",
-        estimator="louo",
-        attributes=tuple(attributes),
-        queries=(),
-        tables=tables,
-    )
-
-
-LOCALE = _locale()
+# The two as attributes of a model that knows no query, and nobody. The browser and the network
+# address tell them to everybody anyway: so they belong to no other model, are charged nothing, and
+# change no decision on anything else; the user's rules hold for them all the same (DESIGN.md 2.8).
+_NOBODY = Population(np.zeros((1, len(NAMES)), np.uint8))
+LOCALE = Model(
+    id="locale",
+    source="ISO 639-1 and ISO 3166-1",
+    licence="",
+    estimator="louo",
+    attributes=tuple(
+        Attribute(each, each, "person", (UNSPECIFIED, *sorted(titles_of_values(each))))
+        for each in NAMES
+    ),
+    queries=(),
+    tables=Tables(_NOBODY, NO_ROWS, np.zeros(0), no_singles(len(NAMES))),
+)
 
 
 def located(context: Context, people: int) -> Decision:

@@ -196,13 +196,9 @@ class ActivePolicy:
         self._terms: dict[tuple[int, str, frozenset[str] | None], Terms] = {}
         self.route = lru_cache(KEPT)(self._route)
         """How a recipient is decided: as `_route`."""
-        self.limits = repr(
-            [
-                (rule.conditions, sorted((key, rule.settings[key]) for key in keys))
-                for rule in (() if policy is None else policy.rules)
-                if (keys := rule.settings.keys() & LIMITING)
-            ]
-        )
+        limiting = ((rule, sorted(rule.settings.keys() & LIMITING)) for rule in rules)
+        own = ((e.conditions, [(k, e.settings[k]) for k in keys]) for e, keys in limiting if keys)
+        self.limits = repr([*own])
         """All limits on who looks alike, each with what it is for; equal where these are."""
 
     @cached_property
@@ -390,10 +386,6 @@ class PolicyFile:
         """
         self.active = ActivePolicy(self.policy, models, read, facts)
         self._seen = UNREAD
-
-    def forget(self) -> None:
-        """Forget what was asked; the rules stay in force."""
-        self.active = ActivePolicy(self.policy, self.active.models, self.active.read)
 
     def status(self, today: date) -> PolicyStatus:
         """Describe the file, and whether there are rules in force, with which limits."""

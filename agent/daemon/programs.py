@@ -12,7 +12,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -204,10 +204,17 @@ def assistant_installations(
         yield Installation(each.name, each.title, "assistant", own, recipient=whom)
 
 
+KINDS: Mapping[str, Callable[[Machine], Iterator[Installation]]] = {
+    "service": system_service,
+    "browsers": browser_installations,
+    "assistants": assistant_installations,
+}
+
+
 def installations(machine: Machine) -> list[Installation]:
     """List all that can be connected, but for a kind whose files cannot be written."""
     connectable: list[Installation] = []
-    for kind in (system_service, browser_installations, assistant_installations):
+    for kind in KINDS.values():
         with suppress(UsageError):
             connectable += kind(machine)
     return connectable

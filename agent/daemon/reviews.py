@@ -7,7 +7,7 @@ record cannot be read: nothing opens because time passes.
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import msgspec
 from msgspec.structs import replace as changed
@@ -195,16 +195,8 @@ class Offers:
         self._items = items
         self.find = lru_cache(MOST_OFFERS)(self._record)
         """Find a site's approved offer, None where none was ever approved."""
-        self._searched: tuple[Approved, ...] | None = None
-
-    @property
-    def searched(self) -> tuple[Approved, ...]:
+        self.searched = cache(self._all_searched)
         """All that say where their site is searched."""
-        if self._searched is None:
-            names = self._items.names(PREFIX)
-            records = (self._record(name.removeprefix(PREFIX)) for name in names)
-            self._searched = tuple(each for each in records if each is not None and each.searches)
-        return self._searched
 
     def keep(self, site: str, approved: Approved | None) -> None:
         """Replace a site's offer, None for none."""
@@ -213,7 +205,12 @@ class Offers:
         else:
             self._items.put(PREFIX + site, msgspec.msgpack.encode(approved))
         self.find.cache_clear()
-        self._searched = None
+        self.searched.cache_clear()
+
+    def _all_searched(self) -> tuple[Approved, ...]:
+        names = self._items.names(PREFIX)
+        records = (self._record(name.removeprefix(PREFIX)) for name in names)
+        return tuple(each for each in records if each is not None and each.searches)
 
     def _record(self, site: str) -> Approved | None:
         """Read a site's record; one of another version is an offer of nothing."""

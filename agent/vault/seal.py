@@ -206,19 +206,16 @@ def derive(passphrase: bytes, salt: bytes, derivation: Derivation) -> bytes:
         raise VaultError("the system's OpenSSL has no Argon2id", OPENSSL) from error
 
 
-def calibrate(
-    clock: Callable[[], float], work: Callable[[Derivation], object] | None = None
-) -> Derivation:
+def calibrate(clock: Callable[[], float]) -> Derivation:
     """The parameters for a new slot: about half a second here, and never below the floor.
 
-    ``clock``: seconds, as time.perf_counter; ``work``: does one derivation. Memory is doubled as
-    long as that is nearer to the target. Raises VaultError if not even the floor can be computed.
+    ``clock``: seconds, as time.perf_counter. Memory is doubled as long as that is nearer to the
+    target. Raises VaultError if not even the floor can be computed.
     """
-    work = work or (lambda derivation: derive(b"trial", bytes(16), derivation))
 
     def seconds(derivation: Derivation) -> float:
         begin = clock()
-        work(derivation)
+        derive(b"trial", bytes(16), derivation)
         return clock() - begin
 
     chosen = FLOOR

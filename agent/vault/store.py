@@ -148,8 +148,7 @@ class Store:
 
     def entries(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
         """Yield number and payload of the entries after a number. Raises DamagedVaultError."""
-        if self.uncertain:
-            raise reopening_needed()
+        self._check_certain()
         for row in chain.entry_rows(self.database, after):
             yield row.number, chain.opened_entry(self.seals, row)[2]
 
@@ -164,8 +163,7 @@ class Store:
 
     def get(self, name: str) -> bytes | None:
         """The item of a name. Raises VaultError."""
-        if self.uncertain:
-            raise reopening_needed()
+        self._check_certain()
         return opened_item(self.seals, self.items[name])[1] if name in self.items else None
 
     def delete(self, name: str) -> None:
@@ -208,8 +206,7 @@ class Store:
 
         ``state``: None where the statements write their own, to be read by `reopen`.
         """
-        if self.uncertain:
-            raise reopening_needed()
+        self._check_certain()
         if not self._verified:
             raise damaged("its ledger was not read to the end", self.database.path)
         if state is not None:
@@ -254,6 +251,12 @@ class Store:
         after = self.state.after(slots=slots_digest(slots))
         self.commit(after, statements, durable=True)
 
+    def _check_certain(self) -> None:
+        """Raise VaultError where memory and file may differ."""
+        if self.uncertain:
+            hint = "run `reticent lock`, then `reticent unlock`"
+            raise VaultError("the vault must be opened again after an error", hint)
+
     def _renew_witness(self) -> None:
         """Write the state on the disk to the witness; failing to is only noted."""
         now = self.state.witness(self.seals.vault_id)
@@ -263,12 +266,6 @@ class Store:
             self._witness = now
         elif vault_files.UNWRITTEN not in self.notes:
             self.notes.append(vault_files.UNWRITTEN)
-
-
-def reopening_needed() -> VaultError:
-    """The error for a vault of which memory and file may differ."""
-    hint = "run `reticent lock`, then `reticent unlock`"
-    return VaultError("the vault must be opened again after an error", hint)
 
 
 def _digest(items: dict[str, ItemRow]) -> bytes:

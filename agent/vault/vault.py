@@ -8,7 +8,6 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
 from types import MappingProxyType
 from typing import Self
 
@@ -23,7 +22,7 @@ from agent.errors import (
 )
 from agent.files import check_way, clear_unfinished, fsync, name_new, private_folder, unfinished
 from agent.vault import chain, secrets, slots, vault_files
-from agent.vault.database import Database, Statement, make_database, new_file, translated
+from agent.vault.database import Database, Statement, make_database, new_file, scratch, translated
 from agent.vault.ledger import Disclosure, Ledger, Reset, decode, encode
 from agent.vault.profile import Profile
 from agent.vault.rotation import contents, resealed, rotate
@@ -164,9 +163,7 @@ class Vault:
         if self._closed:
             raise VaultError("the vault was closed meanwhile", "unlock it again")
         seals, files = self._store.seals, {**files, **self.enclosed}
-        with translated(Path(gettempdir())):
-            folder = TemporaryDirectory(prefix="reticent-", ignore_cleanup_errors=True)
-        with folder as name:
+        with scratch() as name:
             copy = Location(Path(name) / to.name, Path(name) / self.place.witness.name)
             self._store.database.copy(copy.vault)
             enclose(files, copy, seals)
@@ -319,10 +316,10 @@ def _forget_keys(at: Location) -> None:
 def make_vault(
     at: Location, passphrase: str, derivation: Derivation | None, chance: Chance
 ) -> tuple[Key, str]:
-    """Make an empty vault in place, which a passphrase and a recovery code open.
+    """Make an empty vault in a place with folders, which a passphrase and a recovery code open.
 
     Returns its data key and the code. Raises VaultError if the file exists or cannot be written;
-    UsageError for an invalid passphrase or an unsafe folder.
+    UsageError for an invalid passphrase.
     """
     key, vault_id = Key(chance(KEY_BYTES)), chance(slots.VAULT_ID_BYTES)
     typed = Secret("passphrase", passphrase)
@@ -332,8 +329,6 @@ def make_vault(
     rows = [first, second]
     digests = chain.digest_of({}), slots.slots_digest(rows)
     before = chain.VaultState(0, 0, 0, chain.first_link(seals), *digests)
-    private_folder(at.vault.parent)
-    private_folder(at.witness.parent)
     make_database(at.vault, vault_id, contents(seals, before, rows))
     vault_files.write_witness(before.after().witness(vault_id), at.witness)
     return key, code or ""

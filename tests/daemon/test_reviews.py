@@ -139,7 +139,7 @@ def test_records_of_another_version_list_nothing() -> None:
     items = Memory({"offers/old.example": msgspec.msgpack.encode(old), "offers/bad.example": b"?"})
     items.put("offers/odd.example", msgspec.msgpack.encode(odd))
     offers = Offers(items)
-    assert sites(book_of("anonymity_price = 1"), offers.searched, TODAY) == []
+    assert sites(book_of("anonymity_price = 1"), offers.searched(), TODAY) == []
     assert offers.find("old.example") == Approved(("age",))
 
 

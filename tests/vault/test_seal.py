@@ -2,7 +2,6 @@
 
 import os
 import stat
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +27,6 @@ FIELDS = st.lists(
     st.binary(max_size=6) | st.text(max_size=4) | st.integers(0, 2**64 - 1), max_size=4
 )
 SALT = bytes(16)
-Machine = tuple[Callable[[], float], Callable[[seal.Derivation], None]]
 FASTEST = seal.Derivation(8, 1, 1)
 
 
@@ -92,22 +90,24 @@ def test_keys_of_one_vault_are_of_no_use_in_another() -> None:
     assert seal.context(bytes(16), "a", 1) == seal.context(bytes(16), "a") + seal.frame(1)
 
 
-def machine(seconds: float, memory_kib: int = 2**40) -> Machine:
-    """Return the clock of a machine that needs so many seconds for each KiB, and its work."""
+def calibrated(seconds: float, memory_kib: int = 2**40) -> seal.Derivation:
+    """Calibrate on a machine that needs so many seconds for each KiB."""
     now = [0.0]
 
-    def work(derivation: seal.Derivation) -> None:
+    def work(_passphrase: bytes, _salt: bytes, derivation: seal.Derivation) -> None:
         if derivation.memory_kib > memory_kib:
             raise VaultError("no memory", "none")
         now[0] += derivation.memory_kib * seconds
 
-    return (lambda: now[0]), work
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(seal, "derive", work)
+        return seal.calibrate(lambda: now[0])
 
 
 @given(st.floats(1e-9, 1e-3))
 def test_calibration_comes_near_the_target(seconds: float) -> None:
     """From below by less than half, from above by half, or at an end of the range."""
-    chosen = seal.calibrate(*machine(seconds))
+    chosen = calibrated(seconds)
     taken = chosen.memory_kib * seconds
     assert seal.FLOOR.memory_kib <= chosen.memory_kib <= seal.CALIBRATED_KIB
     assert (chosen.iterations, chosen.lanes) == (seal.FLOOR.iterations, seal.FLOOR.lanes)
@@ -117,9 +117,9 @@ def test_calibration_comes_near_the_target(seconds: float) -> None:
 
 def test_calibration_stays_within_the_memory() -> None:
     """A small machine gets what it can compute; below the floor it is told so."""
-    assert seal.calibrate(*machine(0, 2**17)).memory_kib == 2**17
+    assert calibrated(0, 2**17).memory_kib == 2**17
     with pytest.raises(VaultError):
-        seal.calibrate(*machine(0, 2**15))
+        calibrated(0, 2**15)
 
 
 def test_unbearable_work_is_refused_before_it_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:

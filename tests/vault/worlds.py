@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from agent.files import private_folder
 from agent.vault import database as databases
 from agent.vault.database import Database
 from agent.vault.seal import Chance, Derivation, Key, Seals
@@ -71,6 +72,8 @@ def place(folder: Path) -> Location:
 def made(folder: Path, seed: str = "", page_bytes: int = 512) -> tuple[Location, Key, str]:
     """Return the place of a new vault, its data key and its recovery code."""
     at = place(folder)
+    for each in (at.vault.parent, at.witness.parent):
+        private_folder(each)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(databases, "PAGE_BYTES", page_bytes)
         key, code = make_vault(at, PASSPHRASE, FAST, stream(seed))
