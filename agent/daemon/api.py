@@ -273,7 +273,7 @@ class Api:
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
-        self.prompts = Prompts(self, os.environ)
+        self.prompts = Prompts(agent, self.call, os.environ)
         agent.locking = self.prompts.end
 
     def call(self, name: str, body: Any = None, /, **parameters: Any) -> Any:  # noqa: ANN401  (of the route's types)

@@ -27,7 +27,7 @@ from pathlib import Path
 from string import punctuation
 from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote_to_bytes
 
 from agent import errors
@@ -43,7 +43,7 @@ from policy.services import in_clear
 from policy.settings import DaemonSettings
 
 if TYPE_CHECKING:
-    from agent.daemon.api import Api
+    from agent.daemon.agent import Agent
     from agent.daemon.request_log import Asker
 
 LONGEST_LINE = 1000  # bytes, with the line feed
@@ -270,9 +270,9 @@ FOR_GOOD: Mapping[int, Disclose] = {**DECISIONS, CANCELED: "ask"}
 class Prompts:
     """Opens one dialog at a time; it belongs to one thread."""
 
-    def __init__(self, api: Api, screen: Mapping[str, str]) -> None:
+    def __init__(self, agent: Agent, call: Callable[..., Any], screen: Mapping[str, str]) -> None:
         """Take what makes calls; ``screen``: the environment of the daemon, or the service."""
-        self._agent, self._call, self._clock = api.agent, api.call, monotonic
+        self._agent, self._call, self._clock = agent, call, monotonic
         self._screen = {name: screen[name] for name in (*PASSED, *TERMINAL) if name in screen}
         self._task: asyncio.Task[None] | None = None
         self._dialog: Dialog | None = None
