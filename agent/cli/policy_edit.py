@@ -99,8 +99,10 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
 
 def _start_from(name: str, file: Path) -> Output:
     """Have a policy start from a preset; one is written where there is none."""
+    changed = True
     if file.exists():
-        rewrite(file, lambda text, _: rewritten(text, {**parsed(text), "preset": name}))
+        new = rewrite(file, lambda text, _: rewritten(text, {**parsed(text), "preset": name}))
+        changed = new.changed
     else:
         text = STARTER.format(preset=name)
         read(text, str(file), preset)
@@ -109,7 +111,9 @@ def _start_from(name: str, file: Path) -> Output:
         create_private(text.encode(), file)
     if file == own_policy():
         notify("reload")
-    return Output({"changed": True, "wins": []}, paragraph(f'{file}: preset = "{name}".'))
+    done = Edited(changed=changed, wins=[])
+    stands = paragraph(edited(f'{file}: preset = "{name}"', done))
+    return Output({"changed": done.changed, "wins": done.wins}, stands)
 
 
 def trial(edit: PolicyEdit, path: Path, models: Sequence[Model]) -> tuple[Policy, Edited]:

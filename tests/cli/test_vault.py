@@ -20,7 +20,7 @@ from agent.vault.database import Database
 from agent.vault.secrets import Secret
 from agent.vault.vault import unlock
 from agent.vault.vault_files import Location
-from agent.wire.base import Done
+from agent.wire.base import BackupContents, Done
 from agent.wire.state import Place
 from tests.cli.conftest import Ran, Run
 from tests.cli.daemon import ANSWERS, LOCKED
@@ -43,7 +43,7 @@ def test_an_open_vault_is_copied_by_the_daemon(run: Run, fake: FakeDaemon, folde
     assert (ran.code, ran.err) == (0, "")
     assert fake.calls[-1] == ("backup", {"body": Place(path=str(folder / "copy.db"))})
     assert f"Wrote{folder}/copy.db:thevault" in "".join(ran.out.split())
-    assert "1 added model (village) and what was connected (cursor)" in ran.out
+    assert "1 added model (village) and what was connected (cursor)" in ran.page
     assert run("vault", "backup", "copy.db", "--json").record == {
         "file": str(folder / "copy.db"),
         **msgspec.structs.asdict(ANSWERS["backup"]),
@@ -240,9 +240,9 @@ def test_what_opens_it_is_listed_while_the_daemon_has_it_open(run: Run) -> None:
     closed = run("vault", "key", "list").out
     with closing(Database.open(paths().vault)) as database:
 
-        def backup(body: Place) -> Done:
+        def backup(body: Place) -> BackupContents:
             database.copy(Path(body.path))
-            return Done()
+            return BackupContents(policy=True, models=[], connected={})
 
         with FakeDaemon(paths().control, {"backup": backup}):
             assert run("vault", "key").out == closed
