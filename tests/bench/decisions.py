@@ -71,11 +71,8 @@ def _one_by_one(model: Model, bus: float) -> Iterator[str]:
             warm.utility(model, query)
             fresh.append(_time(contexts[query]))
             again.append(_time(contexts[query]))
-        multiple = float(np.median(fresh)) / bus
-        yield (
-            f"a decision, {what}: the first of a new process {_shown(first)}; fresh "
-            f"{_shown(fresh)} ({multiple:.1f}x); again {_shown(again)}"
-        )
+        multiple = f"{_shown(fresh)} ({float(np.median(fresh)) / bus:.1f}x); again {_shown(again)}"
+        yield f"a decision, {what}: the first of a new process {_shown(first)}; fresh {multiple}"
 
 
 def _in_one_world() -> Iterator[str]:

@@ -1,179 +1,194 @@
-"""How good the sets are that local search finds, beside better searches and the optimum.
+"""How good the sets are that decisions and plans choose, beside the best that is found.
 
-Every query of the example tables, cut to a few hundred rows, where moves of one attribute stop
-early; and random sub-problems, of which every set is looked at.
+Random requests to the shipped models, as people might have them: half of the facts are set, a
+recipient holds up to three, and metrics, prices, limits, caps and guards are drawn by lot, too.
 """
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache as once
 from itertools import chain
-from math import exp, log
-from pathlib import Path
-from typing import Any, NamedTuple
+from math import inf, log
+from typing import Any, TypeVar
+from unittest.mock import patch
 
 import numpy as np
-from numpy.typing import NDArray
 
-from agent.build.canonical import Observed
-from agent.build.fitting import Fitted, fit
-from agent.build.observe import Observations, observe
-from agent.build.options import BuildOptions, Description, TableFiles
-from agent.build.tables import open_tables
-from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.local_search import LocalSearch, eager_pass
-from agent.tradeoff.objective import DisclosureObjective, Settings
-from agent.tradeoff.plan import QueryPlanner
-from agent.tradeoff.search import EPSILON, local_search, maximise
-from agent.tradeoff.tables import (
-    Kinds,
-    Population,
-    Rows,
-    members,
-    pairs,
-    rows_of,
-    subsets,
-    union,
-)
-from agent.tradeoff.utility import Priced, Utility
-from tests.house.tree import ROOT
+from agent.decision import choice
+from agent.decision.cache import Cache
+from agent.decision.context import Context, Limits, Prepared, Terms, prepare
+from agent.decision.knowledge import Knowledge
+from agent.decision.values import Request
+from agent.model.file import read, shipped_model, shipped_models
+from agent.model.model import Model
+from agent.model.reading import Candidate, Interpretation
+from agent.model.world import world_of
+from agent.tradeoff.local_search import SetFunction
+from agent.tradeoff.measures import METRICS
+from agent.tradeoff.objective import forced
+from agent.tradeoff.plan import plan
+from agent.tradeoff.tables import members, subsets, union
+from policy.settings import Mode
+from tests.bench import at
 
-DATA, OWN = ROOT / "examples/data", ROOT / "examples/own_tables"
-CUTS = (200, 500, 1_000)  # rows of a query
-TRADE_OFFS = (1.0, 5.12)
-STARTS = 30  # pairs that the better search starts from
-PEOPLE = 20_000  # of a larger population, drawn by lot
-PROBLEMS, SIZES, SLOPES = 60, (6, 12), (0.5, 20.0)  # attributes, least and most; lambda likewise
+T = TypeVar("T")
+PROBLEMS, PLANS = 200, 30  # of each model
+FEW = 8  # facts, all of whose sets are looked at
+STARTS, LARGEST = 12, 6  # sets by lot that the better search of more starts from, and their facts
 WORTH = 1e-6  # bits: below, there is nothing to find
-MISSED = 0.999  # of the better value
-
-
-class Case(NamedTuple):
-    """A query as a model has it, and the people among whom to hide."""
-
-    crowd: AnonymitySet
-    utility: Utility
-    stored: Rows
-
-    def objective(self, trade_off: float, candidates: int | None = None) -> DisclosureObjective:
-        """Return F for a recipient that knows nothing; ``candidates``: a mask, None for all."""
-        count = len(self.crowd.cards)
-        everything = (1 << count) - 1 if candidates is None else candidates
-        demands = Settings(everything, (0.0,) * count, trade_off)
-        uses = QueryPlanner(lambda: self.utility, count, self.stored)
-        return DisclosureObjective(uses, self.crowd, demands)
+REACHED = 1 - 1e-6  # of the best
+SHARES = (0.6, 0.25, 0.15)  # of three readings
+SLOPES = dict(zip(METRICS, ((0.5, 2e3), (0.5, 2e3), (0.1, 10.0), (1e-3, 0.1)), strict=True))
+CAPS = (1, 2, 3, 4, 6)  # on facts
 
 
 def figures() -> Iterator[str]:
     """Yield the lines of this benchmark."""
-    sources = {
-        "so2017": _observed(DATA / "so2017", ".csv.gz"),
-        "atus": _observed(DATA / "atus", ".csv.gz", weights="weight", without=("year",)),
-        "own_tables": _observed(OWN, ".csv"),
-    }
-    every = list[Case]()
-    for name, seen in sources.items():
-        for rows in CUTS:
-            cases = _cases(seen, rows)
-            every += cases
-            found = [_beside_better(case, each) for case in cases for each in TRADE_OFFS]
-            yield _line(
-                f"{name}, {rows} rows a query, all attributes, beside {STARTS} starts", found
-            )
-    yield _line(
-        f"sub-problems of {SIZES[0]} to {SIZES[1]} attributes, beside all sets", _small(every)
-    )
+    for model in (read(shipped_model("so2017")), world_of([*map(read, shipped_models())])):
+        yield _line(f"{model.id}, decisions", map(_decided, _problems(model, PROBLEMS, "dynamic")))
+        yield _line(f"{model.id}, plans", map(_planned, _problems(model, PLANS, "planned")))
 
 
-def _observed(folder: Path, suffix: str, **options: Any) -> Observations:  # noqa: ANN401  (of any field)
-    """Read the tables of a folder; ``options``: fields of `Description`."""
-    files = TableFiles(folder / f"users{suffix}", folder / f"events{suffix}")
-    description = Description(**options)
-    return observe(open_tables(*files), BuildOptions(**files._asdict(), description=description))
+def _decided(prepared: Prepared) -> tuple[float, float | None]:
+    """Choose a set: how long it took in ms, and its share of the best, None where that is nothing.
+
+    Of facts that are no part of the query, none is in the best set.
+    """
+    start = time.process_time()
+    found = choice.choice_of(prepared)
+    took = time.process_time() - start
+    objective, base = found.objective, forced(found.objective, members(prepared.forced))
+    some = (each for each in members(prepared.free & ~base) if objective.utility(1 << each))
+    return took * 1e3, _share(objective, base, union(some), found.result.mask)
 
 
-def _cut(query: Observed, rows: int, everybody: int) -> NDArray[np.bool_]:
-    """Draw people who have at most so many rows of a query together, or one person."""
-    who = np.random.default_rng(rows).permutation(len(query.people))
-    total = np.cumsum(np.bincount(query.rows.user)[who])
-    chosen = np.zeros(everybody, dtype=bool)
-    chosen[query.people[who[: max(1, int(np.searchsorted(total, rows, "right")))]]] = True
-    return chosen
+def _planned(prepared: Prepared) -> tuple[float, float | None]:
+    """The same of a plan."""
+    base = forced(choice.objective_of(prepared, prepared.reading), members(prepared.forced))
+    start = time.process_time()
+    with patch.object(choice, "plan", wraps=plan) as call:
+        found = choice.planned(prepared, base).portfolio
+    took = time.process_time() - start
+    worth = _Worth(*call.call_args.args)
+    return took * 1e3, _share(worth, worth.given, worth.candidates, found.mask)
 
 
-def _cases(seen: Observations, rows: int) -> list[Case]:
-    """Return each query with at most so many rows."""
-    population = seen.population
-    if population.rows > PEOPLE:
-        some = np.random.default_rng(0).choice(population.rows, PEOPLE, replace=False)
-        weights, scale = population.weights, population.rows / PEOPLE
-        population = Population(
-            population.codes[some],
-            None if weights is None else weights[some] * scale,
-            tuple(Kinds.of(each.counts[each.of_row][some]) for each in population.requests),
-        )
-    crowd = AnonymitySet(population, seen.cards)
-    parts = (query.part(_cut(query, rows, seen.population.rows)) for query in seen.queries)
-    return [_case(fit(each.rows, crowd, "louo", None), crowd) for each in parts if each is not None]
+class _Worth(SetFunction):
+    """What a recipient is to hold, for all that it is going to be asked (DESIGN.md 2.10)."""
+
+    def __init__(self, *parts: Any) -> None:  # noqa: ANN401  (of `plan`)
+        """Take what `plan` does; no limit may keep out what the request at hand pays for."""
+        self._queries, self._numbers, self._prices, self._scope, free, _ = parts
+        self.given = self._scope.sent | self._scope.fixed
+        self._needed = plan(self._queries[:1], self._numbers[:1], *parts[2:]).mask
+        helpful = (np.flatnonzero(each.beside(0, free) > 0).tolist() for each in self._queries)
+        self.candidates = free & union(chain(*helpful))
+
+    def value(self, mask: int) -> float:
+        """The bits of help to all requests, less the cost."""
+        scope, total = self._scope, -float(self._prices.cost(mask))
+        for query, number in zip(self._queries, self._numbers, strict=True):
+            more = query.best(scope.fixed, mask & ~scope.fixed, scope.has_room, scope.sent)
+            total += number * query.value(scope.fixed | union(more))
+        return total
+
+    def feasible(self, mask: int, *, larger: bool = False) -> bool:
+        """Whether a recipient may hold that."""
+        sets = () if mask == self.given else (mask, mask | self._needed)
+        return all(self._prices.feasible(each, larger=larger) for each in sets)
 
 
-def _case(fitted: Fitted, crowd: AnonymitySet) -> Case:
-    """Return a query with what a model stores of it."""
-    prices, utility, count = fitted.prices, fitted.utility, len(crowd.cards)
-    priced: Utility = utility if prices is None else Priced(utility, prices)
-    rows = [priced.extensions(1 << each, range(each + 1, count)) for each in range(count)]
-    singles = np.array(priced.extensions(0, range(count)))
-    return Case(crowd, priced, rows_of(singles, np.array([*chain.from_iterable(rows)])))
+def _share(function: SetFunction, base: int, free: int, found: int) -> float | None:
+    """The share of the best set's value that one has: of all of ``base`` and some of ``free``."""
+    free, random, starts = free & ~base, np.random.default_rng(0), [base, found]
+
+    @once
+    def value(mask: int) -> float:
+        return function.value(mask) if function.feasible(mask) else -inf
+
+    if free.bit_count() <= FEW:
+        best = max(value(base | each) for each in subsets(free))
+    else:
+        for _ in range(STARTS):
+            mask, most = base, random.integers(1, LARGEST + 1)
+            for each in random.permutation([*members(free)])[:most].tolist():
+                mask |= 1 << each if function.feasible(mask | 1 << each) else 0
+            starts.append(mask)
+        best = max(_climbed(value, each, base, free, function) for each in starts)
+    return value(found) / max(best, value(found)) if best > WORTH else None
 
 
-def _beside_better(case: Case, trade_off: float) -> float | None:
-    """Return the share that is found of the best of many searches, None where that is nothing."""
-    objective = case.objective(trade_off)
-    found, attributes = maximise(objective), [*members(objective.candidates)]
-    both = sorted(pairs(len(attributes)), key=lambda pair: (-objective.value(pair), pair))
-    best = max(objective.value(_climbed(objective, each)) for each in (found.mask, *both[:STARTS]))
-    return found.value / best if best > WORTH else None
-
-
-def _climbed(objective: DisclosureObjective, start: int) -> int:
-    """Return where eager moves and exchanges lead from a set."""
-    state = LocalSearch(objective, EPSILON)
-    state.start_at(start)
+def _climbed(
+    value: Callable[[int], float], mask: int, base: int, free: int, function: SetFunction
+) -> float:
+    """The value that the best moves and exchanges lead to."""
     while True:
-        local_search(state, eager_pass)
-        outside = [*members(objective.candidates & ~state.mask)]
-        others = [state.mask]
-        for out in members(state.mask):
-            rest = state.mask & ~(1 << out)
-            objective.extensions(rest, outside)
-            others += [rest | 1 << each for each in outside]
-        best = max(others, key=lambda mask: (objective.value(mask), -mask))
-        if objective.value(best) <= state.level + state.threshold(state.level):
-            return state.mask
-        state.start_at(best)
+        inside, outside = [*members(mask & ~base)], [*members(free & ~mask)]
+        for rest in (mask, *(mask ^ 1 << out for out in inside)):
+            function.extensions(rest, outside)  # for all of them sooner than for one by one
+        moves = (mask ^ 1 << each for each in (*inside, *outside))
+        swaps = (mask ^ 1 << out | 1 << each for out in inside for each in outside)
+        better = max(chain(moves, swaps), key=value, default=mask)
+        if value(better) <= value(mask):
+            return value(mask)
+        mask = better
 
 
-def _small(cases: Sequence[Case]) -> list[float | None]:
-    """Return the share of the optimum that is found in random sub-problems."""
-    random, found = np.random.default_rng(0), list[float | None]()
-    while len(found) < PROBLEMS:
-        case = cases[int(random.integers(len(cases)))]
-        count = len(case.crowd.cards)
-        size = min(count, int(random.integers(SIZES[0], SIZES[1] + 1)))
-        candidates = union(random.choice(count, size, replace=False).tolist())
-        objective = case.objective(exp(random.uniform(log(SLOPES[0]), log(SLOPES[1]))), candidates)
-        level = maximise(objective).value
-        for each in subsets(candidates):  # every set once, by its last attribute
-            above = candidates >> each.bit_length() << each.bit_length()
-            objective.extensions(each, [*members(above)])
-        best = max(map(objective.value, subsets(candidates)))
-        if best > WORTH:
-            found.append(level / best)
-    return found
+def _problems(model: Model, count: int, mode: Mode) -> Iterator[Prepared]:
+    """Yield random requests, the same every time, to recipients that may learn something."""
+    random, cache, queries = np.random.default_rng(0), Cache(), len(model.queries)
+    names, tabled = [each.name for each in model.attributes], model.population.tabled
+
+    def some(of: Sequence[str], most: int) -> list[str]:
+        chosen: list[str] = random.choice(of, random.integers(most + 1), replace=False).tolist()
+        return chosen
+
+    def maybe(chance: float, *values: T) -> T | None:
+        value = values[random.integers(len(values))]
+        return value if random.random() < chance else None
+
+    def bits(low: float, high: float) -> float:
+        return float(np.exp(random.uniform(log(low), log(high))))
+
+    for _ in range(count):
+        query, metric = int(random.integers(queries)), METRICS[random.integers(len(METRICS))]
+        shares = maybe(0.3, SHARES) or (1.0,)
+        parts = tuple(Candidate((query + i) % queries, share) for i, share in enumerate(shares))
+        [row] = model.population.codes_of(random.integers(model.population.rows, size=1)).tolist()
+        held = [model.index(name) for name in some(names[: model.persons], 3)]
+        codes = ((e < tabled and row[e]) or int(random.integers(model.cards[e])) for e in held)
+        known = Knowledge().with_facts(dict(zip((names[e] for e in held), codes, strict=True)))
+        limits = Limits(
+            k=maybe(0.5, 20, 100, 1000),
+            violations=maybe(0.5, 0.001, 0.05) or 0.0,
+            risk=maybe(0.3, 0.001, 0.01, 0.1),
+            attributes_per_request=maybe(0.3, *CAPS),
+            new_facts_per_week=maybe(0.3, *CAPS),
+        )
+        terms = Terms(
+            available=frozenset(random.permutation(names)[: len(names) // 2].tolist()),
+            always=frozenset(some(names, 2) if maybe(0.2, True) else ()),
+            trade_off=bits(*SLOPES[metric]),
+            metric=metric,
+            limits=limits,
+            sensitivity=tuple((name, bits(0.001, 0.1)) for name in sorted(some(names, len(names)))),
+            guards=tuple((name, bits(0.1, 10.0)) for name in some(names[:tabled], 1)),
+            mode=mode,
+        )
+        before = random.choice(queries, random.integers(6), replace=False).tolist()
+        known = replace(known, queries=tuple((each, 1.0) for each in sorted(before)))
+        reading, request = Interpretation(parts, shares[0]), Request(model.queries[query].text)
+        prepared = prepare(Context(request, terms, known, model, reading=reading, cache=cache))
+        if not prepared.anonymity_set.closed:
+            yield prepared
 
 
-def _line(what: str, shares: Sequence[float | None]) -> str:
-    some = np.array([each for each in shares if each is not None])
-    missed = int((some < MISSED).sum())
+def _line(what: str, found: Iterator[tuple[float, float | None]]) -> str:
+    every = [*found]
+    times = [took for took, _ in every]
+    some = np.array([share for _, share in every if share is not None])
     return (
-        f"{what}: {missed} of {len(some)} below {MISSED:.1%} of the better set, "
-        f"worst {some.min():.2f}, mean {some.mean():.4f}"
+        f"{what}: {(some >= REACHED).mean():.1%} of {len(some)} reach the best found, worst "
+        f"{some.min():.3f}, mean {some.mean():.4f}; CPU p50 {at(times, 50)} ms, p99 {at(times, 99)}"
     )
