@@ -2,9 +2,7 @@
 
 The sets are those that searches and answers look at, by default and by each preset, for a recipient
 that knows nothing, and for one that was asked everything before: with the model alone, and in one
-world with the shipped model of everyday life. What is stored is what would be computed. For a query
-with many rows, a search looks further where that costs no counting: so what is stored makes sets
-better, and never worse.
+world with the shipped model of everyday life. What is stored is what would be computed.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

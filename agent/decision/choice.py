@@ -18,7 +18,7 @@ from agent.decision.knowledge import Knowledge, roughly
 from agent.decision.own_facts import EMPTY, Filled
 from agent.model.model import Model
 from agent.model.reading import NOTHING, Interpretation
-from agent.tradeoff.local_search import SetFunction
+from agent.tradeoff.local_search import ROUNDING, SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import Pairwise, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.search import Result, maximise
@@ -30,9 +30,7 @@ FEWEST = 3  # queries, whose mean says nothing of another one
 QUERIES = 24  # the most to plan for; a cache keeps the utilities of 32
 AGAIN, OFTEN = 0.5, 8.0  # of the requests before, that are expected again; and the most that count
 OWN_ROWS = 50.0  # rows with which a query counts as much as the mean of many queries
-FEW_ROWS = 5_000  # of a query, which are soon counted
 LEAST = 0.02  # bits by which an attribute of a plan helps an answer that tells it
-FEW_PEOPLE = 150_000  # of a population, likewise
 
 
 class Plan(NamedTuple):
@@ -145,7 +143,9 @@ def _planned(prepared: Prepared) -> SelectedSet:
     order = (*members(base), *best(base, plan, prepared.free))
     mask = union(order)
     pending: tuple[int, ...] = ()
-    if prepared.waiting:
+    more, level = uses.beside(mask, prepared.waiting), uses.value(mask) + ROUNDING
+    helps = any(more[each] > level for each in members(prepared.waiting))
+    if helps or prepared.waiting & ~prepared.anonymity_set.persons:
         wider = planned(replace(prepared, free=prepared.free | prepared.waiting), base)
         pending = best(mask, wider, prepared.waiting)
     used = mask, *plan.portfolio.uses[1:]
@@ -190,7 +190,7 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
         numbers.append(terms.horizon)
         if not judged:
             everyone = DisclosureObjective(mean, cache.anonymity_set(model), demands)
-            best = partial(maximise, everyone, restarts=0)
+            best = partial(maximise, everyone, again=False)
             starts.append(cache.get(model, (maximise, demands), best).mask)
     prices = DisclosureObjective(HELPS_NOTHING, anonymity_set, replace(settings, most=None))
     scope = Scope(anonymity_set.disclosed & usable, fixed, settings.most)
@@ -370,9 +370,6 @@ def _best(objective: DisclosureObjective, prepared: Prepared) -> SelectedSet:
 
 
 def _search(function: SetFunction, prepared: Prepared, base: int, more: int) -> Result:
-    """Search as the terms say; where there is much to count, what is not at hand only once."""
-    terms, model = prepared.context.terms, prepared.context.model
-    rows = (model.queries[each.query].rows for each in prepared.reading.candidates)
-    patient = max(rows, default=0) <= FEW_ROWS and model.population.rows <= FEW_PEOPLE
-    between = base, base | more
-    return maximise(function, terms.algorithm, patient=patient, between=between)
+    """Search as the terms say."""
+    algorithm = prepared.context.terms.algorithm
+    return maximise(function, algorithm, between=(base, base | more))

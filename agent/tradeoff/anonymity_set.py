@@ -43,7 +43,6 @@ from agent.tradeoff.tables import (
     Population,
     Rows,
     SetFigures,
-    matrix_of,
     members,
     summable,
     union,
@@ -222,16 +221,13 @@ class AnonymitySet:
         counted = not self.sampled and metric == "maxprob" and len(self._rows) > 1
         return self.row(mask, metric, k) if counted else None
 
-    def pairs_at_hand(self, metric: Measure) -> Floats | None:
-        """I of every two attributes, symmetric, where it is stored, and None elsewhere."""
-        return matrix_of(self._measured(metric, 1).stored, len(self.cards))
-
     def survey(self, mask: int, others: int, measures: Measures) -> None:
         """Make ready I of ``mask`` with each of ``others``, a mask, by these (metric, k)."""
         base, figures = mask & ~self.disclosed, [self._measured(*each) for each in measures]
         if len(self._rows) <= 1 or base & ~self.persons:
             return
-        wanted = others & self.persons & ~self.disclosed & ~base
+        at_once = not self.sampled and all(metric == "maxprob" for metric, _ in measures)
+        wanted = (self.persons if at_once else others & self.persons) & ~self.disclosed & ~base
         new = [*members(reduce(or_, (each.missing(base, wanted) for each in figures)))]
         if not new:
             return
@@ -244,7 +240,7 @@ class AnonymitySet:
                 sets = [base | 1 << those[kind] for kind in some]
                 of_kind |= zip(some, self._estimated(sets, measures), strict=True)
             rows = [of_kind[kind] for kind in kinds]
-        elif all(metric == "maxprob" for metric, _ in measures):
+        elif at_once:
             classes = self._partitions.presence().classes(self._partitions.dense[base])
             rows = [[classes[each] / len(self._rows)] * len(measures) for each in new]
         else:

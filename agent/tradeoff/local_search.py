@@ -3,17 +3,15 @@
 from collections.abc import Iterable, Sequence
 from copy import copy
 from heapq import heapify, heappop, heappush
-from itertools import combinations
-from math import inf, isinf
-from typing import Protocol
+from math import inf, isinf, nan
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from agent.tradeoff.tables import Floats, Indexes, by_pair, mask_arrays, members, union
+from agent.tradeoff.tables import Floats, Indexes, mask_arrays, members, union
 
 FLOOR = 1e-12  # bits: what floating-point noise can feign
 TIE = 2.0**-30  # bits: gains that round to the same multiple are equal, and the index decides
-FEW = 16  # attributes; the pairs of more are not evaluated to start from the best
 ROUNDING = 1e-9  # bits: a gain that grows by less is not called a violation
 
 
@@ -80,19 +78,26 @@ class SetFunction(Protocol):
         sets = (mask | 1 << each for each in attributes.tolist())
         return np.array([self.cost(each) for each in sets], dtype=np.float64)
 
-    def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
-        """F(A u {V}) for each V, by attribute, for each A that needs no counting for it.
+    def survey(self, mask: int, among: int = -1) -> None:
+        """Compute F(A u {V}) for each V of a set, which is quicker for all at once."""
+
+    def helps(
+        self, mask: int, attributes: Sequence[int], *, count: bool = True
+    ) -> list[float] | None:
+        """U(A u {V}) for each V in ``attributes``, none in A, where F is U less a cost.
+
+        Less ``costs_beside`` it bounds F. None where it is no sooner known than F, or, where it
+        takes counting, without ``count``.
+        """
+        del mask, attributes, count
+        return None
+
+    def at_hand(self, mask: int) -> Floats | None:
+        """F(A u {V}) for each V, by attribute; None where that needs counting.
 
         Minus infinity where V is not in A and may not be chosen.
         """
-        del masks
-        return {}
-
-    def pairs_at_hand(self) -> Floats | None:
-        """F of every two attributes, symmetric, by attribute; roughly, at no expense.
-
-        Minus infinity where one is no candidate. None where nothing is known of pairs.
-        """
+        del mask
         return None
 
 
@@ -196,49 +201,21 @@ class LocalSearch:
     def at_hand(self, mask: int) -> Floats | None:
         """F of A with each V, as `SetFunction` has it; None where it is not at hand."""
         if mask not in self._rows:
-            self.look_at([mask])
-        return self._rows[mask]
-
-    def look_at(self, masks: Iterable[int]) -> None:
-        """Fetch what is at hand for many sets at once, which is quicker."""
-        new = {self.base | mask: mask for mask in masks if mask not in self._rows}
-        rows = self.function.at_hand([*new]) if new else {}
-        for both, mask in new.items():
-            row = rows.get(both)
+            row = self.function.at_hand(self.base | mask)
             if row is not None and (self.base or self.candidates != self.function.candidates):
-                row = self._within(row) - self.ground
+                [inside] = mask_arrays([self.candidates], len(row))
+                row = np.where(inside, row, -inf) - self.ground
             self._rows[mask] = row
+        return self._rows[mask]
 
     def gainful(self) -> int:
         """The candidates that may be chosen alone, and gain by it, as a mask."""
-        row = self.at_hand(0)
+        row, nothing = self.at_hand(0), self.restarted(0)
         if row is not None:
             return union(np.flatnonzero(row > 0).tolist())
-        single = filter(self.feasible, (1 << each for each in members(self.candidates)))
+        some = (each.attribute for each in nothing.moves(self.candidates) if each.gain > 0)
+        single = filter(self.feasible, (1 << each for each in some))
         return sum(each for each in single if self.value(each) > 0)
-
-    def best_pairs(self, most: int) -> list[int]:
-        """Sets of two candidates with a large F, the best first, of equals the smaller.
-
-        Where nothing is known of pairs, those of few candidates are evaluated, and of many none.
-        """
-        levels = None if self.base else self.function.pairs_at_hand()
-        if levels is not None:
-            sets, bits = by_pair(self._within(self._within(levels).T))
-            some = np.argpartition(bits, -most)[-most:] if most < len(bits) else range(len(bits))
-            worth = {sets[each]: float(bits[each]) for each in some if bits[each] > -inf}
-        elif self.candidates.bit_count() <= FEW:
-            both = combinations(members(self.candidates), 2)
-            two = filter(self.feasible, (1 << one | 1 << other for one, other in both))
-            worth = {each: self.value(each) for each in two}
-        else:
-            return []
-        return sorted(filter(self.feasible, worth), key=lambda e: (-rank(worth[e]), e))[:most]
-
-    def _within(self, levels: Floats) -> Floats:
-        """Levels by attribute, minus infinity for those that are no candidates."""
-        [inside] = mask_arrays([self.candidates], levels.shape[-1])
-        return np.where(inside, levels, -inf)
 
     @property
     def level(self) -> float:
@@ -253,7 +230,7 @@ class LocalSearch:
         return max(tolerance * abs(level), FLOOR)
 
     def restarted(self, mask: int) -> "LocalSearch":
-        """A search of the same function, as patient, that begins at this set."""
+        """A search of the same function that begins at this set."""
         other = copy(self)
         other.violations = 0
         other.start_at(mask)
@@ -281,6 +258,35 @@ class LocalSearch:
                 self.notice(gain, self.value(1 << each))
         return options
 
+    def moves(self, options: int) -> list["Move"]:
+        """The moves of an attribute in ``options``; of those out, and where U is F, gains exact."""
+        mask, new = self.base | self.mask, [*members(options & ~self.mask)]
+        bits, some = self.function.helps(mask, new) if new else None, list[Move]()
+        if bits is not None:
+            cost, options = self.function.cost(mask), options & self.mask
+            gains = np.array(bits) - (self.level + self.ground + cost)
+            bounds = gains - (self.function.costs_beside(mask, np.array(new, np.intp)) - cost)
+            each_of = zip(bounds.tolist(), new, gains.tolist(), strict=True)
+            some = [Move(bound, each, gain, self.mask) for bound, each, gain in each_of]
+        return some + [
+            Move(g, each, nan, self.mask, self.mask) for g, each in self.options(options)
+        ]
+
+    def bounded(self, move: "Move") -> "Move":
+        """A move as of the present set, its gain bounded at little expense.
+
+        What it added to U earlier bounds what it adds now, if U is submodular; the cost is renewed.
+        """
+        each, bits, function, mask = move.attribute, move.bits, self.function, self.base | self.mask
+        if move.computed_at == move.bounded_at:
+            bits = move.gain + self.price(move.computed_at, each)
+        if self.mask >> each & 1:
+            return move._replace(gain=bits - self.price(self.mask, each), bounded_at=self.mask)
+        cost, new = function.cost(mask), function.helps(mask, [each], count=False)
+        bits = bits if new is None else new[0] - (self.level + self.ground + cost)
+        [least] = function.costs_beside(mask, np.array([each])).tolist()
+        return move._replace(gain=bits - (least - cost), bits=bits, bounded_at=self.mask)
+
     def notice(self, gain: float, earlier: float) -> None:
         """Count a violation of submodularity: a gain that grew with the set."""
         self.violations += gain > earlier + ROUNDING
@@ -297,47 +303,60 @@ def eager_pass(state: LocalSearch, options: int) -> bool:
         options ^= 1 << attribute
 
 
+class Move(NamedTuple):
+    """Moving an attribute in or out: what that adds to F, at ``bounded_at`` at the most.
+
+    ``computed_at``: where it was last computed, -1 for nowhere; ``bits``: what the move adds to U,
+    no number where ``gain`` is exact and tells it.
+    """
+
+    gain: float
+    attribute: int
+    bits: float
+    bounded_at: int
+    computed_at: int = -1
+
+
 def lazy_pass(state: LocalSearch, options: int) -> bool:
     """Do the same with gains computed afresh only when they come up (Robertazzi & Schwartz).
 
     A gain that was computed for an earlier set bounds the present one where U is submodular and
-    C supermodular. C is remembered across requests, so its part of a stale gain is renewed
-    first. Ties go to the smaller attribute, as in ``eager_pass``: a heap orders pairs. As long as
-    the gains of all are at hand, none is stale.
+    C supermodular; before it is computed, what bounds it at less expense stands for it. Ties go to
+    the smaller attribute, as in ``eager_pass``: a heap orders pairs. As long as the gains of all
+    are at hand, none is stale.
     """
-    start = state.mask
-    stale = follow(state, options)
-    if stale is None:
-        stale = start, state.options(options)
-    computed_at, gains = stale
-    # Of each attribute the gain, and the sets as of which its cost and all of it are known.
-    heap = [(-rank(gain), each, gain, computed_at, computed_at) for gain, each in gains]
+    start, moves = state.mask, follow(state, options)
+    moves = state.moves(options) if moves is None else moves
+    heap = [(-rank(each.gain), each.attribute, each) for each in moves]
     heapify(heap)
     while heap:
-        _, attribute, gain, priced_at, computed_at = heappop(heap)
-        if gain <= state.threshold(state.level):
+        _, each, move = heappop(heap)
+        if move.gain <= state.threshold(state.level):
             continue
-        if computed_at == state.mask:
-            state.move(attribute)
+        if move.computed_at == state.mask:
+            state.move(each)
             state.extend(state.mask, [])
-        elif state.feasible(state.mask ^ 1 << attribute):
-            if priced_at == state.mask:
-                gain = state.gain(state.mask, attribute)
-                state.notice(gain, state.gain(computed_at, attribute))
-                computed_at = state.mask
-            else:
-                gain -= state.price(state.mask, attribute) - state.price(priced_at, attribute)
-            heappush(heap, (-rank(gain), attribute, gain, state.mask, computed_at))
+            continue
+        if move.bounded_at != state.mask:
+            move = state.bounded(move)
+        elif state.feasible(state.mask ^ 1 << each):
+            gain = state.gain(state.mask, each)
+            if move.computed_at >= 0:
+                state.notice(gain, state.gain(move.computed_at, each))
+            move = Move(gain, each, nan, state.mask, state.mask)
+        else:
+            continue
+        heappush(heap, (-rank(move.gain), each, move))
     return state.mask != start
 
 
-def follow(state: LocalSearch, options: int) -> tuple[int, list[tuple[float, int]]] | None:
+def follow(state: LocalSearch, options: int) -> list[Move] | None:
     """Move attributes in while the gains of all are at hand.
 
-    Returns the last set where they were, with the (gain, attribute) of every move that was open,
-    none if none was good; None where nothing is at hand at all.
+    Returns the moves that were open at the last set where they were, none if none was good; None
+    where nothing is at hand at all.
     """
-    latest, singles = None, state.at_hand(0)
+    singles, moves = state.at_hand(0), None
     if options & state.mask or singles is None:
         return None
     [open_] = mask_arrays([options], len(singles))
@@ -347,46 +366,13 @@ def follow(state: LocalSearch, options: int) -> tuple[int, list[tuple[float, int
         good = np.where(gains > state.threshold(state.level), np.rint(gains / TIE), -inf)
         place = int(good.argmax())
         if good[place] == -inf:
-            return state.mask, []
-        latest = state.mask, gains
+            return []
         gains[place] = -inf
         open_[place] = False
+        some, mask = np.flatnonzero(gains > -inf).tolist(), state.mask
+        moves = [Move(float(gains[each]), each, nan, mask, mask) for each in some]
         state.move(place)
-    if latest is None:
-        return None
-    mask, gains = latest
-    return mask, [(float(gains[each]), each) for each in np.flatnonzero(gains > -inf).tolist()]
-
-
-def ascend(state: LocalSearch, starts: Sequence[int]) -> list[int]:
-    """The sets that following leads to from each of these sets, step by step together.
-
-    Paths that meet are one, so there can be fewer than there are starts.
-    """
-    ends, seen = list[int](), set[int]()
-    state.look_at([0, *starts])
-    singles, masks = state.at_hand(0), [*starts]
-    while masks and singles is not None:
-        seen.update(masks)
-        state.look_at(masks)
-        ready = [(mask, row) for mask in masks if (row := state.at_hand(mask)) is not None]
-        ends += [mask for mask in masks if state.at_hand(mask) is None]
-        if not ready:
-            break
-        levels = [state.value(mask) for mask, _ in ready]
-        gains = np.array([row for _, row in ready]) - np.array(levels)[:, None]
-        state.violations += int(np.count_nonzero(gains > singles + ROUNDING))
-        least = np.array([state.threshold(level) for level in levels])[:, None]
-        good = np.where(gains > least, np.rint(gains / TIE), -inf)
-        places, masks = good.argmax(axis=1).tolist(), []
-        for line, (place, (mask, _)) in enumerate(zip(places, ready, strict=True)):
-            larger = mask | 1 << place
-            if good[line, place] == -inf:
-                ends.append(mask)
-            elif larger not in seen:
-                seen.add(larger)
-                masks.append(larger)
-    return ends
+    return moves
 
 
 def best(options: Iterable[tuple[float, int]], least: float = -inf) -> tuple[float, int]:

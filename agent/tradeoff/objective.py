@@ -20,7 +20,6 @@ from agent.tradeoff.tables import (
     Indexes,
     Population,
     mask_arrays,
-    matrix_of,
     members,
     union,
 )
@@ -254,87 +253,66 @@ class DisclosureObjective(Objective):
         """The same at another lambda; utilities computed are shared."""
         return self.given(self._people, replace(self._settings, trade_off=trade_off))
 
-    def at_hand(self, masks: Sequence[int]) -> dict[int, Floats]:
+    def at_hand(self, mask: int) -> Floats | None:
         """F(A u {V}) for each V, where U is stored and the costs are, or are soon counted.
 
         Minus infinity for a V outside A that may not be chosen beside it. Only where all candidates
         are attributes of the person, and nothing is guarded.
         """
-        rows_of = {mask: rows for mask in masks if (rows := self._rows(mask)) is not None}
-        if not rows_of:
-            return {}
-        demands, people, new = self._settings, self._people, self._new
-        bits, costs, *limited = np.array([*rows_of.values()]).swapaxes(0, 1)
-        own = bits - demands.trade_off * (costs - self._ground)
-        if self._sensitive:
-            own -= np.array([[sum(self.disclosed(mask))] for mask in rows_of])
-        inside, allowed = mask_arrays(rows_of, len(new)), self._open
-        if limited:
-            adds = new | np.array([[bool(mask & ~people.disclosed)] for mask in rows_of])
-            for (*_, most), losses in zip(self._limits, limited, strict=True):
-                allowed = allowed & (~adds | (losses <= most))
-        if demands.most is not None:
-            allowed = allowed & [[mask.bit_count() < demands.most] for mask in rows_of]
-        if demands.most_new is not None:
-            sizes = [(mask & self._countable).bit_count() for mask in rows_of]
-            allowed = allowed & (np.add.outer(sizes, new) <= demands.most_new)
-        levels: Floats = np.where(inside, own, np.where(allowed, own - self._dislike, -inf))
-        return dict(zip(rows_of, levels, strict=True))
-
-    def _rows(self, mask: int) -> list[Floats] | None:
-        """U and each measured cost of A u {V} by V; None where one is not at hand."""
         bits = self._utility.stored.get(mask)
         if bits is None or not self._by_rows or mask & ~self._people.persons:
             return None
-        parts = [bits]
+        rows = list[Floats]()
         for each in self._measures:
             if (row := self._people.at_hand(mask, *each)) is None:
                 return None
-            parts.append(row)
-        return parts
-
-    def pairs_at_hand(self) -> Floats | None:
-        """F of every two attributes where U of pairs is stored, at a cost that is estimated.
-
-        Of a recipient that knows something the cost of two is not stored: as if independent of each
-        other, they divide the people as often as one times as often as the other.
-        """
-        bits = matrix_of(self._utility.stored, len(self._new))
-        if bits is None:
-            return None
-        losses = self._people.pairs_at_hand(self._measures[0][0])
-        if losses is None:
-            singles = self._people.row(0, *self._measures[0])
-            ground = max(self._ground, np.finfo(np.float64).tiny)
-            with np.errstate(over="ignore"):
-                losses = np.minimum(np.outer(singles, singles) / ground, max(1.0, singles.max()))
-        levels: Floats = bits - self.trade_off * (losses - self._ground)
-        levels -= np.add.outer(self._dislike, self._dislike)
-        levels[~np.logical_and.outer(self._open, self._open)] = -inf
+            rows.append(row)
+        (costs, *limited), demands = rows, self._settings
+        new, allowed = self._new, self._open
+        own = bits - demands.trade_off * (costs - self._ground) - sum(self.disclosed(mask))
+        adds = new | bool(mask & ~self._people.disclosed)
+        for (*_, most), losses in zip(self._limits, limited, strict=True):
+            allowed = allowed & (~adds | (losses <= most))
+        if demands.most is not None and mask.bit_count() >= demands.most:
+            allowed = np.zeros_like(allowed)
+        if demands.most_new is not None:
+            allowed = allowed & ((mask & self._countable).bit_count() + new <= demands.most_new)
+        [inside] = mask_arrays([mask], len(new))
+        levels: Floats = np.where(inside, own, np.where(allowed, own - self._dislike, -inf))
         return levels
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """F(A u {V}) in bits for each V in ``attributes``; minus infinity if infeasible."""
-        self._people.survey(mask, self.candidates, self._measures)
+        self._people.survey(mask, union(attributes), self._measures)
         return super().extensions(mask, attributes)
 
-    def survey(self, mask: int) -> None:
-        """Compute F(A ^ {V}) for every candidate V of the person, feasible or not, at once."""
-        self._people.survey(mask, self.candidates, self._measures)
-        new = [*members(self.candidates & self._people.persons & ~mask)]
+    def survey(self, mask: int, among: int = -1) -> None:
+        """Compute F(A ^ {V}) for each candidate V of the person, feasible or not, at once."""
+        some = self.candidates & among
+        self._people.survey(mask, some, self._measures)
+        new = [*members(some & self._people.persons & ~mask)]
         self._utility.extensions(mask, new)
 
     def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
         """What F takes off U(A u {V}) at the least, in bits, for each V, none in A.
 
-        It is that but for what V tells of guarded attributes, which A tells something of already.
+        Where I(A u {V}) is not at hand, I(A) stands for it, or what no larger set falls below.
         """
-        some = union(attributes.tolist())
-        self._people.survey(mask, some, self._measures)
-        losses = self._people.row(mask, *self._measures[0], some)[attributes]
+        measure, people = self._measures[0], self._people
+        losses: float | Floats = people.least(mask, *measure, self.candidates)
+        if not mask & ~people.persons and (row := people.at_hand(mask, *measure)) is not None:
+            losses = np.fmax(row[attributes], losses)  # of a request it may be no number
         costs: Floats = self.trade_off * (losses - self._ground) + self._dislike[attributes]
-        guard, sensitivity = self.disclosed(mask)
-        return costs + sensitivity + guard
+        return costs + sum(self.disclosed(mask))
+
+    def helps(
+        self, mask: int, attributes: Sequence[int], *, count: bool = True
+    ) -> list[float] | None:
+        """U(A u {V}) in bits for each V in ``attributes``; None where that is to be counted."""
+        if (row := self._utility.at_hand(mask)) is not None:
+            levels: list[float] = row[[*attributes]].tolist()
+            return levels
+        return self._utility.extensions(mask, attributes) if count else None
 
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """For each V in ``attributes`` a bound, in bits, on F of every set with A u {V}."""

@@ -14,6 +14,10 @@ from agent.tradeoff.local_search import ROUNDING, SetFunction
 from agent.tradeoff.tables import Floats, Indexes, Rows, SetFigures, members, union
 from agent.tradeoff.utility import Embedded, Utility
 
+# New attributes of a plan, those that add least, that are left out in turn. Of 60 plans for so2017
+# the worst is 0.90 of the best that is found by leaving out 1, 0.986 by 2, and 0.996 by 3.
+LEFT_OUT = 2
+
 
 class Pairwise(Utility):
     """A utility as far as singles and pairs tell it, in bits: exact for those, cheap for all.
@@ -143,6 +147,13 @@ class QueryPlanner(SetFigures, Utility):
         row = self.beside(mask, union(attributes))
         return [float(row[each]) for each in attributes]
 
+    def at_hand(self, mask: int) -> Floats | None:
+        """U of a set with each attribute, where that is stored, or as soon computed; else None."""
+        row = self.stored.get(mask)
+        if row is None and self.quick:
+            row = self.beside(mask, (1 << len(self._nothing)) - 1 & ~mask)
+        return row
+
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """For each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""
         return self._counting().potentials(mask, attributes)
@@ -219,10 +230,10 @@ def plan(
     expected; ``prices``: what a portfolio costs, and its limits; ``free``: what may be in it, a
     mask.
     It is grown from what was sent, and from each of ``starts``, sets of what is free, where that is
-    feasible. Of the best, the new attribute that adds least is taken out and the rest grown again,
-    as long as that is better. What the request at hand pays for by itself comes first: a portfolio
-    beside which a limit keeps it out is none. P is feasible, if what was sent and fixed is, and no
-    single new attribute would better be left out. Source: DESIGN.md 2.10.
+    feasible. Of the best, each of the new attributes that add least is left out and the rest grown
+    again, as long as that is better. What the request at hand pays for by itself comes first: a
+    portfolio beside which a limit keeps it out is none. P is feasible, if what was sent and fixed
+    is, and no single new attribute would better be left out. Source: DESIGN.md 2.10.
     """
     given = scope.sent | scope.fixed
     alone = np.nan_to_num(np.array([each.beside(0, free) for each in queries]))
@@ -236,20 +247,22 @@ def plan(
     grown = [planning.grown(free, each & ~given) for each in some]
     if all(each.crowds for each in grown):
         grown.append(planning.grown(free, needed.mask & ~given))
-    best = max(grown, key=lambda each: (not each.crowds, each.value))
-    tries = [*best.order]
-    while tries:
-        less = [planning.without(each, best) for each in tries]
-        least = max(less, key=lambda each: each.value)
-        again = planning.grown(free & ~best.mask, start=least)
-        grown.append(again)
-        better = least if again.crowds else again
-        if better.value > best.value + ROUNDING:
-            best, tries = better, [*better.order]
-        else:
-            fewer = [each for each in tries if not needed.mask >> each & 1]
-            tries = fewer if again.crowds and fewer != tries else []
+    best = max(grown, key=_merit)
+    better = True
+    while better:
+        less = [planning.without(each, best) for each in best.order]
+        less = sorted(less, key=lambda each: -each.value)[:LEFT_OUT]
+        again = [planning.grown(free & ~best.mask, start=each) for each in less]
+        grown += again
+        found = max([*less, *again], key=_merit, default=best)
+        better = found.value > best.value + ROUNDING and found.crowds <= best.crowds
+        best = found if better else best
     return replace(best, evaluations=sum(each.evaluations for each in [needed, *grown]))
+
+
+def _merit(portfolio: Portfolio) -> tuple[bool, float]:
+    """By which of two portfolios is better: it leaves room for what is needed, or is worth more."""
+    return not portfolio.crowds, portfolio.value
 
 
 class _Planning(NamedTuple):
@@ -286,8 +299,8 @@ class _Planning(NamedTuple):
         """Grow a portfolio: what adds most is added, while something adds enough (greedy).
 
         It is begun with what was sent and what is ``new``, if not with ``start``. A query uses a
-        new attribute beside what it used before, where that helps it enough and its answer is not
-        full.
+        new attribute beside what it used before, or where its answer is full in place of that,
+        where that helps it enough.
         """
         scope, evaluations, refused = self.scope, 0, 0
         if start is None:
@@ -306,6 +319,8 @@ class _Planning(NamedTuple):
             some = some[(growth.gains[:, some] > 0).any(axis=0)]  # the others are not worth a cost
             evaluations += len(some)
             floors = self.prices.costs_beside(mask, some) - self.prices.cost(mask)
+            worth = self.numbers @ growth.gains[:, some] - floors
+            self.prices.survey(mask, union(some[worth > ROUNDING].tolist()))
             stale = True
             while stale:
                 gains = self.numbers @ growth.gains[:, some]
@@ -316,7 +331,7 @@ class _Planning(NamedTuple):
             mask |= 1 << best
             order.append(best)
             for place in np.flatnonzero(growth.gains[:, best]).tolist():  # of all that it helps
-                growth.use(place, growth.uses[place] | 1 << best)
+                growth.take(place, best)
         value = float(self.numbers @ growth.bits) - self.prices.cost(mask)
         value = value if mask == self.given or self.prices.feasible(mask) else -inf
         whole, bits = mask | self.needed, tuple(growth.bits.tolist())
@@ -376,15 +391,27 @@ class _Growth:
             self.fresh[place, some] = True
         return bool(stale.any())
 
+    def take(self, place: int, attribute: int) -> None:
+        """Have a query use an attribute more; in a full answer in place of what leaves the most."""
+        query, use, own = self.queries[place], self.uses[place], 1 << attribute
+        if not self.scope.has_room(use | own):
+            rests = (use & ~(1 << each) for each in members(use & ~self.scope.fixed))
+            use = max(rests, key=lambda rest: query.value(rest | own))
+        self.use(place, use | own)
+
     def use(self, place: int, use: int) -> None:
-        """Have a query use a set, and take what is stored of its next step; none if it is full."""
-        self.uses[place], self.bits[place] = use, self.queries[place].value(use)
-        query, row = self.queries[place], self.queries[place].stored.get(use)
-        if query.quick and row is None:
-            row = query.beside(use, (1 << self.gains.shape[1]) - 1 & ~use)
-        self.fresh[place] = row is not None or not use
-        if row is not None:
-            gains = row - self.bits[place]
+        """Have a query use a set, and take what is stored of its next step.
+
+        A full answer gains by exchanges alone, as far as these are stored.
+        """
+        query, scope = self.queries[place], self.scope
+        self.uses[place], self.bits[place], rests = use, query.value(use), [use]
+        if not scope.has_room(use << 1 | 1):
+            rests = [use & ~(1 << each) for each in members(use & ~scope.fixed)]
+        rows = [row for rest in rests if (row := query.at_hand(rest)) is not None]
+        self.fresh[place] = bool(rows) or not use
+        if rows:
+            gains = np.max(rows, axis=0) - self.bits[place]
             self.gains[place] = np.where(gains >= query.least, gains, 0.0)
-        if not self.scope.has_room(use << 1 | 1):
+        elif rests != [use]:
             self.gains[place] = 0.0

@@ -1,6 +1,6 @@
 """Search for the set with the largest F: local search, branch and bound, all subsets (paper 4)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from typing import Literal
@@ -10,16 +10,13 @@ import numpy as np
 from agent.errors import UsageError
 from agent.tradeoff.local_search import (
     ROUNDING,
-    TIE,
     LocalSearch,
     SetFunction,
-    ascend,
-    best,
     eager_pass,
     lazy_pass,
     rank,
 )
-from agent.tradeoff.tables import mask_arrays, members, subsets, union
+from agent.tradeoff.tables import members, subsets, union
 
 Pass = Callable[[LocalSearch, int], bool]
 
@@ -30,7 +27,6 @@ ALGORITHMS: tuple[Algorithm, ...] = ("lls", "ls", "greedy", "exact", "exhaustive
 Proof = Literal["enumerated", "if-submodular", "none"]
 EPSILON = 0.01
 NODES = 5_000
-RESTARTS = 10  # pairs that local search starts from again
 
 
 def additive_bound(state: LocalSearch) -> float:
@@ -138,9 +134,8 @@ def maximise(
     algorithm: Algorithm = "lls",
     epsilon: float = EPSILON,
     nodes: int = NODES,
-    restarts: int = RESTARTS,
     *,
-    patient: bool = True,
+    again: bool = True,
     between: tuple[int, int] | None = None,
 ) -> Result:
     """Find a set of candidates with a large F.
@@ -149,8 +144,8 @@ def maximise(
     but from nothing alone; "exact" goes on by branch and bound, "exhaustive" tries all subsets;
     ``epsilon``: a move must improve F by more than (epsilon/n^2)|F|; ``nodes``: how many nodes
     ``exact`` visits at the most;
-    ``restarts``: from how many pairs local search starts again, 0 for the paper's own search;
-    ``patient``: whether also where F is not at hand; ``between``: two sets, of which the result
+    ``again``: whether local search goes on where the paper's own ends; ``between``: two sets, of
+    which the result
     contains the first, a feasible one, and is contained in the second: all that the result says is
     about the sets between them. By default from none to all candidates.
     UsageError for an unknown algorithm, and where ``exhaustive`` is asked of too many candidates;
@@ -168,11 +163,9 @@ def maximise(
         climb(state, lazy_pass)
         return _heuristic(state)
     one_pass = eager_pass if algorithm == "ls" else lazy_pass
-    starts = state.best_pairs(restarts) if restarts else []
-    if starts and not patient:
-        starts = ascend(state, [0, *starts])
     local_search(state, one_pass)
-    improve(state, one_pass, starts, patient=patient)
+    if again:
+        improve(state, one_pass)
     if algorithm != "exact":
         return _heuristic(state)
     start = state.mask
@@ -236,53 +229,31 @@ def local_search(state: LocalSearch, one_pass: Pass) -> None:
         state.start_at(complement)
 
 
-def improve(state: LocalSearch, one_pass: Pass, starts: Sequence[int], *, patient: bool) -> None:
-    """Search again from other sets, and exchange attributes of the best set that is found.
+def improve(state: LocalSearch, one_pass: Pass) -> None:
+    """Leave each attribute out and grow the set again, as long as that leads to a better one.
 
-    Moves of single attributes do not reach what helps only together, as two attributes of a small
-    query often do; nor do they leave one for another. No starts: nothing is done. Where it is
-    not ``patient``, only what is at hand is looked at, and the starts are where that leads.
+    And all but each. Moves of single attributes reach neither what helps only together nor one in
+    place of others: an exchange is the first step of such growth. An equal that takes the place of
+    an attribute, as another fact of the same kind does, is left out with it.
     """
-    seen, candidates = set[int](), state.candidates
-    for start in starts:
-        if not patient and rank(state.value(start)) <= rank(state.level):
-            continue
-        other = state.restarted(start)
-        if patient:
-            one_pass(other, candidates & ~start)
-        if other.mask not in seen:
-            climb(other, one_pass)
-        seen.add(other.mask)
-        state.violations += other.violations
-        if rank(other.level) > rank(state.level):
-            state.start_at(other.mask)
-    while starts and exchange(state, patient=patient):
-        climb(state, one_pass)
-
-
-def exchange(state: LocalSearch, *, patient: bool) -> bool:
-    """Exchange one attribute for another where that is a good move; say if it was.
-
-    Where it is not ``patient``, only exchanges that are at hand are looked at.
-    """
-    outside, good = state.candidates & ~state.mask, list[tuple[float, int]]()
-    rests = [state.mask ^ 1 << out for out in members(state.mask)]
-    state.look_at(rests)
-    stored = {rest: row for rest in rests if (row := state.at_hand(rest)) is not None}
-    if stored:
-        levels = np.array([*stored.values()])
-        gains = np.where(mask_arrays([outside], levels.shape[1]), levels - state.level, -inf)
-        places = np.rint(gains / TIE).argmax(axis=1).tolist()
-        for line, (rest, place) in enumerate(zip(stored, places, strict=True)):
-            good.append((float(gains[line, place]), rest | 1 << place))
-    for rest in {*rests} - stored.keys() if patient else ():
-        state.extend(rest, [*members(outside)])
-        masks = filter(state.feasible, (rest | 1 << each for each in members(outside)))
-        good += [(state.value(each) - state.level, each) for each in masks]
-    _, swapped = best(good, state.threshold(state.level))
-    if swapped >= 0:
-        state.start_at(swapped)
-    return swapped >= 0
+    better = True
+    while better:
+        ends = [state.mask]
+        single = [1 << each for each in members(state.mask)]
+        for out in sorted({*single, *(state.mask ^ each for each in single)}):
+            other, without = state.restarted(state.mask), out
+            while other.mask & without:
+                other.start_at(other.mask & ~without)
+                one_pass(other, state.candidates & ~(other.mask | without))
+                ends += [other.mask] if state.feasible(other.mask) else []
+                equal = rank(other.level) == rank(state.level)
+                without |= other.mask & ~state.mask if equal else 0
+            state.violations += other.violations
+        best_end = max(ends, key=lambda mask: (rank(state.value(mask)), -mask))
+        better = state.value(best_end) > state.level + state.threshold(state.level)
+        if better:
+            state.start_at(best_end)
+            climb(state, one_pass)
 
 
 def _heuristic(state: LocalSearch, bound: float = inf, *, hit: bool = False) -> Result:

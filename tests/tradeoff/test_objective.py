@@ -73,7 +73,7 @@ def test_what_is_at_hand_is_the_objective(world: World, data: st.DataObject) -> 
     objective = DisclosureObjective(uses, world.anonymity_set(what), settings)
     plain = DisclosureObjective(world.utility(), world.anonymity_set(what), settings)
     for mask in {0, *near, *(1 << each for each in members(world.everything))}:
-        row = objective.at_hand([mask]).get(mask)
+        row = objective.at_hand(mask)
         if row is None:
             continue
         for each in members(world.everything):
@@ -86,19 +86,26 @@ def test_what_is_at_hand_is_the_objective(world: World, data: st.DataObject) -> 
                 assert row[each] == -np.inf
 
 
-@given(rich_worlds(), st.data())
-def test_costs_beside_are_costs_but_for_guards(world: World, data: st.DataObject) -> None:
-    """Which a larger set never tells less of."""
+@given(rich_worlds(), st.booleans(), st.data())
+def test_no_bound_is_below_what_it_bounds(world: World, closed: bool, data: st.DataObject) -> None:
+    """What a set costs at the least, and so what F is at the most, whatever is known of whom."""
     settings, what = data.draw(settings_for(world)), data.draw(known(world))
-    objective = DisclosureObjective(world.utility(), world.anonymity_set(what), settings)
-    persons = world.anonymity_set(what).persons
-    mask = data.draw(st.integers(0, world.everything)) & persons
-    options = np.array([*members(persons & ~mask)], dtype=np.intp)
-    for each, least in zip(options, objective.costs_beside(mask, options), strict=True):
-        with_it = mask | 1 << int(each)
-        guard = objective.disclosed(with_it)[0] - objective.disclosed(mask)[0]
-        assert guard >= -ROUNDING
-        assert least + guard == pytest.approx(objective.cost(with_it), abs=ROUNDING)
+    count = len(world.cards)
+    stored = {} if closed else stored_of(world.utility().value, count)
+    uses = QueryPlanner(world.utility, count, stored, quick=closed)
+    objective = DisclosureObjective(uses, world.anonymity_set(what), settings)
+    plain = DisclosureObjective(world.utility(), world.anonymity_set(what), settings)
+    mask = data.draw(st.integers(0, world.everything))
+    options = [*members(world.everything & ~mask)]
+    floors = objective.costs_beside(mask, np.array(options, np.intp))
+    helps = objective.helps(mask, options)
+    assert objective.helps(mask, options, count=False) == (
+        helps if closed or mask in stored else None
+    )
+    for each, least, bits in zip(options, floors, helps or (), strict=True):
+        with_it = mask | 1 << each
+        assert least <= plain.cost(with_it) + ROUNDING
+        assert bits == pytest.approx(plain.utility(with_it), abs=ROUNDING)
 
 
 @given(objectives() | judged_objectives())

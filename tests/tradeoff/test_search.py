@@ -29,8 +29,11 @@ from tests.tradeoff.worlds import (
     World,
     all_pairs,
     arbitrary,
+    known,
     objectives,
     renamed,
+    rich_worlds,
+    settings_for,
     submodular,
     tabulate,
 )
@@ -96,8 +99,8 @@ def test_a_result_on_any_objective(
 def test_branch_and_bound_tells_of_the_violations_it_sees() -> None:
     """Local search saw no gain grow here; the nodes that were visited before the limit do."""
     function = table(0, -1, 2, 3, 2, -1, 3, 1, -2, -1, 4, -3, 1, -1, -2, 3)
-    assert maximise(function, "lls", restarts=0).proof == "if-submodular"
-    result = maximise(function, "exact", EPSILON, 2, restarts=0)
+    assert maximise(function, "lls", again=False).proof == "if-submodular"
+    result = maximise(function, "exact", EPSILON, 2, again=False)
     assert (result.node_limit_hit, result.proof) == (True, "none")
     assert result.violations > 0
 
@@ -273,6 +276,30 @@ def test_the_paper_s_assumptions_make_f_submodular(objective: DisclosureObjectiv
         assert result.bound >= best - 1e-9
         assert result.bound <= additive_bound(LocalSearch(declared)) + 1e-9
         assert result.value >= (result.certified or 0.0) * best - 1e-9
+
+
+@given(rich_worlds(requests=0), st.data())
+def test_copies_of_rows_change_no_set(world: World, data: st.DataObject) -> None:
+    """Each row twice, of half the weight: what is chosen does not depend on how many rows are."""
+    demands, known_, people = (
+        data.draw(settings_for(world)),
+        data.draw(known(world)),
+        world.population,
+    )
+    weights = 2.0 + 2.0 * (np.arange(people.rows, dtype=np.float64) % 3)
+    one = replace(people, weights=weights)
+    twice = replace(
+        people,
+        codes=np.repeat(people.codes, 2, axis=0),
+        weights=np.repeat(weights / 2, 2),
+        respondents=np.repeat(np.arange(people.rows), 2),
+    )
+    chosen = [
+        maximise(DisclosureObjective(world.utility(), each.anonymity_set(known_), demands))
+        for each in (replace(world, population=one), replace(world, population=twice))
+    ]
+    assert chosen[0].mask == chosen[1].mask
+    assert chosen[0].value == pytest.approx(chosen[1].value, abs=ROUNDING)
 
 
 @given(arbitrary())

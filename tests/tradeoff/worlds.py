@@ -16,7 +16,7 @@ from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective, Settings
 from agent.tradeoff.shares import KindShares, Shares
 from agent.tradeoff.study import Pair
-from agent.tradeoff.tables import Floats, Kinds, Population, QueryRows, members, subsets
+from agent.tradeoff.tables import Floats, Indexes, Kinds, Population, QueryRows, members, subsets
 from agent.tradeoff.utility import Estimator, Utility, query_utility
 from tests.strategies import codes
 
@@ -302,6 +302,18 @@ class Tabulated(SetFunction):
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """The largest utility of all less the smallest cost of a superset."""
         return [max(self.utilities) - self._floor(mask | 1 << each) for each in attributes]
+
+    def helps(
+        self, mask: int, attributes: Sequence[int], *, count: bool = True
+    ) -> list[float] | None:
+        """The utilities; of some sets they are to be counted, or not sooner known than F."""
+        levels = [self.utilities[mask | 1 << each] for each in attributes]
+        return levels if [True, count, False][mask % 3] else None
+
+    def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
+        """A bound that is more or less close."""
+        costs = [self.costs[mask | 1 << each] - (each % 2) / 4 for each in attributes.tolist()]
+        return np.array(costs, dtype=np.float64)
 
     def _floor(self, mask: int) -> float:
         return min(self.costs[mask | each] for each in subsets(self.everything & ~mask))

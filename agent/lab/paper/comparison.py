@@ -38,8 +38,8 @@ GREEDY, LAZY_GREEDY, LAZY_LOCAL = "greedy", "lazy greedy", "lazy local"
 RUNS: Mapping[str, Callable[[DisclosureObjective], int]] = {
     GREEDY: lambda objective: greedy_order(objective, eager_pass)[1],
     LAZY_GREEDY: lambda objective: greedy_order(objective, lazy_pass)[1],
-    "local search": lambda objective: maximise(objective, "ls", restarts=0).evaluations,
-    LAZY_LOCAL: lambda objective: maximise(objective, "lls", restarts=0).evaluations,
+    "local search": lambda objective: maximise(objective, "ls", again=False).evaluations,
+    LAZY_LOCAL: lambda objective: maximise(objective, "lls", again=False).evaluations,
 }
 
 
