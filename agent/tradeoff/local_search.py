@@ -78,8 +78,9 @@ class SetFunction(Protocol):
         sets = (mask | 1 << each for each in attributes.tolist())
         return np.array([self.cost(each) for each in sets], dtype=np.float64)
 
-    def survey(self, mask: int, among: int = -1) -> None:
-        """Compute F(A u {V}) for each V of a set, which is quicker for all at once."""
+    def price_beside(self, mask: int, among: int) -> None:
+        """Compute C(A u {V}) for each V of a set, which is quicker for all at once."""
+        del mask, among
 
     def helps(
         self, mask: int, attributes: Sequence[int], *, count: bool = True

@@ -286,11 +286,14 @@ class DisclosureObjective(Objective):
         self._people.survey(mask, union(attributes), self._measures)
         return super().extensions(mask, attributes)
 
-    def survey(self, mask: int, among: int = -1) -> None:
-        """Compute F(A ^ {V}) for each candidate V of the person, feasible or not, at once."""
-        some = self.candidates & among
-        self._people.survey(mask, some, self._measures)
-        new = [*members(some & self._people.persons & ~mask)]
+    def price_beside(self, mask: int, among: int) -> None:
+        """Compute what a disclosure of A u {V} costs, and its limits, for each V of a set."""
+        self._people.survey(mask, among, self._measures)
+
+    def survey(self, mask: int) -> None:
+        """Compute F(A ^ {V}) for every candidate V of the person, feasible or not, at once."""
+        self._people.survey(mask, self.candidates, self._measures)
+        new = [*members(self.candidates & self._people.persons & ~mask)]
         self._utility.extensions(mask, new)
 
     def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
@@ -300,7 +303,8 @@ class DisclosureObjective(Objective):
         """
         measure, people = self._measures[0], self._people
         losses: float | Floats = people.least(mask, *measure, self.candidates)
-        if not mask & ~people.persons and (row := people.at_hand(mask, *measure)) is not None:
+        counted = not people.sampled and not mask & ~people.persons
+        if counted and (row := people.at_hand(mask, *measure)) is not None:
             losses = np.fmax(row[attributes], losses)  # of a request it may be no number
         costs: Floats = self.trade_off * (losses - self._ground) + self._dislike[attributes]
         return costs + sum(self.disclosed(mask))

@@ -247,22 +247,16 @@ def plan(
     grown = [planning.grown(free, each & ~given) for each in some]
     if all(each.crowds for each in grown):
         grown.append(planning.grown(free, needed.mask & ~given))
-    best = max(grown, key=_merit)
-    better = True
+    best, better = max(grown, key=lambda each: (not each.crowds, each.value)), True
     while better:
         less = [planning.without(each, best) for each in best.order]
         less = sorted(less, key=lambda each: -each.value)[:LEFT_OUT]
         again = [planning.grown(free & ~best.mask, start=each) for each in less]
         grown += again
-        found = max([*less, *again], key=_merit, default=best)
+        found = max([best, *less, *again], key=lambda each: (not each.crowds, each.value))
         better = found.value > best.value + ROUNDING and found.crowds <= best.crowds
         best = found if better else best
     return replace(best, evaluations=sum(each.evaluations for each in [needed, *grown]))
-
-
-def _merit(portfolio: Portfolio) -> tuple[bool, float]:
-    """By which of two portfolios is better: it leaves room for what is needed, or is worth more."""
-    return not portfolio.crowds, portfolio.value
 
 
 class _Planning(NamedTuple):
@@ -320,7 +314,7 @@ class _Planning(NamedTuple):
             evaluations += len(some)
             floors = self.prices.costs_beside(mask, some) - self.prices.cost(mask)
             worth = self.numbers @ growth.gains[:, some] - floors
-            self.prices.survey(mask, union(some[worth > ROUNDING].tolist()))
+            self.prices.price_beside(mask, union(some[worth > ROUNDING].tolist()))
             stale = True
             while stale:
                 gains = self.numbers @ growth.gains[:, some]
@@ -331,7 +325,7 @@ class _Planning(NamedTuple):
             mask |= 1 << best
             order.append(best)
             for place in np.flatnonzero(growth.gains[:, best]).tolist():  # of all that it helps
-                growth.take(place, best)
+                growth.use(place, growth.uses[place] | 1 << best)
         value = float(self.numbers @ growth.bits) - self.prices.cost(mask)
         value = value if mask == self.given or self.prices.feasible(mask) else -inf
         whole, bits = mask | self.needed, tuple(growth.bits.tolist())
@@ -391,27 +385,24 @@ class _Growth:
             self.fresh[place, some] = True
         return bool(stale.any())
 
-    def take(self, place: int, attribute: int) -> None:
-        """Have a query use an attribute more; in a full answer in place of what leaves the most."""
-        query, use, own = self.queries[place], self.uses[place], 1 << attribute
-        if not self.scope.has_room(use | own):
-            rests = (use & ~(1 << each) for each in members(use & ~self.scope.fixed))
-            use = max(rests, key=lambda rest: query.value(rest | own))
-        self.use(place, use | own)
-
     def use(self, place: int, use: int) -> None:
-        """Have a query use a set, and take what is stored of its next step.
+        """Have a query use a set, less what leaves the most where it has one too many.
 
-        A full answer gains by exchanges alone, as far as these are stored.
+        And take what is stored of its next step: a full answer gains by exchanges alone.
         """
         query, scope = self.queries[place], self.scope
-        self.uses[place], self.bits[place], rests = use, query.value(use), [use]
-        if not scope.has_room(use << 1 | 1):
+        rests = [use & ~(1 << each) for each in members(use & ~scope.fixed)]
+        if not scope.has_room(use):
+            use = max(rests, key=query.value)
             rests = [use & ~(1 << each) for each in members(use & ~scope.fixed)]
-        rows = [row for rest in rests if (row := query.at_hand(rest)) is not None]
+        self.uses[place], self.bits[place] = use, query.value(use)
+        full = not scope.has_room(use << 1 | 1)
+        rests = rests if full else [use]
+        new = (1 << self.gains.shape[1]) - 1
+        rows = [query.beside(e, new & ~e) for e in rests if query.quick or e in query.stored]
         self.fresh[place] = bool(rows) or not use
         if rows:
             gains = np.max(rows, axis=0) - self.bits[place]
             self.gains[place] = np.where(gains >= query.least, gains, 0.0)
-        elif rests != [use]:
+        elif full:
             self.gains[place] = 0.0
