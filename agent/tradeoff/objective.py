@@ -287,8 +287,8 @@ class DisclosureObjective(Objective):
         return super().extensions(mask, attributes)
 
     def price_beside(self, mask: int, among: int) -> None:
-        """Compute what a disclosure of A u {V} costs, and its limits, for each V of a set."""
-        self._people.survey(mask, among, self._measures)
+        """Compute what a disclosure of A u {V} costs, for each V of a set."""
+        self._people.survey(mask, among, self._measures[:1])
 
     def survey(self, mask: int) -> None:
         """Compute F(A ^ {V}) for every candidate V of the person, feasible or not, at once."""
