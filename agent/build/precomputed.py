@@ -37,7 +37,7 @@ FEWEST = 2_000  # rows of a query; those of fewer are soon counted
 QUERIES = 100  # the most: those with the most rows
 PAIRS = 40  # of a query, at the least
 PASSES = 2  # the worth of a bit in the world follows from what the first has stored
-SETS = 128  # of a query, 8 bytes for each attribute
+SETS = 256  # of a query, 8 bytes for each attribute
 ANY_HOST, ANY_DAY = "recipient.example", date.min
 
 
