@@ -308,7 +308,7 @@ class Tabulated(SetFunction):
     ) -> list[float] | None:
         """The utilities; of some sets they are to be counted, or not sooner known than F."""
         levels = [self.utilities[mask | 1 << each] for each in attributes]
-        return levels if [True, count, False][mask % 3] else None
+        return levels if [True, count, False][(self.candidates & ~mask).bit_count() % 3] else None
 
     def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
         """A bound that is more or less close."""
