@@ -90,13 +90,6 @@ def test_a_person_who_names_no_command_begins_or_sees_the_screens(
     assert [*context._protected_args, *context.args] == wanted  # noqa: SLF001  (click's own)
 
 
-@pytest.fixture
-def failing(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Make `reticent demo` fail in ways that it should not."""
-    monkeypatch.delenv("RETICENT_DEBUG", raising=False)
-    return monkeypatch
-
-
 def _fail_with(error: BaseException, patch: pytest.MonkeyPatch) -> None:
 
     def read(path: Path) -> None:
@@ -106,14 +99,15 @@ def _fail_with(error: BaseException, patch: pytest.MonkeyPatch) -> None:
     patch.setattr("agent.cli.demo.read", read)
 
 
-def test_what_went_wrong_is_one_sentence(run: Run, failing: pytest.MonkeyPatch) -> None:
+def test_what_went_wrong_is_one_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a defect the kind and the place: the message might quote a value. Whoever mends sees all.
 
     DuckDB makes a RuntimeError of an interruption; another error after it is not what went wrong.
     """
-    _fail_with(Interrupted(), failing)
+    monkeypatch.delenv("RETICENT_DEBUG", raising=False)
+    _fail_with(Interrupted(), monkeypatch)
     assert run("demo").refusal(code=130)[0] == "interrupted"
-    _fail_with(OSError(28, "No space left on device", "model"), failing)
+    _fail_with(OSError(28, "No space left on device", "model"), monkeypatch)
     assert run("demo").refusal(code=1)[0] == "model: no space left on device"
 
     def read(path: Path) -> None:
@@ -123,14 +117,14 @@ def test_what_went_wrong_is_one_sentence(run: Run, failing: pytest.MonkeyPatch) 
         except Interrupted:
             raise RuntimeError("query interrupted") from None
 
-    failing.setattr("agent.cli.demo.read", read)
+    monkeypatch.setattr("agent.cli.demo.read", read)
     assert run("demo").refusal(code=130)[0] == "interrupted"
-    _fail_with(KeyError("her salary"), failing)
+    _fail_with(KeyError("her salary"), monkeypatch)
     error, hint = run("demo").refusal(code=1)
     assert error.startswith("unexpected KeyError in test_main.py, line ")
     assert "RETICENT_DEBUG=1" in hint
     assert "salary" not in error + hint
-    failing.setenv("RETICENT_DEBUG", "1")
+    monkeypatch.setenv("RETICENT_DEBUG", "1")
     with pytest.raises(KeyError):
         outcome(["demo"])
 
@@ -213,8 +207,10 @@ def test_every_query_can_come_from_the_standard_input() -> None:
     assert paired == {*hypothetical, ("policy set", "pairs")}
 
 
-def test_the_query_is_what_is_piped(piped: Run, fake: FakeDaemon) -> None:
-    """Whole, but for the end of its last line."""
+def test_the_query_is_what_is_piped_or_typed(
+    piped: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whole, but for the end of its last line; it is asked for on the error stream."""
     for piped_text, query in (
         (f"{ASKED}\n", ASKED),
         (f"{ASKED}\r\n", ASKED),
@@ -224,12 +220,7 @@ def test_the_query_is_what_is_piped(piped: Run, fake: FakeDaemon) -> None:
         fake.calls.clear()
         assert piped("ask", "a.example", "-", given=piped_text).code == 0
         assert fake.calls[0] == ("decide", {"body": Ask(query=query, recipient="a.example")})
-
-
-def test_the_query_is_asked_for_at_a_terminal(
-    piped: Run, fake: FakeDaemon, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On the error stream; the output is the answer's."""
+    fake.calls.clear()
     monkeypatch.setattr("agent.cli.options.at_terminal", lambda: True)
     ran = piped("ask", "a.example", "-", "--json", given=f"{ASKED}\n")
     assert ran.record["id"] == ANSWER.id

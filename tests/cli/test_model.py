@@ -44,7 +44,10 @@ def mine(village: Path, tmp_path: Path) -> Path:
 
 
 def test_who_signed_is_who_made_the_key(run: Run, mine: Path, tmp_path: Path) -> None:
-    """The key is made where there is none, for its owner only, and the description names it."""
+    """The key is made where there is none, for its owner only, and the description names it.
+
+    A signature that does not verify is said above the description, with the code of an error.
+    """
     key = tmp_path / "maker.pem"
     assert run("model", "info", mine, "--json").record["signed_with"] is None
     signed = run("model", "sign", mine, "--key", key)
@@ -57,11 +60,7 @@ def test_who_signed_is_who_made_the_key(run: Run, mine: Path, tmp_path: Path) ->
     place = mine.with_suffix(".sig")
     assert again == {"path": str(mine), "signature": str(place), "key": public}
     assert run("model", "info", mine, "--json").record["signed_with"] == public
-
-
-def test_a_signature_that_does_not_verify_is_said(run: Run, mine: Path) -> None:
-    """With the exit code of an error, above the description."""
-    mine.with_suffix(".sig").write_text("{}")
+    place.write_text("{}")
     ran = run("model", "info", mine)
     assert ran.code == 1
     assert "signed with  the signature does not fit the format" in ran.out

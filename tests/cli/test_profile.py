@@ -108,9 +108,12 @@ def test_facts_are_shown_by_family(run: Run, fake: FakeDaemon) -> None:
 def test_an_export_is_private_and_can_be_read_again(
     run: Run, village_only: FakeDaemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By `profile import`, which sets the same; from a pipe, too, so that no shell keeps it."""
+    """Once it is agreed to; by `profile import`, also from a pipe, so that no shell keeps it."""
     village_only.handlers["profile"] = says(ProfileFacts(facts=facts_of(region="coast")))
     file = tmp_path / "own.toml"
+    ran = run("profile", "export", file)
+    assert (ran.code, ran.out, "plain text" in ran.err) == (2, "", True)
+    assert (file.exists(), village_only.calls) == (False, [])
     ran = run("profile", "export", file, "--yes")
     assert (ran.code, ran.err) == (0, "")
     assert "readable by you alone" in " ".join(ran.out.split())
@@ -130,21 +133,6 @@ def test_an_export_is_private_and_can_be_read_again(
     assert printed == tomllib.loads(file.read_text())
 
 
-def test_an_export_asks_and_warns(
-    run: Run, village_only: FakeDaemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before the values leave the vault."""
-    file = tmp_path / "own.toml"
-    ran = run("profile", "export", file)
-    assert (ran.code, ran.out) == (2, "")
-    assert "plain text" in ran.err
-    assert not file.exists()
-    assert village_only.calls == []
-    monkeypatch.setattr("agent.cli.profile.agree", says(None))
-    assert run("profile", "export", file).code == 0
-    assert file.exists()
-
-
 def test_an_import_shows_what_it_changes_and_asks(
     run: Run, village_only: FakeDaemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,7 +142,6 @@ def test_an_import_shows_what_it_changes_and_asks(
     village_only.handlers["change_profile"] = says(OLDER)
     ran = run("profile", "import", file)
     assert (ran.code, ran.out) == (2, "")
-    assert "this asks for confirmation, and there is no terminal" in ran.err
     lines = [line.split() for line in ran.err.splitlines()]
     assert ["region", "***", "***", "a.example", "and", "@shops"] in lines
     assert ["hobby", "not", "set", "***", "b"] in lines

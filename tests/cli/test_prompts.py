@@ -25,6 +25,7 @@ from tests.cli.conftest import Run
 from tests.cli.daemon import LOCKED
 from tests.cli.examples import PASSPHRASE, made
 from tests.cli.test_main import START
+from tests.cli.test_vault import Terminal
 from tests.vault.doubles import Memory
 from tests.waiting import PATIENCE
 from tests.wire.fake import FakeDaemon
@@ -99,11 +100,6 @@ def test_a_secret_is_hidden_and_forbids_core_files(
 
 def test_agreement_is_given_beforehand_or_at_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is taken for a yes, and a no is said to have done nothing."""
-
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     agree("Really?", yes=True)
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     with pytest.raises(UsageError, match="there is no terminal"):

@@ -73,7 +73,7 @@ def test_the_shipped_model_is_always_there(filled: Filled) -> None:
 
 
 def test_a_model_that_is_added_is_a_copy(filled: Filled) -> None:
-    """Only its owner can read it, and the file it was made of may go."""
+    """Only its owner can read it, the file it was made of may go, and no other takes its name."""
     path = filled.made("mine")
     added = filled.registry.add(path, ANY, filled.now)
     path.unlink()
@@ -86,6 +86,8 @@ def test_a_model_that_is_added_is_a_copy(filled: Filled) -> None:
     assert filled.registry.named(["mine"], (STRANGER,), filled.now) == []
     assert {each.stat().st_mode & 0o777 for each in filled.registry.folder.iterdir()} == {0o600}
     assert filled.registry.folder.stat().st_mode & 0o777 == 0o700
+    with pytest.raises(UsageError):
+        filled.registry.add(filled.made("mine", 2), ANY, filled.now)
     assert filled.registry.of("mine", ANY, filled.now) is model
 
 
@@ -160,14 +162,6 @@ def test_a_name_is_one_that_a_policy_can_say_and_no_path(filled: Filled) -> None
         with pytest.raises(UsageError):
             filled.registry.remove(name)
     assert outside.exists()
-
-
-def test_a_name_is_not_taken_twice(filled: Filled) -> None:
-    """What lies there stays as it is."""
-    filled.registry.add(filled.made("mine", 1), ANY, filled.now)
-    with pytest.raises(UsageError):
-        filled.registry.add(filled.made("mine", 2), ANY, filled.now)
-    assert filled.registry.of("mine", ANY, filled.now).id == "made-1"
 
 
 def test_what_is_no_model_is_not_taken(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
