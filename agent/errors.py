@@ -136,8 +136,10 @@ class LockedError(DaemonError):
 
     exit_code = 3
 
-    def __init__(self, what: str = "the vault is locked", hint: str = UNLOCK) -> None:
-        super().__init__(what, hint)
+    def __init__(
+        self, what: str = "the vault is locked", hint: str = UNLOCK, where: str | None = None
+    ) -> None:
+        super().__init__(what, hint, where)
 
 
 class RefusedError(ReticentError):

@@ -260,7 +260,7 @@ class Rule:
         """Whether it keeps something from being sent, or makes it dearer."""
         own = self.settings
         kept = {"never", "ask"} & {own.get("disclose"), own.get("own")}
-        stricter = bool(kept) or own.get("nothing") is True
+        stricter = bool(kept) or True in (own.get("nothing"), own.get("coarse"))
         return stricter or any(float(own.get(key, 0)) > 0 for key in ("sensitivity", "guard"))
 
     def is_about(self, names: Iterable[str]) -> bool:

@@ -170,7 +170,7 @@ def known(*routes: str, takes: Callable[[str], object] = str) -> click.ParamType
         from agent.cli.daemon_client import door
 
         names = set[str]()
-        with suppress(ReticentError), door(AT_ONCE) as client:
+        with suppress(ReticentError), door(AT_ONCE, attended=False) as client:
             for route in routes:
                 names |= {name for each in client.call(route) for name in NAMED[route](each)}
         return [CompletionItem(each) for each in sorted(names) if each.startswith(begun)]

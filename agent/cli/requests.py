@@ -130,7 +130,7 @@ def _follow(page_: str, entries: list[Entry], titles: Titles, which: dict[str, A
     """Print what there is, then each request that comes, until Ctrl-C; AbsentError at the end."""
     from agent.wire.client import ABSENT, START
 
-    given, seen = click.get_current_context().params, {each.number for each in entries}
+    given, numbers = click.get_current_context().params, [0, *(each.number for each in entries)]
 
     def show(page_: str, entries: list[Entry]) -> None:
         click.echo(options.record({"requests": entries}) if given["as_json"] else page_)
@@ -141,9 +141,10 @@ def _follow(page_: str, entries: list[Entry], titles: Titles, which: dict[str, A
             new = list[Entry]()
             if event.kind in ("answer", "nothing"):
                 with suppress(LockedError):
-                    new = [e for e in _found(client, titles, **which) if e.number not in seen]
+                    found = _found(client, titles, **which)  # older ones may slide into its limit
+                    new = [e for e in found if not min(numbers) <= e.number <= max(numbers)]
             if new:
-                seen |= {each.number for each in new}
+                numbers += [each.number for each in new]
                 show(_cells(new, titles, UNTITLED, as_csv=given["as_csv"]), new)
         raise AbsentError(ABSENT, START)
     click.get_current_context().exit()

@@ -49,9 +49,12 @@ def save(name: str, text: str) -> str:
     """Write a new file that only the user can read, among their downloads where these are."""
     from platformdirs import user_downloads_path
 
+    from agent.daemon.installed_files import note_copy
+
     folder = paths().state if os.environ.get(HOME) else user_downloads_path()
     place = (folder if folder.is_dir() else paths().state) / name
     create_private(text.encode(), place)
+    note_copy(place, paths())
     return str(place)
 
 

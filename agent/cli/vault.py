@@ -337,7 +337,7 @@ def purge(*, yes: bool) -> options.Output:
     others = [path for path, state in parts.items() if state not in {"absent", *PRESENT}]
     going, stays = [*installed.ours, *connected], [*installed.others, *others]
     staying = [listing("This is not of this installation, and stays:", stays)] if stays else []
-    made = copies(at)
+    made = [each for each in copies(at) if os.path.lexists(each)]
     staying += [listing("These copies of what you recorded stay, too:", made)] if made else []
     if going:
         head = "This goes, for good, with the key in the keyring if there is one:"

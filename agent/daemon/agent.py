@@ -273,7 +273,7 @@ class Agent:
     def delete_old_texts(self, vault: Vault, now: datetime) -> None:
         """Delete the texts that are older than the policy keeps them, once a day."""
         days = self.rules.active.daemon.keep_texts_days
-        if days and self.swept != (now.date(), days):
+        if days and not self.rules.pending and self.swept != (now.date(), days):
             self.swept = now.date(), days
             with suppress(OverflowError, VaultError):  # older than any date; else the next time
                 oldest = now - timedelta(days=days)

@@ -49,7 +49,8 @@ def unpack(vault: Vault, policy: Path, models: Path) -> list[Path]:
     kept = list[Path]()
     for name, data in vault.enclosed.items():
         model = name.removeprefix(MODELS)
-        if name != POLICY and not any(fnmatchcase(model, each) for each in ADDED):
+        plain = Path(model).name == model and any(fnmatchcase(model, each) for each in ADDED)
+        if name != POLICY and not plain:
             continue
         to = policy if name == POLICY else models / model
         private_folder(to.parent)

@@ -67,10 +67,10 @@ def installed_files(paths: Paths) -> InstalledFiles:
 
 
 def copies(paths: Paths) -> list[Path]:
-    """List the backups and exports that were written, and are still there."""
+    """List the backups and exports that were written, whether or not they are still there."""
     with suppress(UsageError):
-        lines = read_bytes(paths.state / COPIES, MOST_BYTES).decode(errors="replace").splitlines()
-        return [each for each in map(Path, lines) if os.path.lexists(each)]
+        lines = read_bytes(paths.state / COPIES, MOST_BYTES).splitlines()
+        return [Path(os.fsdecode(each)) for each in lines]
     return []
 
 
@@ -79,7 +79,7 @@ def note_copy(file: Path, paths: Paths) -> None:
     every = dict.fromkeys((*copies(paths), file.absolute()))
     with suppress(UsageError):
         private_folder(paths.state)
-        replace_bytes("\n".join(map(str, every)).encode(), paths.state / COPIES, PRIVATE)
+        replace_bytes(b"\n".join(map(os.fsencode, every)), paths.state / COPIES, PRIVATE)
 
 
 def remove(files: InstalledFiles) -> list[Path]:

@@ -171,8 +171,10 @@ async def _call(
                     pass
     if name == "models":
         await daemon.api.agent.registry.prepare()
-    for text in (message.earlier or ()) if isinstance(message, Ask) else ():
-        daemon.api.agent.rules.active.topics(text)  # each is read once, and others come in between
+    agent = daemon.api.agent
+    is_open = agent.vault is not None and not agent.is_paused(agent.clock())
+    for text in (message.earlier or ()) if isinstance(message, Ask) and is_open else ():
+        agent.rules.active.topics(text)  # each is read once, and others come in between
         await asyncio.sleep(0)
     if isinstance(message, Ask) and name in ASKED and caller.by in JUDGED:
         await consult(message, daemon.api.agent.look(), daemon.api.agent)

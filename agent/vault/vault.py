@@ -164,7 +164,7 @@ class Vault:
             raise VaultError("the vault was closed meanwhile", "unlock it again")
         seals, files = self._store.seals, {**files, **self.enclosed}
         with scratch() as name:
-            copy = Location(Path(name) / to.name, Path(name) / self.place.witness.name)
+            copy = Location(Path(name, "vault.db"), Path(name, "witness.json"))
             self._store.database.copy(copy.vault)
             enclose(files, copy, seals)
             with new_file(to) as part:

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from agent.daemon.handle import handle
 from agent.daemon.policy_file import ActivePolicy
 from agent.daemon.request_log import (
+    ASSISTED,
     MOST_POOLS,
     MOST_SILENT,
+    PROGRAMS,
     RECORDED,
     Asker,
     Rates,
@@ -44,8 +46,7 @@ POOLS = {
 ASKERS: tuple[Asker, ...] = get_args(Asker)
 RECORDING = [each for each in ASKERS if each != "draft"]  # what is drafted is not recorded
 TOO_MANY = "too many from pages"
-AT_CAP: dict[Asker, str] = {"page": TOO_MANY, "assistant": "too many", "draft": "too many"}
-AT_CAP["proxy"] = "too many"
+AT_CAP: dict[Asker, str] = {"page": TOO_MANY, **dict.fromkeys((*ASSISTED, "draft"), "too many")}
 
 
 def waits(count: int) -> Answer:
@@ -102,7 +103,7 @@ def test_pages_and_assistants_lead_to_a_recipient_so_often_in_a_minute(
         now += timedelta(seconds=seconds)
         before = vault.ledger.count
         code = handle(asked(host), now, agent, by).code
-        place = "assistant" if by == "proxy" else by, POOLS[host]
+        place = "assistant" if by in ASSISTED else by, POOLS[host]
         lately = [each for each in times.get(place, []) if now - each < MINUTE]
         full = len(lately) >= (0 if host == "silent.test" else CAP)
         assert code == (AT_CAP[by] if by in AT_CAP and full else "answered")
@@ -115,7 +116,7 @@ def test_pages_and_assistants_lead_to_a_recipient_so_often_in_a_minute(
 @given(steps=st.lists(st.tuples(st.sampled_from(RECORDING), st.integers(0, 40)), max_size=25))
 def test_the_door_records_so_much_in_a_minute(steps: list[tuple[Asker, int]]) -> None:
     """The user, and all others; commands without a limit."""
-    most: dict[Asker, int] = {"user": 2, "page": 3, "program": 3, "assistant": 3, "proxy": 3}
+    most: dict[Asker, int] = {"user": 2, **dict.fromkeys(PROGRAMS, 3)}
     agent, vault = living(f"{OPEN}page_requests_per_minute = 1000\n")
     now, times = MONDAY, dict[str, list[datetime]]()
     with pytest.MonkeyPatch.context() as patch:

@@ -1,5 +1,7 @@
 """Corrections: what texts mean, and what they do not."""
 
+from pathlib import Path
+
 import msgspec
 import numpy as np
 import pytest
@@ -10,12 +12,17 @@ from numpy.typing import NDArray
 from agent.errors import UsageError, normalise
 from agent.model.reading import DIMENSIONS, NOTHING, Interpretation, spelling
 from agent.vault import corrections
+from agent.vault.backup import restore
 from agent.vault.corrections import CORRECTIONS, Correction, Corrections
+from agent.vault.vault import Vault, unlock
+from agent.vault.vault_files import Location
 from tests.decision.made import made_model
+from tests.vault.worlds import TYPED
 from tests.worlds.people import Memory
 
 TEXTS = st.sampled_from(["Jobs", "job!", "ＪＯＢＳ", "sport", "a b", "a-  B", "?!", "C#"])
 NAMES_CORRECTIONS = st.sampled_from(["one", "two"])
+SECRET = "divorce lawyer zqxj"  # noqa: S105  (what was searched)
 
 
 @given(st.lists(st.tuples(TEXTS, *[NAMES_CORRECTIONS] * 2, st.booleans() | st.none()), max_size=12))
@@ -98,5 +105,24 @@ def test_a_full_list_takes_no_more(monkeypatch: pytest.MonkeyPatch, limit: str) 
     with pytest.raises(UsageError, match="no room for more than 1 corrected texts"):
         kept.add("sport", "one", "sport")
     assert Corrections(items).of("jobs") == kept.of("jobs") != []
-    assert "jobs" not in repr(kept.of("jobs"))
     assert Corrections(items).of("sport") == kept.of("sport") == []
+
+
+def test_it_is_sealed_and_part_of_a_backup(vault: Vault, at: Location, tmp_path: Path) -> None:
+    """No file has the text; a copy of the vault has the correction."""
+    kept = Corrections(vault.items)
+    kept.add(SECRET, "one", "law")
+    assert SECRET not in repr(kept.of(SECRET))
+    copy = tmp_path / "copy.db"
+    vault.backup(copy)
+    vault.close()
+    for path in filter(Path.is_file, tmp_path.rglob("*")):
+        for text in (SECRET, "zqxj"):
+            assert text.encode() not in path.read_bytes(), path
+    with unlock(at, TYPED) as again:
+        assert [each.query for each in Corrections(again.items).of(SECRET.upper())] == ["law"]
+    at.vault.unlink()
+    at.witness.unlink(missing_ok=True)
+    restore(at, copy, TYPED)
+    with unlock(at, TYPED) as back:
+        assert [each.query for each in Corrections(back.items).of(SECRET)] == ["law"]
