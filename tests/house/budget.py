@@ -44,7 +44,7 @@ BUDGETS = {
     "agent/facts": Size(470, 5),
     "agent/lab": Size(1_930, 19),
     "agent/model": Size(1_775, 11),
-    "agent/tradeoff": Size(2_801, 17),
+    "agent/tradeoff": Size(2_760, 17),
     "agent/tui": Size(2_860, 21),
     "agent/vault": Size(2_320, 14),
     "agent/wire": Size(800, 7),
