@@ -35,10 +35,10 @@ class Size(NamedTuple):
 # Lines of code and files of Python in each room (DESIGN.md 3). An issue may raise one, by what it
 # states; nothing else does.
 BUDGETS = {
-    "agent": Size(428, 4),  # __init__, errors, files, paths
+    "agent": Size(430, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(540, 4),
     "agent/build": Size(2_665, 19),
-    "agent/cli": Size(4_375, 31),
+    "agent/cli": Size(4_380, 31),
     "agent/daemon": Size(5_420, 33),
     "agent/decision": Size(1_775, 11),
     "agent/facts": Size(470, 5),
