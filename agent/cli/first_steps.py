@@ -40,8 +40,8 @@ KEPT = (
     " connected before."
 )
 NEXT = """
-All set. Next, open the screens, add facts in your own words, or ask in a terminal what you are
-about to ask somewhere:
+All set. Next, open the screens, add facts in your own words, or ask in a
+terminal what you are about to ask somewhere:
 
   reticent
   reticent profile add

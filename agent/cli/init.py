@@ -191,9 +191,7 @@ def init(
     if at.vault.exists() and not os.path.lexists(at.policy):
         if profile or keyring or passphrase_stdin:
             what = "there is a vault already, and only its policy is missing"
-            raise UsageError(
-                what, "`reticent init --preset balanced` writes that"
-            )
+            raise UsageError(what, "`reticent init --preset balanced` writes that")
         write_missing(at, preset, asking=asking, as_json=as_json)
         return
     set_up(asking=asking, keyring=keyring, preset=preset, profile=profile, as_json=as_json)

@@ -167,7 +167,7 @@ def _ask_values(
     most = len(slots)
     what = "Number" if values else "Name or code"
     what = "Number of your state, or a city anywhere" if kind.name == STATE else what
-    what = what if most == 1 else f"Numbers, up to {most}, with commas between them"
+    what = what if most == 1 else f"Up to {most} numbers with commas, the most important first"
     while True:
         text = line(f"{what}, ? to see your answer, or Enter to keep it" if kept else what)
         if kept and text == SHOW:

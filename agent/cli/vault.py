@@ -52,7 +52,7 @@ RETAINED = "What was here is kept; remove it once you do not need it:"
 AGAIN = "To connect again what was connected when the backup was made, run:"
 LACKS = (
     "Its ledger lacks what was disclosed since it was written: the agent does not know of it any "
-    "more, but the recipients do. Next, run `reticent unlock`."
+    "more, but the recipients do. Next, run `reticent`: it starts the daemon and opens the vault."
 )
 REST = "the vault is in place; `reticent unlock` writes the rest, once this is fixed"
 NO_POLICY = " There is no policy yet, so nothing is sent: `reticent init` writes one."

@@ -171,8 +171,8 @@ def _terms(
     if preferences := agent.consent.preferences:
         terms = applied(terms, preferences, ruled_on(own, terms, model))
     kinds = model.fact_kinds if held else {}
-    waiting = [(name, kind) for name in terms.ask for kind in kinds.get(name, ())]
-    since = {name: held[kind].since for name, kind in waiting if kind in held}
+    every = ((name, kind) for name, some in kinds.items() for kind in some)
+    since = {name: held[kind].since for name, kind in every if kind in held}
     set_at = {name: profile.set_at(name, model) for name in since}
     changed = frozenset(name for name, at in set_at.items() if at and at > since[name])
     return (replace(terms, changed=changed) if changed else terms), ruling

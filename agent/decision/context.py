@@ -412,7 +412,8 @@ def barred_of(context: Context) -> dict[str, Reason]:
     mask_of(terms.available or (), model)
     if context.stopped:
         barred = {each.name: "you would stand out" for each in model.attributes}
-        for name in context.knowledge.names if terms.memory == "remembers" else ():
+        held = context.knowledge.names - terms.changed  # a changed value is told anew
+        for name in held if terms.memory == "remembers" else ():
             del barred[name]
     filled = context.filled
     reading, judged = context.meaning, context.cache.judgements(model)

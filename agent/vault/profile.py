@@ -119,8 +119,9 @@ class Profile:
     def would_stand_out(self, names: Sequence[str], context: Context) -> bool:
         """Whether with these attributes too few people would look like the user to a recipient.
 
-        Never where they are not new to it, or the terms protect everyone: the one Boolean by which
-        values that were not disclosed have a say, once the set is fixed (DESIGN.md 2.6).
+        Never where neither they nor their values are new to it, or the terms protect everyone: the
+        one Boolean by which values that were not disclosed have a say, once the set is fixed
+        (DESIGN.md 2.6).
         """
         limits = context.terms.limits
         known = context.knowledge if context.terms.memory == "remembers" else Knowledge()
@@ -129,9 +130,9 @@ class Profile:
         return bool(new) and stands_out(after, limits, context.model, context.cache)
 
     def _new(self, names: Iterable[str], known: Knowledge, context: Context) -> dict[str, int]:
-        """The codes of those of these attributes that somebody with this knowledge lacks."""
-        codes = context.model.person_codes
-        new = [name for name in names if name in codes and name not in known.names]
+        """The codes of those of these attributes that are new to somebody with this knowledge."""
+        codes, settled = context.model.person_codes, known.names - context.terms.changed
+        new = [name for name in names if name in codes and name not in settled]
         values = self.reveal(new, context.model, context.filled.facts)
         return {name: codes[name][value] for name, value in values.items()}
 

@@ -105,6 +105,19 @@ def test_a_stop_is_of_one_recipient_and_lasts() -> None:
     assert not situation_of(OTHER, MONDAY, agent).stopped
 
 
+def test_a_changed_value_is_new_to_who_was_told_the_old_one() -> None:
+    """So it stays home where the user would stand out with it."""
+    rare = stopped()[1].profile.codes(MODEL)
+    for row in range(len(ROWS)):
+        agent, vault = living(STOPPING, row)
+        if before := handle(SHOP, MONDAY, agent).attributes:
+            break
+    values = {name: MODEL.attributes[NAMES.index(name)].values[rare[name]] for name in before}
+    change(vault.profile, values, [], [MODEL], MONDAY + timedelta(hours=1))
+    answer = handle(SHOP, MONDAY + timedelta(days=1), agent)
+    assert (answer.code, answer.attributes) == ("you would stand out", {})
+
+
 def test_other_limits_or_facts_and_forgetting_end_a_stop() -> None:
     """Each is the user's own doing; a rule about anything else is not enough."""
     for policy, ends in (
