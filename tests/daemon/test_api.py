@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from threading import Event as Flag
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -199,10 +200,7 @@ def test_why_an_answer_cannot_be_recorded_is_noted(
     opened: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until one can be: whoever asks is told no more than that it failed."""
-
-    def full(*_: object) -> None:
-        raise VaultError("the disk is full", "make room")
-
+    full = Mock(side_effect=VaultError("the disk is full", "make room"))
     with monkeypatch.context() as patched:
         patched.setattr(Ledger, "append", full)
         with pytest.raises(VaultError):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -260,16 +261,12 @@ def test_what_is_not_of_the_draft_is_not_told() -> None:
 
 def test_where_it_cannot_be_recorded_nothing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever fails on the way: a line leaves only once the ledger has it."""
-    names = ["append", "check"]
-    for name in names:
+    full = Mock(side_effect=VaultError("the disk is full", "make room"))
+    for name in ("append", "check"):
         drafts, _, vault = drafting(OPEN)
         drafted = drafts.draft(CHAT, MONDAY)
-
-        def broken(*_: object) -> int:
-            raise VaultError("the disk is full", "make room")
-
         with monkeypatch.context() as patch:
-            patch.setattr(vault.ledger, name, broken)
+            patch.setattr(vault.ledger, name, full)
             with pytest.raises(ReticentError):
                 drafts.tell(Tell(id=drafted.id, names=[drafted.facts[0].name]), MONDAY)
         assert vault.ledger.count == 0

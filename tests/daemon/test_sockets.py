@@ -18,6 +18,7 @@ from agent.errors import DaemonError, UsageError
 from agent.paths import HOME, Paths, paths
 from agent.wire.client import NOBODY, tcp_owner
 from agent.wire.routes import CONTROL, QUERY
+from tests.test_files import mode
 from tests.worlds.doors import serving, short_home
 
 FOREIGN = 65534
@@ -44,10 +45,6 @@ def home() -> Iterator[Paths]:
         for folder in (made.state, made.runtime):
             folder.mkdir(0o700)
         yield made
-
-
-def mode(path: Path) -> int:
-    return stat.S_IMODE(path.stat().st_mode)
 
 
 def reaches(path: Path) -> bool:

@@ -80,16 +80,13 @@ def test_one_fact_stays_one() -> None:
         *("I'm allergic to nuts", "I'm allergic to cats", "I'm allergic to latex"),
     )
     for text in (  # with a bar before each fact but the first
-        *("I live in Columbus, Ohio |with two kids aged 5 and 9", "on warfarin, |size 10"),
-        *(
-            "34 y/o male, |nurse",
-            "My name is Bo |and I live in Ohio",
-            "I own a Kia |and bike to work",
-        ),
-        *(
-            "I'm Bo, |41, |a nurse |living in Ohio",
-            "Married |with no kids, |homeowner, |left-handed",
-        ),
+        "I live in Columbus, Ohio |with two kids aged 5 and 9",
+        "on warfarin, |size 10",
+        "34 y/o male, |nurse",
+        "My name is Bo |and I live in Ohio",
+        "I own a Kia |and bike to work",
+        "I'm Bo, |41, |a nurse |living in Ohio",
+        "Married |with no kids, |homeowner, |left-handed",
     ):
         facts = (re.sub(r"^(?:and|with) |,? $", "", each) for each in text.split("|"))
         assert statements_of(text.replace("|", "")) == (*facts,)

@@ -15,6 +15,7 @@ from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 from textual.worker import WorkerCancelled
 
+from agent.daemon.doctor import bad, ok, warn
 from agent.errors import UsageError
 from agent.tui import list_page
 from agent.tui import page as pages
@@ -39,6 +40,11 @@ from tests.worlds.messages import REGION, row, weighed, weight
 BEGAN = datetime(2026, 3, 2, tzinfo=UTC)
 MODEL = ModelStatus(name="m", digest="0", shipped=True, attributes=1, queries=1)
 OPEN = changed(messages.OPEN, models=[MODEL], waiting=2, raised=2)
+FOUND = (
+    ok("python", "Python 3.11.7"),
+    warn("keyring", "this session has no keyring", "unlock with the passphrase"),
+    bad("disk", "no room is left at /home/mara/data", "make room there"),
+)
 
 
 # Textual's pilot looks every 20 ms, thrice for each key, whether the program is idle.

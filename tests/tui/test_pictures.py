@@ -14,21 +14,15 @@ from msgspec.structs import replace as changed
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.image import SVGImageSnapshotExtension
 
-from agent.daemon.doctor import bad, ok, warn
 from agent.tui.actions import TITLES
 from agent.wire.state import ProfileFacts
 from tests.cli.daemon import RULES
-from tests.tui.double import LARGE, NOTHING, USUAL, Double, Many
+from tests.tui.double import FOUND, LARGE, NOTHING, USUAL, Double, Many
 from tests.vault.values import facts_of
 from tests.wire.fake import says
 from tests.worlds.messages import AT, HELD, KNOWN, PEOPLE, SHOP, attribute, handled, review
 
 DARK, LIGHT = "textual-dark", "textual-light"
-FOUND = (
-    ok("python", "Python 3.11.7"),
-    warn("keyring", "this session has no keyring", "unlock with the passphrase"),
-    bad("disk", "no room is left at /home/mara/data", "make room there"),
-)
 GROUP = changed(SHOP, pool="@ads", sites=["a.example", "b.example"], blocked=True)
 ATTRIBUTES = [
     attribute("region", disclose="always"),
