@@ -173,8 +173,11 @@ def _terms(
     kinds = model.fact_kinds if held else {}
     every = ((name, kind) for name, some in kinds.items() for kind in some)
     since = {name: held[kind].since for name, kind in every if kind in held}
-    set_at = {name: profile.set_at(name, model) for name in since}
-    changed = frozenset(name for name, at in set_at.items() if at and at > since[name])
+    ordered = sorted(profile.facts, key=attrgetter("set_at")) if since else ()
+    latest = {each.kind: each.set_at for each in ordered if each.value}
+    changed = frozenset(
+        name for name, at in since.items() if any(latest.get(e, at) > at for e in kinds[name])
+    )
     return (replace(terms, changed=changed) if changed else terms), ruling
 
 

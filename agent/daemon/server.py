@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import isawaitable
@@ -30,6 +30,7 @@ from agent.wire.decide import Answer, Ask, Frame, RelayAnswer
 from agent.wire.routes import QUERY, ROUTES, SEE, Door, Route, fault_of, http_status
 
 if TYPE_CHECKING:
+    from agent.daemon.agent import Agent
     from agent.daemon.api import Api
 
 web = aiohttp.web
@@ -171,11 +172,8 @@ async def _call(
                     pass
     if name == "models":
         await daemon.api.agent.registry.prepare()
-    agent = daemon.api.agent
-    is_open = agent.vault is not None and not agent.is_paused(agent.clock())
-    for text in (message.earlier or ()) if isinstance(message, Ask) and is_open else ():
-        agent.rules.active.topics(text)  # each is read once, and others come in between
-        await asyncio.sleep(0)
+    if isinstance(message, Ask) and message.earlier:
+        await _read_earlier(message.earlier, daemon.api.agent)
     if isinstance(message, Ask) and name in ASKED and caller.by in JUDGED:
         await consult(message, daemon.api.agent.look(), daemon.api.agent)
     try:
@@ -191,6 +189,17 @@ async def _call(
     if name == DECIDE and caller.by == "user" and answer.code not in UNDECIDED:
         daemon.autolock.used()
     return reply(answer)
+
+
+async def _read_earlier(texts: Sequence[str], agent: Agent) -> None:
+    """Read what else the user says, text by text, while there is a vault that answers.
+
+    Each is read once, and other calls come in between.
+    """
+    if agent.vault is not None and not agent.is_paused(agent.clock()):
+        for text in texts:
+            agent.rules.active.topics(text)
+            await asyncio.sleep(0)
 
 
 async def _relayed(frame: Frame, caller: Caller, daemon: Daemon) -> web.Response:

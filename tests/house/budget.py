@@ -39,7 +39,7 @@ BUDGETS = {
     "agent/assistants": Size(540, 4),
     "agent/build": Size(2_665, 19),
     "agent/cli": Size(4_380, 31),
-    "agent/daemon": Size(5_420, 33),
+    "agent/daemon": Size(5_430, 33),
     "agent/decision": Size(1_775, 11),
     "agent/facts": Size(470, 5),
     "agent/lab": Size(1_930, 19),
