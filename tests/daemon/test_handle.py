@@ -165,7 +165,6 @@ def test_no_two_requests_spend_one_limit(
         ('door = "mcp"', "vscode", 9, "blocked"),
         ('door = "vscode"', "vscode", 9, "blocked"),
         ('door = "vscode"', "cursor", 9, "answered"),
-        ('door = "vscode"', "assistant", 9, "answered"),
         ('door = "page"', "user", 9, "answered"),
     ],
 )
