@@ -151,7 +151,7 @@ def _terms(
 ) -> tuple[Terms, Ruling]:
     """Derive the terms of a request by policy and user, with the policy's words for them.
 
-    They say which facts that the recipient holds, and that wait for the user, are others now.
+    They say which facts that the recipient holds have another value now.
     """
     policy, profile = agent.rules.active, agent.open_vault.profile
     host = policy.host_of(ask.recipient)

@@ -90,9 +90,10 @@ class Terms:
     ``memory``: a recipient that forgets is charged anew for every request; ``by_kind``: names of
     attributes whose facts in own words count as their kind does; ``facts``: of single facts in own
     words by their ids, what is ruled in place of what is on their attributes; ``changed``: names
-    of which the recipient holds an older value: what is in ``ask`` waits again; ``coarse``: names
-    of attributes of which only a listed value leaves, and no user's words. ``ruling``: the
-    policy's words for all of this, where there is one; it changes no decision.
+    of which the recipient holds an older value: what is in ``ask`` waits again, and none is sent
+    where the user would stand out; ``coarse``: names of attributes of which only a listed value
+    leaves, and no user's words. ``ruling``: the policy's words for all of this, where there is one;
+    it changes no decision.
     """
 
     available: frozenset[str] | None = None
