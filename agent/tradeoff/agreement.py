@@ -6,16 +6,15 @@ information. Source: DESIGN.md 2.7, 2.8; Chow and Liu 1968.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache, reduce
 from itertools import chain, combinations
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.tradeoff.grouping import mass_of
 from agent.tradeoff.shares import BINS, KindShares, Shares, Values, histogram
 from agent.tradeoff.tables import (
     LOG_BITS,
@@ -29,11 +28,10 @@ from agent.tradeoff.tables import (
 )
 
 KEPT = 2_000  # trees, and distributions of sets
-Spread = tuple[Floats, Floats]
-"""A distribution of rho: different ones, above 0 or 0 alone, and the mass of each, float64."""
-Part = tuple[Indexes, dict[int, Spread]]
-"""Groups of rows, and rho among them by the place of a set."""
-BATCH = 1 << 13  # losses that are estimated at once: what a cache holds
+Pairs = tuple[tuple[int, int], ...]
+"""Of column and code."""
+Tree = tuple[int, int | None, tuple["Tree", ...]]
+"""The place of a kind, the code that is disclosed, and the trees of what depends on it."""
 Edge = tuple[int, int]
 """Two attributes, in ascending order."""
 Events = Mapping[int, frozenset[int]]
@@ -41,6 +39,25 @@ Events = Mapping[int, frozenset[int]]
 DISCOUNT = 0.5  # of a row, taken off every pair of values: who is there once may be one of a kind
 INFORMATION_BITS = 30  # binary places by which mutual information is compared
 CLOSE = 3  # pairs for each attribute, of the largest information: no more are expected than by one
+
+
+class Spread(NamedTuple):
+    """A distribution of rho: ``share`` times 2^(-bin/8) for each of ``bins``, intp, ascending.
+
+    ``masses``: the mass of each bin, float64; where ``share`` is 0, there is one.
+    """
+
+    share: float
+    bins: Indexes
+    masses: Floats
+
+    @property
+    def shares(self) -> Floats:
+        """Rho of each bin, float64."""
+        return self.share * np.exp2(self.bins / -BINS)
+
+
+IMPOSSIBLE = Spread(0.0, np.zeros(1, np.intp), np.ones(1))
 
 
 def pair_people(population: Population, cards: Sequence[int]) -> Floats:
@@ -99,8 +116,8 @@ class DependenceTree:
         lowered = np.maximum(joint - DISCOUNT * row, 0.0)
         spared = np.repeat(np.add.reduceat(joint - lowered, starts), sizes)
         smooth = np.minimum(lowered + spared * alone, most)
-        tables = zip(pairs, np.split(smooth, starts[1:]), strict=False)
-        self._joint = {(i, j): each.reshape(cards[i], cards[j]) for (i, j), each in tables}
+        places = zip(pairs, starts.tolist(), (starts + sizes).tolist(), strict=True)
+        self._joint = {(i, j): smooth[a:z].reshape(cards[i], cards[j]) for (i, j), a, z in places}
         self._bits: dict[tuple[object, ...], Floats] = {}
         self._edges: dict[tuple[int, ...], tuple[Edge, ...]] = {}
 
@@ -217,6 +234,7 @@ class Agreement:
         shares = population.shares or Shares((), ())
         self.kind = dict(enumerate(shares.attributes, population.tabled))
         """By attribute, the place of its kind in ``Shares.kinds``."""
+        self._kinds = shares.kinds
         self._of = {each: shares.kinds[place] for each, place in self.kind.items()}
         self._disclosed = {each: code for each, code in sorted(disclosed) if each in self.kind}
         self._every = union(each for each in self.kind if each not in self._disclosed)
@@ -231,7 +249,7 @@ class Agreement:
             for each, kind in self._of.items()
         }
         # By kind, how probably anybody has some fact of it: no less than the commonest.
-        self._holding = [float(each.under[0].agreement.max()) for each in shares.kinds]
+        self._holding = [float(each.under(0).agreement.max()) for each in shares.kinds]
         self.column = {
             each: kind.column
             for each, kind in self._of.items()
@@ -240,65 +258,68 @@ class Agreement:
         """By attribute, the column on which it depends, where d does not fix that."""
         self.dependent = union(self.column) & self._every
         """Those of them that the recipient does not have, a mask."""
-        self._mixture, self.spread = cache(self._mixed), lru_cache(KEPT)(self._spread)
+        self.varied = union(
+            self.column[each] for each in self._disclosed.keys() & self.column.keys()
+        )
+        """The columns on which those depend that the recipient has, a mask."""
+        self._mixture, self._forest = cache(self._mixed), lru_cache(KEPT)(self._rooted)
+        self._distribution = lru_cache(KEPT)(self._used)
+        self._product = lru_cache(KEPT)(self._multiplied)
+        self._histogram = lru_cache(KEPT)(self._of_tree)
         # How probably others agree in each disclosed fact that depends on no column d leaves open.
         self._agreed = {
-            each: self._of[each].under[self._under[each]].by_code[code][1]
+            each: self._of[each].under(self._under[each]).by_code[code][1]
             for each, code in self._disclosed.items()
             if each not in self.column
         }
 
-    def by_row(self, people: Population) -> Floats | None:
-        """How probably each person agrees in disclosed facts that depend on columns d leaves open.
+    def likely(self, codes: Callable[[int], Codes | Indexes]) -> Floats:
+        """How probably people agree in disclosed facts that depend on columns d leaves open.
 
-        Float64, shape (N,); None without any. No `Spread` counts these.
+        ``codes``: theirs of a column, shape (people,). Float64, likewise; 1 without such facts. No
+        `Spread` counts these.
         """
-        likely: Floats | None = None
+        chances = np.ones(1)
         for each in sorted(self._disclosed.keys() & self.column.keys()):
-            code, codes = self._disclosed[each], people.columns[self.column[each]]
-            own = np.array([values.by_code[code][1] for values in self._of[each].under])[codes]
-            likely = own if likely is None else likely * own
-        return likely
+            kind, code = self._of[each], self._disclosed[each]
+            own = np.array([kind.under(at).by_code[code][1] for at in kind.codes])
+            chances = chances * own[codes(self.column[each])]
+        return chances
 
     def telling(self, mask: int) -> list[tuple[int, Floats]]:
         """The column, for each new fact of a set that depends on one, and what follows from it.
 
         The chances of the fact's values under each code, float64, shape (codes, v).
         """
+        kinds = ((each, self._of[each]) for each in members(mask & self.dependent))
         return [
-            (self.column[each], np.array([values.chances for values in self._of[each].under]))
-            for each in members(mask & self.dependent)
+            (self.column[each], np.array([kind.under(code).chances for code in kind.codes]))
+            for each, kind in kinds
         ]
 
-    def spreads(self, sets: Sequence[int], columns: Codes, sample: Indexes) -> Iterator[Part]:
-        """Yield groups of rows, and rho among them: of disclosed facts and of the sets' new ones.
+    def within(self, mask: int) -> tuple[int, ...]:
+        """The columns of a set on which rho of its new facts depends, in ascending order."""
+        columns = {self.column[each] for each in members(mask & self.dependent)}
+        return tuple(sorted(each for each in columns if mask >> each & 1))
 
-        ``sets``: that have the same columns; ``columns``: codes, shape (C, rows); ``sample``: a row
-        of each group.
+    def spreads(self, mask: int, parts: Sequence[Pairs], share: float = 1.0) -> list[Spread]:
+        """Rho of the disclosed facts and of a set, times ``share``, in each part of the people.
+
+        ``parts``: pairs of column and code, more than d fixes.
         """
-        batch, bins = dict[int, Spread](), 0
-        for place, mask in enumerate(sets):
-            new = mask & self._every
-            within = sorted({self.column[each] for each in members(mask & self.dependent)})
-            within = [each for each in within if mask >> each & 1]
-            if not within:
-                spread = self.spread(new, ())
-                bins += len(spread[0])
-                if batch and bins * len(sample) > BATCH:
-                    yield np.arange(len(sample)), batch
-                    batch, bins = {}, len(spread[0])
-                batch[place] = spread
-                continue
-            codes = np.stack([columns[each][sample] for each in within])
-            values, labels = np.unique(codes, axis=1, return_inverse=True)
-            for label, own in enumerate(values.T.tolist()):
-                spread = self.spread(new, tuple(zip(within, own, strict=True)))
-                yield np.flatnonzero(labels.ravel() == label), {place: spread}
-        if batch:
-            yield np.arange(len(sample)), batch
+        (own, trees), spreads = self._forest(mask), list[Spread]()
+        for part in parts:
+            codes: dict[int | None, int] = dict(part)
+            some = ((tree, codes.get(column, code)) for tree, column, code in trees)
+            bins, masses = self._distribution(tuple(some))
+            spreads.append(Spread(share * own, bins, masses) if len(bins) else IMPOSSIBLE)
+        return spreads
 
-    def _spread(self, mask: int, columns: Sequence[tuple[int, int]]) -> Spread:
-        """Rho of the disclosed facts and of a set; ``columns``: codes, more than d fixes."""
+    def _rooted(self, mask: int) -> tuple[float, list[tuple[Tree, int | None, int]]]:
+        """Rho of disclosed facts on which no new one depends, and the trees of a set's new facts.
+
+        Of each the column on which it depends, and the code of its parent where that is no part.
+        """
         new = sorted(members(mask & self._every), key=lambda each: self.kind[each])
         below = defaultdict[int, list[int]](list)
         kinds = ((self.kind[each], each) for each in reversed(new))
@@ -311,38 +332,53 @@ class Agreement:
         asked = {self._of[each].holders for each in (*new, *self._disclosed)}
         untold = asked - first.keys() - self._codes.keys()
         share *= prod(self._holding[each] for each in untold if each is not None)
-        codes, masses = dict(columns), np.ones(1)
-        for each in new:
-            if each in inner:
-                continue
-            kind, column = self._of[each], self.column.get(each)
-            if column is None or column in codes:
-                values = kind.under[self._under[each] if column is None else codes[column]]
-            else:
-                values = self._mixture(kind, column)
-            tree = self._tree(each, values, below) if each in below else values.masses
-            masses = np.convolve(masses, tree)
+        columns = ((each, self.column.get(each)) for each in new if each not in inner)
+        return share, [
+            (self._tree(each, below), column, -1 if column is not None else self._under[each])
+            for each, column in columns
+        ]
+
+    def _tree(self, attribute: int, below: Mapping[int, Sequence[int]]) -> Tree:
+        """An attribute and what depends on it."""
+        more = below.get(attribute, ())
+        some = tuple(self._tree(each, below) for each in more)
+        return self.kind[attribute], self._disclosed.get(attribute), some
+
+    def _used(self, trees: tuple[tuple[Tree, int], ...]) -> tuple[Indexes, Floats]:
+        """The bins of several trees that are in use, and their masses, which sum to 1."""
+        masses = self._product(trees)
         used = np.flatnonzero(masses)
-        if not share or not len(used):
-            return np.zeros(1), np.ones(1)
-        return share * np.exp2(used / -BINS), masses[used] / masses.sum()
+        return used, masses[used] / (masses.sum() or 1.0)
+
+    def _multiplied(self, trees: tuple[tuple[Tree, int], ...]) -> Floats:
+        """The histogram of several trees, each under a code of its parent."""
+        if not trees:
+            return np.ones(1)
+        return np.convolve(self._product(trees[:-1]), self._histogram(*trees[-1]))
+
+    def _of_tree(self, tree: Tree, code: int) -> Floats:
+        """The histogram of a tree under a code of its parent; what cannot be has no mass.
+
+        -1: of a column, whatever its code is.
+        """
+        place, told, below = tree
+        kind = self._kinds[place]
+        mixed = code < 0 and kind.column is not None
+        values = self._mixture(kind, kind.column) if mixed else kind.under(code)
+        if told is not None:
+            chance, share = values.by_code[told]
+            return histogram(np.array([share]), np.array([chance]))
+        if not below:
+            return values.masses
+        total = np.zeros(0)
+        for at in np.flatnonzero(values.agreement).tolist():
+            own = histogram(values.agreement[at : at + 1], values.chances[at : at + 1])
+            own = reduce(np.convolve, (self._histogram(each, at + 1) for each in below), own)
+            total = np.pad(total, (0, max(0, len(own) - len(total))))
+            total[: len(own)] += own
+        return total
 
     def _mixed(self, kind: KindShares, column: int) -> Values:
         """The values among those who agree with d, whatever their code of the column is."""
         people = self._among(column)
         return kind.values(people / people.sum() @ np.asarray(kind.given))
-
-    def _tree(self, attribute: int, values: Values, below: Mapping[int, Sequence[int]]) -> Floats:
-        """The histogram of an attribute and of what depends on it; what cannot be has no mass."""
-        if attribute in self._disclosed:
-            chance, share = values.by_code[self._disclosed[attribute]]
-            return histogram(np.array([share]), np.array([chance]))
-        if attribute not in below:
-            return values.masses
-        parts = [np.zeros(1)]
-        for at in np.flatnonzero(values.agreement).tolist():
-            trees = (self._tree(e, self._of[e].under[at + 1], below) for e in below[attribute])
-            own = histogram(values.agreement[at : at + 1], values.chances[at : at + 1])
-            parts.append(reduce(np.convolve, trees, own))
-        bins = np.concatenate([np.arange(len(each)) for each in parts])
-        return mass_of(bins, np.concatenate(parts), 0)

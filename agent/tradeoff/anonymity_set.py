@@ -1,22 +1,26 @@
 """Identifiability: the people a recipient might take the user for (paper 2.2, DESIGN.md 2.2)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial, reduce
-from itertools import accumulate, pairwise, starmap
+from itertools import product
 from math import prod
 from operator import or_
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from agent.tradeoff.agreement import BATCH, Agreement, ExpectedPeople
+from agent.tradeoff.agreement import Agreement, ExpectedPeople
 from agent.tradeoff.grouping import (
+    CodeColumn,
     Columns,
+    Grouping,
     Runs,
-    first_of_each,
+    divide,
+    last_of_each,
     mass_of,
     ordered_sum,
     plogp,
-    stable_order,
     tally,
 )
 from agent.tradeoff.measures import (
@@ -24,12 +28,12 @@ from agent.tradeoff.measures import (
     HALF,
     LEAST_SHARE,
     Alike,
+    ByShare,
     Curvature,
     Guard,
     Measure,
     Measures,
     counted,
-    losses,
     rate_of,
     risk,
     risk_elsewhere,
@@ -44,13 +48,13 @@ from agent.tradeoff.tables import (
     Rows,
     SetFigures,
     members,
-    summable,
     union,
 )
 
-GROUPS_KEPT = 1 << 16  # of rows, 48 bytes each
+GROUPS_KEPT = 1 << 18  # of rows, 48 bytes each
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
-Classes = tuple[Columns, dict[tuple[int, bool], list[Alike]], Indexes]
+Cells = tuple[Indexes, Floats, Floats]
+Classes = tuple[Columns, dict[int, Cells], dict[tuple[int, bool], list[ByShare]], Indexes]
 """The partitions by columns, what was counted of those who look alike in some, and their rows."""
 
 
@@ -81,45 +85,54 @@ class AnonymitySet:
         """The set of all attributes that the recipient already has."""
         self._possible = population.possible_codes(disclosed)
         self._agreement = Agreement(population, disclosed, self._possible, self._people_by_code)
-        likely, agree = self._agreement.by_row(population), population.agreeing(self._possible)
-        rows = np.flatnonzero(agree if likely is None else agree & (likely > 0))
-        self.unseen = not len(rows)
-        """Whether there are no data for what is known: no row agrees with all of it."""
-        self._weighted = population.weights is not None
+        self._weighted, self._varied = population.weights is not None, self._agreement.varied
         self._expected = ExpectedPeople(population, self.cards, self._possible)
-        if self.unseen and self._weighted:
-            rows = np.flatnonzero(population.nearest(self._possible))
-        self._facts: Floats | None = None
-        # For how many people each row stands that agrees with d, by whether they do, float64.
-        whole = len(rows) == population.rows
-        self._weights = population.summable if whole else population.summable[rows]
-        if likely is not None and len(rows):
-            own = np.maximum(likely[rows], LEAST_SHARE)  # where nobody agrees, it may be 0
-            self._facts, share = summable(own / own.max()), share * float(own.max())
-            self._weights = summable(self._weights * self._facts)
-        self._columns = population.columns if whole else population.columns.take(rows, axis=1)
         self.persons = (1 << population.persons) - 1
         """The set of all person attributes."""
         self._shared = self.persons >> population.tabled << population.tabled
         self._guards: dict[int, Guard] = {}
         self._figures: dict[tuple[str, int], SetFigures] = {}
         self._stored: dict[Measure, Rows] = {}
-        parts: Classes = Columns(self._columns, self.cards), {}, rows
-        self.classes: Classes = everybody.classes if everybody and whole else parts
-        self._partitions, groups, self._rows = self.classes
-        self._groups = {} if self._possible or likely is not None else groups  # of other figures
-        one = partial(self._estimated, most=True)
-        self._least = lru_cache(VALUES_KEPT)(lambda mask, *each: one([mask], [each])[0][0])
-        self._share = share  # what no `Spread` has
-        self._all = share * float(self._agreement.spread(0, ())[0][0])  # rho of all that is held
+        self._take(np.flatnonzero(population.agreeing(self._possible)), everybody)
+        self._least_likely, self._likeliest = 0.0, 1.0
+        most = self._most_likely()
+        self.unseen = not most
+        """Whether there are no data for what is known: no row agrees with all of it."""
+        if self.unseen:
+            nearest = population.nearest(self._possible) & self._weighted
+            self._take(np.flatnonzero(nearest), everybody)
+            self._least_likely = LEAST_SHARE
+            most = self._most_likely()
+        self._likeliest = most or 1.0
+        self._least = lru_cache(VALUES_KEPT)(partial(self._estimated, most=True))
+        self._share = share * self._likeliest  # what no `Spread` has
+        self._all = self._agreement.spreads(0, [()], self._share)[
+            0
+        ].share  # rho of all that is held
         self.sampled = self._weighted or population.shares is not None or share < 1
         """Whether rows stand for people whose number is estimated."""
-        self.people: float = len(rows)
+        self.people: float = len(self._rows)
         """How many people agree with all that is known: m, or 1/r(0|d) where it is estimated."""
-        if self.sampled and len(rows):
-            [[self.people]] = self._estimated([0], [("people", 0)])
-        self.closed = self.people * HALF <= 1 if self.sampled else len(rows) <= 1
+        if self.sampled and len(self._rows):
+            self.people = self._estimated(0, "people", 0)
+        self.closed = self.people * HALF <= 1 if self.sampled else len(self._rows) <= 1
         """Whether nothing new may be added: a person is recognised, or as good as that."""
+
+    def _take(self, rows: Indexes, everybody: "AnonymitySet | None") -> None:
+        """Count among these rows, with what was counted among all where they are all."""
+        whole = len(rows) == self._population.rows
+        asked = (CodeColumn(e.of_row, len(e.counts)) for e in self._population.requests)
+        more = dict(enumerate(asked, self._population.persons))
+        columns = Columns(self._population.columns, self.cards, None if whole else rows, more)
+        own: Classes = columns, {}, {}, rows
+        self.classes: Classes = everybody.classes if everybody and whole else own
+        self._partitions, self._counted, groups, self._rows = self.classes
+        self._groups = {} if self._possible or self._varied else groups  # of other figures
+
+    def _most_likely(self) -> float:
+        """How probably those agree in facts who do so most probably; 0 where there is nobody."""
+        some = len(self._rows) > 0
+        return float(next(self._likely(self._cells(self._varied)[0])).max()) if some else 0.0
 
     @cached_property
     def success(self) -> float:
@@ -162,7 +175,7 @@ class AnonymitySet:
         if not self.sampled:
             rising = self.monotone(metric, mask | others)
             return self.identifiability(mask, metric, k) if rising else 0.0
-        by_shares = self._all < 1 or self._facts is not None
+        by_shares = self._all < 1 or bool(self._varied)
         by_shares = by_shares or self._population.residents is not None
         if by_shares or ((mask | others) & ~self.persons and metric != "maxprob"):
             return 0.0
@@ -224,27 +237,18 @@ class AnonymitySet:
     def survey(self, mask: int, others: int, measures: Measures) -> None:
         """Make ready I of ``mask`` with each of ``others``, a mask, by these (metric, k)."""
         base, figures = mask & ~self.disclosed, [self._measured(*each) for each in measures]
-        if len(self._rows) <= 1 or base & ~self.persons:
-            return
-        at_once = not self.sampled and all(metric == "maxprob" for metric, _ in measures)
+        if self.sampled or len(self._rows) <= 1 or base & ~self.persons:
+            return  # people who are estimated are as soon estimated one by one
+        at_once = all(metric == "maxprob" for metric, _ in measures)
         wanted = (self.persons if at_once else others & self.persons) & ~self.disclosed & ~base
         new = [*members(reduce(or_, (each.missing(base, wanted) for each in figures)))]
         if not new:
             return
-        rows = list[list[float]]()
-        if self.sampled:
-            kinds = [self._agreement.kind.get(each, ~each) for each in new]
-            those = dict(zip(kinds, new, strict=True))  # facts of a kind are alike
-            by_shares, of_kind = [each for each in those if each >= 0], dict[int, list[float]]()
-            for some in filter(None, [by_shares, *([each] for each in those if each < 0)]):
-                sets = [base | 1 << those[kind] for kind in some]
-                of_kind |= zip(some, self._estimated(sets, measures), strict=True)
-            rows = [of_kind[kind] for kind in kinds]
-        elif at_once:
+        if at_once:
             classes = self._partitions.presence().classes(self._partitions.dense[base])
             rows = [[classes[each] / len(self._rows)] * len(measures) for each in new]
         else:
-            people, columns = self._population.rows, [self._partitions.each[each] for each in new]
+            people, columns = self._population.rows, [self._partitions.column(each) for each in new]
             rows = [
                 [counted(metric, sizes.ravel(), people, k) for metric, k in measures]
                 for sizes in tally(*self._partitions.dense[base], columns)
@@ -263,8 +267,9 @@ class AnonymitySet:
     def guard(self, guarded: int) -> Guard:
         """What those who know d, and an answer, know of person attribute v (``guarded``)."""
         if guarded not in self._guards:
-            parts = self._joint, self._agreement.telling
-            self._guards[guarded] = Guard(self._columns, self.cards, guarded, *parts)
+            people = sum(each[:, 1:].sum() for each in self._table(0, [guarded], rows=True))
+            parts = int(people), self._table, self._agreement.telling
+            self._guards[guarded] = Guard(guarded, *parts)
         return self._guards[guarded]
 
     def _measured(self, metric: Measure, k: int) -> SetFigures:
@@ -277,114 +282,167 @@ class AnonymitySet:
             figures = self._figures[metric, k] = SetFigures(len(self.cards), one, stored=stored)
         return figures
 
-    def _people_by_code(self, column: int) -> Floats:
-        return mass_of(self._columns[column], self._weights, self.cards[column])
+    def _likely(self, sample: Indexes, mask: int = 0) -> Iterator[Floats]:
+        """How probably some rows agree in facts, as parts of the likeliest, float64.
 
-    def _joint(self, mask: int) -> Iterator[Floats]:
-        """P(a, y|d) of the people y, for each combination a of request values."""
-        whole = max(self._weights.sum(), 1.0)
-        likely = self._population.likelihoods(mask, self._rows)
-        return (each * self._weights / whole for each in likely)
+        And in a set's request attributes, independently of each other: once for each combination of
+        their values. Agreeing in none is certain.
+        """
+        some = [*members(mask & ~self.persons)]
+        codes = {each: self._partitions.column(each).codes[sample] for each in some}
+        chances = [
+            self._population.likely[e - self.persons.bit_length()][:, codes[e]] for e in some
+        ]
+        own = self._agreement.likely(lambda each: self._partitions.column(each).codes[sample])
+        facts = np.maximum(own, self._least_likely) / self._likeliest * np.ones(len(sample))
+        for values in product(*map(range, map(len, chances))):
+            each_own = (each[value] for each, value in zip(chances, values, strict=True))
+            yield reduce(np.multiply, each_own, facts)
+
+    def _people_by_code(self, column: int) -> Floats:
+        sample, _, people = self._cells(self._varied | 1 << column)
+        codes = self._partitions.column(column).codes[sample].astype(np.intp)
+        return mass_of(codes, people * next(self._likely(sample)), self.cards[column])
+
+    def _table(self, mask: int, columns: Sequence[int], *, rows: bool = False) -> Iterator[Floats]:
+        """Yield how many people have each code of some columns, by class of a set.
+
+        Float64, shape (classes, values, ...), for each combination of request values: people times
+        how probably they agree; ``rows``: or the rows that may.
+        """
+        tabled, finer = mask & self.persons & ~self._shared, union(columns) | mask & ~self.persons
+        sample, number, people = self._cells(tabled | self._varied | finer)
+        labels, count = self._grouped(tabled, sample)
+        shape = count, *(self.cards[each] for each in columns)
+        for each in columns:
+            labels = labels * self.cards[each] + self._partitions.column(each).codes[sample]
+        for likely in self._likely(sample, mask):
+            mass = number * (likely > 0) if rows else people * likely
+            yield mass_of(labels, mass, prod(shape)).reshape(shape)
+
+    def _grouped(self, columns: int, sample: Indexes) -> Grouping:
+        """The classes of some rows by a set of columns, every label in use."""
+        each_column = (self._partitions.column(each) for each in members(columns))
+        codes = (CodeColumn(each.codes[sample], each.card) for each in each_column)
+        return divide(Grouping(np.zeros(len(sample), np.intp), 1), codes)
 
     @cached_property
     def _drawn(self) -> float:
         """Which share of the people are rows, where no row looks like somebody: p."""
         return min(1.0, self._population.rows / max(self._population.people, 1.0))
 
-    def _alike(self, mask: int, *, most: bool = False) -> Iterator[Alike]:
+    def _alike(self, mask: int) -> Iterator[Alike]:
         """Yield who looks alike, for each combination of request values.
 
-        ``most``: with as many people expected as in any larger set.
+        Cells of a group differ in how probably they agree; what is all but impossible is left out.
         """
-        persons, weights, facts = mask & self.persons & ~self._shared, self._weights, self._facts
-        labels, groups = self._partitions.classes(persons)
-        runs, specified = list[Runs](), persons | union(self._possible)
-        for block, numbers in self._population.behind.items():
-            if block < 0 or block & specified:
-                order = self._population.in_order(block)
-                if len(self._rows) < len(order):
-                    places = np.full(len(order), -1)
-                    places[self._rows] = np.arange(len(self._rows))
-                    order = places[order]
-                    order = order[order >= 0]
-                runs.append(Runs.of(labels, numbers[self._rows], order))
-        alike = not mask & ~self.persons and facts is None  # all rows of a group
-        if alike:
-            sizes = np.bincount(labels, minlength=groups)
-            used = np.flatnonzero(sizes)
-            sample = first_of_each(labels, groups)[used]
+        persons = mask & self.persons & ~self._shared
+        sample, rows, people = self._cells(persons | self._varied | mask & ~self.persons)
+        groups, count = self._grouped(persons, sample)
+        facts, example = next(self._likely(sample)), sample[last_of_each(groups, np.arange(count))]
+        whole, share = (people * facts).sum(), ALL
+        if self._varied:
+            share = np.zeros(count)
+            np.maximum.at(share, groups, facts)
+        blocks, expected = self._blocks(persons), self._expecting(persons, example)
+        if blocks:
+            labels, _ = self._partitions.classes(persons)
+            at = np.searchsorted(np.sort(labels[self._cells(persons)[0]]), labels[example])
+            runs, by_row = [*self._runs(blocks, labels)], self._likely(np.arange(len(labels)), mask)
+        for likely in self._likely(sample, mask):
+            peak = np.zeros(count)
+            np.maximum.at(peak, groups, likely)
+            alone, own = (mass_of(groups, each * likely, count) for each in (rows, people))
+            if blocks:
+                chances = next(by_row)
+                alone = np.minimum.reduce([alone, *(each.peaks(chances)[at] for each in runs)])
+            some = np.flatnonzero(peak)
+            peak = peak[some]
+            parts = own[some] / whole, alone[some] / peak, own[some] / peak, expected[some]
+            yield Alike(*parts, share[some] if self._varied else ALL, example[some])
+
+    def _cells(self, columns: int) -> tuple[Indexes, Floats, Floats]:
+        """A row of each class by some columns, in order, how many it has, and of how many people.
+
+        Of all rows that may agree, whether or not they do in facts.
+        """
+        if columns in self._counted:
+            return self._counted[columns]
+        labels, groups = self._partitions.classes(columns)
+        weights = self._population.summable
+        weights = weights if len(self._rows) == len(weights) else weights[self._rows]
+        if groups == 1:  # counting all in one place takes longer than to add them up
+            sizes, people = np.array([len(labels)]), np.array([weights.sum()])
         else:
-            order = stable_order(labels)
-            first = np.flatnonzero(np.diff(labels[order].astype(np.intp), prepend=-1))
-            sample = order[first]
-        codes = {at: self._columns[at][sample] for at in members(persons & ~self.disclosed)}
-        bits = self._expected.bits(codes, most=most)
-        expected = np.broadcast_to(np.exp2(bits), len(sample))
-        if alike:
-            people = mass_of(labels, weights, groups)[used]
-            rows = [sizes[used].astype(np.float64)]
-            rows += [np.diff(each.groups, append=len(each.starts)).astype(float) for each in runs]
-            mass, alone = people / weights.sum(), np.minimum.reduce(rows)
-            yield Alike(mass, alone, people, expected, sample=sample)
-            return
-        shares = ALL if facts is None else np.maximum.reduceat(facts[order], first)
-        for likely in self._population.likelihoods(mask, self._rows):
-            own = likely if facts is None else likely * facts
-            peak = np.maximum.reduceat(own[order], first)
-            some = peak > 0
-            peak, share = peak[some], shares if facts is None else shares[some]
-            people = np.add.reduceat((likely * weights)[order], first)[some]
-            rows = [np.add.reduceat(own[order], first), *(each.peaks(own) for each in runs)]
-            alone = np.minimum.reduce(rows)[some] / peak
-            mass = people / weights.sum()
-            yield Alike(mass, alone, people / peak, expected[some], share, sample[some])
+            labels = labels.astype(np.intp, copy=False)
+            sizes, people = np.bincount(labels, None, groups), mass_of(labels, weights, groups)
+        used = np.flatnonzero(sizes)
+        sample = last_of_each(labels, used)
+        order = np.argsort(sample)
+        cells = sample[order], sizes[used][order].astype(np.float64), people[used][order]
+        while self._counted and sum(len(each[0]) for each in self._counted.values()) > GROUPS_KEPT:
+            del self._counted[next(iter(self._counted))]
+        self._counted[columns] = cells
+        return cells
 
-    def _estimated(
-        self, sets: Sequence[int], measures: Measures, *, most: bool = False
-    ) -> list[list[float]]:
-        """The losses expected over the classes of sets that have the same columns, by set.
+    def _expecting(self, persons: int, sample: Indexes, *, most: bool = False) -> Floats:
+        """Mu of each group, of which there is a row; ``most``: as many as in any larger set."""
+        some = members(persons & ~self.disclosed)
+        codes = {at: self._partitions.column(at).codes[sample] for at in some}
+        return np.broadcast_to(np.exp2(self._expected.bits(codes, most=most)), len(sample))
 
-        ``most``: of `_alike`. The classes stay for other sets; of those the oldest are forgotten.
-        Source: DESIGN.md 2.7.
+    def _blocks(self, persons: int) -> list[int]:
+        """The blocks that tell of a set how many people its rows are, beside their number."""
+        specified = persons | union(self._possible)
+        return [each for each in self._population.behind if each < 0 or each & specified]
+
+    def _runs(self, blocks: Sequence[int], labels: NDArray[Any]) -> Iterator[Runs]:
+        """The rows of each group, by who they are copies of, or were drawn from."""
+        for block in blocks:
+            order, place = self._population.in_order(block), np.full(self._population.rows, -1)
+            place[self._rows] = np.arange(len(self._rows))
+            order = place[order]
+            numbers = self._population.behind[block][self._rows]
+            yield Runs.of(labels, numbers, order[order >= 0])
+
+    def _estimated(self, mask: int, measure: Measure, k: int, *, most: bool = False) -> float:
+        """The loss expected over the classes of a set; ``most``: of `_classes`. DESIGN.md 2.7."""
+        people = self.people, float(self._population.residents or self._population.people)
+        total, within, facts = 0.0, self._agreement.within(mask), mask & self._shared
+        for each in self._classes(mask & ~self._shared, most=most):
+            spreads = self._agreement.spreads(facts, each.parts(within)[0], self._share)
+            own = each.loss((measure, k), within, spreads, people)
+            total = max(total, own) if measure == "worst" else total + own
+        return total
+
+    def _classes(self, columns: int, *, most: bool = False) -> Iterable[ByShare]:
+        """The classes of a set of columns, for each combination of request values.
+
+        ``most``: with as many people expected as in any larger set. They stay for other sets; of
+        those the oldest are forgotten.
         """
-        columns, kept = sets[0] & ~self._shared, self._groups
-        key, alike = (columns, most), self._alike(columns, most=most)
-        if key not in kept and not columns & ~self.persons:  # else there are many
-            kept[key] = [*alike]
-            while len(kept) > 1 and sum(len(each.mass) for [each] in kept.values()) > GROUPS_KEPT:
-                del kept[next(iter(kept))]
-        people = self.people, self._population.residents or self._population.people
-        worst = [measure == "worst" for measure, _ in measures]
-        totals = np.zeros((len(sets), len(measures)))
-        for whole in kept.get(key, alike):
-            terms = np.empty((*totals.shape, len(whole.mass)))
-            wide = Alike._make(each[:, None] for each in whole)
-            for groups, spreads in self._agreement.spreads(sets, self._columns, whole.sample):
-                shares, chances = map(np.concatenate, zip(*spreads.values(), strict=True))
-                ends = accumulate(len(own) for own, _ in spreads.values())
-                parts = [*zip(spreads, starmap(slice, pairwise([0, *ends])), strict=True)]
-                step = max(1, BATCH // len(shares))
-                for some in (groups[at : at + step] for at in range(0, len(groups), step)):
-                    part = wide
-                    if len(some) < len(whole.mass):
-                        part = Alike._make(each[some] if len(each) > 1 else each for each in wide)
-                    success = self._success(part, shares)
-                    for at, (measure, k) in enumerate(measures):
-                        each = losses(measure, part.mass * chances, success, people, k)
-                        add = np.maximum if worst[at] else np.add
-                        for place, own in parts:
-                            terms[place, at, some] = add.reduce(each[:, own], axis=1)
-            sums, tops = np.sort(terms).sum(axis=-1), terms.max(axis=-1, initial=0.0)
-            totals = np.where(worst, np.maximum(totals, tops), totals + sums)
-        figures: list[list[float]] = totals.tolist()
-        return figures
+        kept, key = self._groups, (columns, most)
+        if key in kept:
+            return kept[key]
+        alike = self._alike(columns)
+        if most:
+            alike = (each.alike for each in self._classes(columns))
+            more = partial(self._expecting, columns & self.persons, most=True)
+            alike = (each._replace(expected=more(each.sample)) for each in alike)
+        classes = map(partial(ByShare, columns=self._partitions, success=self._success), alike)
+        if columns & ~self.persons:  # there are many
+            return classes
+        kept[key] = [*classes]
+        while len(kept) > 1 and sum(each.size for [each] in kept.values()) > GROUPS_KEPT:
+            del kept[next(iter(kept))]
+        return kept.get(key, [])
 
     def _success(self, alike: Alike, shares: Floats) -> Floats:
         """The success of a guess at one person by groups and rho, float64."""
         people = self._population
         if not self.unseen and people.residents is None:
-            return risk(alike, shares * self._share)
-        share, drawn = alike.share * shares * self._share, np.array(self._drawn)
+            return risk(alike, shares)
+        share, drawn = alike.share * shares, np.array(self._drawn)
         if people.residents is None:
             return risk_unseen(rate_of(drawn, alike.expected), share)
         others = share * people.residents / people.people
@@ -395,12 +453,12 @@ class AnonymitySet:
         if len(self._rows) <= 1 - self.sampled:
             return counted(metric, np.ones(1, np.intp), self._population.people, k)
         if self.sampled:
-            return self._estimated([mask], [(metric, k)])[0][0]
+            return self._estimated(mask, metric, k)
         if not mask & ~self.persons:
             sizes = np.bincount(self._partitions.classes(mask)[0])
             return counted(metric, sizes, self._population.rows, k)
         if metric != "entropy":
-            return self._estimated([mask], [(metric, k)])[0][0]
+            return self._estimated(mask, metric, k)
         # H(Y) - H(Y|A) = H(A) - H(A|Y): what the answers to requests vary by is no information.
         bits = -sum(ordered_sum(plogp(each.mass)) for each in self._alike(mask))
         for each in members(mask >> self._population.persons):

@@ -44,7 +44,7 @@ def kinds_of(rows: QueryRows, request: int) -> RowKinds:
         own = _own_rows(rows, *grouping.divide(users, map(_column, columns)))
     facts = map(_column, (rows.intent, *own, *(total if request else ())))
     of_row, kinds = grouping.divide(grouping.Grouping(np.zeros_like(rows.intent), 1), facts)
-    example = grouping.first_of_each(of_row, kinds)
+    example = grouping.last_of_each(of_row, np.arange(kinds))
     same, rows_own, same_total, own_total = (fact[example] for fact in (*own, *total))
     return RowKinds(of_row, rows.intent[example], same, rows_own, same_total, own_total)
 
@@ -159,12 +159,12 @@ class Layout:
         """Yield the counts by ``mask`` and each of these attributes, in batches."""
         batch = max(1, BATCH // len(self.divisions[mask].kind))
         for first in range(0, len(attributes), batch):
-            some = [self._columns.each[each] for each in attributes[first : first + batch]]
+            some = [self._columns.column(each) for each in attributes[first : first + batch]]
             yield count(self.divisions[mask], some)
 
     def alone(self, attribute: int, some: Indexes) -> Counts:
         """The counts of some rows, an entry each, when one attribute divides all rows."""
-        kinds, codes = self.kinds, self._columns.each[attribute].codes.astype(np.intp)
+        kinds, codes = self.kinds, self._columns.column(attribute).codes.astype(np.intp)
         pair = codes * (int(kinds.intent[-1]) + 1) + kinds.intent[kinds.of_row]
         of_pair, of_group = (
             np.bincount(each)[each[some]].astype(np.float64) for each in (pair, codes)
@@ -176,7 +176,7 @@ class Layout:
         """The counts by a set: from a division that lacks one attribute, or else from the rows."""
         cells, rest = self.divisions.nearest(mask)
         if rest and not rest & (rest - 1):
-            return count(cells, [self._columns.each[rest.bit_length() - 1]])
+            return count(cells, [self._columns.column(rest.bit_length() - 1)])
         kinds, everything = (
             self.kinds,
             grouping.Grouping(np.zeros(len(self.kinds.of_row), np.intp), 1),

@@ -1,7 +1,7 @@
 """Dividing items into groups by their attribute codes, and counting the groups."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from math import prod
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -66,11 +66,18 @@ def mass_of(labels: Indexes, masses: Floats, groups: int) -> Floats:
     return totals.astype(np.float64, copy=False)
 
 
-def first_of_each(labels: Indexes, groups: int) -> Indexes:
-    """The first item of each group, intp, shape (groups,)."""
-    sample = np.empty(groups, dtype=np.intp)
-    sample[labels[::-1]] = np.arange(len(labels))[::-1]
-    return sample
+def last_of_each(labels: NDArray[Any], used: Indexes) -> Indexes:
+    """The last item of each group that is in ``used``, all that are, intp.
+
+    Most groups have one among the last few items.
+    """
+    last = np.full(int(used[-1]) + 1, -1) if len(used) else np.zeros(0, np.intp)
+    for part in (64, 8, 1):
+        start = len(labels) - len(labels) // part
+        last[labels[start:]] = np.arange(start, len(labels))
+        if (last[used] >= 0).all():
+            break
+    return last[used]
 
 
 class CodeColumn(NamedTuple):
@@ -258,20 +265,36 @@ class Columns:
     must not (counts are integers, and floats are added in the order of the items or sorted).
     """
 
-    def __init__(self, codes: Codes, cards: Sequence[int]) -> None:
-        """Take the codes, one contiguous row per attribute, shape (attributes, items)."""
-        self._items = codes.shape[1]
-        self.each = [CodeColumn(*pair) for pair in zip(codes, cards, strict=False)]
-        """Every attribute."""
-        whole = Grouping(np.zeros(self._items, dtype=np.intp), 1)
+    def __init__(
+        self,
+        codes: Codes,
+        cards: Sequence[int],
+        items: Indexes | None = None,
+        more: Mapping[int, CodeColumn] | None = None,
+    ) -> None:
+        """Take the codes, one contiguous row per attribute, shape (attributes, items).
+
+        ``items``: intp, those that count, of which codes are taken as they are needed; None: all;
+        ``more``: further attributes.
+        """
+        self.codes, self.cards, self._among, self._more = codes, tuple(cards), items, more or {}
+        self.items = codes.shape[1] if items is None else len(items)
+        """How many items there are."""
+        self.column = cache(self._column)
+        """One attribute."""
+        whole = Grouping(np.zeros(self.items, dtype=np.intp), 1)
         self.dense = Divisions(whole, lambda groups, mask: divide(groups, self.of(mask)), KEPT)
         """The partition by each set, every label in use."""
-        self.presence = cache(lambda: Presence(self.each))
+        self.presence = cache(lambda: Presence([*map(self.column, range(len(codes)))]))
         """The values of every item, to count classes by."""
+
+    def _column(self, each: int) -> CodeColumn:
+        codes, card = self._more.get(each) or (self.codes[each], self.cards[each])
+        return CodeColumn(codes if self._among is None else codes.take(self._among), card)
 
     def of(self, mask: int) -> list[CodeColumn]:
         """The attributes of a set."""
-        return [self.each[each] for each in members(mask)]
+        return [self.column(each) for each in members(mask)]
 
     def classes(self, mask: int) -> tuple[NDArray[Any], int]:
         """The class of each item, unsigned or intp, and how many classes there may be.
@@ -280,11 +303,11 @@ class Columns:
         """
         columns = self.of(mask)
         size = prod(each.card for each in columns)
-        if size >= min(SMALL, SPARSE * self._items):
+        if size >= min(SMALL, SPARSE * self.items):
             coarser, rest = self.dense.nearest(mask)
             finer = refine(coarser, self.of(rest))
             return finer if finer.size <= SPARSE * len(finer.labels) else self.dense[mask]
-        keys = np.zeros(self._items, np.uint16)
+        keys = np.zeros(self.items, np.uint16)
         for codes, card in columns:
             keys *= np.uint16(card)
             keys += codes

@@ -6,13 +6,22 @@ the expected success of one guess (Benedetti and Franconi 1998).
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from math import prod
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from agent.tradeoff.grouping import Columns, mass_of, ordered_sum, plogp
-from agent.tradeoff.tables import UNSPECIFIED, VALUES_KEPT, Codes, Floats, Indexes
+from agent.tradeoff.agreement import Spread
+from agent.tradeoff.grouping import (
+    CodeColumn,
+    Columns,
+    Grouping,
+    divide,
+    ordered_sum,
+    plogp,
+    stable_order,
+)
+from agent.tradeoff.shares import BINS
+from agent.tradeoff.tables import VALUES_KEPT, Floats, Indexes
 
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
 # And the largest success of a guess in any class, and how many are expected to be left.
@@ -35,6 +44,13 @@ LEAST_SHARE = 1e-12  # smaller ones are none
 LEAST_EXPECTED = 1e-290  # people; nobody is expected below
 CENSUS = 1e-9  # less than 1 by this, a share of people drawn is all of them
 ALL = np.ones(1)  # of the others
+CURVES_KEPT, OTHER_ROOM = 16, 256  # of groups; and in groups, what they take beside these
+BATCH = 1 << 13  # losses that are estimated at once: what a cache holds
+
+
+Parts = tuple[list[tuple[tuple[int, int], ...]], "Alike", Indexes]
+"""Pairs of column and code, by part; and the groups, part by part, and where each of them starts"""
+Key = tuple[tuple[Measure, int], tuple[int, ...], float, tuple[float, float]]
 
 
 class Alike(NamedTuple):
@@ -129,16 +145,11 @@ def counted(metric: Measure, sizes: Indexes, population: float, k: int) -> float
     ``sizes``: intp, how many people each class has, zeros allowed, in any order; ``population``:
     N of the whole table; ``k``: of k-anonymity. DESIGN.md 2.2, right column of the table.
     """
-    people = int(sizes.sum())
+    people, size = int(sizes.sum()), np.sort(sizes[sizes > 0])
     if metric == "maxprob":
-        return int(np.count_nonzero(sizes)) / people  # each class has its peak, 1/people
-    if metric == "people":
-        return int(sizes @ sizes) / people
-    size = np.sort(sizes[sizes > 0])
-    share = size / people
-    if metric == "worst":
-        return 1 / int(size[0])
-    return float(losses(metric, share, 1 / size, (people, population), k).sum())
+        return len(size) / people  # each class has its peak, 1/people
+    each = losses(metric, size / people, 1 / size, (people, population), k)
+    return float(each.max() if metric == "worst" else each.sum())
 
 
 def losses(
@@ -164,7 +175,95 @@ def losses(
     return mass * -np.log1p(-np.minimum(success, certain))
 
 
-Joint = Callable[[int], Iterator[Floats]]
+class ByShare:
+    """What groups of people lose on average, by rho of what is told beside their columns.
+
+    It is computed once for each rho, whatever facts lead to it.
+    """
+
+    def __init__(
+        self, alike: Alike, columns: Columns, success: Callable[[Alike, Floats], Floats]
+    ) -> None:
+        """Take the groups, the codes of rows by column, and the success of a guess by rho.
+
+        ``success``: of groups and of rho, shape (r, 1), float64, shape (r, groups).
+        """
+        self.alike, self._columns, self._success = alike, columns, success
+        whole: Parts = [()], alike, np.zeros(1, np.intp)
+        self._parts: dict[tuple[int, ...], Parts] = {(): whole}
+        self._curves: dict[tuple[object, ...], Floats] = {}
+
+    @property
+    def size(self) -> int:
+        """How many groups it takes the room of."""
+        return len(self.alike.mass) + OTHER_ROOM
+
+    def parts(self, columns: tuple[int, ...]) -> Parts:
+        """The groups by their codes of some columns."""
+        if columns not in self._parts:
+            some = [self._columns.column(each) for each in columns]
+            some = [CodeColumn(each.codes[self.alike.sample], each.card) for each in some]
+            parts, count = divide(Grouping(np.zeros(len(self.alike.sample), np.intp), 1), some)
+            order = stable_order(parts)
+            starts = np.searchsorted(parts[order], np.arange(count))
+            alike = Alike._make(each[order] if len(each) > 1 else each for each in self.alike)
+            values = zip(*(each.codes[order[starts]].tolist() for each in some), strict=True)
+            own = [tuple(zip(columns, each, strict=True)) for each in values]
+            self._parts[columns] = own, alike, starts
+        return self._parts[columns]
+
+    def loss(
+        self,
+        measure: tuple[Measure, int],
+        columns: tuple[int, ...],
+        spreads: Sequence[Spread],
+        people: tuple[float, float],
+    ) -> float:
+        """The loss over the groups, or the largest success; ``spreads``: rho, in each of the parts.
+
+        ``people``: who agree with what is known, and everybody.
+        """
+        own = list[float]()
+        for share in (
+            {} if not len(self.alike.mass) else dict.fromkeys(each.share for each in spreads)
+        ):
+            some = [place for place, each in enumerate(spreads) if each.share == share]
+            bins = np.zeros(1 + max(int(spreads[place].bins[-1]) for place in some), np.bool_)
+            for place in some:
+                bins[spreads[place].bins] = True
+            key = measure, columns, share, people
+            curves = self._curves_at(key, np.flatnonzero(bins))
+            for place in some:
+                levels = curves[spreads[place].bins, place]
+                if measure[0] == "worst":
+                    own.append(float(levels.max()))
+                else:
+                    own.append(float((levels * spreads[place].masses).sum()))
+        return max(own, default=0.0) if measure[0] == "worst" else sum(own)
+
+    def _curves_at(self, key: Key, bins: Indexes) -> Floats:
+        """The losses by bin of rho and by part, float64, computed at least at these bins."""
+        measure, columns, share, people = key
+        _, alike, starts = self.parts(columns)
+        curves = self._curves.get(key, np.full((0, len(starts)), np.nan))
+        if len(curves) <= bins[-1]:
+            longer = np.full((int(bins[-1]) + BINS * BINS, len(starts)), np.nan)
+            longer[: len(curves)] = curves
+            while len(self._curves) >= CURVES_KEPT:
+                del self._curves[next(iter(self._curves))]
+            curves = self._curves[key] = longer
+        new = bins[np.isnan(curves[bins, 0])]
+        step = max(1, BATCH // max(1, len(alike.mass)))
+        for some in (new[at : at + step] for at in range(0, len(new), step)):
+            success = self._success(alike, share * np.exp2(some / -BINS)[:, None])
+            each = losses(measure[0], alike.mass, success, people, measure[1])
+            each = np.broadcast_to(each, (len(some), len(alike.mass)))
+            add = np.maximum if measure[0] == "worst" else np.add
+            curves[some] = add.reduceat(each, starts, axis=1)
+        return curves
+
+
+Table = Callable[[int, Sequence[int]], Iterator[Floats]]
 Telling = Callable[[int], list[tuple[int, Floats]]]
 FEWEST = 30  # people who specify the guarded attribute; fewer say nothing about it
 
@@ -177,22 +276,14 @@ class Guard:
     Source: footnote 2 of the paper's 2.2; DESIGN.md 2.2.
     """
 
-    def __init__(
-        self, columns: Codes, cards: Sequence[int], guarded: int, joint: Joint, telling: Telling
-    ) -> None:
-        """Guard one attribute of people.
+    def __init__(self, guarded: int, people: int, table: Table, telling: Telling) -> None:
+        """Guard one attribute, a column, of people.
 
-        ``columns``: codes, shape (P, people); ``joint``: yields P(a, y) for the combinations a
-        of request values of a set, float64, shape (people,); ``telling``: `Agreement.telling`.
+        ``people``: how many specify it; ``table``: yields the mass of people by class of a set and
+        by code of some columns, for the combinations of request values of the set, float64;
+        ``telling``: `Agreement.telling`.
         """
-        self._people = np.flatnonzero(columns[guarded] != UNSPECIFIED)
-        self.people = len(self._people)
-        """How many people specify the attribute."""
-        self._values = columns[guarded][self._people].astype(np.intp)
-        self._card = cards[guarded]
-        self._columns, self._joint, self._telling = columns, joint, telling
-        self._partitions = Columns(np.ascontiguousarray(columns[:, self._people]), cards)
-        self._persons = (1 << len(columns)) - 1
+        self._guarded, self.people, self._table, self._telling = guarded, people, table, telling
         self.bits = lru_cache(VALUES_KEPT)(self._bits)
 
     def _bits(self, mask: int) -> float:
@@ -208,12 +299,7 @@ class Guard:
 
     def _told_by(self, mask: int, column: int, chances: Floats) -> float:
         """What a fact by shares tells beside columns, in bits; ``chances``: by code of another."""
-        labels, groups = self._partitions.dense[mask & self._persons]
-        cells = (labels * self._card + self._values) * len(chances)
-        cells += self._columns[column][self._people]
-        mass = next(self._joint(0))[self._people]
-        shape = groups, self._card, len(chances)
-        table = mass_of(cells, mass / mass.sum(), prod(shape)).reshape(shape)
+        table = sum(self._tables(mask, column), np.zeros(1))
         before, after = (
             ordered_sum(plogp(each.sum(axis=1)).ravel()) - ordered_sum(plogp(each).ravel())
             for each in (table.sum(axis=2), table @ chances)
@@ -231,13 +317,11 @@ class Guard:
             for table in self._tables(mask)
         )
 
-    def _tables(self, mask: int) -> Iterator[Floats]:
-        """Yield P(a, class, v) for each combination a of request values, summing to 1 in all."""
-        if not self.people:
-            return
-        labels, groups = self._partitions.dense[mask & self._persons]
-        cells = labels * self._card + self._values
-        whole = next(self._joint(0))[self._people].sum()
-        for mass in self._joint(mask):
-            table = mass_of(cells, mass[self._people] / whole, groups * self._card)
-            yield table.reshape(groups, self._card)
+    def _tables(self, mask: int, *columns: int) -> Iterator[Floats]:
+        """Yield P(a, class, v), by columns, too, for each combination a of request values.
+
+        They sum to 1 in all; none where nobody specifies v.
+        """
+        whole = next(self._table(0, [self._guarded]))[:, 1:].sum()
+        for table in self._table(mask, [self._guarded, *columns]) if self.people else ():
+            yield table[:, 1:] / whole

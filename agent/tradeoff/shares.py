@@ -1,7 +1,8 @@
 """What facts cost that no column holds: the shares of the people who have them (DESIGN.md 2.8)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -88,10 +89,16 @@ class KindShares:
         likeness = np.where(self.vague, rarest / np.maximum(self.shares, rarest), 1.0)
         return Values.of(shares, likeness)
 
+    @property
+    def codes(self) -> range:
+        """The codes of the parent; 0, "unspecified", alone where there is none."""
+        return range(1 if self.given is None else len(self.given))
+
     @cached_property
-    def under(self) -> list[Values]:
-        """The values under each code of the parent; where that is not known, under 0."""
-        return [self.values(row) for row in ([self.shares] if self.given is None else self.given)]
+    def under(self) -> Callable[[int], Values]:
+        """The values under a code of the parent; where that is not known, under 0."""
+        given = [self.shares] if self.given is None else self.given
+        return cache(lambda code: self.values(given[code]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from itertools import chain, combinations, product
+from itertools import chain, combinations
 from math import isnan, log2
 from typing import Any, NamedTuple
 
@@ -262,21 +262,6 @@ class Population:
             self.memo[key] = np.argsort(self.behind[block], kind="stable")
         order: Indexes = self.memo[key]
         return order
-
-    def likelihoods(self, mask: int, rows: Indexes) -> Iterator[Floats]:
-        """How likely people give an answer, for every combination of a set's request values.
-
-        The product of P_j(a_j|y), float64, shape (rows,).
-        """
-        shares = []
-        for request in members(mask >> self.persons):
-            of_row = self.requests[request].of_row[rows]
-            shares.append(self.likely[request][:, of_row])
-        for values in product(*(range(len(each)) for each in shares)):
-            likelihoods = np.ones(len(rows))
-            for share, value in zip(shares, values, strict=True):
-                likelihoods *= share[value]
-            yield likelihoods
 
     @cached_property
     def likely(self) -> list[Floats]:

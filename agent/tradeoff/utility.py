@@ -193,7 +193,7 @@ class LeaveOneUserOut(Utility):
         users = self._rows.user
         some = np.flatnonzero(users % (1 + len(users) // SCORED) == 0)
         errors = []
-        for each in range(len(self._columns.each)):
+        for each in range(len(self._columns.codes)):
             scoring = self._scoring(1 << each)
             scores = scoring.scores(scoring.layout.alone(each, some))
             of_users = np.bincount(users[some], scores - scores.mean())

@@ -210,7 +210,7 @@ def gained(model: Model) -> float:
     found = []
     for query in range(len(other.queries)):
         rows = other.rows(query)
-        said = np.stack([each.codes for each in row_columns(rows, other.cards).each], axis=1) + 1
+        said = row_columns(rows, other.cards).codes.T + 1
         scores = service.scores(query, said.astype(np.intp))
         found.append(scores[np.arange(len(said)), rows.intent].mean())
     return float(np.mean(found))

@@ -188,7 +188,7 @@ def test_other_counts_as_no_commoner_than_the_rarest_value() -> None:
     model = read(shipped_model())
     assert model.population.shares is not None
     [kind] = (at for at, each in enumerate(model.kinds) if each.name == "religion")
-    values = model.population.shares.kinds[kind].under[0]
+    values = model.population.shares.kinds[kind].under(0)
     other = model.kinds[kind].values.index("other")
     assert values.agreement[other] == values.agreement.min() < values.chances[other]
 

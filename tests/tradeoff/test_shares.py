@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.tradeoff.agreement import BATCH, Agreement, Spread
+from agent.tradeoff.agreement import Agreement, Spread
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.measures import METRICS, Measure
+from agent.tradeoff.measures import BATCH, METRICS, Measure
 from agent.tradeoff.shares import OWN_SHARES, KindShares, Shares
 from agent.tradeoff.tables import Floats, Population, members
 from tests.tradeoff import naive
@@ -50,8 +50,7 @@ def success(chances: Chances) -> Floats:
 
 
 def pairs(spread: Spread) -> Chances:
-    shares, mass = spread
-    return [*zip(mass.tolist(), shares.tolist(), strict=True)]
+    return [*zip(spread.masses.tolist(), spread.shares.tolist(), strict=True)]
 
 
 @st.composite
@@ -79,14 +78,14 @@ def test_it_is_the_mean_over_values(shares: Shares, data: st.DataObject) -> None
     by_row = {each for each in facts if column_of(shares, each) not in (None, *fixed)}
     for slots in range(1 << len(shares.attributes)):
         new = [each for each in members(slots) if each not in facts]
-        shares_of, mass = spread = agreement.spread(slots << 2, tuple(sorted(later.items())))
+        spread = agreement.spreads(slots << 2, [tuple(sorted(later.items()))])[0]
         wanted = draws(shares, facts, new, people, by_row)
-        assert mass.sum() == pytest.approx(1)
+        assert spread.masses.sum() == pytest.approx(1)
         if wanted == [(1.0, 0.0)]:
-            assert not shares_of.any()
+            assert not spread.share
             continue
         inverse = sum(chance / rho for chance, rho in wanted)
-        assert mass @ (1 / shares_of) == pytest.approx(inverse, rel=1e-6)
+        assert spread.masses @ (1 / spread.shares) == pytest.approx(inverse, rel=1e-6)
         assert success(pairs(spread)) == pytest.approx(success(wanted), rel=0.005)
 
 
@@ -104,10 +103,10 @@ def test_more_facts_never_cost_less(shares: Shares, data: st.DataObject) -> None
     facts = data.draw(disclosed(shares, 1))
     agreement, parents = (agreement_of(shares, facts), [each.parent for each in shares.kinds])
     for slots in range(1 << len(shares.kinds)):
-        less = success(pairs(agreement.spread(slots << 2, ())))
+        less = success(pairs(agreement.spreads(slots << 2, [()])[0]))
         for new in {*range(len(shares.kinds))} - {*members(slots), *facts}:
             near = [e for e in {*members(slots), *facts} if parents[e] == new or e == parents[new]]
-            more = success(pairs(agreement.spread((slots | 1 << new) << 2, ())))
+            more = success(pairs(agreement.spreads((slots | 1 << new) << 2, [()])[0]))
             assert len(near) > 1 or (more >= less * (1 - 0.002)).all()
 
 
@@ -123,13 +122,13 @@ def test_it_never_falls_as_a_share_falls(
     kinds = *shares.kinds[:place], rarer, *shares.kinds[place + 1 :]
     before, after = (agreement_of(each, facts) for each in (shares, replace(shares, kinds=kinds)))
     for slots in range(1 << len(shares.attributes)):
-        some, other = (each.spread(slots << 2, ()) for each in (before, after))
-        if some[0].all() and other[0].all():
+        some, other = (each.spreads(slots << 2, [()])[0] for each in (before, after))
+        if some.share and other.share:
             assert (success(pairs(other)) >= success(pairs(some)) * (1 - 1e-12)).all()
         else:
-            assert not other[0].any()
-    likely, fewer = (each.by_row(Population(CODES)) for each in (before, after))
-    assert likely is None or fewer is None or bool(np.all(fewer <= likely))
+            assert not other.share
+    likely, fewer = (each.likely(CODES.T.__getitem__) for each in (before, after))
+    assert bool(np.all(fewer <= likely))
 
 
 def test_what_cannot_be_is_certainty_and_a_nurse_may_program() -> None:
@@ -146,11 +145,11 @@ def test_what_cannot_be_is_certainty_and_a_nurse_may_program() -> None:
         ({0: 0, 1: 2}, 0.2 * 0.5),
         ({0: 2, 1: 2}, 0.0),
     ):
-        shares, mass = agreement_of(Shares(kinds, (0, 1)), codes).spread(0, ())
-        assert (mass.tolist(), shares.tolist()) == ([1.0], [pytest.approx(rho)])
+        spread = agreement_of(Shares(kinds, (0, 1)), codes).spreads(0, [()])[0]
+        assert (spread.masses.tolist(), spread.shares.tolist()) == ([1.0], [pytest.approx(rho)])
     # Who is known to be neither 1 nor silent in the second is known to be 1 in the first.
-    shares, mass = agreement_of(Shares(kinds, (0, 1)), {1: 2}).spread(0b100, ())
-    assert mass @ (1 / shares) == pytest.approx(1 / (0.2 * 1e-4))
+    spread = agreement_of(Shares(kinds, (0, 1)), {1: 2}).spreads(0b100, [()])[0]
+    assert spread.masses @ (1 / spread.shares) == pytest.approx(1 / (0.2 * 1e-4))
 
 
 @st.composite
@@ -211,7 +210,7 @@ def test_a_row_has_what_each_fact_adds(world: World, data: st.DataObject, measur
     masks = st.lists(st.integers(0, crowd.persons), min_size=1, max_size=3)
     for mask in data.draw(masks):
         with pytest.MonkeyPatch.context() as patch:
-            for name in ("agreement.BATCH", "anonymity_set.BATCH", "anonymity_set.GROUPS_KEPT"):
+            for name in ("measures.BATCH", "measures.CURVES_KEPT", "anonymity_set.GROUPS_KEPT"):
                 patch.setattr(f"agent.tradeoff.{name}", most)
             row, plain = crowd.row(mask, measure, 3), world.anonymity_set(what)
         for each in range(world.persons):
@@ -299,7 +298,7 @@ def test_a_guard_counts_what_a_fact_tells_of_its_column(world: World, data: st.D
             continue
         joint = defaultdict[tuple[Known, int, int], float](float)
         for row in people:
-            for value, chance in enumerate(kind.under[row[kind.column]].chances.tolist()):
+            for value, chance in enumerate(kind.under(row[kind.column]).chances.tolist()):
                 joint[(*((e, row[e]) for e in members(base)),), row[guarded], value] += chance
         wanted = bits(joint, (0, 1)) - bits(joint, (0,))
         wanted += bits(joint, (0, 2)) - bits(joint, (0, 1, 2))

@@ -78,7 +78,7 @@ def learn(model: Model, query: int, seed: int) -> Learnt:
     Where nothing is said the chances are p0(x) = (c(x) + 1/2) / (M + K/2) (DESIGN.md 2.1).
     """
     rows, cards = model.rows(query), model.cards
-    whole: Received = np.stack([each.codes for each in row_columns(rows, cards).each], axis=1)
+    whole: Received = row_columns(rows, cards).codes.T.astype(np.intp)
     draw = np.random.default_rng((seed, query))
     sets = practice_sets(model, COPIES * len(whole), draw)
     received = np.tile(whole + np.intp(1), (COPIES, 1)) * sets
