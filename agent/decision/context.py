@@ -425,16 +425,18 @@ def barred_of(context: Context) -> dict[str, Reason]:
         every = zip(model.attributes, helpful, strict=True)
         some = (each.name for each, helps in every if not helps and each.name not in terms.always)
         barred = dict.fromkeys(some, HARDLY) | barred
-    every_name = {each.name for each in model.attributes}
-    carried, available = (every_name if e is None else e for e in (terms.carried, terms.available))
-    asked = every_name if context.request.asked is None else context.request.asked
+    carried, available = terms.carried, terms.available
+    asked = None if context.request.asked is None else frozenset(context.request.asked)
     for at, each in enumerate(model.attributes):
-        if at not in model.own and each.name not in carried:
-            barred[each.name] = "not carried"
-        if {each.name, model.attributes[model.own.get(at, at)].name}.isdisjoint(asked):
-            barred[each.name] = "not asked for"
-        if at not in filled.facts if at in model.own else each.name not in available:
-            barred[each.name] = "not set"
+        name, own = each.name, model.own.get(at)
+        if own is None and carried is not None and name not in carried:
+            barred[name] = "not carried"
+        names = (name,) if own is None else (name, model.attributes[own].name)
+        if asked is not None and asked.isdisjoint(names):
+            barred[name] = "not asked for"
+        given = available is None or name in available if own is None else at in filled.facts
+        if not given:
+            barred[name] = "not set"
     never = filled.ruled("never", mask_of(terms.excluded, model), dict(terms.facts))
     barred |= {model.attributes[each].name: "never" for each in members(never)}
     return barred | {name: "guarded" for name, _ in terms.guards}

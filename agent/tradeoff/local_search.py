@@ -24,8 +24,6 @@ class SetFunction(Protocol):
 
     candidates: int
     """The attributes to choose from, as a mask."""
-    nearly_submodular: bool = False
-    """Whether "exact" may search by bounds that hold if F is submodular, also without a proof."""
 
     @property
     def claims_submodularity(self) -> bool:
@@ -63,10 +61,10 @@ class SetFunction(Protocol):
         del mask
         return [inf] * len(attributes)
 
-    def may_exceed(self, mask: int, level: float) -> bool:
-        """False only where F(A) <= level for certain, at less expense than value(A)."""
-        del mask, level
-        return True
+    def above(self, mask: int, attributes: Sequence[int]) -> float:
+        """A bound on F of A with any of ``attributes``; infinite where none is known."""
+        del mask, attributes
+        return inf
 
     def cost(self, mask: int) -> float:
         """C(A): the part of -F(A) that is cheap to compute, 0 where no part is."""
@@ -77,10 +75,6 @@ class SetFunction(Protocol):
         """What C(A u {V}) is at the least, for each V of an array of intp, none in A."""
         sets = (mask | 1 << each for each in attributes.tolist())
         return np.array([self.cost(each) for each in sets], dtype=np.float64)
-
-    def price_beside(self, mask: int, among: int) -> None:
-        """Compute C(A u {V}) for each V of a set, which is quicker for all at once."""
-        del mask, among
 
     def helps(
         self, mask: int, attributes: Sequence[int], *, count: bool = True
@@ -195,9 +189,14 @@ class LocalSearch:
         bounds = self.function.bounds(self.base | mask, attributes)
         return [each - self.ground for each in bounds]
 
-    def may_exceed(self, mask: int, level: float) -> bool:
-        """False only where A has at most this value for certain."""
-        return self.function.may_exceed(self.base | mask, level + self.ground)
+    def may_grow(self, mask: int, options: int, level: float) -> bool:
+        """False only where A with any of ``options`` has at most this value for certain."""
+        return self.function.above(self.base | mask, [*members(options)]) > level + self.ground
+
+    @property
+    def limited(self) -> bool:
+        """Whether a limit has kept anything out so far."""
+        return not all(self._feasible.values())
 
     def at_hand(self, mask: int) -> Floats | None:
         """F of A with each V, as `SetFunction` has it; None where it is not at hand."""
@@ -209,14 +208,16 @@ class LocalSearch:
             self._rows[mask] = row
         return self._rows[mask]
 
-    def gainful(self) -> int:
-        """The candidates that may be chosen alone, and gain by it, as a mask."""
+    def gainful(self) -> list[int]:
+        """The candidates that may be chosen alone, and gain by it, those that gain most first."""
         row, nothing = self.at_hand(0), self.restarted(0)
-        if row is not None:
-            return union(np.flatnonzero(row > 0).tolist())
-        some = (each.attribute for each in nothing.moves(self.candidates) if each.gain > 0)
-        single = filter(self.feasible, (1 << each for each in some))
-        return sum(each for each in single if self.value(each) > 0)
+        if row is None:
+            some = (each.attribute for each in nothing.moves(self.candidates) if each.gain > 0)
+            gains = nothing.options(union(some))
+        else:
+            gains = [(float(row[each]), each) for each in members(self.candidates)]
+        best_first = sorted(gains, key=lambda pair: (-rank(pair[0]), pair[1]))
+        return [each for gain, each in best_first if gain > 0]
 
     @property
     def level(self) -> float:
@@ -262,6 +263,9 @@ class LocalSearch:
     def moves(self, options: int) -> list["Move"]:
         """The moves of an attribute in ``options``; of those out, and where U is F, gains exact."""
         mask, new = self.base | self.mask, [*members(options & ~self.mask)]
+        level = self.level + self.threshold(self.level)
+        out = (each for each in members(options & self.mask))
+        options &= ~union(e for e in out if not self.may_grow(self.mask ^ 1 << e, 0, level))
         bits, some = self.function.helps(mask, new) if new else None, list[Move]()
         if bits is not None:
             cost, options = self.function.cost(mask), options & self.mask

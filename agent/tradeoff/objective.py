@@ -28,8 +28,6 @@ from agent.tradeoff.utility import Function, Utility
 Limit = Literal[
     "attributes_per_request", "new_facts_per_week", "new_facts_per_day", "risk", "k", "people"
 ]
-MANY = 3  # attributes; sets of fewer are as soon evaluated as bounded
-FIRST_FEW = (0, 4, 8, 16)  # attributes that are priced together to rule a large set out
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +67,7 @@ class Settings:
 def check_prices(*prices: object) -> None:
     """UsageError where one is negative, or not a number."""
     for price in prices:
-        if not isinstance(price, Real) or not float(price) >= 0:
+        if not isinstance(price, (float, Real)) or not float(price) >= 0:
             raise UsageError(f"a price cannot be {price}", "use a number from 0 up")
 
 
@@ -124,7 +122,7 @@ class Objective(SetFunction):
             utility = QueryPlanner(lambda: plain, attributes)
         self._utility = utility
         self._loss, self._most, self._ground = cache(cost), most, cost(0)
-        self.nearly_submodular = self._submodular = submodular
+        self._submodular = submodular
 
     @property
     def claims_submodularity(self) -> bool:
@@ -207,8 +205,6 @@ class DisclosureObjective(Objective):
         self.candidates = settings.candidates
         self._countable = people.persons & ~people.disclosed
         self._curvature = partial(people.curvature, settings.metric)
-        steady = settings.metric in ("maxprob", "log-maxprob")
-        self.nearly_submodular = steady and not settings.guards
         # Of each limit on a loss: the measure, its k, and the most that it may be.
         self._limits = list[tuple[Limit, Measure, int, float]]()
         if settings.max_risk is not None:
@@ -286,10 +282,6 @@ class DisclosureObjective(Objective):
         self._people.survey(mask, union(attributes), self._measures)
         return super().extensions(mask, attributes)
 
-    def price_beside(self, mask: int, among: int) -> None:
-        """Compute what a disclosure of A u {V} costs, for each V of a set."""
-        self._people.survey(mask, among, self._measures[:1])
-
     def survey(self, mask: int) -> None:
         """Compute F(A ^ {V}) for every candidate V of the person, feasible or not, at once."""
         self._people.survey(mask, self.candidates, self._measures)
@@ -323,6 +315,22 @@ class DisclosureObjective(Objective):
         bounds = self._utility.potentials(mask, attributes)
         costs = (self.cost_floor(mask | 1 << each) for each in attributes)
         return [bits - cost for bits, cost in zip(bounds, costs, strict=True)]
+
+    def above(self, mask: int, attributes: Sequence[int]) -> float:
+        """A bound, in bits, on F of A with any of ``attributes``.
+
+        With a submodular U none of them adds more than beside A alone. Of too many combinations
+        none is a candidate.
+        """
+        if self._people.combinations(mask) > COMBINATIONS:
+            return -inf
+        if not (self._utility.quick and self._utility.submodular):  # to tell, others are made
+            return self._utility.limit - self.cost_floor(mask)
+        level, most, new = self.utility(mask), self._settings.most, [*attributes]
+        more = np.array(self.helps(mask, new) if new else []) - level - self._dislike[new]
+        room = len(new) if most is None else max(0, most - mask.bit_count())
+        some = np.sort(np.maximum(more, 0.0))[::-1][:room]
+        return level + float(some.sum()) - self.cost_floor(mask)
 
     def cost_floor(self, mask: int) -> float:
         """A bound, in bits, that lambda C of no candidate superset of A goes below."""
@@ -371,19 +379,6 @@ class DisclosureObjective(Objective):
             if loss > most:
                 return limit
         return None
-
-    def may_exceed(self, mask: int, level: float) -> bool:
-        """Whether F(A) can be above ``level``, mostly without evaluating C, or U."""
-        if mask.bit_count() < MANY or self._people.combinations(mask) > COMBINATIONS:
-            return True
-        # The finest first: a few of these tell many people apart.
-        attributes = sorted(members(mask), key=lambda a: (-self._people.cards[a], a))
-        few = [union(attributes[:some]) for some in FIRST_FEW]
-        # The rows of a query are counted sooner than those that people are a sample of.
-        bits = self.utility(mask) if self._people.sampled else self._utility.limit
-        # Floors rise with the set, so the last tells most; the first ones are sooner computed.
-        hopeful = all(bits - self.cost_floor(each) > level for each in few)
-        return hopeful and self.utility(mask) - self.cost_floor(few[-1]) > level
 
 
 def forced(objective: SetFunction, attributes: Iterable[int]) -> int:
