@@ -35,7 +35,6 @@ LOYALTY = 0.3  # probability that an attribute, or an intent, is the one typical
 INTENTS = 40
 CARDS = (2, 3, 4, 5, 6, 7, 8)  # values of the attributes, by turns
 TIMES = 3  # of which the shortest counts: the machine has other work
-FEW = 30  # rows of each of many queries
 
 
 class Extent(NamedTuple):
@@ -107,7 +106,6 @@ def figures() -> Iterator[str]:
         ("a first decision; people (bar: 30)", "ms", _cold("people"), (20_000, 200_000, 1_000_000)),
         ("a first decision; rows (bar: 10)", "ms", _cold("rows"), (20_000, 200_000, 2_000_000)),
         ("building; attributes (bar: 15)", "s", _built, (24, 84, 168)),
-        ("opening a model; queries (bar: 60)", "ms", _opened, (50, 200, 800)),
     ):
         times = [measure(size) for size in sizes]
         slope = np.polyfit(np.log(sizes), np.log(times), 1)[0]
@@ -150,9 +148,3 @@ def _built(attributes: int) -> float:
         source = open_tables(Path(folder) / "users.csv", Path(folder) / "events.csv")
         seen = observe(source, options)
     return timed(partial(model_from, seen, options, lambda _what, _share: None)) / 1e3
-
-
-def _opened(queries: int) -> float:
-    """Time opening a model, in milliseconds."""
-    with _file(Extent(rows=FEW, queries=queries)) as path:
-        return min(timed(partial(read, path)) for _ in range(TIMES))

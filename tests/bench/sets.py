@@ -5,7 +5,7 @@ recipient holds up to three, and metrics, prices, limits, caps and guards are dr
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache as once
 from itertools import chain
@@ -80,6 +80,7 @@ class _Worth(SetFunction):
     def __init__(self, *parts: Any) -> None:  # noqa: ANN401  (of `plan`)
         """Take what `plan` does; no limit may keep out what the request at hand pays for."""
         self._queries, self._numbers, self._prices, self._scope, free, _ = parts
+        self.costs_beside = self._prices.costs_beside  # type: ignore[method-assign]
         self.given = self._scope.sent | self._scope.fixed
         self._needed = plan(self._queries[:1], self._numbers[:1], *parts[2:]).mask
         helpful = (np.flatnonzero(each.beside(0, free) > 0).tolist() for each in self._queries)
@@ -87,7 +88,14 @@ class _Worth(SetFunction):
 
     def value(self, mask: int) -> float:
         """The bits of help to all requests, less the cost."""
-        scope, total = self._scope, -float(self._prices.cost(mask))
+        return self._bits(mask) - float(self._prices.cost(mask))
+
+    def helps(self, mask: int, attributes: Sequence[int], **_: bool) -> list[float]:
+        """The bits of help to all requests with each attribute more."""
+        return [self._bits(mask | 1 << each) for each in attributes]
+
+    def _bits(self, mask: int) -> float:
+        scope, total = self._scope, 0.0
         for query, number in zip(self._queries, self._numbers, strict=True):
             more = query.best(scope.fixed, mask & ~scope.fixed, scope.has_room, scope.sent)
             total += number * query.value(scope.fixed | union(more))
@@ -107,6 +115,22 @@ def _share(function: SetFunction, base: int, free: int, found: int) -> float | N
     def value(mask: int) -> float:
         return function.value(mask) if function.feasible(mask) else -inf
 
+    @once
+    def bounded(mask: int) -> list[tuple[float, int]]:  # the sets with one more, and their bounds
+        more = [*members(free & ~mask)]
+        bits = np.array(function.helps(mask, more)) - function.costs_beside(mask, np.array(more))
+        return [*zip(bits.tolist(), (mask | 1 << each for each in more), strict=True)]
+
+    @once
+    def climbed(mask: int) -> float:  # what the best moves and exchanges lead to
+        rests = [mask ^ 1 << each for each in members(mask & ~base)]
+        best = max([mask, *rests], key=value)
+        for bound, each in sorted(chain(*map(bounded, [mask, *rests])), reverse=True):
+            if bound <= value(best):
+                break
+            best = max(best, each, key=value)
+        return value(mask) if best == mask else climbed(best)
+
     if free.bit_count() <= FEW:
         best = max(value(base | each) for each in subsets(free))
     else:
@@ -115,24 +139,8 @@ def _share(function: SetFunction, base: int, free: int, found: int) -> float | N
             for each in random.permutation([*members(free)])[:most].tolist():
                 mask |= 1 << each if function.feasible(mask | 1 << each) else 0
             starts.append(mask)
-        best = max(_climbed(value, each, base, free, function) for each in starts)
+        best = max(map(climbed, starts))
     return value(found) / max(best, value(found)) if best > WORTH else None
-
-
-def _climbed(
-    value: Callable[[int], float], mask: int, base: int, free: int, function: SetFunction
-) -> float:
-    """The value that the best moves and exchanges lead to."""
-    while True:
-        inside, outside = [*members(mask & ~base)], [*members(free & ~mask)]
-        for rest in (mask, *(mask ^ 1 << out for out in inside)):
-            function.extensions(rest, outside)  # for all of them sooner than for one by one
-        moves = (mask ^ 1 << each for each in (*inside, *outside))
-        swaps = (mask ^ 1 << out | 1 << each for out in inside for each in outside)
-        better = max(chain(moves, swaps), key=value, default=mask)
-        if value(better) <= value(mask):
-            return value(mask)
-        mask = better
 
 
 def _problems(model: Model, count: int, mode: Mode) -> Iterator[Prepared]:
