@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import aiohttp
 import numpy as np
@@ -17,7 +18,7 @@ from aiohttp import web
 from agent.wire.decide import Ask
 from agent.wire.routes import CONTROL
 from tests.assistants.upstream import WHOM, chunk, proxied, serving, streamed
-from tests.bench import at
+from tests.bench import at, row
 from tests.house.tree import ROOT
 from tests.worlds.daemons import BALANCED, living
 
@@ -26,7 +27,6 @@ EVENTS = 300  # of a stream: an answer of some 300 words
 ANSWERS, ROUNDS = 60, 5
 BEAT = 0.005  # seconds between two events, of a fast service
 POLICY = f"page_requests_per_minute = 100000\n{BALANCED}"
-RELAY = [sys.executable, "-m", "tests.bench.proxy"]
 
 
 async def answer(request: web.BaseRequest, body: bytes) -> web.StreamResponse:
@@ -38,31 +38,24 @@ async def answer(request: web.BaseRequest, body: bytes) -> web.StreamResponse:
     return response
 
 
-def figures() -> Iterator[str]:
-    """Yield the lines of this benchmark."""
+def proxy() -> Iterator[str]:
+    """Yield the rows of this benchmark."""
     with living(POLICY) as live, serving() as service:
         with live.client(CONTROL) as client:  # it loads what reads a text
             client.call("decide", Ask(query=QUESTION, recipient=WHOM))
         service.answer = answer
-        with proxied(live.paths, service.port) as proxy, relaying(service.port) as relay:
-            yield from asyncio.run(_compared([proxy.base, relay]))
+        with proxied(live.paths, service.port) as before, relaying(service.port) as relay:
+            for what, text, rounds in (("with", QUESTION, ROUNDS), ("without", "", ANSWERS)):
+                yield asyncio.run(_compared([before.base, relay], what, text, rounds))
 
 
-async def _compared(bases: list[str]) -> list[str]:
+async def _compared(bases: list[str], what: str, text: str, rounds: int) -> str:
     """Time the proxy and the relay, in this order, by turns."""
-    lines = []
     async with aiohttp.ClientSession() as session:
-        for what, text, rounds in (("with", QUESTION, ROUNDS), ("without", "", ANSWERS)):
-            times = [
-                [await _answered(session, each, text) for each in bases] for _ in range(1 + rounds)
-            ]
-            proxy, relay = ([*each] for each in zip(*times[1:], strict=True))
-            ratio = np.median(proxy) / np.median(relay)
-            lines.append(
-                f"a stream of {EVENTS} events {what} facts: p50 {at(proxy, 50)} ms, "
-                f"a bare relay {at(relay, 50)}: {ratio:.2f} times as long (bar: 1.2)"
-            )
-    return lines
+        every = [[await _answered(session, e, text) for e in bases] for _ in range(1 + rounds)]
+    ours, bare = np.median(every[1:], axis=0)
+    more = f"{at([ours])} ms by {at([bare])}"
+    return row(f"the proxy by a bare relay, {what} facts", (1.2,), (ours / bare,), "times", more)
 
 
 async def _answered(session: aiohttp.ClientSession, base: str, text: str) -> float:
@@ -77,43 +70,34 @@ async def _answered(session: aiohttp.ClientSession, base: str, text: str) -> flo
 @contextmanager
 def relaying(port: int) -> Iterator[str]:
     """Yield the base URL of a bare relay before the service at a port."""
-    command = [*RELAY, f"http://127.0.0.1:{port}"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
+    command = [sys.executable, "-m", "tests.bench.proxy", f"http://127.0.0.1:{port}"]
+    pipe = subprocess.PIPE  # whose end ends it
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, cwd=ROOT) as process:
         assert process.stdout is not None
-        try:
-            yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
-        finally:
-            process.kill()
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+        process.kill()
 
 
-async def _relay(upstream: str) -> None:
+@cache
+def _session() -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), auto_decompress=False)
+
+
+async def _relayed(request: web.BaseRequest, body: bytes) -> web.StreamResponse:
     """Pass on whatever comes, with nothing looked at."""
-    async with aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0), auto_decompress=False
-    ) as session:
-
-        async def passed_on(request: web.Request) -> web.StreamResponse:
-            async with session.request(
-                request.method,
-                upstream + request.raw_path,
-                data=await request.read(),
-                headers={"Content-Type": request.content_type},
-            ) as found:
-                response = web.StreamResponse(status=found.status)
-                response.content_type = found.content_type
-                await response.prepare(request)
-                async for part in found.content.iter_any():
-                    await response.write(part)
-                return response
-
-        made = web.Application()
-        made.router.add_route("*", "/{path:.*}", passed_on)
-        runner = web.AppRunner(made, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024).start()
-        print(runner.addresses[0][1], flush=True)
-        await asyncio.Event().wait()
+    kind = {"Content-Type": request.content_type}
+    target = sys.argv[1] + request.raw_path
+    async with _session().request(request.method, target, data=body, headers=kind) as found:
+        response = web.StreamResponse(status=found.status)
+        response.content_type = found.content_type
+        await response.prepare(request)
+        async for part in found.content.iter_any():
+            await response.write(part)
+        return response
 
 
 if __name__ == "__main__":
-    asyncio.run(_relay(sys.argv[1]))
+    with serving() as bare:
+        bare.answer = _relayed
+        print(bare.port, flush=True)
+        sys.stdin.read()

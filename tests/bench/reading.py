@@ -1,13 +1,38 @@
-"""What the model so2017 reads of texts that were labelled first, and never learned from."""
+"""What the shipped models read of texts, and how well they tell which facts help.
+
+Texts that were labelled first, and never learned from. And five invented people, whose facts in own
+words were judged request by request. The model learnt from them what each sign is worth; so ranks
+are by what it would have learnt from the other four.
+"""
 
 import csv
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from random import Random
 
+import numpy as np
+from sklearn.metrics import average_precision_score, precision_recall_curve
+
+import agent
+from agent.build.kinds import lines_of, read_file
+from agent.build.relevance import Sheet, by_others, pairs_of
+from agent.decision.cache import Cache
 from agent.decision.engine import load_model
+from agent.decision.own_facts import OwnFacts, chances_of
 from agent.model.model import Model
-from examples.phrasings import DATA
+from examples import phrasings
+from policy.read import preset, read
+from tests.bench import row, timed, timing
+from tests.house.tree import ROOT
 
-LABELLED = DATA / "labelled.csv"
+DATA = ROOT / "examples/data/everyday"
+LABELLED = phrasings.DATA / "labelled.csv"
+PRECISION, QUESTIONS, SEED = 0.6, 70, 7
+WHOM = "chat.example"
+FEWEST = 700  # people left, in balanced
+OPEN = ("answered", "unknown query")  # codes of decisions that may send something new
+BALANCED = 'preset = "balanced"\n'
 
 
 def labelled(model: Model) -> tuple[list[bool], list[bool], list[bool]]:
@@ -18,17 +43,99 @@ def labelled(model: Model) -> tuple[list[bool], list[bool], list[bool]]:
     """
     known, right, unknown = list[bool](), list[bool](), list[bool]()
     with LABELLED.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            query = model.read(row["text"]).query
-            (known if row["query"] else unknown).append(query is not None)
-            if row["query"] and query is not None:
-                right.append(model.queries[query].text in row["query"].split("|"))
+        for text in csv.DictReader(file):
+            query = model.read(text["text"]).query
+            (known if text["query"] else unknown).append(query is not None)
+            if text["query"] and query is not None:
+                right.append(model.queries[query].text in text["query"].split("|"))
     return known, right, unknown
 
 
-def figures() -> Iterator[str]:
-    """Print how many are read, and how many of these rightly."""
+def reading() -> Iterator[str]:
+    """Yield how long a text takes; and how many are read, and how many of these rightly."""
+    one, two, *_ = read_file(DATA / "profiles.jsonl.gz", partial(lines_of, kind=Sheet))
+    model, cache = load_model("everyday"), Cache()
+    own, reads = OwnFacts.of(agent.Facts.of(one.facts), model), partial(cache.read, model)
+    for what, bar, way, some in (
+        ("reading a text: topics", 2, reads, one),
+        ("a text read before", 0.1, reads, one),
+        ("with relevance of own words", 8, lambda e: chances_of(own, e, reads(e), model, ()), two),
+    ):
+        yield timing(what, (bar,), [timed(partial(way, each.text)) for each in some.questions])
     known, right, unknown = labelled(load_model("so2017"))
-    yield f"texts that mean a query: {sum(known)} of {len(known)} are read"
-    yield f"of these rightly: {sum(right)} of {len(right)}"
-    yield f"texts that mean none: {sum(unknown)} of {len(unknown)} are read"
+    counts = Counter(known=len(known), read=sum(known), right=sum(right))
+    yield f"texts that mean a query: read {_share(counts, 'read', 'known')}"
+    yield f"of these rightly {_share(counts, 'right', 'read')}; others {sum(unknown)}"
+
+
+def relevance() -> Iterator[str]:
+    """Yield how well the model everyday ranks facts, and what is sent by that."""
+    profiles = read_file(DATA / "profiles.jsonl.gz", partial(lines_of, kind=Sheet))
+    model, levels = load_model("everyday"), np.concatenate([e.levels() for e in profiles])
+    assert model.tables.relevance is not None
+    pairs = [pairs_of(model, model.tables.relevance, each) for each in profiles]
+    helps, decisive = np.moveaxis(np.concatenate(by_others(pairs)), 2, 0)
+    for what, bar, least, scores in (("decides", 0.4, 1, decisive), ("helps", 0.55, 0, helps)):
+        rows = [one for one in zip(levels > least, scores, strict=True) if one[0].any()]
+        found = average_precision_score(levels.ravel() > least, scores.ravel())
+        more = f"of each request {np.mean([average_precision_score(*one) for one in rows]):.2f}"
+        yield row(f"average precision of what {what}", (bar,), (found,), "", more)
+    precision, _, points = precision_recall_curve(levels.ravel() > 0, helps.ravel())
+    over = helps >= points[np.argmax(precision >= PRECISION)]
+    first = np.take_along_axis(levels, decisive.argmax(axis=1)[:, None], axis=1) > 1
+    idle, some = ~levels.any(axis=1), (levels > 1).any(axis=1)
+    yield row(f"decisive facts, at precision {PRECISION}", (0.6,), (over[levels > 1].mean(),), "")
+    yield row("first fact decisive, where one is", (0.6,), (first[some].mean(),), "")
+    yield row("a fact where none helps", (0.12,), (over[idle].any(axis=1).mean(),), "of requests")
+    yield _kinds()
+    yield _conversations(profiles)
+
+
+def _kinds() -> str:
+    """Describe which kinds strangers are sent with requests of somebody who has set them all."""
+    counts, engine, policy = Counter[str](), agent.open(), read(BALANCED, "balanced", preset)
+    with (DATA / "requests.csv").open(encoding="utf-8", newline="") as file:
+        for each in csv.DictReader(file):
+            decisive, better = ({*each[level].split()} for level in ("decisive", "better"))
+            sent = {*engine.decide(each["request"], WHOM, policy=policy).disclosed}
+            if decisive | better:
+                counts += Counter(sent=len(sent), helps=len(sent & (decisive | better)))
+                counts += Counter(decisive=len(decisive), served=len(sent & decisive))
+            else:
+                counts += Counter(idle=1, carrying=bool(sent))
+    helps, served = _share(counts, "helps", "sent"), _share(counts, "served", "decisive")
+    idle = _share(counts, "carrying", "idle")
+    return f"kinds sent that help: {helps}; decisive ones sent: {served}; where none helps: {idle}"
+
+
+def _conversations(profiles: Sequence[Sheet]) -> str:
+    """Describe what one assistant is sent with requests of each person, one after the other.
+
+    Beside it, how many decisive facts the limit on people leaves room for: the commonest first.
+    """
+    counts, engine, policy = Counter[str](), agent.open(), read(BALANCED, "balanced", preset)
+    room = np.log2(engine.models[0].population.people / FEWEST)
+    for profile in profiles:
+        facts, knows, decisive = agent.Facts.of(profile.facts), dict[str, str](), Counter[str]()
+        count = min(QUESTIONS, len(profile.questions))
+        for request in Random(SEED).sample(profile.questions, count):  # noqa: S311
+            decision = engine.decide(request.text, WHOM, knows=knows, facts=facts, policy=policy)
+            levels = {facts[at].id: level for at, level in request.helps.items()}
+            sent = {*decision.share}
+            counts += Counter(sent=len(sent), helps=len(sent & levels.keys()), requests=1)
+            counts += Counter(new=len(sent - knows.keys()), open=decision.code in OPEN)
+            decisive.update({each: each in sent for each in levels if levels[each] > 1})
+            knows |= dict.fromkeys(sent, "")
+        shares = [e.terms.share for e in facts if e.id in decisive and e.terms and e.terms.share]
+        counts += Counter(decisive=len(decisive), served=sum(map(bool, decisive.values())))
+        counts += Counter(fit=int((np.cumsum(np.sort(-np.log2(shares))) <= room).sum()))
+    return (
+        f"to one assistant: of what is sent {_share(counts, 'helps', 'sent')} help (bar: 0.65), "
+        f"{counts['new']} new to it; of decisive facts {_share(counts, 'served', 'decisive')} are "
+        f"sent (0.60; with {FEWEST} people left {_share(counts, 'fit', 'decisive')} at most); "
+        f"something new might be with {_share(counts, 'open', 'requests')}"
+    )
+
+
+def _share(counts: Counter[str], part: str, whole: str) -> str:
+    return f"{counts[part] / counts[whole]:.2f} ({counts[part]} of {counts[whole]})"

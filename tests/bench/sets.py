@@ -1,8 +1,4 @@
-"""How good the sets are that decisions and plans choose, beside the best that is found.
-
-Random requests to the shipped models, as people might have them: half of the facts are set, a
-recipient holds up to three, and metrics, prices, limits, caps and guards are drawn by lot, too.
-"""
+"""How good the sets are that decisions and plans choose for random requests, half of facts set."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -16,38 +12,36 @@ from unittest.mock import patch
 import numpy as np
 
 from agent.decision import choice
-from agent.decision.cache import Cache
-from agent.decision.context import Context, Limits, Prepared, Terms, prepare
+from agent.decision.context import Limits, Prepared, prepare
 from agent.decision.knowledge import Knowledge
-from agent.decision.values import Request
 from agent.model.file import read, shipped_model, shipped_models
 from agent.model.model import Model
-from agent.model.reading import Candidate, Interpretation
 from agent.model.world import world_of
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import forced
-from agent.tradeoff.plan import plan
+from agent.tradeoff.plan import QueryPlanner, plan
 from agent.tradeoff.tables import members, subsets, union
 from policy.settings import Mode
-from tests.bench import at
+from tests.bench import at, row
+from tests.bench.decisions import SHARES, SURE, requests
 
 T = TypeVar("T")
 PROBLEMS, PLANS = 200, 30  # of each model
 FEW = 8  # facts, all of whose sets are looked at
 STARTS, LARGEST = 12, 6  # sets by lot that the better search of more starts from, and their facts
+PRICED = 400  # sets, after which no start is added: all is dear where sets are large
 WORTH = 1e-6  # bits: below, there is nothing to find
 REACHED = 1 - 1e-6  # of the best
-SHARES = (0.6, 0.25, 0.15)  # of three readings
 SLOPES = dict(zip(METRICS, ((0.5, 2e3), (0.5, 2e3), (0.1, 10.0), (1e-3, 0.1)), strict=True))
 CAPS = (1, 2, 3, 4, 6)  # on facts
 
 
-def figures() -> Iterator[str]:
+def sets() -> Iterator[str]:
     """Yield the lines of this benchmark."""
     for model in (read(shipped_model("so2017")), world_of([*map(read, shipped_models())])):
-        yield _line(f"{model.id}, decisions", map(_decided, _problems(model, PROBLEMS, "dynamic")))
-        yield _line(f"{model.id}, plans", map(_planned, _problems(model, PLANS, "planned")))
+        yield _row(f"{model.id}, decisions", map(_decided, _problems(model, PROBLEMS, "dynamic")))
+        yield _row(f"{model.id}, plans", map(_planned, _problems(model, PLANS, "planned")))
 
 
 def _decided(prepared: Prepared) -> tuple[float, float | None]:
@@ -88,18 +82,24 @@ class _Worth(SetFunction):
 
     def value(self, mask: int) -> float:
         """The bits of help to all requests, less the cost."""
-        return self._bits(mask) - float(self._prices.cost(mask))
+        bits = [self._used(each, mask) for each in self._queries]
+        return float(np.dot(self._numbers, bits) - self._prices.cost(mask))
 
     def helps(self, mask: int, attributes: Sequence[int], **_: bool) -> list[float]:
-        """The bits of help to all requests with each attribute more."""
-        return [self._bits(mask | 1 << each) for each in attributes]
-
-    def _bits(self, mask: int) -> float:
-        scope, total = self._scope, 0.0
+        """The bits of help with each attribute more, at most: what is submodular never falls."""
+        bits, new = np.zeros(len(attributes)), np.array(attributes, np.intp)
         for query, number in zip(self._queries, self._numbers, strict=True):
-            more = query.best(scope.fixed, mask & ~scope.fixed, scope.has_room, scope.sent)
-            total += number * query.value(scope.fixed | union(more))
-        return total
+            if query.submodular:
+                bits += number * query.beside(mask, union(attributes))[new]
+            else:
+                bits += [number * self._used(query, mask | 1 << each) for each in attributes]
+        levels: list[float] = bits.tolist()
+        return levels
+
+    def _used(self, query: QueryPlanner, mask: int) -> float:
+        scope = self._scope
+        more = query.best(scope.fixed, mask & ~scope.fixed, scope.has_room, scope.sent)
+        return query.value(scope.fixed | union(more))
 
     def feasible(self, mask: int, *, larger: bool = False) -> bool:
         """Whether a recipient may hold that."""
@@ -109,48 +109,52 @@ class _Worth(SetFunction):
 
 def _share(function: SetFunction, base: int, free: int, found: int) -> float | None:
     """The share of the best set's value that one has: of all of ``base`` and some of ``free``."""
-    free, random, starts = free & ~base, np.random.default_rng(0), [base, found]
+    free &= ~base
 
     @once
     def value(mask: int) -> float:
         return function.value(mask) if function.feasible(mask) else -inf
 
     @once
-    def bounded(mask: int) -> list[tuple[float, int]]:  # the sets with one more, and their bounds
-        more = [*members(free & ~mask)]
-        bits = np.array(function.helps(mask, more)) - function.costs_beside(mask, np.array(more))
-        return [*zip(bits.tolist(), (mask | 1 << each for each in more), strict=True)]
+    def bounded(mask: int) -> list[tuple[float, int]]:  # sets with one more, and their bounds
+        more = np.array([*members(free & ~mask)], np.intp)
+        bits = np.array(function.helps(mask, more.tolist())) - function.costs_beside(mask, more)
+        return [*zip(bits.tolist(), (mask | 1 << each for each in more.tolist()), strict=True)]
 
     @once
-    def climbed(mask: int) -> float:  # what the best moves and exchanges lead to
-        rests = [mask ^ 1 << each for each in members(mask & ~base)]
-        best = max([mask, *rests], key=value)
-        for bound, each in sorted(chain(*map(bounded, [mask, *rests])), reverse=True):
-            if bound <= value(best):
-                break
-            best = max(best, each, key=value)
+    def climbed(mask: int) -> float:  # additions lead to, and where none is good other moves
+        best = mask
+        for rests in ([mask], [mask ^ 1 << each for each in members(mask & ~base)]):
+            options = chain([(inf, each) for each in rests], *map(bounded, rests))
+            for bound, each in sorted(options, reverse=True) if best == mask else ():
+                best = max(best, each, key=value) if bound > value(best) else best
         return value(mask) if best == mask else climbed(best)
 
     if free.bit_count() <= FEW:
         best = max(value(base | each) for each in subsets(free))
     else:
-        for _ in range(STARTS):
-            mask, most = base, random.integers(1, LARGEST + 1)
-            for each in random.permutation([*members(free)])[:most].tolist():
-                mask |= 1 << each if function.feasible(mask | 1 << each) else 0
-            starts.append(mask)
-        best = max(map(climbed, starts))
+        best = max(climbed(base), climbed(found))
+        for start in _starts(function, base, [*members(free)]):
+            best = max(best, climbed(start)) if value.cache_info().currsize < PRICED else best
     return value(found) / max(best, value(found)) if best > WORTH else None
+
+
+def _starts(function: SetFunction, base: int, free: list[int]) -> Iterator[int]:
+    random = np.random.default_rng(0)
+    for _ in range(STARTS):
+        mask, most = base, random.integers(1, LARGEST + 1)
+        for each in random.permutation(free)[:most].tolist():
+            mask |= 1 << each if function.feasible(mask | 1 << each) else 0
+        yield mask
 
 
 def _problems(model: Model, count: int, mode: Mode) -> Iterator[Prepared]:
     """Yield random requests, the same every time, to recipients that may learn something."""
-    random, cache, queries = np.random.default_rng(0), Cache(), len(model.queries)
-    names, tabled = [each.name for each in model.attributes], model.population.tabled
+    random, names = np.random.default_rng(0), [each.name for each in model.attributes]
+    sure, unsure = (requests(model, count, known=3, parts=each) for each in (SURE, SHARES))
 
-    def some(of: Sequence[str], most: int) -> list[str]:
-        chosen: list[str] = random.choice(of, random.integers(most + 1), replace=False).tolist()
-        return chosen
+    def some(of: Sequence[T], most: int) -> list[T]:
+        return [of[each] for each in random.permutation(len(of))[: random.integers(most + 1)]]
 
     def maybe(chance: float, *values: T) -> T | None:
         value = values[random.integers(len(values))]
@@ -159,14 +163,8 @@ def _problems(model: Model, count: int, mode: Mode) -> Iterator[Prepared]:
     def bits(low: float, high: float) -> float:
         return float(np.exp(random.uniform(log(low), log(high))))
 
-    for _ in range(count):
-        query, metric = int(random.integers(queries)), METRICS[random.integers(len(METRICS))]
-        shares = maybe(0.3, SHARES) or (1.0,)
-        parts = tuple(Candidate((query + i) % queries, share) for i, share in enumerate(shares))
-        [row] = model.population.codes_of(random.integers(model.population.rows, size=1)).tolist()
-        held = [model.index(name) for name in some(names[: model.persons], 3)]
-        codes = ((e < tabled and row[e]) or int(random.integers(model.cards[e])) for e in held)
-        known = Knowledge().with_facts(dict(zip((names[e] for e in held), codes, strict=True)))
+    for each in zip(sure, unsure, strict=True):
+        context, metric = maybe(0.3, each[1]) or each[0], METRICS[random.integers(len(METRICS))]
         limits = Limits(
             k=maybe(0.5, 20, 100, 1000),
             violations=maybe(0.5, 0.001, 0.05) or 0.0,
@@ -174,29 +172,27 @@ def _problems(model: Model, count: int, mode: Mode) -> Iterator[Prepared]:
             attributes_per_request=maybe(0.3, *CAPS),
             new_facts_per_week=maybe(0.3, *CAPS),
         )
-        terms = Terms(
-            available=frozenset(random.permutation(names)[: len(names) // 2].tolist()),
+        terms = replace(
+            context.terms,
             always=frozenset(some(names, 2) if maybe(0.2, True) else ()),
             trade_off=bits(*SLOPES[metric]),
             metric=metric,
             limits=limits,
-            sensitivity=tuple((name, bits(0.001, 0.1)) for name in sorted(some(names, len(names)))),
-            guards=tuple((name, bits(0.1, 10.0)) for name in some(names[:tabled], 1)),
+            sensitivity=tuple((e, bits(0.001, 0.1)) for e in sorted(some(names, len(names)))),
+            guards=tuple((e, bits(0.1, 10.0)) for e in some(names[: model.population.tabled], 1)),
             mode=mode,
         )
-        before = random.choice(queries, random.integers(6), replace=False).tolist()
-        known = replace(known, queries=tuple((each, 1.0) for each in sorted(before)))
-        reading, request = Interpretation(parts, shares[0]), Request(model.queries[query].text)
-        prepared = prepare(Context(request, terms, known, model, reading=reading, cache=cache))
+        before = sorted(some(range(len(model.queries)), 5))
+        known = Knowledge().with_facts(dict(some(context.knowledge.codes, 3)))
+        known = replace(known, queries=tuple((each, 1.0) for each in before))
+        prepared = prepare(replace(context, terms=terms, knowledge=known))
         if not prepared.anonymity_set.closed:
             yield prepared
 
 
-def _line(what: str, found: Iterator[tuple[float, float | None]]) -> str:
+def _row(what: str, found: Iterator[tuple[float, float | None]]) -> str:
     every = [*found]
-    times = [took for took, _ in every]
     some = np.array([share for _, share in every if share is not None])
-    return (
-        f"{what}: {(some >= REACHED).mean():.1%} of {len(some)} reach the best found, worst "
-        f"{some.min():.3f}, mean {some.mean():.4f}; CPU p50 {at(times, 50)} ms, p99 {at(times, 99)}"
-    )
+    more = f"mean {some.mean():.4f} of {len(some)}; CPU {at([e for e, _ in every], 50, 99)} ms"
+    reached = (some >= REACHED).mean(), some.min()
+    return row(f"{what}: reach the best found; the worst", (0.99, 0.97), reached, "", more)
