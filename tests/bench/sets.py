@@ -104,7 +104,7 @@ class _Worth(SetFunction):
 
     def _used(self, query: QueryPlanner, mask: int) -> float:
         scope = self._scope
-        more = query.best(scope.fixed, mask & ~scope.fixed, scope.has_room, scope.sent)
+        more = query.best_in(scope, scope.fixed, mask & ~scope.fixed)
         return query.value(scope.fixed | union(more))
 
     def feasible(self, mask: int, *, larger: bool = False) -> bool:
