@@ -148,10 +148,11 @@ def host_of(text: str) -> str:
 def site_of(host: str) -> str:
     """Who registered a canonical host: the public suffix and one label before it.
 
-    An address, a single label and a public suffix stand for themselves.
+    An address, a single label and a public suffix stand for themselves, and so do two labels.
     Source: publicsuffix.org, its private section included.
     """
-    return host if _is_alone(host) else load_suffixes().privatesuffix(host) or host
+    alone = host.count(".") < 2 or _is_alone(host)  # noqa: PLR2004  (two labels need no list)
+    return host if alone else load_suffixes().privatesuffix(host) or host
 
 
 @functools.cache
@@ -175,8 +176,7 @@ def odd_ending(host: str) -> str | None:
     ending = host.rpartition(".")[2]
     if _is_alone(host) or "." not in host or ending in _SURE:
         return None
-    listed = load_suffixes().publicsuffix(host, accept_unknown=False)
-    return None if listed else ending
+    return None if load_suffixes().publicsuffix(host, accept_unknown=False) else ending
 
 
 def suffixes(host: str) -> tuple[str, ...]:

@@ -10,8 +10,6 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import tomlkit
-
 from agent.errors import UsageError
 
 Key = tuple[str | int, ...]
@@ -125,6 +123,8 @@ def toml(value: object) -> str:
     if isinstance(value, list) and any(isinstance(each, Mapping) for each in value):
         return f"[{', '.join(map(toml, value))}]"
     if not isinstance(value, Mapping):
+        import tomlkit  # slow, and only for what changes a policy
+
         return tomlkit.item(value).as_string()
     pairs = ", ".join(_pair([key], inner) for key, inner in value.items())
     return f"{{ {pairs} }}" if pairs else "{}"
@@ -253,6 +253,8 @@ def _inserted(text: str, stated: Sequence[Statement], path: Key, value: object) 
 
 
 def _pair(parts: Sequence[str | int], value: object) -> str:
+    import tomlkit
+
     return f"{tomlkit.key([str(part) for part in parts]).as_string()} = {toml(value)}"
 
 

@@ -1,6 +1,5 @@
 """The way to the daemon of this machine."""
 
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -47,6 +46,8 @@ def notify(route: str) -> None:
 
 def start() -> None:
     """Start a daemon that outlives this program; DaemonError where that cannot be."""
+    import subprocess
+
     try:
         subprocess.Popen(
             [sys.executable, "-P", "-m", "agent.cli", "daemon"],  # -P: not from where it runs

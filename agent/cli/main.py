@@ -1,5 +1,7 @@
 """The outermost frame: every error is shown here, once, and becomes an exit code."""
 
+import atexit
+import gc
 import os
 import signal
 import sys
@@ -120,6 +122,7 @@ def run() -> None:
         sys.stdin.reconfigure(errors="surrogateescape")  # what is no text is refused as such, later
     # A text is too little for several threads: on a busy machine they wait for one another.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    atexit.register(gc.freeze)  # else all that is there is looked through once more at the end
     code = outcome(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing to be told any more
     with suppress(OSError):  # a reader that has gone must not be told so at exit

@@ -4,26 +4,17 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
 import click
 import msgspec
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import (
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    load_pem_private_key,
-)
 
 from agent.build.options import BuildOptions, Description, flags, read_description
 from agent.cli.daemon_client import notify
 from agent.cli.interrupt import Progress, extra, uninterrupted
 from agent.cli.options import PATH, Commands, Deferred, OneOf, Output, answers, option
-from agent.cli.policy import model_path
+from agent.cli.policy import model_path, registry
 from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
-from agent.daemon.model_registry import ModelRegistry
 from agent.errors import SignatureError, UsageError
 from agent.files import check_ours, create_private, read_bytes, replace_bytes
 from agent.model.attributes import SLOTS, Attribute
@@ -35,6 +26,9 @@ from agent.wire.base import Done
 from agent.words.figures import HELPS, bits, counted, people, sensitivity
 from agent.words.titles import in_order, value_title
 from policy.read import load
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 MAX_KEY_BYTES = 16_384
 T = TypeVar("T")
@@ -92,7 +86,7 @@ def add(file: Path) -> Output:
     "NAME", the name of the file without its ending, and there alone. It sets none of your facts.
     """
     keys = trusted_keys()
-    added = ModelRegistry(paths().models).add(file.absolute(), keys, datetime.now(UTC))
+    added = registry().add(file.absolute(), keys, datetime.now(UTC))
     notify("models")
     use = "It is signed with a key that your policy trusts, so it is used from now on."
     if not keys:
@@ -104,7 +98,7 @@ def add(file: Path) -> Output:
 @answers
 def list_() -> Output:
     """List the models in use."""
-    described = ModelRegistry(paths().models).status(trusted_keys(), datetime.now(UTC))
+    described = registry().status(trusted_keys(), datetime.now(UTC))
     rows, problems = [], []
     for each in described:
         maker = "comes with reticent" if each.shipped else each.maker or "nobody"
@@ -119,7 +113,7 @@ def list_() -> Output:
 @answers
 def remove(name: str) -> Output:
     """Remove the added model NAME and its signature."""
-    ModelRegistry(paths().models).remove(name)
+    registry().remove(name)
     notify("models")
     return Output(Done(), paragraph(f"Removed {name}."))
 
@@ -158,8 +152,11 @@ def generate_key(path: Path) -> str:
 
     Raises UsageError if the file already exists, or it cannot be written.
     """
-    key = Ed25519PrivateKey.generate()
-    create_private(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), path)
+    from cryptography.hazmat.primitives import serialization as pem
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    key, plain = Ed25519PrivateKey.generate(), pem.NoEncryption()
+    create_private(key.private_bytes(pem.Encoding.PEM, pem.PrivateFormat.PKCS8, plain), path)
     return _public(key)
 
 
@@ -191,11 +188,15 @@ def sign_file(model: Path, key: Path) -> Path:
     return target
 
 
-def _public(key: Ed25519PrivateKey) -> str:
+def _public(key: "Ed25519PrivateKey") -> str:
     return ALGORITHM + key.public_key().public_bytes_raw().hex()
 
 
-def _private_key(path: Path) -> Ed25519PrivateKey:
+def _private_key(path: Path) -> "Ed25519PrivateKey":
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
     hint = "name an Ed25519 private key in PEM, not encrypted"
     try:
         key = load_pem_private_key(read_bytes(path, MAX_KEY_BYTES), password=None)

@@ -1,7 +1,6 @@
 """Groups, options and kinds of values that many commands share."""
 
 import builtins
-import gc
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -280,12 +279,7 @@ class Commands(click.Group):
             return super().get_command(ctx, cmd_name)
         taken = iskeyword(cmd_name) or hasattr(builtins, cmd_name)
         variable = f"{cmd_name}_" if taken else cmd_name.replace("-", "_")
-        gc.disable()  # collecting garbage would take a tenth of the time, and find none
-        try:
-            module = import_module(self.deferred[cmd_name].module)
-        finally:
-            gc.enable()
-        command: click.Command = getattr(module, variable)
+        command: click.Command = getattr(import_module(self.deferred[cmd_name].module), variable)
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

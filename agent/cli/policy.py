@@ -4,31 +4,19 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from agent.cli import options
 from agent.cli.daemon_client import notify
-from agent.cli.options import (
-    ASKED,
-    PATH,
-    QUERY,
-    RECIPIENT,
-    Commands,
-    Deferred,
-    Output,
-    answers,
-    option,
-    today,
-)
+from agent.cli.options import PATH, Commands, Deferred, Output, answers, option, today
 from agent.cli.policy_tests import failed_tests
 from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, wide
 from agent.cli.questions import country_of_locale
 from agent.daemon.locale import LOCALE
-from agent.daemon.model_registry import ModelRegistry
-from agent.daemon.policy_file import check_rules, limits_of
 from agent.decision.context import audited, rulebook
 from agent.decision.decide import read_by
 from agent.decision.topics import attributes_of, topics_of
@@ -48,6 +36,9 @@ from policy.read import load
 from policy.rules import SIGN, Layer, Policy, Rule
 from policy.settings import SETTINGS, Value
 from policy.toml_text import lines_of
+
+if TYPE_CHECKING:
+    from agent.daemon.model_registry import ModelRegistry
 
 DEFERRED = {
     "add": Deferred("agent.cli.policy_add", "Add a rule, by answering questions."),
@@ -119,9 +110,18 @@ def model_called(named: str) -> Path:
 model_option = option("--model", model_path, "M|NAME", MODEL)
 
 
+def registry() -> "ModelRegistry":
+    """The models of this machine, as the daemon sees them."""
+    from agent.daemon.model_registry import ModelRegistry  # slow to import, for most commands
+
+    return ModelRegistry(paths().models)
+
+
 def check_policy(policy: Policy, models: Sequence[Model]) -> None:
     """Raise UsageError where a policy names no model that there is, or as `check_rules`."""
-    check_rules(policy, models, today(), ModelRegistry(paths().models).ever_known())
+    from agent.daemon.policy_file import check_rules
+
+    check_rules(policy, models, today(), registry().ever_known())
     for named in sorted(policy.models):
         model_called(named)
 
@@ -132,9 +132,15 @@ def noted(policy: Policy, models: Sequence[Model]) -> None:
         note(f"{policy.source}:{each.line}: {each.what} ({each.hint})")
 
 
+@cache
+def _shipped() -> tuple[Model, ...]:
+    """The models that come with reticent, read once."""
+    return tuple(map(read, shipped_models()))
+
+
 def installed_models() -> list[Model]:
     """The world of the models that come with reticent and of those that were added, and LOCALE."""
-    models = [*map(read, shipped_models())]
+    models = [*_shipped()]
     for path in sorted(paths().models.glob(f"*{SUFFIX}")):
         with suppress(ReticentError):  # `reticent model list` says why
             models.append(read(path))
@@ -158,7 +164,7 @@ def read_model(path: Path | None, keys: Sequence[str] = ()) -> Model:
     if path is not None:
         shipped = path in map(shipped_model, SHIPPED)
         return in_country(trusted(path, () if shipped else keys), country)
-    return world_of([in_country(read(each), country) for each in shipped_models()])
+    return world_of([in_country(each, country) for each in _shipped()])
 
 
 def member_of(policy: Policy, recipient: str) -> str:
@@ -185,6 +191,8 @@ def check(files: tuple[Path, ...]) -> Output:
     Tries the tests in each. Also lists what has no effect: rules that never match, or that others
     always override; and what nearly tells a fact that is never sent.
     """
+    from agent.daemon.policy_file import limits_of
+
     models = installed_models()
     checked, lines, code = [], list[str](), 0
     for file in files or (own_policy(),):
@@ -310,8 +318,8 @@ def _attributes_text(attributes: Mapping[str, Verdicts], lines: Lines, titles: T
 
 
 @policy.command()
-@option("--recipient", RECIPIENT, "RECIPIENT", WHOM)
-@option("--query", QUERY, "TEXT", ASKED)
+@option("--recipient", options.RECIPIENT, "RECIPIENT", WHOM)
+@option("--query", options.QUERY, "TEXT", options.ASKED)
 @policy_option
 @model_option
 @answers

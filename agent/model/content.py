@@ -11,7 +11,6 @@ import numpy as np
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from numpy.lib.array_utils import byte_bounds
 from numpy.typing import NDArray
-from safetensors.numpy import save
 
 from agent.errors import DamagedModelError, SignatureError, UsageError, VersionError, misfit
 from agent.model.attributes import Attribute, Block, Count, Query, SharedKind, Text, damaged
@@ -165,6 +164,8 @@ def written(tensors: Tensors, metadata: Mapping[str, object]) -> bytes:
     checked = msgspec.json.decode(msgspec.json.encode(plain), type=Metadata)
     if checked != plain:
         raise ValueError("a number in the metadata is not finite")
+    from safetensors.numpy import save  # to write alone
+
     text = msgspec.json.encode(checked.listed()).decode()
     return stamped(save(dict(tensors), {"reticent": text}))
 

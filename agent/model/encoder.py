@@ -8,7 +8,6 @@ for the error function, to 1.5e-7.
 
 import re
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -55,8 +54,13 @@ def encode(texts: Sequence[str], *, question: bool) -> NDArray[np.float32]:
     def read(batch: Sequence[int]) -> None:
         vectors[batch] = _forward(np.array([pieces[each] for each in batch]), question=question)
 
+    if len(batches) == 1:
+        read(batches[0])
+        return vectors
+    from concurrent.futures import ThreadPoolExecutor  # a text alone does without
+
     with ThreadPoolExecutor(THREADS) as pool:  # NumPy lets go of the interpreter's lock
-        [*(pool.map if len(batches) > 1 else map)(read, batches)]
+        [*pool.map(read, batches)]
     return vectors
 
 

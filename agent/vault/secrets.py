@@ -1,14 +1,11 @@
 """What opens a vault: a passphrase, a recovery code, or the keyring of the system."""
 
-import ctypes
 import resource
 import sys
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from hashlib import sha256
 from importlib.util import find_spec
 from threading import Thread
 from typing import Literal, TypeVar
@@ -39,6 +36,8 @@ def forbid_dumps() -> None:
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
+        import ctypes
+
         with suppress(OSError, AttributeError):  # a C library that cannot be asked
             system = ctypes.CDLL(None)
             system.prctl(_SET_DUMPABLE, *[ctypes.c_ulong(0)] * 4)
@@ -106,6 +105,8 @@ def code_bytes(text: str) -> bytes:
 
 def _checksum(code: bytes) -> int:
     """The bits that detect a typing mistake."""
+    from hashlib import sha256
+
     return int.from_bytes(sha256(b"reticent recovery code 1" + code).digest()[:3], "big") >> 4
 
 
@@ -180,6 +181,8 @@ def _asked(call: Callable[[], _Answer], what: str) -> _Answer:
     """Ask the keyring in a daemon thread. VaultError: ``what`` if it fails, also on a timeout."""
     if not installed():
         raise VaultError("the extra `keyring` is not installed", install_hint("keyring"))
+    from concurrent.futures import Future  # slow to import
+
     future: Future[_Answer] = Future()
     future.set_running_or_notify_cancel()  # so that it is never cancelled below its thread
 

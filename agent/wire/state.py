@@ -8,22 +8,11 @@ from typing import Annotated, ClassVar, Literal
 from msgspec import Meta, Struct, field, json
 
 from agent.decision.values import Code, CountedAmong, Fact, Inferred, Proposal, Reading
-from agent.wire.base import (
-    LONGEST_SECRET,
-    MOST_NAMES,
-    Done,
-    Host,
-    Message,
-    Name,
-    Names,
-    Private,
-    Query,
-    Values,
-    Words,
-)
+from agent.wire import base
+from agent.wire.base import Done, Host, Message, Name, Names, Private, Query, Values, Words
 from agent.wire.decide import Carry, EntryNumber
 
-Secret = Annotated[str, Meta(min_length=1, max_length=LONGEST_SECRET)]
+Secret = Annotated[str, Meta(min_length=1, max_length=base.LONGEST_SECRET)]
 Method = Literal["passphrase", "recovery", "keyring"]
 # The variables by which programs find a screen, and those of them that a caller has.
 SCREEN = (
@@ -240,7 +229,9 @@ class Entry(Private, frozen=True, kw_only=True):
 class Deletion(Message, frozen=True, kw_only=True):
     """Which texts to delete: of ``entries`` of the ledger, and of all ``before`` a time."""
 
-    entries: Annotated[list[EntryNumber], Meta(max_length=MOST_NAMES)] = field(default_factory=list)
+    entries: Annotated[list[EntryNumber], Meta(max_length=base.MOST_NAMES)] = field(
+        default_factory=list
+    )
     before: Annotated[datetime, Meta(tz=True)] | None = None
 
 
@@ -337,7 +328,7 @@ class FactTexts(Private, frozen=True, kw_only=True):
     ``repr`` masks them.
     """
 
-    texts: Annotated[list[Words], Meta(min_length=1, max_length=MOST_NAMES)]
+    texts: Annotated[list[Words], Meta(min_length=1, max_length=base.MOST_NAMES)]
     draft: Name | None = None
 
 
@@ -389,8 +380,10 @@ class ProfileChange(Private, frozen=True, kw_only=True):
     set: Values = field(default_factory=dict)
     unset: Names = field(default_factory=list)
     draft: Name | None = None
-    keep: Annotated[list[FactEdit], Meta(max_length=2 * MOST_NAMES)] = field(default_factory=list)
-    edit: Annotated[list[FactEdit], Meta(max_length=MOST_NAMES)] = field(default_factory=list)
+    keep: Annotated[list[FactEdit], Meta(max_length=2 * base.MOST_NAMES)] = field(
+        default_factory=list
+    )
+    edit: Annotated[list[FactEdit], Meta(max_length=base.MOST_NAMES)] = field(default_factory=list)
     dry_run: bool = False
 
 

@@ -4,8 +4,8 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from math import floor
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -36,7 +36,7 @@ BY_RULE = frozenset({"always", "waits for you", "never", "guarded"})  # reasons
 @cache
 def _table(name: str) -> Any:  # noqa: ANN401  (TOML)
     """Read a file beside this one: phrases by code, or titles or phrases of values by attribute."""
-    return tomllib.loads((files("agent.words") / f"{name}.toml").read_text("utf-8"))
+    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
 
 
 class Phrases(Mapping[str, str]):

@@ -9,6 +9,7 @@ from agent import __version__
 from agent.paths import HOME
 from tests.house.tree import PROJECT, ROOT, ran
 
+COMMAND = "from agent.cli.main import outcome; outcome"
 PROBES = {
     # `reticent ARGUMENTS` in a fresh interpreter.
     "command": """
@@ -19,15 +20,11 @@ except SystemExit as end:
     print("exit", end.code)
 """,
     # What `agent.daemon.run` imports at once, and what it imports once it listens.
-    "daemon": """
-import agent.daemon.run
-import agent.daemon.agent, agent.daemon.api, agent.daemon.server
-""",
+    "daemon": "import agent.daemon.run, agent.daemon.agent, agent.daemon.api, agent.daemon.server",
     # What `reticent mcp --recipient HOST` imports before it answers.
-    "assistant": """
-from agent.cli.main import outcome
-outcome(["mcp", "--recipient", "claude.ai"])
-""",
+    "assistant": f"{COMMAND}(['mcp', '--recipient', 'claude.ai'])",
+    "client": f"{COMMAND}(['status'])",
+    "decision": f"{COMMAND}(['model', 'decide', '--query', 'code editor'])",
     # What `reticent proxy` imports before it listens, which an address that is taken ends.
     "proxy": """
 import socket
@@ -108,15 +105,19 @@ def test_a_command_that_decides_nothing_imports_no_mathematics() -> None:
         assert "exit 0" in printed
         assert (__version__ in printed) == (argument == "--version")
         assert "click" in modules
-        assert modules.isdisjoint({"numpy", "safetensors", "cryptography", "ibis", "textual"})
+        assert modules.isdisjoint({*SLOW, "numpy", "safetensors", "ibis", "textual"})
 
 
+SLOW = {"asyncio", "cryptography", "http.client", "publicsuffixlist", "sqlite3", "ssl", "tomlkit"}
 LEAN: dict[str, tuple[set[str], set[str]]] = {  # what each imports, and what it does without
     # It runs all day, and what it does not need would stay in memory for as long.
     "daemon": (
         {"agent.daemon.server", "aiohttp", "numpy"},
         {"textual", "matplotlib", "ibis", "duckdb", "scipy", "click"},
     ),
+    # Somebody waits for each: one asks the daemon, the other decides, by a name of a query.
+    "client": ({"agent.wire.client"}, {*SLOW, "numpy", "concurrent.futures", "ctypes", "hashlib"}),
+    "decision": ({"numpy"}, {*SLOW, "concurrent.futures", "safetensors"}),
     # Its program waits for it to start; and it has no keys, no mathematics and no screens.
     "assistant": (
         {"agent.assistants.server", "mcp", "msgspec"},
@@ -140,7 +141,7 @@ def test_a_program_that_waits_brings_what_it_needs(
     _, modules = imported(probe)
     needed, foreign = LEAN[probe]
     assert (needed - modules, foreign & modules) == (set(), set())
-    if probe != "daemon":
+    if probe not in {"daemon", "decision"}:
         assert {name for name in modules if name.startswith("agent.decision.")} == {VALUES}
     if probe == "assistant":
         rooms = {name.split(".")[1] for name in modules if name.startswith("agent.")}

@@ -88,8 +88,8 @@ def test_an_answer_that_is_cut_anywhere(path: Path, cut: int) -> None:
         (b"HTTP/1.1 OK\r\n\r\n", BROKE),
         (b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\n", BROKE),
         (b"HTTP/1.1 200 OK\r\na: " + b"b" * 70000 + b"\r\n\r\n", BROKE),
-        (HEAD + CHUNKED + b"zz\r\n", BROKE),
-        (HEAD + CHUNKED + b"5\r\nab", BROKE),
+        (HEAD + CHUNKED + b"d\r\n" + GOOD[-13:] + b"\r\n0\r\n\r\n", STRANGE),  # not of HTTP/1.0
+        (HEAD[:-2] + b"; charset=utf-8", BROKE),
         (HEAD + b"\r\n", STRANGE),
         (HEAD + b"\r\nnot JSON", STRANGE),
         (HEAD + b"\r\n" + b"[" * 100_000, STRANGE),
@@ -156,7 +156,6 @@ def test_the_private_part_of_a_wrong_answer_is_not_said(path: Path) -> None:
     ("answer", "what"),
     [
         (SSE + b"\r\ndata: {}\n\n", STRANGE),
-        (SSE + CHUNKED + b"5\r\ndata", BROKE),
         (SSE + b"\r\ndata: " + b"x" * 70000, "the daemon sent an event that is too large"),
         (GOOD, STRANGE),
         (b"HTTP/1.1 500 No\r\n\r\n", "the daemon answered with status 500 and no reason"),
