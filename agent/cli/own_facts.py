@@ -10,7 +10,6 @@ from agent.cli.options import at_terminal, today
 from agent.cli.printing import facts, printable, say, strong
 from agent.cli.profile_file import OwnFact, edit_of
 from agent.cli.prompts import agree, line, pick
-from agent.daemon.profile import edited
 from agent.decision.values import Fact, Proposal
 from agent.errors import ReticentError, UsageError
 from agent.model.world import RARITIES
@@ -55,6 +54,8 @@ def adding(new: Sequence[OwnFact], client: Client, *, yes: bool) -> ProfileChang
     """
     if not new:
         raise UsageError("there is no fact in this text", 'write one, as in "I have a cat"')
+    from agent.daemon.profile import edited  # with much of the daemon
+
     draft, kinds = proposed([each.words for each in new], client), kinds_of(client)
     whole = {each.fact.id: each.fact for each in draft.proposals}
     for at, (each, edit) in enumerate(zip([*draft.proposals], new, strict=False)):
@@ -109,6 +110,8 @@ def reviewed(
 
 def changed(draft: FactDraft, at: int, kinds: Mapping[str, str], client: Client) -> FactDraft:
     """Ask what is to be different of one fact of a draft; Enter leaves each as it is."""
+    from agent.daemon.profile import edited
+
     each, proposals = draft.proposals[at], [*draft.proposals]
     if words := line("Words, or Enter"):
         draft = proposed([words], client, draft.draft or None)

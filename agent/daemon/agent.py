@@ -63,7 +63,8 @@ class Agent:
     texts were deleted, and how many days they are kept, None before; ``apart``: serves the one
     thread beside that of the requests, and ``apart_lock`` lets one call at a time use it;
     ``commanded``: called when the user opens the vault elsewhere than on control; ``locking``:
-    whenever it is about to lock, and once it is open.
+    whenever it is about to lock, and once it is open; ``afterwards``: calls what renews the witness
+    of a vault that is opened from then on.
     """
 
     place: Location
@@ -95,6 +96,7 @@ class Agent:
     unlock_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     commanded: Callable[[], object] = field(default=lambda: None)
     locking: Callable[[], object] = field(default=lambda: None)
+    afterwards: Callable[[Callable[[], object]], object] = field(default=lambda renew: renew())
 
     def is_paused(self, now: datetime) -> bool:
         """Whether nothing is to be attached for now, as the user said."""
@@ -254,8 +256,8 @@ class Agent:
     def opened(self, vault: Vault, now: datetime) -> None:
         """Load from a vault what its users keep there. Raises VaultError.
 
-        Loads the list of public suffixes too, and indexes the names of queries, so that the first
-        request does not wait for them.
+        Loads the list of public suffixes too, indexes the names of queries and counts the people,
+        so that the first request does not wait for them.
         """
         load_suffixes()
         self.trouble = None
@@ -265,6 +267,7 @@ class Agent:
         self.use_models(vault, now)
         for model in self.usable_models(now):
             model.texts.find("")
+            self.reader.cache.anonymity_set(model)  # of whoever knows nothing yet
         if until := (vault.items.get(PAUSE) or b"").decode():
             self.paused_until = datetime.fromisoformat(until)
         self.consent.opened(vault.items)

@@ -142,6 +142,7 @@ async def unlock(body: Unlock, _now: datetime, agent: Agent) -> Status:
                 agent.opened(vault, agent.look())
                 on_failure.pop_all()
             agent.vault = vault
+            vault.renew_witness_by(agent.afterwards)
             if agent.without_facts is not None:
                 agent.without_facts = replace(agent.without_facts, until=agent.look())
             agent.locking()

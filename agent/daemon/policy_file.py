@@ -193,7 +193,7 @@ class ActivePolicy:
             lambda book, recipient, day, door: book.match(recipient, "", day, door=door)
         )
         self._books: dict[Hashable, Rulebook] = {}
-        self._terms: dict[tuple[int, str, frozenset[str] | None], Terms] = {}
+        self._terms: dict[int, Terms] = {}
         self.route = lru_cache(KEPT)(self._route)
         """How a recipient is decided: as `_route`."""
         limiting = ((rule, sorted(rule.settings.keys() & LIMITING)) for rule in rules)
@@ -301,13 +301,12 @@ class ActivePolicy:
         else:
             others = None if earlier is None else {each: self.topics(each) for each in earlier}
             ruling = book.match(recipient, query, at, self.topics(query), door, others)
-        # One object for the same rules; its terms keep it.
-        key = (id(ruling.settings), ruling.host, available)
-        if key not in self._terms:
+        # One object for the same rules, whoever the recipient is; the terms keep it.
+        if (key := id(ruling.settings)) not in self._terms:
             if len(self._terms) >= KEPT:
                 self._terms.clear()
-            self._terms[key] = replace(terms_under(ruling, model), available=available)
-        return self._terms[key]
+            self._terms[key] = terms_under(ruling, model)
+        return replace(self._terms[key], available=available, ruling=ruling)
 
     def pool(self, recipient: str) -> str:
         """Find the pool of a host or address, or of the name of a group, also after @.

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agent.daemon.server import Daemon
 
 UMASK = 0o077  # the umask: nothing that the daemon makes is for others
+SOON = 0.05  # seconds from what is written to the witness of it: no answer waits for that
 Build = Callable[[Paths], "Api"]
 
 
@@ -83,7 +84,7 @@ async def _live(listening: Mapping[Door, socket.socket], build: Callable[[], Api
     gc.freeze()  # what is there now stays, and need not be looked through again
     gc.enable()
     autolock = Autolock(agent)
-    agent.commanded = autolock.used
+    agent.commanded, agent.afterwards = autolock.used, partial(loop.call_later, SOON)
     daemon = Daemon(api, autolock, partial(_end, agent, over.set))
     try:
         for door, opened in listening.items():

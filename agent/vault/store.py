@@ -2,7 +2,7 @@
 
 import os
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from operator import gt
 from pathlib import Path
@@ -86,7 +86,8 @@ class Store:
     """The rows of an open vault; every write is one transaction, all or nothing.
 
     ``state``: of the vault as a whole; ``items``: by name; ``uncertain``: memory and file may
-    differ, and the vault must be opened again.
+    differ, and the vault must be opened again; ``afterwards``: calls what renews the witness after
+    what is on the disk, at once by default.
     """
 
     def __init__(self, database: Database, seals: Seals, witness: Path) -> None:
@@ -109,6 +110,7 @@ class Store:
         if _digest(self.items) != self.state.items:
             raise damaged("its items come from different states", database.path)
         self._verified = self.uncertain = False
+        self.afterwards: Callable[[Callable[[], object]], object] = lambda renew: renew()
         self._unsynced = self._witness != self.state.witness(seals.vault_id)
         self.notes = [] if self._witness else [vault_files.MISSING]
         slots = read_slots(database)
@@ -226,7 +228,7 @@ class Store:
             self.state = state
             self._unsynced = not durable
             if durable:
-                self._renew_witness()
+                self.afterwards(self._renew_witness)
 
     def reopen(self, seals: Seals) -> None:
         """Read everything with other keys, after it was sealed anew.

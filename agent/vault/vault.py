@@ -60,6 +60,10 @@ class Vault:
         """Sentences for the user: none if all is well."""
         return tuple(self._store.notes)
 
+    def renew_witness_by(self, afterwards: Callable[[Callable[[], object]], object]) -> None:
+        """Call this with what renews the witness, after each write; closing renews it at once."""
+        self._store.afterwards = lambda renew: afterwards(lambda: self._closed or renew())
+
     def keys(self) -> list[SlotRow]:
         """The key slots as they are in the file. Raises VaultError."""
         return slots.read_slots(self._store.database)

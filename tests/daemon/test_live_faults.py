@@ -32,6 +32,7 @@ from agent.wire.routes import QUERY
 from tests.cli.conftest import Ran
 from tests.vault.test_database import ELSEWHERE
 from tests.vault.worlds import PASSPHRASE, TYPED
+from tests.waiting import until
 from tests.worlds.daemons import (
     OPEN,
     PATIENCE,
@@ -206,13 +207,8 @@ def test_nothing_that_was_answered_is_lost_and_everybody_says_so(tmp_path: Path,
         assert notice is not None
         (aside,) = map(str, vaults_set_aside(at))
         assert status.notice == ": ".join(notice)
-        for words in (
-            ("ask", "x.example", QUERIES[0]),
-            ("requests", "list"),
-            ("status",),
-            ("doctor",),
-        ):
-            ran = run(live.paths, *words)
+        for words in ("ask x.example editor", "requests list", "status", "doctor"):
+            ran = run(live.paths, *words.split())
             assert notice[0] in " ".join((ran.out + ran.err).casefold().split())
             assert aside in ran.out + ran.err
         with live.client() as client, pytest.raises(VaultError) as caught:
@@ -252,10 +248,11 @@ def killed(places: Paths) -> Iterator[None]:
 
 @contextmanager
 def in_use(places: Paths) -> Iterator[None]:
-    """A daemon that has the vault open, and writes into its log."""
+    """A daemon that has the vault open, and has written into its log, and then the witness."""
     with started(places) as live:
         live.unlock()
         answers_of(live, 0, ASKED)
+        until(lambda: f'"entries":{ASKED},' in places.witness.read_text())
         yield
 
 

@@ -246,6 +246,20 @@ def test_the_witness_follows_what_is_synced(tmp_path: Path) -> None:
         assert (_seen(at).entries, _seen(at).head) == (6, store.state.head.hex())
 
 
+def test_a_witness_can_be_renewed_afterwards(tmp_path: Path) -> None:
+    """So that nobody waits for it; closing renews it at once, and what comes later does nothing."""
+    at, later = worlds.made(tmp_path)[0], list[Callable[[], object]]()
+    with unlock(at, worlds.TYPED) as vault:
+        vault.renew_witness_by(later.append)
+        vault.items.put("a", b"1")
+        before = _seen(at)
+        later[0]()
+        assert _seen(at).generation == before.generation + 1
+        vault.items.put("b", b"1")
+    later[1]()
+    assert _seen(at).generation == before.generation + 2
+
+
 def test_each_count_may_only_grow(tmp_path: Path) -> None:
     """One less than was seen is a rollback."""
     at, key, _ = worlds.made(tmp_path)
