@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 import click
-import msgspec
 
 from agent.errors import ReticentError, UsageError
 from agent.paths import paths
-from agent.wire.base import LONGEST_HOST, LONGEST_QUERY
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -75,6 +73,8 @@ seed_option = option("--seed", click.IntRange(min=0), "N", "Seed of the random n
 
 def record(message: object) -> str:
     """Encode a message, or plain types that hold some, as one JSON object of ASCII."""
+    import msgspec
+
     return json.dumps(msgspec.to_builtins(message), indent=2, allow_nan=False)
 
 
@@ -128,6 +128,8 @@ def query_text(value: str) -> str:
     context = click.get_current_context(silent=True)
     if context is not None and context.resilient_parsing:
         return value
+    from agent.wire.base import LONGEST_QUERY
+
     query = value
     if value == PIPE and at_terminal():
         query = click.prompt("Query", default="", show_default=False, err=True)
@@ -214,6 +216,8 @@ def today() -> date:
 
 def host(recipient: str) -> str:
     """Check a recipient; UsageError if it is empty, too long, or a bare name that no group has."""
+    from agent.wire.base import LONGEST_HOST
+
     if not recipient.strip() or len(recipient) > LONGEST_HOST:
         what = "too long" if recipient.strip() else "empty"
         hint = "name who receives the request, as in forge.example"

@@ -196,8 +196,8 @@ class Client:
     ) -> Iterator[tuple[socket.socket, BinaryIO, Mapping[str, str]]]:
         """Make a request on a connection of its own; raises what the daemon refuses it with.
 
-        By HTTP/1.0: its answers end where their length says, or with the connection, and come in no
-        chunks. To import `http.client` takes longer than a command does that asks the daemon.
+        By HTTP/1.0: answers end where their length says, or with the connection, and come in no
+        chunks. `http.client` brings ssl and email, a sixth of the time that a command takes.
         """
         own = self._headers | {"Content-Type": JSON_TYPE, "Content-Length": str(len(data))}
         lines = [f"{method} {target} HTTP/1.0", f"Host: {HOST}", *map(": ".join, own.items())]

@@ -1,7 +1,6 @@
 """Words in place of codes: of outcomes, attributes and values, and the phrases of a line."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from math import floor
@@ -36,6 +35,8 @@ BY_RULE = frozenset({"always", "waits for you", "never", "guarded"})  # reasons
 @cache
 def _table(name: str) -> Any:  # noqa: ANN401  (TOML)
     """Read a file beside this one: phrases by code, or titles or phrases of values by attribute."""
+    import tomllib
+
     return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text("utf-8"))
 
 

@@ -104,7 +104,7 @@ def test_a_command_that_decides_nothing_imports_no_mathematics() -> None:
         printed, modules = imported("command", argument)
         assert ("exit 0" in printed, __version__ in printed) == (True, argument == "--version")
         assert "click" in modules
-        assert modules.isdisjoint({*SLOW, "numpy", "safetensors", "ibis", "textual"})
+        assert modules.isdisjoint({*SLOW, "ibis", "msgspec", "numpy", "safetensors", "textual"})
 
 
 SLOW = {"asyncio", "cryptography", "http.client", "publicsuffixlist", "sqlite3", "ssl", "tomlkit"}
