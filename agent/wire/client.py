@@ -1,16 +1,14 @@
 """The client: one call by the name of its route, over the daemon's Unix socket."""
 
+import http.client
 import os
-import re
 import socket
 import struct
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 import msgspec
 
@@ -39,10 +37,9 @@ MISUNDERSTOOD = (
 TIMEOUT = 60.0  # seconds; a key derivation takes about one
 LARGEST = 64 << 20  # bytes of an answer; 10,000 entries of a ledger have fewer
 OK = 200
-MOST_LINES = 100  # of the head of an answer
-_STATUS = re.compile(r"HTTP/1\.[01] ([0-9]{3})[ \r]")
-_LENGTH = re.compile("[0-9]{1,15}")
 _BY_NAME = {route.name: route for route in ROUTES}
+_JSON = {"Content-Type": JSON_TYPE}
+_ALONE = {UNATTENDED: "?1"}  # a Boolean of RFC 9651
 
 
 def tcp_owner(near: tuple[str, int], far: tuple[str, int] | None = None) -> int | None:
@@ -87,6 +84,30 @@ def check_address(path: Path) -> str:
     raise UsageError(what, f"set {HOME} to a shorter path", str(path))
 
 
+class Connection(http.client.HTTPConnection):
+    """HTTP/1.1 over a Unix socket; ``timeout``: seconds of silence, None to wait for ever."""
+
+    def __init__(self, path: Path, timeout: float | None) -> None:
+        """Keep where the socket is; nothing is opened yet."""
+        super().__init__(HOST, timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        """Open the socket; DaemonError if another user listens there, OSError as the system has.
+
+        UsageError where its path is too long.
+        """
+        opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        with ExitStack() as undo:
+            undo.callback(opened.close)
+            opened.settimeout(self.timeout)
+            opened.connect(check_address(self._path))
+            if peer_uid(opened) != os.geteuid():  # a passphrase may be about to be sent
+                raise DaemonError(*FOREIGN)
+            self.sock = opened
+            undo.pop_all()
+
+
 @contextmanager
 def daemon_errors() -> Iterator[None]:
     """Turn any failure of a connection into a DaemonError."""
@@ -101,7 +122,7 @@ def daemon_errors() -> Iterator[None]:
     except TimeoutError:
         hint = f"try again; if that does not help, {RESTART}"
         raise DaemonError("the daemon did not answer in time", hint) from None
-    except OSError:
+    except (http.client.HTTPException, OSError):
         what = "the daemon broke off or does not speak HTTP"
         raise DaemonError(what, f"see its log; if that does not help, {RESTART}") from None
 
@@ -138,8 +159,7 @@ class Client:
         """Keep where the socket is; each call opens a connection of its own."""
         self._path = path
         self._timeout = timeout
-        alone = {} if attended else {UNATTENDED: "?1"}  # a Boolean of RFC 9651
-        self._headers = alone | ({} if by is None else {ASKER: by})
+        self._headers = ({} if attended else _ALONE) | ({} if by is None else {ASKER: by})
         self._opened: set[socket.socket] = set()
 
     def __enter__(self) -> Self:
@@ -171,8 +191,8 @@ class Client:
         if len(data) > MOST_BYTES:
             what = f"this has {len(data):,} bytes, and the daemon takes at most {MOST_BYTES:,}"
             raise UsageError(what, "send less at once")
-        with self._answer(route.method, target, data) as (_, answer, headers):
-            return _decoded(_body(answer, headers), route.gives)
+        with self._answer(route.method, target, data) as (response, _):
+            return _decoded(_body(response), route.gives)
 
     def events(self, silence: float | None = None) -> Iterator[Event]:
         """Yield what happens, on a connection of its own, opened with the first event asked for.
@@ -182,71 +202,40 @@ class Client:
         None for never.
         """
         route = _BY_NAME["events"]
-        with self._answer(route.method, route.path) as (opened, answer, headers):
-            if headers.get("content-type", "").partition(";")[0] != MEDIA_TYPE:
+        with self._answer(route.method, route.path) as (response, opened):
+            if response.headers.get_content_type() != MEDIA_TYPE:
                 raise DaemonError(*MISUNDERSTOOD)
             opened.settimeout(silence)
-            lines = iter(partial(answer.readline, MOST_BYTES + 1), b"")
+            lines = iter(lambda: response.readline(MOST_BYTES + 1), b"")
             for data in event_data(lines):
                 yield _decoded(data, route.gives)
 
     @contextmanager
     def _answer(
         self, method: str, target: str, data: bytes = b""
-    ) -> Iterator[tuple[socket.socket, BinaryIO, Mapping[str, str]]]:
-        """Make a request on a connection of its own; raises what the daemon refuses it with.
-
-        By HTTP/1.0: answers end where their length says, or with the connection, and come in no
-        chunks. `http.client` brings ssl and email, a sixth of the time that a command takes.
-        """
-        own = self._headers | {"Content-Type": JSON_TYPE, "Content-Length": str(len(data))}
-        lines = [f"{method} {target} HTTP/1.0", f"Host: {HOST}", *map(": ".join, own.items())]
-        with daemon_errors(), self._connected() as opened, opened.makefile("rb") as answer:
+    ) -> Iterator[tuple[http.client.HTTPResponse, socket.socket]]:
+        """Make a request on a connection of its own; raises what the daemon refuses it with."""
+        connection = Connection(self._path, self._timeout)
+        headers = self._headers | (_JSON if data else {})
+        with closing(connection), daemon_errors():
+            connection.request(method, target, data or None, headers)
+            opened = connection.sock  # which a response that ends with it would let go
             self._opened.add(opened)
             try:
-                opened.sendall("\r\n".join([*lines, "", ""]).encode() + data)
-                status, headers = _head(answer)
-                if status != OK:
-                    raise _refusal(status, _body(answer, headers))
-                yield opened, answer, headers
+                with connection.getresponse() as response:
+                    if response.status != OK:
+                        raise _refusal(response.status, _body(response))
+                    yield response, opened
             finally:
                 self._opened.discard(opened)
 
-    def _connected(self) -> socket.socket:
-        """Connect to the socket; DaemonError if another user listens there, OSError as it fails.
 
-        UsageError where its path is too long.
-        """
-        opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        with ExitStack() as undo:
-            undo.callback(opened.close)
-            opened.settimeout(self._timeout)
-            opened.connect(check_address(self._path))
-            if peer_uid(opened) != os.geteuid():  # a passphrase may be about to be sent
-                raise DaemonError(*FOREIGN)
-            undo.pop_all()
-        return opened
-
-
-def _head(answer: BinaryIO) -> tuple[int, Mapping[str, str]]:
-    """Read the status and the headers of an answer; ConnectionError where it is not of HTTP."""
-    lines = [*islice(iter(partial(answer.readline, MOST_BYTES), b"\r\n"), MOST_LINES)]
-    head = b"".join(lines).decode("latin-1")
-    status = _STATUS.match(head)
-    if status is None or len(lines) == MOST_LINES or len(head) > MOST_BYTES:
-        raise ConnectionError
-    fields = (line.partition(":") for line in head.split("\r\n")[1:])
-    return int(status[1]), {name.lower(): value.strip() for name, _, value in fields}
-
-
-def _body(answer: BinaryIO, headers: Mapping[str, str]) -> bytes:
+def _body(response: http.client.HTTPResponse) -> bytes:
     """Read the body of an answer, if it is whole and not too large."""
-    length = _LENGTH.match(headers.get("content-length", ""))
-    most = LARGEST + 1 if length is None else int(length[0])
-    if most <= LARGEST + 1:
-        data = answer.read(most)
-        if length is not None and len(data) < most:
-            raise ConnectionError
+    if (response.length or 0) <= LARGEST:
+        data = response.read(LARGEST + 1)
+        if response.length:  # read() with a length accepts that fewer bytes come
+            raise http.client.IncompleteRead(data, response.length)
         if len(data) <= LARGEST:
             return data
     raise DaemonError("the daemon's answer is too large", "ask for less at once")

@@ -115,7 +115,10 @@ LEAN: dict[str, tuple[set[str], set[str]]] = {  # what each imports, and what it
         {"textual", "matplotlib", "ibis", "duckdb", "scipy", "click"},
     ),
     # Somebody waits for each: one asks the daemon, the other decides, by a name of a query.
-    "client": ({"agent.wire.client"}, {*SLOW, "numpy", "concurrent.futures", "ctypes", "hashlib"}),
+    "client": (
+        {"agent.wire.client", "http.client"},
+        {*SLOW, "numpy", "concurrent.futures"} - {"http.client", "ssl"},
+    ),
     "decision": ({"numpy"}, {*SLOW, "concurrent.futures", "safetensors"}),
     # Its program waits for it to start; and it has no keys, no mathematics and no screens.
     "assistant": (

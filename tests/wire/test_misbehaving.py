@@ -18,6 +18,7 @@ HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 GOOD = HEAD + b'Content-Length: 13\r\n\r\n{"done":true}'
 SSE = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
 EVENT = b'data: {"number":1,"kind":"lock","at":"2026-03-02T09:15:00Z"}\n\n'
+CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 BROKE = "the daemon broke off or does not speak HTTP"
 STRANGE = "this version does not understand the daemon's answer"
 LARGE = "the daemon's answer is too large"
@@ -87,8 +88,8 @@ def test_an_answer_that_is_cut_anywhere(path: Path, cut: int) -> None:
         (b"HTTP/1.1 OK\r\n\r\n", BROKE),
         (b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\n", BROKE),
         (b"HTTP/1.1 200 OK\r\na: " + b"b" * 70000 + b"\r\n\r\n", BROKE),
-        (HEAD + b"\r\nd\r\n" + GOOD[-13:] + b"\r\n0\r\n\r\n", STRANGE),  # in chunks
-        (HEAD[:-2] + b"; charset=utf-8", BROKE),
+        (HEAD + CHUNKED + b"zz\r\n", BROKE),
+        (HEAD + CHUNKED + b"5\r\nab", BROKE),
         (HEAD + b"\r\n", STRANGE),
         (HEAD + b"\r\nnot JSON", STRANGE),
         (HEAD + b"\r\n" + b"[" * 100_000, STRANGE),
@@ -114,7 +115,11 @@ def test_an_answer_that_is_none(path: Path, answer: bytes, what: str) -> None:
 def test_an_answer_without_an_end(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is read up to the limit and no further."""
     monkeypatch.setattr(client_module, "LARGEST", 1000)
-    for head in (HEAD + b"\r\n", HEAD + b"Content-Length: 2000\r\n\r\n"):
+    for head in (
+        HEAD + b"\r\n",
+        HEAD + CHUNKED + b"7d0\r\n",
+        HEAD + b"Content-Length: 2000\r\n\r\n",
+    ):
         with saying(path, head + b" " * 2000):
             assert _refused(path).what == LARGE
         path.unlink()
@@ -151,6 +156,7 @@ def test_the_private_part_of_a_wrong_answer_is_not_said(path: Path) -> None:
     ("answer", "what"),
     [
         (SSE + b"\r\ndata: {}\n\n", STRANGE),
+        (SSE + CHUNKED + b"5\r\ndata", BROKE),
         (SSE + b"\r\ndata: " + b"x" * 70000, "the daemon sent an event that is too large"),
         (GOOD, STRANGE),
         (b"HTTP/1.1 500 No\r\n\r\n", "the daemon answered with status 500 and no reason"),
@@ -164,10 +170,18 @@ def test_events_that_are_none(path: Path, answer: bytes, what: str) -> None:
     assert raised.value.what == what
 
 
-@pytest.mark.parametrize("cut", [b"", EVENT[:-2]])
-def test_events_that_end(path: Path, cut: bytes) -> None:
+@pytest.mark.parametrize(
+    "answer",
+    [
+        SSE + b"\r\n" + EVENT,
+        SSE + b"\r\n" + EVENT + EVENT[:-2],
+        SSE + CHUNKED + b"%x\r\n%b\r\n0\r\n\r\n" % (len(EVENT), EVENT),
+        SSE + CHUNKED + b"%x\r\n%b\r\n" % (len(EVENT), EVENT),
+    ],
+)
+def test_events_that_end(path: Path, answer: bytes) -> None:
     """By the daemon's will or not: what came whole is there, and nothing else."""
-    with saying(path, SSE + b"\r\n" + EVENT + cut), Client(path) as client:
+    with saying(path, answer), Client(path) as client:
         assert [event.number for event in client.events()] == [1]
 
 
