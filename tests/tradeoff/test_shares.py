@@ -210,7 +210,7 @@ def test_a_row_has_what_each_fact_adds(world: World, data: st.DataObject, measur
     masks = st.lists(st.integers(0, crowd.persons), min_size=1, max_size=3)
     for mask in data.draw(masks):
         with pytest.MonkeyPatch.context() as patch:
-            for name in ("measures.BATCH", "measures.CURVES_KEPT", "anonymity_set.GROUPS_KEPT"):
+            for name in ("measures.BATCH", "measures.CURVES_KEPT", "anonymity_set.KEPT"):
                 patch.setattr(f"agent.tradeoff.{name}", most)
             row, plain = crowd.row(mask, measure, 3), world.anonymity_set(what)
         for each in range(world.persons):

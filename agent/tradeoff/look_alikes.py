@@ -1,0 +1,205 @@
+"""The rows of a population that agree with what a recipient knows, and who looks alike in them."""
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agent.tradeoff.agreement import Agreement, ExpectedPeople
+from agent.tradeoff.grouping import (
+    CodeColumn,
+    Columns,
+    Grouping,
+    Runs,
+    divide,
+    last_of_each,
+    mass_of,
+)
+from agent.tradeoff.measures import ALL, LEAST_SHARE, Alike, ByShare
+from agent.tradeoff.tables import Floats, Indexes, Population, members, union
+
+KEPT = 1 << 18  # cells, or groups, 48 bytes each
+Cells = tuple[Indexes, Floats, Floats]
+"""A row of each class by some columns, in order, how many it has, and of how many people."""
+Counted = tuple[Columns, dict[int, Cells], dict[tuple[int, bool], list[ByShare]], Indexes]
+"""The rows by columns, what was counted of them, of whom they are groups, and which they are."""
+
+
+class LookAlikes:
+    """The rows that agree with knowledge D = d.
+
+    Masks are over all attributes. ``likely``, how probably they agree in facts by shares, depends
+    on columns alone: so the cells of columns are counted once, whatever is known of the rest.
+    """
+
+    def __init__(
+        self,
+        population: Population,
+        cards: Sequence[int],
+        disclosed: Sequence[tuple[int, int]],
+        everybody: "LookAlikes | None" = None,
+    ) -> None:
+        """Take the table, values per attribute, and the disclosed (person attribute, code) pairs.
+
+        ``everybody``: the same people, nothing disclosed: what was counted of them serves where all
+        rows may agree.
+        """
+        self._population, self._cards, self._everybody = population, tuple(cards), everybody
+        self.persons = (1 << population.persons) - 1
+        """The set of all person attributes."""
+        self.shared = self.persons >> population.tabled << population.tabled
+        """Those that no column holds."""
+        self._known = union(attribute for attribute, _ in disclosed)
+        self._possible = population.possible_codes(disclosed)
+        self.agreement = Agreement(population, disclosed, self._possible, self.people_by_code)
+        self.varied, self._least_likely, self.likeliest = self.agreement.varied, 0.0, 1.0
+        """Columns by which it differs how probably rows agree; how probably the likeliest do."""
+        self._expected = ExpectedPeople(population, self._cards, self._possible)
+        self._take(population.agreeing(self._possible))
+        most = self._most_likely()
+        self.unseen = not most
+        """Whether there are no data for what is known: no row agrees with all of it."""
+        if self.unseen:
+            self._take(population.nearest(self._possible) & (population.weights is not None))
+            self._least_likely = LEAST_SHARE
+            most = self._most_likely()
+        self.likeliest = most or 1.0
+
+    def _take(self, agree: NDArray[np.bool_]) -> None:
+        """Count among these rows, with what was counted among all where they are all."""
+        rows, whole = np.flatnonzero(agree), bool(agree.all())
+        asked = (CodeColumn(e.of_row, len(e.counts)) for e in self._population.requests)
+        more = dict(enumerate(asked, self._population.persons))
+        columns = Columns(self._population.columns, self._cards, None if whole else rows, more)
+        own: Counted = columns, {}, {}, rows
+        self.counted: Counted = self._everybody.counted if self._everybody and whole else own
+        self.columns, self._cells, groups, self.rows = self.counted
+        self.groups = {} if self._possible or self.varied else groups  # of other figures
+
+    def _most_likely(self) -> float:
+        """How probably those agree in facts who do so most probably; 0 where there is nobody."""
+        some = len(self.rows) > 0
+        return float(next(self._likely(self._classes(self.varied)[0])).max()) if some else 0.0
+
+    def _likely(self, sample: Indexes, mask: int = 0) -> Iterator[Floats]:
+        """How probably some rows agree in facts, as parts of the likeliest, float64.
+
+        And in a set's request attributes, independently of each other: once for each combination of
+        their values. Agreeing in none is certain.
+        """
+        some = [*members(mask & ~self.persons)]
+        codes = {each: self.columns.column(each).codes[sample] for each in some}
+        chances = [
+            self._population.likely[e - self.persons.bit_length()][:, codes[e]] for e in some
+        ]
+        own = self.agreement.likely(lambda each: self.columns.column(each).codes[sample])
+        facts = np.maximum(own, self._least_likely) / self.likeliest * np.ones(len(sample))
+        for values in product(*map(range, map(len, chances))):
+            each_own = (each[value] for each, value in zip(chances, values, strict=True))
+            yield reduce(np.multiply, each_own, facts)
+
+    def people_by_code(self, column: int) -> Floats:
+        """How many of the people who agree have each code of a column, float64."""
+        sample, _, people = self._classes(self.varied | 1 << column)
+        codes = self.columns.column(column).codes[sample].astype(np.intp)
+        return mass_of(codes, people * next(self._likely(sample)), self._cards[column])
+
+    def table(self, mask: int, columns: Sequence[int], *, rows: bool = False) -> Iterator[Floats]:
+        """Yield how many people have each code of some columns, by class of a set.
+
+        Float64, shape (classes, values, ...), for each combination of request values: people times
+        how probably they agree; ``rows``: or the rows that may.
+        """
+        tabled, finer = mask & self.persons & ~self.shared, union(columns) | mask & ~self.persons
+        sample, number, people = self._classes(tabled | self.varied | finer)
+        labels, count = self._grouped(tabled, sample)
+        shape = count, *(self._cards[each] for each in columns)
+        for each in columns:
+            labels = labels * self._cards[each] + self.columns.column(each).codes[sample]
+        for likely in self._likely(sample, mask):
+            mass = number * (likely > 0) if rows else people * likely
+            yield mass_of(labels, mass, prod(shape)).reshape(shape)
+
+    def _grouped(self, columns: int, sample: Indexes) -> Grouping:
+        """The classes of some rows by a set of columns, every label in use."""
+        each_column = (self.columns.column(each) for each in members(columns))
+        codes = (CodeColumn(each.codes[sample], each.card) for each in each_column)
+        return divide(Grouping(np.zeros(len(sample), np.intp), 1), codes)
+
+    def alike(self, mask: int) -> Iterator[Alike]:
+        """Yield who looks alike, for each combination of request values.
+
+        Cells of a group differ in how probably they agree; what is all but impossible is left out.
+        """
+        persons = mask & self.persons & ~self.shared
+        sample, rows, people = self._classes(persons | self.varied | mask & ~self.persons)
+        groups, count = self._grouped(persons, sample)
+        facts, example = next(self._likely(sample)), sample[last_of_each(groups, np.arange(count))]
+        whole, share = (people * facts).sum(), ALL
+        if self.varied:
+            share = np.zeros(count)
+            np.maximum.at(share, groups, facts)
+        blocks, expected = self._blocks(persons), self.expecting(persons, example)
+        if blocks:
+            labels, _ = self.columns.classes(persons)
+            at = np.searchsorted(np.sort(labels[self._classes(persons)[0]]), labels[example])
+            runs, by_row = [*self._runs(blocks, labels)], self._likely(np.arange(len(labels)), mask)
+        for likely in self._likely(sample, mask):
+            peak = np.zeros(count)
+            np.maximum.at(peak, groups, likely)
+            alone, own = (mass_of(groups, each * likely, count) for each in (rows, people))
+            if blocks:
+                chances = next(by_row)
+                alone = np.minimum.reduce([alone, *(each.peaks(chances)[at] for each in runs)])
+            some = np.flatnonzero(peak)
+            peak = peak[some]
+            parts = own[some] / whole, alone[some] / peak, own[some] / peak, expected[some]
+            yield Alike(*parts, share[some] if self.varied else ALL, example[some])
+
+    def _classes(self, columns: int) -> Cells:
+        """A row of each class by some columns, in order, how many it has, and of how many people.
+
+        Of all rows that may agree, whether or not they do in facts.
+        """
+        if columns in self._cells:
+            return self._cells[columns]
+        labels, groups = self.columns.classes(columns)
+        weights = self._population.summable
+        weights = weights if len(self.rows) == len(weights) else weights[self.rows]
+        if groups == 1:  # counting all in one place takes longer than to add them up
+            sizes, people = np.array([len(labels)]), np.array([weights.sum()])
+        else:
+            labels = labels.astype(np.intp, copy=False)
+            sizes, people = np.bincount(labels, None, groups), mass_of(labels, weights, groups)
+        used = np.flatnonzero(sizes)
+        sample = last_of_each(labels, used)
+        order = np.argsort(sample)
+        cells = sample[order], sizes[used][order].astype(np.float64), people[used][order]
+        while self._cells and sum(len(each[0]) for each in self._cells.values()) > KEPT:
+            del self._cells[next(iter(self._cells))]
+        self._cells[columns] = cells
+        return cells
+
+    def expecting(self, persons: int, sample: Indexes, *, most: bool = False) -> Floats:
+        """Mu of each group, of which there is a row; ``most``: as many as in any larger set."""
+        some = members(persons & ~self._known)
+        codes = {at: self.columns.column(at).codes[sample] for at in some}
+        return np.broadcast_to(np.exp2(self._expected.bits(codes, most=most)), len(sample))
+
+    def _blocks(self, persons: int) -> list[int]:
+        """The blocks that tell of a set how many people its rows are, beside their number."""
+        specified = persons | union(self._possible)
+        return [each for each in self._population.behind if each < 0 or each & specified]
+
+    def _runs(self, blocks: Sequence[int], labels: NDArray[Any]) -> Iterator[Runs]:
+        """The rows of each group, by who they are copies of, or were drawn from."""
+        for block in blocks:
+            order, place = self._population.in_order(block), np.full(self._population.rows, -1)
+            place[self.rows] = np.arange(len(self.rows))
+            order = place[order]
+            numbers = self._population.behind[block][self.rows]
+            yield Runs.of(labels, numbers, order[order >= 0])
