@@ -66,6 +66,11 @@ class SetFunction(Protocol):
         del mask, attributes
         return inf
 
+    def promising(self, mask: int, options: int) -> int:
+        """The attributes of a mask that may be worth adding to A, where all take long to tell."""
+        del mask
+        return options
+
     def cost(self, mask: int) -> float:
         """C(A): the part of -F(A) that is cheap to compute, 0 where no part is."""
         del mask
@@ -197,6 +202,10 @@ class LocalSearch:
     def limited(self) -> bool:
         """Whether a limit has kept anything out so far."""
         return not all(self._feasible.values())
+
+    def promising(self, mask: int, without: int) -> int:
+        """The candidates that may be worth adding to A, a mask, of those that are not left out."""
+        return self.function.promising(self.base | mask, self.candidates & ~(mask | without))
 
     def at_hand(self, mask: int) -> Floats | None:
         """F of A with each V, as `SetFunction` has it; None where it is not at hand."""

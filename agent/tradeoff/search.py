@@ -242,7 +242,7 @@ def improve(state: LocalSearch, one_pass: Pass) -> None:
     ends = list[int]()
     for each in state.gainful()[:STARTS] if state.limited else []:
         other = state.restarted(1 << each)
-        one_pass(other, state.candidates & ~other.mask)
+        one_pass(other, state.promising(other.mask, 0))
         ends.append(other.mask)
         state.violations += other.violations
     better = True
@@ -255,7 +255,7 @@ def improve(state: LocalSearch, one_pass: Pass) -> None:
                 continue
             while other.mask & without:
                 other.start_at(other.mask & ~without)
-                one_pass(other, state.candidates & ~(other.mask | without))
+                one_pass(other, state.promising(other.mask, without))
                 ends += [other.mask] if state.feasible(other.mask) else []
                 equal = rank(other.level) == rank(state.level)
                 without |= other.mask & ~state.mask if equal else 0
