@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from agent.build.canonical import Observed
 from agent.build.engines import check_path, connected
-from agent.build.fitting import FitFigures, HalfTrial, figures, fit, validate
+from agent.build.fitting import Fitted, HalfTrial, figures, fit, validate
 from agent.build.log import open_log, source_of
 from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
@@ -23,10 +23,10 @@ from agent.model.tables import gather
 from agent.tradeoff.agreement import pair_people
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import pairs, union
-from agent.tradeoff.utility import COST_METRICS, Estimator, Singles
+from agent.tradeoff.utility import COST_METRICS, Singles
 
 Floats = NDArray[np.float64]
-MOST_PAIRS = 2**24  # utilities of pairs in a model, 8 bytes each
+MOST_PAIRS = 2**26  # utilities of pairs, 8 bytes each: half of what a model's file may hold
 
 
 def build_model(options: BuildOptions, progress: Progress) -> Model:
@@ -105,24 +105,33 @@ def model_from(observations: Observations, options: BuildOptions, progress: Prog
     everything = range(len(anonymity_set.cards))
     paired = len(rows) * len(pairs(len(everything))) <= MOST_PAIRS
 
-    fitted = []
-    for number, each in enumerate(rows, 1):
-        fit_ = fit(each, anonymity_set, options.estimator, options.shrinkage)
-        fitted.append(fit_.figures(len(everything), paired=paired))
-        progress("choosing the shrinkage", number / len(rows))
     trials: Sequence[HalfTrial | None] = (None,) * len(queries)
     if options.validation:
         settings = options.estimator, options.shrinkage
         advance = partial(progress, "validating")
         trials = validate(observations, VALIDATION_KEY, *settings, advance)
-    singles = _singles(fitted, anonymity_set, options.estimator, paired=paired)
+    titles = {normalise(text): note.title for text, note in described.queries.items()}
+    fitted = []
+    for number, (query, trial) in enumerate(zip(queries, trials, strict=True), 1):
+        own = fit(query.rows, anonymity_set, options.estimator, options.shrinkage)
+        bits = own.utility.extensions(0, everything), own.pairs(len(everything)) if paired else None
+        fitted.append((_query(query, own, trial, titles.get(query.text, "")), own.prices, *bits))
+        progress("choosing the shrinkage", number / len(queries))
+    made, prices, utilities, of_pairs = zip(*fitted, strict=True)
+    pair_costs = (_costs(anonymity_set, 1 << each, everything[each + 1 :]) for each in everything)
+    singles = Singles(
+        utilities=np.array(utilities),
+        costs=_costs(anonymity_set, 0, everything),
+        pair_utilities=np.array(of_pairs) if paired else None,
+        pair_costs=np.concatenate([*pair_costs], axis=1) if paired else None,
+        prices=np.array(prices) if options.estimator == "louo" else None,
+    )
     weights = np.array([each.events for each in queries], dtype=np.float64)
     sample: dict[str, Figure] = {}
     if options.most_queries is not None:
         sample |= {"most_queries": options.most_queries, "share_of_events": observations.share}
     if observations.sampled_from is not None:
         sample["sampled_from"] = observations.sampled_from
-    titles = {normalise(text): note.title for text, note in described.queries.items()}
     return Model(
         id=options.id,
         source=described.source,
@@ -130,10 +139,7 @@ def model_from(observations: Observations, options: BuildOptions, progress: Prog
         stands_for=described.stands_for,
         estimator=options.estimator,
         attributes=observations.attributes,
-        queries=tuple(
-            _query(*each, titles.get(each[0].text, ""))
-            for each in zip(queries, fitted, trials, strict=True)
-        ),
+        queries=made,
         tables=gather(people, rows, weights, singles),
         options={
             "half": options.half,
@@ -147,22 +153,7 @@ def model_from(observations: Observations, options: BuildOptions, progress: Prog
     )
 
 
-def _singles(
-    fitted: Sequence[FitFigures], anonymity_set: AnonymitySet, estimator: Estimator, *, paired: bool
-) -> Singles:
-    """Collect the figures of single attributes, and of pairs if ``paired``."""
-    everything = range(len(anonymity_set.cards))
-    pair_costs = (_costs(anonymity_set, 1 << each, everything[each + 1 :]) for each in everything)
-    return Singles(
-        utilities=np.array([each.singles for each in fitted]),
-        costs=_costs(anonymity_set, 0, everything),
-        pair_utilities=np.array([each.pairs for each in fitted]) if paired else None,
-        pair_costs=np.concatenate([*pair_costs], axis=1) if paired else None,
-        prices=np.array([each.prices for each in fitted]) if estimator == "louo" else None,
-    )
-
-
-def _query(query: Observed, fitted: FitFigures, trial: HalfTrial | None, title: str) -> Query:
+def _query(query: Observed, fitted: Fitted, trial: HalfTrial | None, title: str) -> Query:
     rows = len(query.rows.user)
     left_out = 1 - rows / query.events
     return Query(
@@ -171,7 +162,7 @@ def _query(query: Observed, fitted: FitFigures, trial: HalfTrial | None, title: 
         shrinkage=fitted.shrinkage,
         rows=rows,
         users=len(query.rows.person),
-        prior_entropy_bits=fitted.limit,
+        prior_entropy_bits=fitted.utility.limit,
         predicted_bits=None if trial is None else trial.predicted_bits,
         heldout_bits=None if trial is None else trial.heldout_bits,
         events=query.events if left_out else None,

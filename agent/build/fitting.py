@@ -41,21 +41,6 @@ LUCKY, FEW = 25.0, 75.0  # rows
 TRADE_OFF = 1.0  # lambda at which beta is chosen, and a model validated
 
 
-class FitFigures(NamedTuple):
-    """What a model keeps of a fitted query, U in bits.
-
-    ``limit``: the prior's entropy; ``deviation``, ``prices``: as of `Fitted`; ``singles``,
-    ``pairs``: U of each attribute, and of each two if they are kept.
-    """
-
-    shrinkage: float
-    limit: float
-    deviation: float
-    singles: Sequence[float]
-    pairs: Sequence[float]
-    prices: Floats | None
-
-
 class Fitted(NamedTuple):
     """A query at the ``shrinkage`` beta chosen for it, in rows.
 
@@ -71,15 +56,10 @@ class Fitted(NamedTuple):
     deviation: float
     objective: DisclosureObjective
 
-    def figures(self, count: int, *, paired: bool) -> FitFigures:
-        """The numbers that a model keeps; ``count``: of attributes; ``paired``: with all pairs."""
-        extended = (
-            self.utility.extensions(1 << each, range(each + 1, count))
-            for each in range(count if paired else 0)
-        )
-        singles, both = self.utility.extensions(0, range(count)), [*chain.from_iterable(extended)]
-        own = self.shrinkage, self.utility.limit, self.deviation
-        return FitFigures(*own, singles, both, self.prices)
+    def pairs(self, count: int) -> Floats:
+        """U of each two attributes, in bits, float64; ``count``: of attributes."""
+        some = (self.utility.extensions(1 << at, range(at + 1, count)) for at in range(count))
+        return np.fromiter(chain.from_iterable(some), np.float64)
 
 
 def fit(

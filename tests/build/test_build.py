@@ -148,7 +148,7 @@ def test_progress_is_told_in_order() -> None:
     counting = [share for what, share in told if what == "counting"]
     assert counting == sorted(counting)
     assert {*counting} > {0.0, 1.0}
-    stages = ("choosing the shrinkage", "validating")
+    stages = ("validating", "choosing the shrinkage")
     assert told[len(counting) :] == [(stage, share) for stage in stages for share in (0.5, 1.0)]
 
 
