@@ -32,9 +32,11 @@ test: .venv/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m 'browser and not soak' tests/browser \
 	  --numprocesses $(BROWSING) --dist worksteal
 
-# The same models from Spark, which needs Java; one process, since each would start its own.
+# The same models from Spark, which needs Java; one process, since each would start its own. The
+# million events are built four times, which takes minutes.
 test-spark: .venv/.spark
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m spark tests/build
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m spark tests/build \
+	  --override-ini faulthandler_timeout=900
 
 # Kills and replacements by the hundred: each prints its counts, and they run alone.
 # Then the laws of the pure rooms, and the theorem, on 300 examples, which differ each time.

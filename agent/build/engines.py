@@ -2,16 +2,21 @@
 
 import csv
 import gzip
+import os
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from weakref import finalize
 
 import ibis
+import pyarrow as pa
+from pyarrow.dataset import Dataset, HivePartitioning, dataset
+from pyarrow.fs import S3FileSystem
 
 from agent.errors import BuildError, UsageError, install_hint, nearest
 
@@ -20,6 +25,7 @@ SEVERAL = "*?[{"  # in a name, engines take them for patterns that match several
 _KIND = re.compile(r"^([A-Z][A-Za-z ]* Error: |\[[A-Z_.]+\] )")
 _LINE = re.compile(r"CSV Error on Line: (\d+)")  # as DuckDB has it
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+", re.IGNORECASE)
+S3 = "s3a://"
 MEMORY = "2GB"  # what DuckDB takes beyond that, it puts on the disk
 
 
@@ -47,14 +53,10 @@ def connected(spark: str | None = None) -> ibis.BaseBackend:
 
 def failures(backend: ibis.BaseBackend) -> tuple[type[Exception], ...]:
     """The exceptions that an engine raises where it cannot compute something."""
-    if backend.name == "duckdb":
-        import duckdb
+    import duckdb
 
-        return (duckdb.Error,)
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-
-    return PySparkException, Py4JError
+    duck: tuple[type[Exception], ...] = duckdb.Error, OSError  # the latter of an object store
+    return duck if backend.name == "duckdb" else backend.failures
 
 
 def reason(error: Exception) -> str:
@@ -64,38 +66,46 @@ def reason(error: Exception) -> str:
     return f"{text[:1].lower()}{text[1:200]}"
 
 
-@contextmanager
-def computing(backend: ibis.BaseBackend) -> Iterator[None]:
-    """Raise BuildError where an engine fails to compute something meanwhile."""
-    try:
-        yield
-    except failures(backend) as error:
-        what = f"the tables could not be computed: {reason(error)}"
-        hint = "check that the files are whole, and that there is room in memory and on the disk"
-        raise BuildError(what, hint) from error
-
-
 def address_of(path: Path) -> str | None:
     """The address that a path stands for, such as s3a://bucket/events; None for an ordinary path.
 
-    Spark alone reads these. A path keeps one of the slashes after a colon.
+    s3 is s3a, as Spark calls it. A path keeps one of the slashes after a colon.
     """
     match = _ADDRESS.match(str(path))
     if match is None:
         return None
-    scheme = match[1].lower()
+    scheme = {"s3": "s3a"}.get(match[1].lower(), match[1].lower())
     slashes = "///" if scheme == "file" else "//"
     return f"{scheme}:{slashes}{str(path)[match.end() :]}"
 
 
+def stored(address: str) -> Dataset:
+    """The parquet files at or below an address of S3; a partition `name=value` is a column of text.
+
+    Credentials, region and AWS_ENDPOINT_URL are where Amazon's own tools look for them.
+    """
+    place = address.removeprefix(S3)
+    store = S3FileSystem(endpoint_override=os.environ.get("AWS_ENDPOINT_URL"))
+    found = partial(dataset, place, filesystem=store, format="parquet")
+    keys = [(each, pa.string()) for each in _keys(found().files, place)]
+    return found(partitioning=HivePartitioning(pa.schema(keys)))
+
+
 def partitions(path: Path, backend: ibis.BaseBackend) -> list[str]:
     """The columns that come from the names of subfolders such as `day=monday`."""
-    if address := address_of(path):
-        from agent.build.spark import folders_of
+    if (address := address_of(path)) is None:
+        return _keys(map(str, files_of(path)), str(path))
+    if backend.name == "duckdb":
+        return _keys(stored(address).files, address.removeprefix(S3))
+    from agent.build.spark import files_at
 
-        return [each.partition("=")[0] for each in folders_of(backend, address) if "=" in each]
-    inner = next((each.relative_to(path) for each in files_of(path)), path).parts[:-1]
-    return [each.partition("=")[0] for each in inner if "=" in each] if path.is_dir() else []
+    return _keys(files_at(backend, address), address)
+
+
+def _keys(names: Iterable[str], place: str) -> list[str]:
+    """Which partitions the first file below a place is in."""
+    parts = next(iter(names), place).removeprefix(place).split("/")[:-1]
+    return [each.partition("=")[0] for each in parts if "=" in each]
 
 
 def files_of(path: Path) -> list[Path]:
@@ -111,20 +121,21 @@ def parquet(backend: ibis.BaseBackend, path: Path) -> ibis.Table:
 
     A partition `name=value` is a column of text. BuildError for a folder without such files.
     """
-    if address := address_of(path):
-        from agent.build.spark import scanned
-
-        return scanned(backend, None, [address])
-    names, keys = [str(each) for each in files_of(path)], partitions(path, backend)
+    duck, address = backend.name == "duckdb", address_of(path)
+    if address and duck:
+        backend.con.register(name := ibis.util.gen_name("parquet"), stored(address))
+        return backend.table(name)
+    names = [address] if address else [str(each) for each in files_of(path)]
+    keys = partitions(path, backend)
     if not names:
         what = "no parquet file in the folder"
         raise BuildError(what, "name a folder with files that end in .parquet", str(path))
-    if backend.name == "duckdb":
+    if duck:
         table = backend.read_parquet(names, hive_partitioning=bool(keys), hive_types_autocast=False)
     else:
         from agent.build.spark import scanned
 
-        table = scanned(backend, str(path) if keys else None, names)
+        table = scanned(backend, str(path) if keys and not address else None, names)
     # Of a folder further up, which is no part of the table.
     above = {part.partition("=")[0] for part in path.absolute().parts if "=" in part}
     return table.drop(*(above.difference(keys) & {*table.columns} if keys else ()))
@@ -166,23 +177,25 @@ def is_parquet(path: Path) -> bool:
 
 
 @contextmanager
-def reading(backend: ibis.BaseBackend, path: Path) -> Iterator[None]:
-    """Raise BuildError where an engine finds a file to be damaged meanwhile."""
+def reading(backend: ibis.BaseBackend, path: Path | None = None) -> Iterator[None]:
+    """Raise BuildError where an engine finds a file to be damaged meanwhile, or cannot compute."""
     try:
         yield
     except failures(backend) as error:
-        raise _no_table(path, error) from error
+        what = f"the tables could not be computed: {reason(error)}"
+        hint = "check that the files are whole, and that there is room in memory and on the disk"
+        raise _no_table(path, error) if path else BuildError(what, hint) from error
 
 
 def check_path(path: Path, *, spark: bool) -> None:
     """Refuse a path that is neither a folder nor a file of a known format.
 
-    UsageError or BuildError. Whether there is a table at an address, only Spark can tell.
+    UsageError or BuildError. Whether there is a table at an address shows when it is read.
     """
     if address := address_of(path):
-        if not spark:
-            what = "only Spark reads addresses"
-            raise UsageError(what, "use --spark, or name a file or folder", address)
+        if not (spark or address.startswith(S3)):
+            what = "only Spark reads addresses other than those of S3"
+            raise UsageError(what, "use --spark, or name s3://, a file or a folder", address)
         return
     if not path.exists():
         names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -205,7 +218,7 @@ def check_path(path: Path, *, spark: bool) -> None:
 def _no_table(path: Path, error: Exception) -> BuildError:
     hint = "give a table in UTF-8, with commas and a first row of names, or a parquet file"
     if address_of(path):
-        hint = "check the address; of an object store, Spark needs a package, as hadoop-aws for s3a"
+        hint = "check the address and your credentials; with --spark, s3a needs Spark's hadoop-aws"
     line, where = _LINE.search(str(error)), address_of(path) or str(path)
     what = f"line {line[1]} is not a row of the table" if line else f"not a table: {reason(error)}"
     return BuildError(what, hint, where)

@@ -21,7 +21,7 @@ from agent.build.attributes import (
     columns_of,
 )
 from agent.build.canonical import MOST_ROWS, ArrangedPeople, Events, Observed, arranged, observed
-from agent.build.engines import computing
+from agent.build.engines import reading
 from agent.build.kinds import by_kinds, in_kinds
 from agent.build.matching import Coded, read_survey, with_drawn
 from agent.build.options import BuildOptions
@@ -283,7 +283,7 @@ def observe(
     Raises BuildError if the tables cannot make a model, UsageError for a description that does
     not fit them.
     """
-    with computing(source.users.get_backend()):
+    with reading(source.users.get_backend()):
         source = tables.clean(source)
         users, attributes = users_by_attributes(source, options)
         requests = {each.name: each.values for each in attributes if each.scope == "request"}
@@ -298,19 +298,15 @@ def observe(
         advance(0.8)
         unusable = tables.dropped(rows).to_pyarrow().to_pylist()[0]
         rows = tables.usable(rows)
-        numbers_, events = _columns(tables.traffic(rows).to_pyarrow())
+        all_queries = QueryCounts(*_columns(tables.asked(rows, len(users.ids)).to_pyarrow()))
+        frequent, dropped = all_queries.frequent(options)
+        advance(0.9)
         rows = rows.filter(rows.person < len(users.ids))
         counts = _counts(rows, len(users.ids), requests)
         people = arranged(users.codes, counts, users.weights)
-        advance(0.9)
-        query, askers, own = _columns(tables.users_and_rows(rows).to_pyarrow())
-        all_queries = QueryCounts(query, askers, own, events[np.searchsorted(numbers_, query)])
-        frequent, dropped = all_queries.frequent(options)
         advance(0.95)
         observed_queries = tuple(_queries(rows, frequent, texts, users, people))
     order = np.argsort(people.place)
-    dropped["thin_queries"] += len(numbers_) - len(query)
-    dropped["thin_rows"] += int(events.sum() - all_queries.events.sum())
     return Observations(
         attributes=attributes,
         population=people.population,
@@ -320,7 +316,7 @@ def observe(
         donors=None if users.donors is None else users.donors[:, order],
         blocks=users.blocks,
         sampled_from=users.sampled_from,
-        share=float(frequent.events.sum() / events.sum()),
+        share=float(frequent.events.sum() / all_queries.events.sum()),
     )
 
 

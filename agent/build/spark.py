@@ -3,8 +3,11 @@
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.resources import files
 from signal import SIGINT, getsignal, signal
+from socket import create_connection
+from struct import pack
 from tempfile import TemporaryFile
 from threading import current_thread, main_thread
 from typing import Any
@@ -25,14 +28,18 @@ with catch_warnings():
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-PRINTED = ("stdout", "stderr")
-_MASTER = re.compile(r"local|yarn|(spark|k8s)://")
+PATIENCE = 4.0  # seconds, for a master to answer; Spark would try for over a minute
+# A StreamRequest of Spark's network protocol: the length of all, its type, that of a name, a name.
+_ASKS = pack(">qbi8s", 21, 6, 8, b"/files/-")
+_MASTER = re.compile(r"local|yarn|k8s://.+|spark://([^/]+:[0-9]{1,5})")
 _SETTINGS = (files("agent.build") / "spark.toml").read_bytes()
 SETTINGS = msgspec.toml.decode(_SETTINGS, type=dict[str, dict[str, str]])
 
 
 class Spark(Backend):  # type: ignore[misc]  # Ibis ships no types
     """Tables go by way of Arrow: in pandas, integers with NULL would be floating-point."""
+
+    failures = PySparkException, Py4JError
 
     def _register_in_memory_table(self, op: Any) -> None:  # noqa: ANN401  (of Ibis)
         frame = self._session.createDataFrame(op.data.to_pyarrow(op.schema))
@@ -56,9 +63,13 @@ def connected(master: str) -> ibis.BaseBackend:
     ``master``: "local", or the address of a cluster's master; UsageError for any other text. Spark
     takes its own settings from where it looks for them, such as `SPARK_CONF_DIR`.
     """
-    if not _MASTER.match(master):
+    address = _MASTER.fullmatch(master)
+    if not address:
         hint = "give --spark local or --spark spark://HOST:7077"
         raise UsageError("not the address of a Spark master", hint, master)
+    if address[1] and not any(map(_answers, address[1].split(","))):
+        what = f"no Spark master answers at {master}"
+        raise BuildError(what, "start it, check the address, or use --spark local")
     local = master == "local"
     conf = SparkConf().setAppName("reticent").setMaster("local[*]" if local else master)
     conf.setAll((SETTINGS["anywhere"] | (SETTINGS["local"] if local else {})).items())
@@ -69,29 +80,37 @@ def connected(master: str) -> ibis.BaseBackend:
     with TemporaryFile() as log:  # of what Java prints as long as it runs
         try:
             if SparkSession.getActiveSession() is None:
-                handler, java = getsignal(SIGINT), launch_gateway(conf, dict.fromkeys(PRINTED, log))
+                handler = getsignal(SIGINT)
+                java = launch_gateway(conf, {"stdout": log, "stderr": log})
                 SparkContext(conf=conf, gateway=java)
                 if current_thread() is main_thread():
                     signal(SIGINT, handler)  # ours again: Java ends with this process
             backend.do_connect(SparkSession.builder.config(conf=conf).getOrCreate())
-        except PySparkException as error:
+        except (PySparkException, Py4JError) as error:
             log.seek(0)
             ended = "JAVA_GATEWAY_EXITED" in str(error)  # Java has printed why, before a trace
-            lines = log.read().decode(errors="replace").splitlines()
-            why = [line[:200] for line in lines if ended and line[:1].strip()][-1:] or [str(error)]
+            lines = log.read().decode(errors="replace").splitlines() if ended else []
+            lines = [line for line in lines if line[:1].strip()]
+            cause = str(getattr(error, "java_exception", error)).partition("\n")[0]
             hint = "install Java 17 or newer, or check your settings of Spark"
-            raise BuildError(f"Spark does not start: {why[0]}", hint) from error
-        except Py4JError as error:
-            cause = str(getattr(error, "java_exception", error)).partition("\n")[0][:200]
-            what = f"Spark: {cause}" if local else f"no master answers at {master}"
-            raise BuildError(what, "start it, or check --spark and Spark's settings") from error
+            what = f"Spark does not start: {[cause, *lines][-1][:200]}"
+            raise BuildError(what, hint) from error
     return backend
 
 
-def folders_of(backend: ibis.BaseBackend, address: str) -> list[str]:
-    """The names of the folders between an address and one of the files below it."""
-    files = backend._session.read.parquet(address).inputFiles()  # noqa: SLF001  (Ibis lists none)
-    return [each for file in files[:1] for each in file.removeprefix(address).split("/")[:-1]]
+def _answers(address: str) -> bool:
+    """Whether the server at HOST:PORT, asked for a file, replies as Spark does, or TLS."""
+    host, _, port = address.rpartition(":")
+    place = host.strip("[]"), int(port)
+    with suppress(OSError, OverflowError), create_connection(place, PATIENCE) as master:
+        master.sendall(_ASKS)
+        return master.recv(1) in (b"\0", b"\x15")
+    return False
+
+
+def files_at(backend: ibis.BaseBackend, address: str) -> list[str]:
+    """The addresses of the files below an address."""
+    return list(backend._session.read.parquet(address).inputFiles())  # noqa: SLF001  (no other way)
 
 
 def scanned(backend: ibis.BaseBackend, base: str | None, names: Sequence[str]) -> ibis.Table:

@@ -18,7 +18,7 @@ import ibis
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from agent.build.engines import connected, header_of, is_parquet, reading, scanned
+from agent.build.engines import address_of, connected, header_of, is_parquet, reading, scanned
 from agent.errors import BuildError, UsageError, nearest, normalise
 from agent.model.attributes import NAME
 
@@ -31,10 +31,9 @@ MAX_ATTRIBUTES = 1024  # of a model (FORMAT.md)
 LEFT_OUT = -1  # the person of an event whose user is in the other half
 BATCH = 100_000  # texts that are Python's at a time
 HASH_BYTES = 256  # parts of the people, by chance; a large query is cut between two of them
-COLUMNS = 100  # at a time, since an engine needs memory for each
 _OUTER = r"^[\t-\r ]+|[\t-\r ]+\z"  # spaces of ASCII; `$` would stand before a line end in Java
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\z"  # Spark knows 1d and 1f too
-_PLAIN = "[^ -~]"  # in a text that may have to be composed, or has spaces beyond ASCII
+_PLAIN = r"^[!-~]([ -~]*[!-~])?\z"  # a text without outer spaces, which need not be composed
 _MEANT = ("known_text", "meant")
 
 
@@ -158,8 +157,9 @@ def open_tables(
                     what = f"column {column!r} holds {kind}"
                     what = f"{what}, which engines write differently as text"
                     raise BuildError(what, "write it as text, or leave out --spark", str(path))
-            table = tidy(raw)
-            opened.append(table if is_parquet(path) else table.cache())
+            table = raw.cast(dict.fromkeys(raw.columns, "string"))
+            remote = address_of(path) is not None and backend.name == "duckdb"
+            opened.append(table.cache() if remote or not is_parquet(path) else table)
     nothing = ibis.memtable(pa.table({name: pa.array([], pa.string()) for name in KEYS}))
     return Source(opened[0], nothing if events is None else opened[1])
 
@@ -184,17 +184,16 @@ def distinct_values(
 
     So a column of millions of values, which is no attribute, does not come back from its engine.
     """
-    counts, lists = dict[str, int](), dict[str, list[str | None]]()
-    for at in range(0, len(names), COLUMNS):
-        some = names[at : at + COLUMNS]
-        each = {name: table[name].nunique(where=table[name].notnull()) for name in some}
-        counts |= table.aggregate(**each).to_pyarrow().to_pylist()[0]
-        few = {name: table[name].collect(distinct=True) for name in some if counts[name] <= most}
-        lists |= table.aggregate(**few).to_pyarrow().to_pylist()[0] if few else {}
-    return {
-        name: (counts[name], [each for each in lists.get(name) or () if each is not None])
-        for name in names
-    }
+    found = dict.fromkeys(names, (0, list[str]()))
+    if names:
+        cells = table.select(names).pivot_longer(names)
+        cells = cells.filter(cells.value.notnull()).distinct().cache()
+        counts = cells.group_by("name").aggregate(many=cells.count()).to_pyarrow().to_pylist()
+        found |= {each["name"]: (each["many"], []) for each in counts}
+        few = [each["name"] for each in counts if each["many"] <= most]
+        for each in cells.filter(cells.name.isin(few)).to_pyarrow().to_pylist():
+            found[each["name"]][1].append(each["value"])
+    return found
 
 
 def coded_users(users: ibis.Table, values: Values) -> ibis.Table:
@@ -254,16 +253,16 @@ def usable(rows: ibis.Table) -> ibis.Table:
     return rows.filter(here & rows.query.notnull() & rows.intent.notnull())
 
 
-def traffic(rows: ibis.Table) -> ibis.Table:
-    """The columns query and events: how many events each query has, in order of query."""
-    return rows.group_by("query").aggregate(events=rows.count()).order_by("query")
+def asked(rows: ibis.Table, people: int) -> ibis.Table:
+    """The columns query, users, rows and events: how many each query has, in order of query.
 
-
-def users_and_rows(rows: ibis.Table) -> ibis.Table:
-    """The columns query, users and rows: how many different users and events each query has."""
-    each = rows.group_by("query", "person").aggregate(rows=rows.count())  # DuckDB can spill it
-    counts = each.group_by("query").aggregate(users=each.count(), rows=each.rows.sum())
-    return counts.order_by("query")
+    ``people``: of a model; users and rows are theirs, events everybody's.
+    """
+    person = (rows.person < people).ifelse(rows.person, LEFT_OUT)
+    each = rows.group_by("query", person=person).aggregate(rows=rows.count())  # DuckDB can spill it
+    theirs = each.person != LEFT_OUT
+    counts = {"users": theirs.sum(), "rows": each.rows.sum(where=theirs).fill_null(0)}
+    return each.group_by("query").aggregate(**counts, events=each.rows.sum()).order_by("query")
 
 
 def by_hash_byte(rows: ibis.Table, queries: ibis.Table) -> ibis.Table:
@@ -313,10 +312,12 @@ def clean(source: Source) -> Source:
 
 
 def _clean(table: ibis.Table, names: Sequence[str]) -> ibis.Table:
-    odd = {name: table[name].re_search(_PLAIN).any() for name in names}
-    row = table.aggregate(**odd).to_pyarrow().to_pylist()[0] if names else {}
+    odd = {name: (~table[name].re_search(_PLAIN)).any() for name in table.columns}
+    row = table.aggregate(**odd).to_pyarrow().to_pylist()[0]
+    # What need not be trimmed is not: each engine would do it again for all that it computes.
+    table = table.mutate(**{name: text_of(table[name]) for name in table.columns if row[name]})
     for name in (each for each in names if row[each]):
-        odd_texts = table.filter(table[name].re_search(_PLAIN)).select(name).distinct()
+        odd_texts = table.filter(~table[name].re_search(_PLAIN)).select(name).distinct()
         # Engines differ in what they normalise, and in which spaces they know.
         cleaned = _mapped(
             odd_texts.to_pyarrow(),

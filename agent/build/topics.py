@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from agent.build.canonical import arranged
-from agent.build.engines import computing
+from agent.build.engines import reading
 from agent.build.kinds import lines_of, read_file
 from agent.build.observe import users_by_attributes
 from agent.build.options import BuildOptions, TopicsNote
@@ -147,7 +147,7 @@ def topics_model(source: Source, note: TopicsNote, options: BuildOptions) -> tup
     """
     topics, reliability = read_topics(note)
     idle = read_file(note.idle, partial(lines_of, kind=IdleLine))
-    with computing(source.users.get_backend()):
+    with reading(source.users.get_backend()):
         users, attributes = users_by_attributes(clean(source), options)
     people, described = arranged(users.codes, (), users.weights), options.description
     population = people.population

@@ -63,16 +63,14 @@ def people_of(seen: Observations) -> list[tuple[Profile, tuple[tuple[tuple[str, 
     persons = seen.population.persons
     counts = (each.counts[each.of_row] for each in seen.population.requests)
     tables = [*zip(seen.attributes[persons:], counts, strict=True)]
-    return sorted(
-        (
-            words(codes, seen, 0)[:persons],
-            tuple(
-                tuple(sorted((each.values[v], int(table[y, v])) for v in np.flatnonzero(table[y])))
-                for each, table in tables
-            ),
+    people = []
+    for y, codes in enumerate(seen.population.codes):
+        rows = [(each.values, table[y]) for each, table in tables]
+        often = (
+            sorted((values[v], int(row[v])) for v in np.flatnonzero(row)) for values, row in rows
         )
-        for y, codes in enumerate(seen.population.codes)
-    )
+        people.append((words(codes, seen, 0)[:persons], tuple(map(tuple, often))))
+    return sorted(people)
 
 
 def users_of(query: Observed, seen: Observations) -> list[Person]:
@@ -81,9 +79,8 @@ def users_of(query: Observed, seen: Observations) -> list[Person]:
     people = []
     for user, codes in enumerate(rows.person):
         own = np.flatnonzero(rows.user == user)
-        asked = (
-            (query.intents[rows.intent[r]], words(rows.request[r], seen, rows.persons)) for r in own
-        )
+        meant = ((query.intents[rows.intent[r]], rows.request[r]) for r in own)
+        asked = ((intent, words(each, seen, rows.persons)) for intent, each in meant)
         people.append((words(codes, seen, 0), tuple(sorted(asked))))
     return sorted(people)
 

@@ -183,12 +183,12 @@ def test_weights_stay_with_their_rows(world: World, data: st.DataObject) -> None
 
 def test_unlisted_facts_of_two_models_are_never_one(tmp_path: Path) -> None:
     """Unless both say so; the same model built anew keeps its facts."""
-    one, other = (
-        {each.concept for each in built(VILLAGE, options(id=name)).attributes}
-        for name in ("one", "other")
-    )
-    assert not one & other
-    assert one == {each.concept for each in built(VILLAGE, options(id="one")).attributes}
+
+    def facts(name: str) -> set[str]:
+        return {each.concept for each in built(VILLAGE, options(id=name)).attributes}
+
+    assert not facts("one") & facts("other")
+    assert facts("one") == facts("one")
     mine = described("[attributes.size]\nconcept = 'mine.size'", tmp_path)
     assert "mine.size" in {each.concept for each in built(VILLAGE, mine).attributes}
 
@@ -214,8 +214,7 @@ def test_an_implication_may_have_few_exceptions(tmp_path: Path) -> None:
 
     def village(kept: Sequence[tuple[str, ...]]) -> Model:
         world = World(
-            users=(("user", "alone", "children"), *kept),
-            events=(("user", "query", "intent"), *events),
+            (("user", "alone", "children"), *kept), (("user", "query", "intent"), *events)
         )
         return built(world, described(text, tmp_path))
 

@@ -5,8 +5,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow.fs import S3FileSystem, copy_files
 
 from agent.build import canonical, observe
 from agent.build.build import build_model
@@ -27,14 +29,12 @@ from agent.build.options import BuildOptions
 from agent.build.tables import open_tables
 from agent.cli.main import INTERRUPTED
 from agent.errors import BuildError, UsageError
-from agent.model.file import read, write
-from tests.build.worlds import ENGINES, QUIET, SOCKETS, World, few, frame, options, worlds
+from agent.model.file import encode, read, write
+from tests.build.worlds import ENGINES, QUIET, World, few, frame, options, worlds
 from tests.waiting import until
 
 pytestmark = QUIET
 NOTHING_GIVEN = "__HIVE_DEFAULT_PARTITION__"
-NONE = st.none()
-FEW = few(4)
 
 
 def built(folder: Path, spark: str | None, most: int, half: str | None) -> bytes:
@@ -67,12 +67,15 @@ def scatter(rows: pa.Table, folder: Path, ends: Sequence[int], key: str | None =
 
 
 @pytest.mark.parametrize("spark", ENGINES)
-@FEW
+@few(4)
 @given(world=worlds(), data=st.data(), most=st.integers(1, 6))
 def test_one_digest(spark: str | None, world: World, data: st.DataObject, most: int) -> None:
     """In whatever order rows come, in however many files and partitions, also of large queries."""
     half, last = data.draw(st.sampled_from([None, None, "A"])), world.events[0][-1]
-    keys = {"users": None, "events": None if last == "intent" else data.draw(st.just(last) | NONE)}
+    keys = {
+        "users": None,
+        "events": None if last == "intent" else data.draw(st.just(last) | st.none()),
+    }
     with TemporaryDirectory() as made:
         plain, mixed = Path(made, "plain"), Path(made, "mixed")
         for name, rows in (("users", world.users), ("events", world.events)):
@@ -103,33 +106,49 @@ def many(folder: Path, count: int, *, mixed: bool) -> BuildOptions:
     for name, table in (("users", users), ("events", events)):
         ends = [len(table) // 3, len(table) // 2] if mixed else []
         scatter(table, folder / name, ends, "day" if mixed and name == "events" else None)
-    return options(
-        users=folder / "users", events=folder / "events", validation=False, shrinkage=20.0
-    )
+    paths = {name: folder / name for name in ("users", "events")}
+    return options(**paths, validation=False, shrinkage=20.0)
 
 
-@pytest.mark.spark
-@SOCKETS
-def test_an_address_is_a_folder_of_spark(tmp_path: Path) -> None:
-    """As of an object store; with its partitions, and its `_SUCCESS`."""
+@contextmanager
+def object_store(folder: Path) -> Iterator[str]:
+    """Put the tables in a folder into a store of S3; yield the address of its bucket."""
+    port, log = free_port(), folder / "moto.log"
+    words = [sys.executable, "-m", "moto.server", "--host", HOST, "--port", f"{port}"]
+    with started(words, log, folder), pytest.MonkeyPatch.context() as patch:
+        until(lambda: "Running on" in log.read_text(), "a store", PATIENCE)
+        patch.setenv("AWS_ENDPOINT_URL", url := f"http://{HOST}:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "key")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+        there = S3FileSystem(endpoint_override=url, allow_bucket_creation=True)
+        there.create_dir("bucket")
+        for name in ("users", "events"):
+            copy_files(f"{folder / name}", f"bucket/{name}", destination_filesystem=there)
+        yield "s3://bucket"
+
+
+@pytest.mark.parametrize("spark", ENGINES)
+def test_an_address_is_a_folder(spark: str | None, tmp_path: Path) -> None:
+    """Of an object store, or as Spark has it; with its partitions, and its `_SUCCESS`."""
     given = many(tmp_path, 4_000, mixed=True)
-    users, events = (Path(each.as_uri()) for each in (tmp_path / "users", tmp_path / "events"))
-    there = replace(given, users=users, events=events, spark="local")
-    models = [build_model(each, lambda _what, _share: None) for each in (given, there)]
-    one, other = (write(each, tmp_path / "model.safetensors").digest for each in models)
-    assert one == other
-    assert partitions(events, connected("local")) == ["day"]
-    with pytest.raises(BuildError, match="not a table: path does not exist"):
-        build_model(replace(there, events=Path(f"{events}x")), lambda _what, _share: None)
+    with nullcontext(tmp_path.as_uri()) if spark else object_store(tmp_path) as base:
+        users, events = (Path(f"{base}/{each}") for each in ("users", "events"))
+        there = replace(given, users=users, events=events, spark=spark)
+        one, other = (encode(build_model(each, lambda *_: None)) for each in (given, there))
+        assert one == other
+        assert partitions(events, connected(spark)) == ["day"]
+        with pytest.raises(BuildError, match="not a table: ") as caught:
+            build_model(replace(there, events=Path(f"{events}x")), lambda *_: None)
+        assert "check the address" in caught.value.hint
 
 
-def test_an_address_is_for_spark_alone(tmp_path: Path) -> None:
-    """Whose scheme has the slashes back that a path loses."""
+def test_an_address_has_its_slashes_back(tmp_path: Path) -> None:
+    """Which a path loses; what is not on S3, Spark alone reads."""
     assert address_of(tmp_path) is None
-    assert address_of(Path("s3a://bucket/events")) == "s3a://bucket/events"
+    assert address_of(Path("s3://bucket/events")) == "s3a://bucket/events"
     assert address_of(Path("file:///events")) == "file:///events"
-    with pytest.raises(UsageError, match="only Spark reads addresses"):
-        open_tables(Path("s3a://bucket/users"), Path("s3a://bucket/events"))
+    with pytest.raises(UsageError, match="only Spark reads addresses other than those of S3"):
+        open_tables(Path("hdfs://host/users"), Path("hdfs://host/events"))
 
 
 @pytest.mark.parametrize("spark", ENGINES)
@@ -173,6 +192,12 @@ def command(tables: BuildOptions) -> list[str]:
     return [*build, "--users", f"{tables.users}", "--events", f"{tables.events}"]
 
 
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind((HOST, 0))
+        return int(free.getsockname()[1])
+
+
 @contextmanager
 def started(words: list[str], log: Path, local: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Run a program in a group of its own, which ends with the block; ``local``: for Spark."""
@@ -201,9 +226,7 @@ def cluster(folder: Path) -> Iterator[tuple[str, int]]:
     """
     import pyspark
 
-    with socket.socket() as free:
-        free.bind((HOST, 0))
-        port = free.getsockname()[1]
+    port = free_port()
     address, log = f"spark://{HOST}:{port}", folder / "master.log"
     spark = f"{pyspark.__path__[0]}/bin/spark-class", "--host", HOST, "--webui-port", "0"
     deploy = "org.apache.spark.deploy"
@@ -257,21 +280,33 @@ def test_a_spark_that_does_not_start_says_why(tmp_path: Path) -> None:
     assert "install Java 17 or newer" in hint
 
 
-@pytest.mark.soak
-def test_the_same_model_from_a_cluster_that_loses_an_executor(tmp_path: Path) -> None:
+@pytest.mark.spark
+def test_a_master_that_does_not_answer_is_one_sentence() -> None:
+    """Soon, whether something listens and says nothing, or nothing listens."""
+    silent = socket.create_server((HOST, 0))
+    port = silent.getsockname()[1]
+    for _ in range(2):
+        since, address = time.monotonic(), f"spark://{HOST}:{port}"
+        with pytest.raises(BuildError, match=f"no Spark master answers at {address}"):
+            connected(address)
+        assert time.monotonic() - since < 10
+        silent.close()
+
+
+@pytest.mark.spark
+def test_the_same_million_events_from_a_cluster_that_loses_an_executor(tmp_path: Path) -> None:
     """It dies once it has computed what others need, and that is computed again."""
-    tables = many(tmp_path, 100_000, mixed=True)
+    tables = many(tmp_path, 1_000_000, mixed=True)
     (tmp_path / "conf").mkdir()  # few tasks, as on this machine alone
     (tmp_path / "conf/spark-defaults.conf").write_text("spark.sql.shuffle.partitions 4\n")
     described = tmp_path / "model.toml"
     build = [*command(tables), "--shrinkage", "20", "--describe", f"{described}"]
     described.write_text('id = "m"\n')
-    digests, log, local = [], tmp_path / "master.log", tmp_path / "local-0"
+    digests, log, local = set(), tmp_path / "master.log", tmp_path / "local-0"
     with cluster(tmp_path) as (address, worker):
-        for name in ("duckdb", "spark", "killed"):
+        for name, spark in (("0", ""), ("1", "local"), ("2", address), ("killed", address)):
             out, said = tmp_path / f"{name}.safetensors", tmp_path / f"{name}.log"
-            engine = ["--spark", address] if name != "duckdb" else []
-            before = shuffled(local)
+            engine, before = ["--spark", spark] if spark else [], shuffled(local)
             with started([*build, *engine, "--out", f"{out}"], said, tmp_path / name) as running:
                 if name == "killed":
                     until(partial(shuffled, local, before), "a first result", PATIENCE)
@@ -279,8 +314,7 @@ def test_the_same_model_from_a_cluster_that_loses_an_executor(tmp_path: Path) ->
                     (executor,) = map(int, subprocess.check_output(children).split())
                     os.kill(executor, signal.SIGKILL)
                 assert running.wait(PATIENCE) == 0, said.read_text()
-            digests.append(read(out).digest)
+            digests.add(read(out).digest)
         launched = log.read_text().count("Launching executor")
     assert launched == 2 * WORKERS + 1  # one more, in the place of the one that was killed
-    assert len({*digests}) == 1
-    sys.stdout.write(f"\n{launched} executors, one killed: one digest, {digests[0][:16]}\n")
+    assert len(digests) == 1

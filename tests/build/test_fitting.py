@@ -111,10 +111,8 @@ def test_without_shrinkage_an_unforeseen_intent_has_no_score() -> None:
 def small_queries(count: int, rows: int) -> Observations:
     """Queries of few rows, each by other people, and ten attributes: four tell a little."""
     rng = np.random.default_rng(0)
-    attributes = tuple(
-        Attribute(f"p{place}", "fact", "person", ("unspecified", "a", "b", "c"))
-        for place in range(10)
-    )
+    values = ("unspecified", "a", "b", "c")
+    attributes = tuple(Attribute(f"p{at}", "fact", "person", values) for at in range(10))
     codes = rng.integers(4, size=(4_000, 10)).astype(np.uint8)
     queries = []
     for number in range(count):

@@ -23,18 +23,12 @@ def samples(draw: st.DrawFn) -> tuple[Sample, np.ndarray, Sample, list[np.ndarra
     keys, random = draw(st.integers(1, 3)), np.random.default_rng(draw(st.integers(0, 2**32)))
     rows, donors = draw(st.integers(1, 60)), draw(st.integers(1, 80))
     cards = [(draw(st.integers(1, 4)), draw(st.integers(1, 4))) for _ in range(keys)]
-    return (
-        Sample(
-            np.array([random.integers(0, ours, rows) for ours, _ in cards], np.uint8).T,
-            random.choice([1.0, 2.5, 1331.2], rows),
-        ),
-        random.integers(0, 2**64, rows, dtype=np.uint64),
-        Sample(
-            np.array([random.integers(0, theirs, donors) for _, theirs in cards]).T,
-            random.choice([1.0, 40.0, 12090.0], donors),
-        ),
-        [random.random(shape) < draw(st.sampled_from([0.3, 0.7, 1.0])) for shape in cards],
-    )
+    ours = np.array([random.integers(0, card, rows) for card, _ in cards], np.uint8).T
+    theirs = np.array([random.integers(0, card, donors) for _, card in cards]).T
+    drawing = Sample(ours, random.choice([1.0, 2.5, 1331.2], rows))
+    drawn = Sample(theirs, random.choice([1.0, 40.0, 12090.0], donors))
+    agrees = [random.random(shape) < draw(st.sampled_from([0.3, 0.7, 1.0])) for shape in cards]
+    return drawing, random.integers(0, 2**64, rows, dtype=np.uint64), drawn, agrees
 
 
 def candidates(

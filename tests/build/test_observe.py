@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from agent.build import canonical, tables
+from agent.build import canonical
 from agent.build import observe as observe_module
 from agent.build.build import build_model
 from agent.build.observe import HALF_KEY, Observations, in_half_a, observe, user_hashes
@@ -23,7 +23,6 @@ from tests.build.worlds import QUIET, World, few, observed, options, worlds
 
 pytestmark = QUIET
 FEW = few(2)
-tables.COLUMNS = 2  # at a time, so that even small tables have more
 NAMES = st.lists(st.text(max_size=6), max_size=30, unique=True)
 
 
@@ -226,12 +225,7 @@ def opened(folder: Path, users: str | bytes = USERS, events: str = EVENTS) -> Ob
     """Write two files, and read what they hold."""
     (folder / "users.csv").write_bytes(users if isinstance(users, bytes) else users.encode())
     (folder / "events.csv").write_bytes(events.encode())
-    return read(folder / "users.csv", folder / "events.csv")
-
-
-def read(users: Path, events: Path) -> Observations:
-    """What two files hold."""
-    return observe(open_tables(users, events), options())
+    return observe(open_tables(folder / "users.csv", folder / "events.csv"), options())
 
 
 def contents(seen: Observations) -> object:
@@ -255,8 +249,8 @@ def test_the_same_table_written_otherwise(tmp_path: Path) -> None:
         (tmp_path / f"{name}.csv.gz").write_bytes(gzip.compress(text.encode()))
         pq.write_table(pc.read_csv(tmp_path / f"{name}.csv"), tmp_path / f"{name}.parquet")
     for suffix in ("csv.gz", "parquet"):
-        again = read(tmp_path / f"users.{suffix}", tmp_path / f"events.{suffix}")
-        assert contents(again) == expected
+        again = open_tables(tmp_path / f"users.{suffix}", tmp_path / f"events.{suffix}")
+        assert contents(observe(again, options())) == expected
 
 
 def test_values_are_texts_whatever_they_hold(tmp_path: Path) -> None:
@@ -294,13 +288,12 @@ def test_what_is_no_table_gets_one_sentence(tmp_path: Path) -> None:
     for other in ("users.xlsx", "use[r]s.csv"):
         (tmp_path / other).write_text(USERS)
     for name, kind, what, hint in BAD_PATHS:
-        refusal: ReticentError
-        with pytest.raises(kind) as raised:
+        with pytest.raises(ReticentError) as raised:
             open_tables(tmp_path / name, tmp_path / "events.csv")
-        refusal = raised.value
-        assert what in refusal.what
-        assert hint in refusal.hint
-        assert refusal.where == str(tmp_path / name)
+        assert isinstance(raised.value, kind)
+        assert what in raised.value.what
+        assert hint in raised.value.hint
+        assert raised.value.where == str(tmp_path / name)
 
 
 @pytest.mark.parametrize("suffix", ["csv.gz", "parquet"])

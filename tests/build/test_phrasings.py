@@ -65,10 +65,8 @@ def tables(tmp_path: Path) -> tuple[Path, Path]:
     """Texts for the two queries of the small model, and of five other intents."""
     pairs = [("Python", each) for each in SNAKES] + [("c", each) for each in LETTERS]
     others = [(intent, each) for intent, texts in OTHERS.items() for each in texts]
-    return (
-        table(tmp_path / "p.csv", [("query", "text"), *pairs]),
-        table(tmp_path / "b.csv", [("intent", "text"), *others]),
-    )
+    known = table(tmp_path / "p.csv", [("query", "text"), *pairs])
+    return known, table(tmp_path / "b.csv", [("intent", "text"), *others])
 
 
 def test_a_model_learns_to_read(tables: tuple[Path, Path], tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from agent.build.build import _costs, build_model
 from agent.build.kinds import read_kinds
@@ -102,15 +103,19 @@ def test_a_grade_counts_by_what_a_second_judge_says(tmp_path: Path) -> None:
         read_topics(note)
 
 
-def test_the_shipped_topics_fit_the_kinds() -> None:
-    """Two hundred; and of two decisive kinds the second keeps 30 % of its own first gain."""
+def shipped() -> tuple[list[Topic], NDArray[np.float64], list[str]]:
+    """The topics of the shipped model, how surely each grade matters, and the kinds of facts."""
     described = read_description(DATA / "model.toml")
     assert described.topics is not None
     assert described.kinds is not None
-    topics, reliability = read_topics(described.topics)
+    return *read_topics(described.topics), [*read_kinds(described.kinds)]
+
+
+def test_the_shipped_topics_fit_the_kinds() -> None:
+    """Two hundred; and of two decisive kinds the second keeps 30 % of its own first gain."""
+    topics, reliability, kinds = shipped()
     assert len(topics) == 200
     assert reliability == pytest.approx([0, 0.10, 0.66, 0.98], abs=0.01)
-    kinds = [*read_kinds(described.kinds)]
     attributes = [Attribute(each, each, "person", ("unspecified", "a")) for each in kinds]
     judged = judged_of(topics, reliability, attributes)
     parts = resolved(judged.weights.astype(float), judged.totals.astype(float))
@@ -118,11 +123,8 @@ def test_the_shipped_topics_fit_the_kinds() -> None:
     for at, topic in enumerate(topics):
         assert (judged.totals[at] > 0) == bool(topic.bits) or topic.bits == 0
         covers = Coverage(np.ones(1), parts[at : at + 1])
-        surest = [
-            place
-            for place, kind in enumerate(kinds)
-            if all(each.get(kind) == 3 for _, each in topic.judgements)
-        ]
+        grades = [each for _, each in topic.judgements]
+        surest = [at for at, kind in enumerate(kinds) if all(g.get(kind) == 3 for g in grades)]
         for one, other in permutations(surest, 2):
             more = covers.value(1 << one | 1 << other) - covers.value(1 << one)
             assert more >= 0.3 * covers.value(1 << other)
@@ -133,10 +135,7 @@ def test_the_shipped_topics_fit_the_kinds() -> None:
 def test_the_shipped_model_holds_its_tables() -> None:
     """Its people and kinds are those of the tables, its topics those that were judged."""
     model = read(shipped_model("everyday"), whole=True)
-    described = read_description(DATA / "model.toml")
-    assert described.topics is not None
-    assert described.kinds is not None
-    topics, reliability = read_topics(described.topics)
+    topics, reliability, kinds = shipped()
     wanted = [(each.id, each.bits) for each in topics]
     assert [(each.text, each.bits) for each in model.queries] == wanted
     assert [each.phrasings for each in model.queries] == [each.phrasings for each in topics]
@@ -144,7 +143,6 @@ def test_the_shipped_model_holds_its_tables() -> None:
     assert stored is not None
     for each in ("weights", "totals", "likely"):
         assert np.array_equal(getattr(stored, each), getattr(judged, each))
-    kinds = read_kinds(described.kinds)
     assert {each.shared or each.name for each in model.attributes} == {*kinds}
     assert model.population.rows == 145_257
     assert model.people == pytest.approx(241e6, rel=0.01)

@@ -190,25 +190,14 @@ def _visits(draw: st.DrawFn, users: Sequence[str]) -> list[Page]:
     user = draw(st.sampled_from([*users, *users, STRANGER]))
     asked = datetime(2006, 3, 2) + timedelta(days=draw(st.sampled_from(DAYS)))  # noqa: DTZ001
     asked += draw(st.sampled_from(HOURS)) - draw(st.sampled_from([_INSTANT, timedelta()]))
-    place = st.sampled_from([None, "98052", "98101"])
+    query, place, pages = draw(st.sampled_from(TYPED)), st.sampled_from([None, "98052", "9"]), []
     zip_, city, country = draw(place), draw(place), draw(place)
-    tlds = st.sampled_from([None, "com", "edu", "de"])
-    return [
-        Page(
-            user,
-            asked,
-            query,
-            asked + timedelta(seconds=draw(st.sampled_from([0, 5, 5, 40]))),
-            draw(st.sampled_from(HOSTS)),
-            draw(st.sampled_from([None, 0.0, 29.999, 30.0, 31.0])),
-            zip_,
-            city,
-            country,
-            draw(tlds),
-        )
-        for query in [draw(st.sampled_from(TYPED))]
-        for _ in range(draw(st.integers(1, 3)))
-    ]
+    for _ in range(draw(st.integers(1, 3))):
+        time = asked + timedelta(seconds=draw(st.sampled_from([0, 5, 5, 40])))
+        dwell = draw(st.sampled_from([None, 0.0, 29.999, 30.0, 31.0]))
+        host, tld = draw(st.sampled_from(HOSTS)), draw(st.sampled_from([None, "com", "edu", "de"]))
+        pages.append(Page(user, asked, query, time, host, dwell, zip_, city, country, tld))
+    return pages
 
 
 @st.composite
