@@ -40,7 +40,7 @@ test-spark: .venv/.spark
 
 # Kills and replacements by the hundred: each prints its counts, and they run alone.
 # Then the laws of the pure rooms, and the theorem, on 300 examples, which differ each time.
-soak: .venv/.spark
+soak: .venv/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m soak -v -s \
 	  --override-ini faulthandler_timeout=0
 	OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m 'not soak and not spark' \

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from agent.build.canonical import Observed
 from agent.build.engines import check_path, connected
-from agent.build.fitting import Fitted, HalfTrial, figures, fit, validate
+from agent.build.fitting import Fitted, HalfTrial, figures, fit, shares_of, validate
 from agent.build.log import open_log, source_of
 from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
@@ -63,9 +63,8 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
         progress("counting", 1.0)
     else:
         model = model_of(source, options, progress)
-        progress("storing what decisions look at", 0.0)
-        model = replace(model, tables=replace(model.tables, near=precomputed(model)))
-        progress("storing what decisions look at", 1.0)
+        near = precomputed(model, partial(progress, "storing what decisions look at"))
+        model = replace(model, tables=replace(model.tables, near=near))
         if options.phrasings is None or options.background is None:
             return model
         from agent.build.phrasings import read_texts  # scikit-learn takes a second
@@ -112,11 +111,11 @@ def model_from(observations: Observations, options: BuildOptions, progress: Prog
         trials = validate(observations, VALIDATION_KEY, *settings, advance)
     titles = {normalise(text): note.title for text, note in described.queries.items()}
     fitted = []
-    for number, (query, trial) in enumerate(zip(queries, trials, strict=True), 1):
+    for query, trial, share in zip(queries, trials, shares_of(queries), strict=True):
         own = fit(query.rows, anonymity_set, options.estimator, options.shrinkage)
         bits = own.utility.extensions(0, everything), own.pairs(len(everything)) if paired else None
         fitted.append((_query(query, own, trial, titles.get(query.text, "")), own.prices, *bits))
-        progress("choosing the shrinkage", number / len(queries))
+        progress("choosing the shrinkage", share)
     made, prices, utilities, of_pairs = zip(*fitted, strict=True)
     pair_costs = (_costs(anonymity_set, 1 << each, everything[each + 1 :]) for each in everything)
     singles = Singles(

@@ -38,6 +38,7 @@ from agent.tradeoff.utility import (
 MANY_ROWS = 1_000_000  # from here on, the halves are so large that one direction says enough
 SHRINKAGES = (5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
 LUCKY, FEW = 25.0, 75.0  # rows
+AHEAD = 2_000  # rows that take as long as what does not grow with a query's
 TRADE_OFF = 1.0  # lambda at which beta is chosen, and a model validated
 
 
@@ -141,10 +142,16 @@ def validate(
     trained = [(side, _people(observations, side)) for side in sides if side.any()]
 
     trials = []
-    for number, query in enumerate(observations.queries, 1):
+    for query, share in zip(observations.queries, shares_of(observations.queries), strict=True):
         trials.append(mean(_trial(query, *each, estimator, shrinkage) for each in trained))
-        advance(number / len(observations.queries))
+        advance(share)
     return tuple(trials)
+
+
+def shares_of(queries: Sequence[Observed]) -> list[float]:
+    """The share of the time that has passed after each query, 0 to 1: it grows with their rows."""
+    passed = np.cumsum([AHEAD + len(each.rows.user) for each in queries])
+    return list((passed / passed[-1]).tolist())
 
 
 def _people(observations: Observations, side: NDArray[np.bool_]) -> AnonymitySet:

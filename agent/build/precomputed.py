@@ -36,15 +36,18 @@ from policy.sections import PRESETS
 FEWEST = 2_000  # rows of a query; those of fewer are soon counted
 QUERIES = 100  # the most: those with the most rows
 PAIRS = 40  # of a query, at the least
-PASSES = 2  # the worth of a bit in the world follows from what the first has stored
+# The worth of a bit in the world follows from what the first pass has stored. Each is the share of
+# the time that has passed when it begins with the model alone, and with the world.
+PASSES = (0.0, 0.3), (0.67, 0.7)
 SETS = 256  # of a query, 8 bytes for each attribute
 ANY_HOST, ANY_DAY = "recipient.example", date.min
 
 
-def precomputed(model: Model) -> Near | None:
+def precomputed(model: Model, advance: Callable[[float], None] = lambda _: None) -> Near | None:
     """The figures near the sets of a model's decisions; None where all are soon counted.
 
-    A model with attributes of the request has none: their costs are not kept by rows.
+    A model with attributes of the request has none: their costs are not kept by rows. ``advance``
+    is called with the share of the time that has passed.
     """
     large = [at for at, query in enumerate(model.queries) if query.rows >= FEWEST]
     chosen = sorted(large, key=lambda at: (-model.queries[at].rows, at))[:QUERIES]
@@ -65,10 +68,12 @@ def precomputed(model: Model) -> Near | None:
         query: _Asked(each.stored, count, partial(_counted, each)) for query, each in uses.items()
     }
     own, near = tuple(range(count)), None
-    for _ in range(PASSES):
+    for shares in PASSES:
         model = replace(model, tables=replace(model.tables, near=near))
         world = world_of([read(shipped_model()), model])
-        for whole, member in ((model, Member(model, 0, own)), (world, world.members[-1])):
+        members = Member(model, 0, own), world.members[-1]
+        for share, whole, member in zip(shares, (model, world), members, strict=True):
+            advance(share)
             cache = Cache()
             cache.anonymity_set(model).learn(costs)
             for query, figures in by_query.items():

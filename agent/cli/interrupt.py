@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event, current_thread, main_thread
+from time import monotonic
 from types import FrameType
 from typing import Self
 
@@ -15,9 +16,7 @@ import click
 
 from agent.errors import BuildError, install_hint
 
-WIDTH = 40  # columns, of what is being done
-_came = Event()
-Handler = Callable[[int, FrameType | None], object] | signal.Handlers
+came = Event()  # set once Ctrl-C has come, even if nobody was told
 
 
 class Interrupted(BaseException):
@@ -25,7 +24,7 @@ class Interrupted(BaseException):
 
 
 @contextmanager
-def handled_by(handler: Handler) -> Iterator[None]:
+def handled_by(handler: Callable[[int, FrameType | None], object] | int) -> Iterator[None]:
     """Handle Ctrl-C so for a while; leave it alone where it is ignored, as under nohup."""
     before = signal.getsignal(signal.SIGINT)
     if before in (None, signal.SIG_IGN) or current_thread() is not main_thread():
@@ -43,10 +42,10 @@ def listening() -> Iterator[None]:
     """Note every Ctrl-C from here on, and raise Interrupted where it meets Python."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> None:
-        _came.set()
+        came.set()
         raise Interrupted
 
-    _came.clear()
+    came.clear()
     with handled_by(interrupt):
         yield
 
@@ -59,33 +58,32 @@ def uninterrupted() -> Iterator[None]:
         yield
 
 
-def came() -> bool:
-    """Whether Ctrl-C has come, even if nobody was told."""
-    return _came.is_set()
-
-
 def check() -> None:
     """Raise Interrupted if Ctrl-C has come, even if nobody was told."""
-    if came():
+    if came.is_set():
         raise Interrupted
 
 
 class Progress:
-    """Called with what is being done and which share of it is done, 0 to 1."""
+    """Called with what is being done and which share of its time has passed, 0 to 1."""
 
     def __enter__(self) -> Self:
+        self._begun = dict[str, tuple[float, float]]()
         return self
 
     def __call__(self, what: str, share: float) -> None:
-        """Draw the line anew; Interrupted if Ctrl-C has come unnoticed."""
+        """Draw the line anew, with the time left; Interrupted if Ctrl-C has come unnoticed."""
         check()
+        since, first = self._begun.setdefault(what, (monotonic(), share))
         if sys.stderr.isatty():
-            click.echo(f"\r{what:<{WIDTH}.{WIDTH}} {share:4.0%}", nl=False, err=True)
+            left = (monotonic() - since) * (1 - share) / (share - first) if share > first else 0
+            time = f", {left:,.0f} s left" if left else ""
+            click.echo(f"\r\x1b[K{what} {share:.0%}{time}", nl=False, err=True)
 
     def __exit__(self, *_error: object) -> None:
         """Leave an empty line, whatever happened."""
         if sys.stderr.isatty():
-            click.echo(f"\r{'':{WIDTH + 5}}\r", nl=False, err=True)
+            click.echo("\r\x1b[K", nl=False, err=True)
 
 
 @contextmanager
@@ -96,7 +94,7 @@ def extra(name: str, work: str) -> Iterator[None]:
     some libraries abort the process during import.
     """
     try:
-        with handled_by(lambda _number, _frame: _came.set()):
+        with handled_by(lambda _number, _frame: came.set()):
             yield
         check()
     except ModuleNotFoundError as error:

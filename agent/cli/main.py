@@ -142,7 +142,7 @@ def outcome(arguments: Sequence[str]) -> int:
     except (Interrupted, KeyboardInterrupt, click.Abort):
         return _interrupted()
     except Exception as error:
-        if came():  # whatever became of it below
+        if came.is_set():  # whatever became of it below
             return _interrupted()
         if os.environ.get(DEBUG) and not isinstance(error, EXPECTED):
             raise
