@@ -22,7 +22,7 @@ from agent.model.model import Figure, Model, masks_of
 from agent.model.tables import gather
 from agent.tradeoff.agreement import pair_people
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.tables import pairs, union
+from agent.tradeoff.tables import pairs
 from agent.tradeoff.utility import COST_METRICS, Singles
 
 Floats = NDArray[np.float64]
@@ -172,7 +172,7 @@ def _query(query: Observed, fitted: Fitted, trial: HalfTrial | None, title: str)
 
 def _costs(people: AnonymitySet, mask: int, others: Sequence[int]) -> Floats:
     """I of a set with each other attribute, by each of COST_METRICS: shape (3, others)."""
-    people.survey(mask, union(others), [(metric, 1) for metric in COST_METRICS])
+    people.survey(mask)
     sets = [mask | 1 << each for each in others]
     return np.array(
         [[people.identifiability(each, metric, 1) for each in sets] for metric in COST_METRICS]

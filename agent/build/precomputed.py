@@ -58,7 +58,6 @@ def precomputed(model: Model, advance: Callable[[float], None] = lambda _: None)
     measures = NEAR_MEASURES if plain.sampled else NEAR_MEASURES[:1]
 
     def losses(measure: Measure, mask: int, attributes: Sequence[int]) -> Sequence[float]:
-        plain.survey(mask, plain.persons, [(each, 1) for each in measures])
         row: list[float] = plain.row(mask, measure, 1)[attributes].tolist()
         return row
 

@@ -1,16 +1,14 @@
 """Identifiability: the people a recipient might take the user for (paper 2.2, DESIGN.md 2.2)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache, partial, reduce
+from functools import cached_property, lru_cache, partial
 from math import prod
-from operator import or_
 
 import numpy as np
 
 from agent.tradeoff.grouping import (
     ordered_sum,
     plogp,
-    tally,
 )
 from agent.tradeoff.look_alikes import KEPT, LookAlikes
 from agent.tradeoff.measures import (
@@ -20,7 +18,6 @@ from agent.tradeoff.measures import (
     Curvature,
     Guard,
     Measure,
-    Measures,
     counted,
     rate_of,
     risk,
@@ -169,15 +166,14 @@ class AnonymitySet:
         self._stored |= stored
         self._figures.clear()
 
-    def row(self, mask: int, metric: Measure, k: int, others: int | None = None) -> Floats:
-        """I(A u {V} u D|d) for each attribute V, float64, shape (n,); A of the person.
+    def row(self, mask: int, metric: Measure, k: int) -> Floats:
+        """I(A u {V} u D|d) for each attribute V of the person, float64, shape (n,).
 
-        At least for each of ``others``, a mask, by default all of the person. Others may be NaN. It
-        is not to be written to.
+        A of the person. Others are NaN. It is not to be written to.
         """
-        base, others = mask & ~self.disclosed, self.persons if others is None else others
-        self.survey(base, others, [(metric, k)])
-        return self._measured(metric, k).beside(base, others)
+        if metric == "maxprob":
+            self.survey(mask)
+        return self._measured(metric, k).beside(mask & ~self.disclosed, self.persons)
 
     def at_hand(self, mask: int, metric: Measure, k: int) -> Floats | None:
         """The same where it is stored, or one pass over the people away; None elsewhere.
@@ -190,27 +186,15 @@ class AnonymitySet:
         counted = not self.sampled and metric == "maxprob" and self._rows > 1
         return self.row(mask, metric, k) if counted else None
 
-    def survey(self, mask: int, others: int, measures: Measures) -> None:
-        """Make ready I of ``mask`` with each of ``others``, a mask, by these (metric, k)."""
-        base, figures = mask & ~self.disclosed, [self._measured(*each) for each in measures]
+    def survey(self, mask: int) -> None:
+        """Make ready the success of a guess for A with each attribute, where one pass tells all."""
+        base, figures = mask & ~self.disclosed, self._measured("maxprob", 1)
         if self.sampled or self._rows <= 1 or base & ~self.persons:
             return  # people who are estimated are as soon estimated one by one
-        at_once = all(metric == "maxprob" for metric, _ in measures)
-        wanted = (self.persons if at_once else others & self.persons) & ~self.disclosed & ~base
-        new = [*members(reduce(or_, (each.missing(base, wanted) for each in figures)))]
-        if not new:
-            return
-        if at_once:
-            classes = self.alike.columns.presence().classes(self.alike.columns.dense[base])
-            rows = [[classes[each] / self._rows] * len(measures) for each in new]
-        else:
-            people, columns = self._population.rows, [*map(self.alike.columns.column, new)]
-            rows = [
-                [counted(metric, sizes.ravel(), people, k) for metric, k in measures]
-                for sizes in tally(*self.alike.columns.dense[base], columns)
-            ]
-        for each, row in zip(figures, zip(*rows, strict=True), strict=True):
-            each.add(base, new, row)
+        if missing := figures.missing(base, self.persons & ~self.disclosed & ~base):
+            columns, new = self.alike.columns, [*members(missing)]
+            classes = columns.presence().classes(columns.dense[base])
+            figures.add(base, new, [classes[each] / self._rows for each in new])
 
     def people_left(self, mask: int) -> float:
         """How many people are expected to agree with d and with the answer to A."""

@@ -223,6 +223,7 @@ class DisclosureObjective(Objective):
             )
         self._measures: list[tuple[Measure, int]] = [(settings.metric, settings.metric_k)]
         self._measures += [(measure, k) for _, measure, k, _ in self._limits]
+        self._success = any(measure == "maxprob" for measure, _ in self._measures)
         special = people.closed or settings.guards or settings.candidates & ~people.persons
         self._by_rows = not special
         self._sensitive = union(np.flatnonzero(settings.sensitivity).tolist()) & ~people.disclosed
@@ -284,12 +285,14 @@ class DisclosureObjective(Objective):
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """F(A u {V}) in bits for each V in ``attributes``; minus infinity if infeasible."""
-        self._people.survey(mask, union(attributes), self._measures)
+        if self._success:
+            self._people.survey(mask)
         return super().extensions(mask, attributes)
 
     def survey(self, mask: int) -> None:
         """Compute F(A ^ {V}) for every candidate V of the person, feasible or not, at once."""
-        self._people.survey(mask, self.candidates, self._measures)
+        if self._success:
+            self._people.survey(mask)
         new = [*members(self.candidates & self._people.persons & ~mask)]
         self._utility.extensions(mask, new)
 

@@ -132,7 +132,7 @@ def test_a_set_is_the_mean_over_its_answers(
     already = sum(1 << attribute for attribute, _ in what)
     if data.draw(st.booleans()):
         base = data.draw(st.integers(0, (1 << world.persons) - 1)) & ~already
-        crowd.survey(base, crowd.persons, [(each, 3) for each in METRICS])
+        crowd.survey(base)
     for mask in subsets(world.everything):
         for measure in METRICS:
             if world.population.weights is None and share == 1:
