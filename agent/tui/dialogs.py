@@ -49,15 +49,11 @@ class Question(ModalScreen[T | None], Generic[T]):
 
 
 class TextQuestion(Question[str]):
-    """A question that is answered by typing; ``given``: what stands there already."""
-
-    def __init__(self, question: str, given: str = "") -> None:
-        super().__init__(question)
-        self._given = given
+    """A question that is answered by typing."""
 
     def answers(self) -> ComposeResult:
         """Lay out a field."""
-        yield Input(self._given)
+        yield Input()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Answer."""
