@@ -19,6 +19,7 @@ from agent.tui.plain import plain
 from agent.tui.virtual_list import Listing, Look
 from agent.words.figures import counted
 from agent.words.record import spreadsheet
+from agent.words.titles import NONE, Titles
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -50,6 +51,8 @@ class ListPage(Page, Generic[T]):
         self._following: Timer | None = None
         self._typing: Timer | None = None
         self._drawn = ""  # the words of the filter that is drawn
+        self._all: Sequence[T] = ()  # whatever is sought
+        self._titles: Titles = NONE
         self.order = self.orders[0]
 
     def body(self) -> ComposeResult:
@@ -76,9 +79,9 @@ class ListPage(Page, Generic[T]):
     def beside(self) -> Widget:
         """Make the widget that shows an item in detail."""
 
-    @abstractmethod
     def items(self) -> Sequence[T]:
         """List the items that pass the filter."""
+        return self._all
 
     @abstractmethod
     def follow(self) -> None:
@@ -108,6 +111,14 @@ class ListPage(Page, Generic[T]):
         none = self.no_match if words else self.none_yet
         self.put_text("#none", "" if items else none)
 
+    def clear(self) -> None:
+        """Show nothing, keep nothing, and seek nothing."""
+        self._all = ()
+        self.put_text("#headline", "")
+        if self.sought:
+            self.query_one("#find", Input).value = ""
+        self.draw()
+
     def on_listing_moved(self) -> None:
         """Let the detail follow, once the cursor rests."""
         if self._following is not None:
@@ -135,7 +146,9 @@ class ListPage(Page, Generic[T]):
     def action_only_back(self) -> None:
         """Go back to the list; there, show all of it again."""
         if not self.has_class("opened"):
-            self.show_all()
+            field = self.query_one("#find", Input)
+            field.value, field.display = "", False
+            self.draw()
         self.close()
 
     def copied(self) -> str:
@@ -167,12 +180,6 @@ class ListPage(Page, Generic[T]):
         self.order = self.orders[at % len(self.orders)]
         self.draw()
         self.listing.action_edge(1)
-
-    def show_all(self) -> None:
-        """Seek nothing any more."""
-        field = self.query_one("#find", Input)
-        field.value, field.display = "", False
-        self.draw()
 
     def close(self) -> None:
         """Go back to the list."""

@@ -63,17 +63,9 @@ class HealthScreen(SentencesPage[Finding], where="health"):
     tooltip_list = "What was checked, the worst first; how to fix it stands below or beside."
     tooltip_detail = "What was found under the cursor, and how to fix it. Up and down scroll it."
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._findings: Sequence[Finding] = ()
-
     def item_look(self) -> Look[Finding]:
         """Say how findings are shown."""
         return LOOK
-
-    def items(self) -> Sequence[Finding]:
-        """List the findings."""
-        return self._findings
 
     def explain(self, item: Finding) -> Content:
         """Explain a finding, and how to fix it."""
@@ -81,8 +73,8 @@ class HealthScreen(SentencesPage[Finding], where="health"):
 
     async def renew(self) -> None:
         """Check everything, beside what is drawn."""
-        self._findings = worst_first(await asyncio.to_thread(self.review.environment.doctor))
-        self.put_text("#headline", headline(self._findings))
+        self._all = worst_first(await asyncio.to_thread(self.review.environment.doctor))
+        self.put_text("#headline", headline(self._all))
         self.draw()
 
     def clear(self) -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator
 from typing import ClassVar, NamedTuple
 
 from msgspec.structs import replace
@@ -172,7 +172,6 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
     def __init__(self) -> None:
         super().__init__()
         self._rules: RulesStatus | None = None
-        self._titles: Titles = NONE
 
     def item_look(self) -> Look[PolicyItem]:
         """Say how items are shown."""
@@ -181,10 +180,6 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
             lines=lambda item, width: (drawn(item, width),),
             rests=lambda item: not item.title,
         )
-
-    def items(self) -> Sequence[PolicyItem]:
-        """List the mistakes, the rules, and the defaults."""
-        return items_of(self._rules, self._titles) if self._rules else []
 
     def explain(self, item: PolicyItem) -> Content:
         """Explain an item."""
@@ -195,15 +190,14 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
         rules: RulesStatus = await self.review.link.call("rules")
         titles = await self.review.titles() if rules.in_use else NONE
         if self.review.reachable:  # else it was locked meanwhile
-            self._rules, self._titles = rules, titles
+            self._rules, self._titles, self._all = rules, titles, items_of(rules, titles)
             self.put_text("#headline", plain(headline(rules)))
             self.draw()
 
     def clear(self) -> None:
         """Show no rule: they name recipients, and words of queries."""
         self._rules = None
-        self.put_text("#headline", "")
-        self.draw()
+        super().clear()
 
     def action_edit(self) -> None:
         """Have the user change the file, and read it then."""

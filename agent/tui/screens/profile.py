@@ -6,7 +6,6 @@ from functools import partial
 from typing import ClassVar
 
 from textual.content import Content
-from textual.widgets import Input
 
 from agent.errors import UsageError
 from agent.tui.dialogs import Choice, TextQuestion, confirm
@@ -190,10 +189,6 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
     )
     tooltip_detail = "What is known about the attribute under the cursor, and which rule decides."
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._all: Sequence[FactRow] = ()
-
     def item_look(self) -> Look[FactRow]:
         """Say how rows are shown."""
         return Look(
@@ -218,12 +213,6 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         """Show the titles of the columns that fit."""
         width = self.listing.scrollable_content_region.width - 1
         self.put_text("#heads", f" {heads(width)}")
-
-    def clear(self) -> None:
-        """Show no attribute and no value."""
-        self._all = ()
-        self.query_one(Input).value = ""
-        self.draw()
 
     def mask(self) -> None:
         """Drop the values, or ask for them."""

@@ -108,8 +108,6 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
 
     def __init__(self) -> None:
         super().__init__()
-        self._all: Sequence[Recipient] = ()
-        self._titles: Titles = {}
         self.looked_into: tuple[Recipient, Recipient] | None = None  # listed, and what it holds
 
     def beside(self) -> Widget:
@@ -158,11 +156,9 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
 
     def clear(self) -> None:
         """Show nobody, and keep nobody."""
-        self._all = ()
-        self.query_one(Input).value = ""
         self._show(None)
         self.remove_class("opened")
-        self.draw()
+        super().clear()
 
     def mask(self) -> None:
         """Show the values that a recipient holds, or hide them."""

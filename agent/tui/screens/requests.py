@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 from textual.widget import Widget
-from textual.widgets import Input
 
 from agent.decision.values import Reading
 from agent.errors import UsageError
@@ -38,7 +37,6 @@ from agent.wire.policy import Lasting, Review, Ruled, Word
 from agent.wire.state import Corrected, Entry, EventKind, ReadingEdit
 from agent.words.figures import listed
 from agent.words.notices import corrected, named_in, overridden, settled, took_effect, whom
-from agent.words.titles import Titles
 
 LATEST = 1_000  # requests that are listed; `reticent requests list` has all
 UNSEEN = ("the request was out of view", "it is shown now: press the key again")
@@ -70,7 +68,6 @@ class RequestsScreen(ListPage[Item], where="requests"):
         super().__init__()
         self._past: Sequence[Entry] = ()
         self._waits: Sequence[Review] = ()
-        self._titles: Titles = {}
         self._unfolded = False  # whether all that waits is listed
         self._outdated = False  # whether other rules hold than when the detail was computed
 
@@ -124,10 +121,9 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """Show no request, and keep none."""
         self._past = self._waits = ()
         self._unfolded = False
-        self.query_one("#find", Input).value = ""
         self.detail.show(None)
         self.close()
-        self.draw()
+        super().clear()
 
     def mask(self) -> None:
         """Show the values of the request in detail, or hide them."""

@@ -97,9 +97,7 @@ class TradeoffScreen(SentencesPage[PeopleChoice], where="tradeoff"):
         super().__init__()
         self._weighed: dict[tuple[str, int | None], Figures] = {}  # by query and number of people
         self._basis: object = None  # what that depends on
-        self._choices: Sequence[PeopleChoice] = ()
         self._requests: Sequence[str] = ()  # by their titles
-        self._titles: Titles = NONE
 
     def item_look(self) -> Look[PeopleChoice]:
         """Say how choices are shown."""
@@ -114,11 +112,7 @@ class TradeoffScreen(SentencesPage[PeopleChoice], where="tradeoff"):
 
     @property
     def _now(self) -> PeopleChoice:
-        return next(each for each in self._choices if each.label == IN_FORCE)
-
-    def items(self) -> Sequence[PeopleChoice]:
-        """List the choices."""
-        return self._choices
+        return next(each for each in self._all if each.label == IN_FORCE)
 
     def explain(self, item: PeopleChoice) -> Content:
         """Say what each request would carry."""
@@ -127,9 +121,8 @@ class TradeoffScreen(SentencesPage[PeopleChoice], where="tradeoff"):
 
     def clear(self) -> None:
         """Forget the requests and what they would carry."""
-        self._weighed, self._choices, self._requests = {}, (), ()
-        self.put_text("#headline", "")
-        self.draw()
+        self._weighed, self._requests = {}, ()
+        super().clear()
 
     # daemon calls
 
@@ -149,8 +142,8 @@ class TradeoffScreen(SentencesPage[PeopleChoice], where="tradeoff"):
         ]
         titles = await self.review.titles()
         if self.review.reachable:  # else it was locked meanwhile
-            is_first = not self._choices
-            self._titles, self._requests, self._choices = titles, [*texts], found
+            is_first = not self._all
+            self._titles, self._requests, self._all = titles, [*texts], found
             self.put_text("#headline", headline)
             self.draw()
             if is_first:
