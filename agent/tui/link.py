@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,11 @@ class Link:
     """
 
     def __init__(self, path: Path, start: Callable[[], None]) -> None:
-        self._path = path
         self._start = start
         self._pool = ThreadPoolExecutor(CALLERS, "reticent-call")
         self._ended = threading.Event()
-        self._clients: dict[tuple[int, bool], Client] = {}  # of a thread, attended or not
+        self._clients = {each: Client(path, attended=each) for each in (True, False)}
+        self._followed = Client(path, attended=False)  # closed whenever the daemon is lost
         self._running: set[Future[Any]] = set()
         self._follower: threading.Thread | None = None
 
@@ -58,11 +59,8 @@ class Link:
 
         ``attended``: a person asked for it, so that the vault stays open for a while.
         """
-
-        def made_call() -> Any:  # noqa: ANN401  (of the route's types)
-            return self._client(attended=attended).call(name, body, **given)
-
-        future = self._pool.submit(made_call)
+        call = self._clients[attended].call
+        future: Future[Any] = self._pool.submit(partial(call, name, body, **given))
         self._running.add(future)
         future.add_done_callback(self._running.discard)
         return await asyncio.wrap_future(future)
@@ -101,20 +99,13 @@ class Link:
         self._ended.set()
         self._pool.shutdown(wait=False, cancel_futures=True)
         wait([*self._running], GRACE)
-        for each in [*self._clients.values()]:
+        for each in (*self._clients.values(), self._followed):
             each.close()
         if self._follower is not None:
             self._follower.join(GRACE)
 
-    def _client(self, *, attended: bool) -> Client:
-        """Make this thread's client for calls of a kind once; `close` closes it."""
-        key = threading.get_ident(), attended
-        if key not in self._clients:
-            self._clients[key] = Client(self._path, attended=attended)
-        return self._clients[key]
-
     def _following(self, tell: Callable[[Message], object]) -> None:
-        client = self._client(attended=False)
+        client = self._followed
         error: ReticentError
         while not self._ended.is_set():
             try:

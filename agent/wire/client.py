@@ -141,7 +141,7 @@ def event_data(lines: Iterable[bytes]) -> Iterator[bytes]:
 
 
 class Client:
-    """Calls to the daemon behind one socket; one thread at a time.
+    """Calls to the daemon behind one socket, from any thread.
 
     ``path``: of the socket; ``timeout``: seconds of silence after which a call fails;
     ``attended``: false for calls without a user behind them, which do not keep the vault open;
