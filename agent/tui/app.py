@@ -16,8 +16,7 @@ from textual.screen import Screen
 from textual.worker import WorkerFailed
 
 from agent.errors import DaemonError, LockedError, ReticentError
-from agent.tui import actions
-from agent.tui.actions import TITLES, Where, keys
+from agent.tui.actions import ACTIONS, TITLES, Where, keys
 from agent.tui.dialogs import Help
 from agent.tui.link import DaemonNews, Link
 from agent.tui.list_page import ListPage
@@ -65,7 +64,7 @@ class ReviewApp(BaseApp):
     ALLOW_SELECT = False  # what is copied is asked about
     AUTO_FOCUS = "#first"
     NOTIFICATION_TIMEOUT = 4.0
-    BINDINGS: ClassVar[list[BindingType]] = [*keys(actions.EVERYWHERE)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys(ACTIONS["everywhere"])]
     ENABLE_COMMAND_PALETTE = False
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {**PAGES}
 
