@@ -8,6 +8,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from threading import Thread
+from types import ModuleType
 from typing import Literal, TypeVar
 
 from agent.errors import UsageError, VaultError, WrongSecretError, install_hint
@@ -25,6 +26,7 @@ SECONDS = 30.0  # for a person to answer what the keyring asks
 _HINT = "unlock with the passphrase, or start and unlock the keyring of the system"
 _REFUSED = "the keyring did not store the key"
 _SILENT = "the keyring did not return the key"
+_KEPT = "the keyring did not delete the key"
 
 
 def forbid_dumps() -> None:
@@ -121,8 +123,7 @@ def installed() -> bool:
 def backend() -> str | None:
     """The name of the keyring of this session; None if it cannot store a key."""
 
-    def name() -> str | None:
-        import keyring
+    def name(keyring: ModuleType) -> str | None:
         from keyring.backends import fail, null
 
         ring = keyring.get_keyring()
@@ -137,9 +138,9 @@ def backend() -> str | None:
 def keep(account: str, secret: bytes) -> None:
     """Store the key of an account in the keyring, and check it. Raises VaultError."""
 
-    def stored() -> bool:
-        _call("set_password", account, secret.hex())
-        return bool(_call("get_password", account) == secret.hex())
+    def stored(keyring: ModuleType) -> bool:
+        keyring.set_password(SERVICE, account, secret.hex())
+        return bool(keyring.get_password(SERVICE, account) == secret.hex())
 
     if not _asked(stored, _REFUSED):
         forget(account)
@@ -152,10 +153,10 @@ def fetched(accounts: Sequence[str]) -> dict[str, bytes]:
     Without accounts the keyring is not asked.
     """
 
-    def keys() -> dict[str, bytes]:
+    def keys(keyring: ModuleType) -> dict[str, bytes]:
         secrets: dict[str, bytes] = {}
         for account in accounts:
-            text = _call("get_password", account)
+            text = keyring.get_password(SERVICE, account)
             with suppress(ValueError):  # not one of ours
                 secret = bytes.fromhex(text) if isinstance(text, str) else b""
                 secrets |= {account: secret} if len(secret) == SECRET_BYTES else {}
@@ -166,18 +167,14 @@ def fetched(accounts: Sequence[str]) -> dict[str, bytes]:
 
 def forget(account: str) -> bool:
     """Remove an account from the keyring; return whether it worked."""
-
-    def removed() -> bool:
-        _call("delete_password", account)
-        return True
-
     try:
-        return _asked(removed, "the keyring did not delete the key")
+        _asked(lambda keyring: keyring.delete_password(SERVICE, account), _KEPT)
     except VaultError:
         return False
+    return True
 
 
-def _asked(call: Callable[[], _Answer], what: str) -> _Answer:
+def _asked(call: Callable[[ModuleType], _Answer], what: str) -> _Answer:
     """Ask the keyring in a daemon thread. VaultError: ``what`` if it fails, also on a timeout."""
     if not installed():
         raise VaultError("the extra `keyring` is not installed", install_hint("keyring"))
@@ -196,7 +193,9 @@ def _asked(call: Callable[[], _Answer], what: str) -> _Answer:
     def run() -> None:
         with ExitStack() as stack:
             stack.push(failed)
-            future.set_result(call())
+            import keyring
+
+            future.set_result(call(keyring))
 
     Thread(target=run, name="keyring", daemon=True).start()
     try:
@@ -205,11 +204,3 @@ def _asked(call: Callable[[], _Answer], what: str) -> _Answer:
         late = f"the keyring did not answer within {SECONDS:g} seconds"
         hint = "answer what it asks, or unlock with the passphrase"
         raise VaultError(late, hint) from None
-
-
-def _call(name: str, *arguments: str) -> object:
-    """Call a function of the library about our service."""
-    import keyring
-
-    answer: object = getattr(keyring, name)(SERVICE, *arguments)
-    return answer
