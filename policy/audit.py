@@ -44,15 +44,11 @@ def audit(
     if is_empty_policy(policy.text):
         what = f"{EMPTY_POLICY.what}, so the daemon does not use it"
         return (Remark(EMPTY_POLICY.line, "", what, EMPTY_POLICY.hint, DEFAULT_RULE),)
-    auditor = _Auditor(policy, names_of(attributes or {}), today, topics)
+    names = (name for each in (attributes or {}).values() for name in sorted(each.names))
+    auditor = _Auditor(policy, [*dict.fromkeys(names)], today, topics)
     remarks = [each for rule in auditor.rules for each in auditor.remarks(rule)]
     remarks += [*auditor.telling(attributes or {}), *auditor.contradictions()]
     return tuple(sorted(remarks, key=lambda each: (each.line, each.key, each.what)))
-
-
-def names_of(attributes: Attributes) -> list[str]:
-    """All by which a rule can mean one of these attributes."""
-    return [*dict.fromkeys(name for each in attributes.values() for name in sorted(each.names))]
 
 
 def idle(

@@ -31,6 +31,7 @@ EXACTNESS = (1, 1, 1 / 2, 1 / 2, 1 / 5, 1 / 5, 1 / 5, 1 / 20, 1 / 20, 1 / 20, 1 
 SAME, NEARLY = 0.76, 0.95  # the least cosine of facts that say the same, of one kind and of any
 
 Listed = tuple[str, str | None]  # the attribute of a kind, and one of its values
+_shipped = cache(load_model)
 
 
 class Facts(tuple[Fact, ...]):
@@ -203,8 +204,3 @@ def _listed(fact: Fact, model: Model) -> Listed:
     code = model.codes_by_meaning.get((fact.kind, fact.value or UNSPECIFIED))
     value = attribute.values[code[1]] if code and code[1] else None
     return attribute.shared or attribute.name, value
-
-
-@cache
-def _shipped() -> Model:
-    return load_model()
