@@ -12,24 +12,9 @@ from agent.decision.values import Reading
 from agent.errors import UsageError
 from agent.tui.dialogs import Choice
 from agent.tui.list_page import ListPage, for_item
+from agent.tui.screens import requests_view as view
 from agent.tui.screens.requests_detail import Detail
-from agent.tui.screens.requests_view import (
-    ORDERS,
-    WAITING,
-    Fold,
-    Item,
-    Subject,
-    Trial,
-    arranged,
-    begun,
-    choices,
-    correction,
-    key_of,
-    lines,
-    outcome,
-    overrides,
-    question,
-)
+from agent.tui.screens.requests_view import WAITING, Fold, Item, Subject, Trial
 from agent.tui.virtual_list import Look
 from agent.wire.base import MOST_ENTRIES
 from agent.wire.decide import Ask
@@ -56,7 +41,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
     )
     opens = True
     sought = "recipient, query or attribute"
-    orders = (*ORDERS,)
+    orders = (*view.ORDERS,)
     tooltip_list = (
         "The requests of your programs, the latest first; what waits for your approval on top. "
         "Enter shows why each fact was sent or not. ? waits, + sent facts, · sent nothing, ~ "
@@ -81,8 +66,8 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """Say how requests are shown."""
         now = self.review.environment.clock
         return Look(
-            key=key_of,
-            lines=lambda item, width: lines(item, width, now(), self._titles),
+            key=view.key_of,
+            lines=lambda item, width: view.lines(item, width, now(), self._titles),
             height=lambda item, _: 1 if isinstance(item, str | Fold) else 2,
             rests=lambda item: not isinstance(item, str),
         )
@@ -98,13 +83,13 @@ class RequestsScreen(ListPage[Item], where="requests"):
         at = waits.index(under.id) if isinstance(under, Review) and under.id in waits else 0
         shown = len(waits) if self._unfolded else max(WAITING, at + 1)  # never what is under it
         given = self._waits, self._past, self.text, self._titles
-        return arranged(*given, order=self.order, shown=shown)
+        return view.arranged(*given, order=self.order, shown=shown)
 
     def record(self, item: Item) -> Mapping[str, str]:
         """Name the cells of a request in a file."""
         if isinstance(item, str | Fold):
             return {}
-        what, left = outcome(item, self._titles)
+        what, left = view.outcome(item, self._titles)
         at = item.at.isoformat(timespec="seconds")
         cells = {"time": at, "recipient": item.recipient, "request": item.query}
         return {**cells, "what happened": what, "people left": left.strip()}
@@ -163,7 +148,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
             self.do(partial(self._weighed, trial, attended=attended), "weigh", exclusive=True)
 
     async def _weighed(self, trial: Trial, *, attended: bool) -> None:
-        ask, weighed = question(trial), None
+        ask, weighed = view.question(trial), None
         if ask is not None:
             weighed = await self.review.link.call("whatif", ask, attended=attended)
         if self.review.reachable:
@@ -206,7 +191,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         """Let the detail follow where both stand side by side."""
         under = self.listing.under
         if isinstance(under, Review | Entry) and self.has_class("-wide") and not self.inside():
-            self.weigh(begun(under))
+            self.weigh(view.begun(under))
 
     def on_listing_chosen(self) -> None:
         """Open what is clicked."""
@@ -231,8 +216,8 @@ class RequestsScreen(ListPage[Item], where="requests"):
             await self._choose(subject)
         else:
             if trial is None or trial.subject != subject:
-                self.detail.show(begun(subject))
-                self.weigh(begun(subject))
+                self.detail.show(view.begun(subject))
+                self.weigh(view.begun(subject))
             self.add_class("opened")
             self.call_after_refresh(self.detail.rows.focus)
 
@@ -268,7 +253,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         else:
             change = self._tried().change.text(self._titles)
             question = f"{change}, to {whom(subject)}: for how long, and for whom?"
-        answers = [(LEAVE, None), *choices(subject)]
+        answers = [(LEAVE, None), *view.choices(subject)]
         picked = await self.review.push_screen_wait(Choice[Word | None](question, answers))
         if picked is not None and isinstance(subject, Review):
             await self._rule(picked, subject)
@@ -309,7 +294,8 @@ class RequestsScreen(ListPage[Item], where="requests"):
     async def _hold(self, verdict: Word) -> None:
         """Apply what is tried: decide what waits, and override the policy for the rest."""
         trial = self._tried()
-        subject, words, names = trial.subject, overrides(trial, verdict), trial.approved()
+        subject, names = trial.subject, trial.approved()
+        words = view.overrides(trial, verdict)
         if isinstance(subject, Review) and (names or subject.address or subject.topic):
             await self._settle(verdict, subject, names)
         elif not words:
@@ -325,12 +311,15 @@ class RequestsScreen(ListPage[Item], where="requests"):
     @for_item
     async def action_not_that(self, subject: Subject) -> None:
         """Record that its text was misread."""
-        await self._correct(correction(subject))
+        await self._correct(view.correction(subject))
 
     @for_item
     async def action_means(self, subject: Subject) -> None:
         """Ask what its text means, the likeliest topics first; Escape changes nothing."""
-        edit, asked = correction(subject), Ask(query=subject.query, recipient=subject.recipient)
+        edit, asked = (
+            view.correction(subject),
+            Ask(query=subject.query, recipient=subject.recipient),
+        )
         topics: Sequence[Reading] = await self.ask("topics", asked)
         answers = [(each.title, each.query) for each in topics]
         question = Choice(f"What does “{subject.query}” mean?", answers, None, find=True)
@@ -356,7 +345,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         self._unfolded = True
         under, following = self.listing.under, self.listing.following()
         if following is not None and under == review:
-            self.listing.put(key_of(following))
+            self.listing.put(view.key_of(following))
         if self.inside():
             self.close()
         self.look()

@@ -13,16 +13,8 @@ from textual.widgets import Static
 from agent.decision.values import Outcome
 from agent.tui.page import Page
 from agent.tui.plain import fitted, plain_lines
-from agent.tui.screens.requests_view import (
-    Change,
-    Fold,
-    Trial,
-    begun,
-    changed,
-    headline,
-    hint,
-    today,
-)
+from agent.tui.screens import requests_view as view
+from agent.tui.screens.requests_view import Change, Fold, Trial
 from agent.tui.virtual_list import Kind, Line, Listing, Look, Part
 from agent.wire.decide import Weighed
 from agent.wire.policy import Review
@@ -180,7 +172,7 @@ class Detail(Vertical):
 
     def reset(self) -> Trial | None:
         """Undo the trial, and return the one to evaluate."""
-        return self._try(begun(self.trial.subject).change) if self.trial else None
+        return self._try(view.begun(self.trial.subject).change) if self.trial else None
 
     def reveal(self, values: Mapping[str, str]) -> None:
         """Show the values that were sent, or none."""
@@ -217,12 +209,12 @@ class Detail(Vertical):
             put_text("#what", NONE_CHOSEN)
             put_text("#change", "")
             return
-        head = headline(trial, self._clock(), self.titles)
-        put_text("#what", plain_lines(f"{head}\n{today(trial)}".rstrip()))
+        head = view.headline(trial, self._clock(), self.titles)
+        put_text("#what", plain_lines(f"{head}\n{view.today(trial)}".rstrip()))
         tried = replace(trial, weighed=None) if computing else trial
-        text = changed(tried)
+        text = view.changed(tried)
         if text or isinstance(trial.subject, Review):
-            text = f"{text}\n{hint(trial.subject)}".lstrip()
+            text = f"{text}\n{view.hint(trial.subject)}".lstrip()
         put_text("#change", plain_lines(text))
         if trial.weighed is not None:
             self._order = self._order or order_of(trial.weighed)
