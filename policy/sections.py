@@ -26,9 +26,8 @@ CONDITIONS = ("recipient", "attribute", "query", "topic", "name", "expires", "ex
 TOP = "a table goes on until the next [header]: move it to the top of the file"
 
 Parsed = TypeVar("Parsed")
-Kind = Callable[
-    ["SectionReader", KeyPath, Any], Any
-]  # reads what stands at a path; None if it is wrong
+# Reads what stands at a path; None if it is wrong.
+Kind = Callable[["SectionReader", KeyPath, Any], Any]
 
 
 class SectionReader:

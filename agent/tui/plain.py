@@ -4,9 +4,7 @@ from rich.cells import cell_len, set_cell_size
 
 from agent.words.layout import printable
 
-JOINERS = (
-    "\u200c\u200d\ufe0e\ufe0f"  # of letters and emoji: how wide they make them, terminals differ
-)
+JOINERS = "\u200c\u200d\ufe0e\ufe0f"  # of emoji and letters: terminals differ in their width
 DROPPED = str.maketrans("", "", JOINERS)
 CUT = "…"
 HIDDEN = "•••"  # in place of a masked value
