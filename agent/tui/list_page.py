@@ -35,14 +35,15 @@ class ListPage(Page, Generic[T]):
 
     The detail stands beside the list where there is room. Elsewhere it stands below, or, where it
     ``opens``, in place of the list. ``sought``: what the field asks for, empty for no field;
-    ``orders``: in which the list may stand, the first to begin with; ``tooltip_list``: what the
-    list shows; ``none_yet``: why there is nothing.
+    ``orders``: in which the list may stand, the first to begin with; ``tooltip_list``,
+    ``tooltip_detail``: what the two show; ``none_yet``: why there is nothing.
     """
 
     opens: ClassVar[bool] = False
     sought: ClassVar[str] = ""
     orders: ClassVar[tuple[str, ...]] = ("",)
     tooltip_list: ClassVar[str] = ""
+    tooltip_detail: ClassVar[str] = ""
     none_yet: ClassVar[str] = ""
     no_match: ClassVar[str] = "No matches. Escape shows all again."
 
@@ -75,9 +76,11 @@ class ListPage(Page, Generic[T]):
     def item_look(self) -> Look[T]:
         """Say how items are shown."""
 
-    @abstractmethod
     def beside(self) -> Widget:
-        """Make the widget that shows an item in detail."""
+        """Make the widget that shows an item in detail: sentences."""
+        detail = VerticalScroll(Static(id="sentences"), id="detail")
+        detail.tooltip = self.tooltip_detail
+        return detail
 
     def items(self) -> Sequence[T]:
         """List the items that pass the filter."""
@@ -188,15 +191,7 @@ class ListPage(Page, Generic[T]):
 
 
 class SentencesPage(ListPage[T]):
-    """A list whose items are explained in sentences; ``tooltip_detail``: what these are about."""
-
-    tooltip_detail: ClassVar[str] = ""
-
-    def beside(self) -> Widget:
-        """Make the widget that shows the sentences."""
-        detail = VerticalScroll(Static(id="sentences"), id="detail")
-        detail.tooltip = self.tooltip_detail
-        return detail
+    """A list whose items are explained in sentences, without another call."""
 
     @abstractmethod
     def explain(self, item: T) -> Content:

@@ -61,10 +61,9 @@ class DaemonState:
 def trouble_of(status: Status) -> str:
     """Say why nothing is attached, or which mistakes the rules have; empty if all is well."""
     policy = status.policy
-    notice = [] if status.notice is None else [status.notice]
-    if not status.vault and not notice:
+    lines = [] if status.notice is None else [status.notice]
+    if not status.vault and not lines:
         return NO_VAULT
-    lines = [*notice]
     if not _usable(status):
         lines.append(f"{NOTHING}no model can be used; `reticent model add` adds one.")
         lines += [f"{each.name}: {each.problem}" for each in status.models]

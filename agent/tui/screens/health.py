@@ -50,11 +50,6 @@ def drawn(item: Finding, width: int) -> Line:
     return (Part(f"{sign}  ", kind), Part(text))
 
 
-LOOK: Look[Finding] = Look(
-    key=lambda item: item.name, lines=lambda item, width: (drawn(item, width),)
-)
-
-
 class HealthScreen(SentencesPage[Finding], where="health"):
     """All that `reticent doctor` checks; it needs no open vault, and no daemon."""
 
@@ -65,7 +60,7 @@ class HealthScreen(SentencesPage[Finding], where="health"):
 
     def item_look(self) -> Look[Finding]:
         """Say how findings are shown."""
-        return LOOK
+        return Look(key=lambda item: item.name, lines=lambda item, width: (drawn(item, width),))
 
     def explain(self, item: Finding) -> Content:
         """Explain a finding, and how to fix it."""

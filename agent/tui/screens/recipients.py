@@ -6,9 +6,7 @@ from functools import partial
 from typing import ClassVar
 
 from msgspec.structs import replace
-from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from agent.tui.dialogs import confirm
@@ -31,10 +29,6 @@ ORDERS: Mapping[str, Callable[[Recipient], tuple[object, ...]]] = {
 UNGUARDED = (
     "You keep no fact secret from it, so what it could guess is not computed. g in Profile (4) "
     "keeps one secret."
-)
-TOOLTIP = (
-    "What this recipient knows about you, and how many people look like that to it. m shows your "
-    "values."
 )
 
 
@@ -104,17 +98,15 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         "Who knows anything about you, the latest first; how many people in the model look like "
         "you to it, and how that number fell; × is blocked. Enter shows what it knows."
     )
+    tooltip_detail = (
+        "What this recipient knows about you, and how many people look like that to it. m shows "
+        "your values."
+    )
     none_yet = "Nobody knows anything about you yet. Requests that send facts appear here."
 
     def __init__(self) -> None:
         super().__init__()
         self.looked_into: tuple[Recipient, Recipient] | None = None  # listed, and what it holds
-
-    def beside(self) -> Widget:
-        """Make the widget that shows a recipient."""
-        detail = VerticalScroll(Static(id="known"), id="detail")
-        detail.tooltip = TOOLTIP
-        return detail
 
     def item_look(self) -> Look[Recipient]:
         """Say how recipients are shown."""
@@ -177,7 +169,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
             self.query_one("#detail").scroll_home(animate=False)
         self.looked_into = both
         parts = knowledge(*both, self._titles, zone, masked=masked) if both else ()
-        self.query_one("#known", Static).update(Content("\n".join(map(plain, parts))))
+        self.query_one("#sentences", Static).update(Content("\n".join(map(plain, parts))))
 
     # daemon calls
 
