@@ -425,17 +425,15 @@ def barred_of(context: Context) -> dict[str, Reason]:
         every = zip(model.attributes, helpful, strict=True)
         some = (each.name for each, helps in every if not helps and each.name not in terms.always)
         barred = dict.fromkeys(some, HARDLY) | barred
-    carried, available = terms.carried, terms.available
-    asked = None if context.request.asked is None else frozenset(context.request.asked)
+    carried, available, asked = terms.carried, terms.available, context.request.asked
     for at, each in enumerate(model.attributes):
         name, own = each.name, model.own.get(at)
         if own is None and carried is not None and name not in carried:
             barred[name] = "not carried"
-        names = (name,) if own is None else (name, model.attributes[own].name)
-        if asked is not None and asked.isdisjoint(names):
+        names = {name, name if own is None else model.attributes[own].name}
+        if asked is not None and names.isdisjoint(asked):
             barred[name] = "not asked for"
-        given = available is None or name in available if own is None else at in filled.facts
-        if not given:
+        if not (available is None or name in available if own is None else at in filled.facts):
             barred[name] = "not set"
     never = filled.ruled("never", mask_of(terms.excluded, model), dict(terms.facts))
     barred |= {model.attributes[each].name: "never" for each in members(never)}

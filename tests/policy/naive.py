@@ -9,6 +9,7 @@ from pathlib import Path as File
 from typing import Any, NamedTuple
 
 from policy.families import TopicProbabilities
+from policy.settings import HOSTED
 from tests.policy.strategies import Asked
 
 Document = Mapping[str, Any]
@@ -117,7 +118,8 @@ def claims(document: Document, asked: Asked, key: str, name: str | None) -> list
     for entry in entries(document):
         if key not in entry.settings or not is_time(entry, asked.today):
             continue
-        if entry.door is not None and asked.door not in _listed(entry.door):
+        programs = ("mcp", asked.door) if asked.door in HOSTED else (asked.door,)
+        if entry.door is not None and not {*programs} & {*_listed(entry.door)}:
             continue
         if entry.excepted and among(entry.excepted, asked.recipient, document):
             continue

@@ -196,7 +196,7 @@ def drawn_from_others(draw: st.DrawFn, people: Population) -> Population:
     if draw(st.booleans()):
         people = replace(people, residents=draw(st.floats(0, 12).map(np.exp)))
     numbers = st.lists(st.integers(0, 9), min_size=people.rows, max_size=people.rows)
-    blocks = draw(st.lists(st.integers(1, (1 << people.tabled) - 1), max_size=2))
+    blocks = draw(st.lists(st.integers(1, (1 << people.tabled) - 1), max_size=2, unique=True))
     donors = [draw(numbers) for _ in blocks]
     return replace(
         people,
