@@ -27,7 +27,7 @@ from agent.tradeoff.tables import (
     union,
 )
 
-KEPT = 2_000  # trees, and distributions of sets
+KEPT = 2_000  # trees, tables of two attributes, and distributions of sets
 Pairs = tuple[tuple[int, int], ...]
 """Of column and code."""
 Tree = tuple[int, int | None, tuple["Tree", ...]]
@@ -118,16 +118,12 @@ class DependenceTree:
         smooth = np.minimum(lowered + spared * alone, most)
         places = zip(pairs, starts.tolist(), (starts + sizes).tolist(), strict=True)
         self._joint = {(i, j): smooth[a:z].reshape(cards[i], cards[j]) for (i, j), a, z in places}
-        self._bits: dict[tuple[object, ...], Floats] = {}
-        self._edges: dict[tuple[int, ...], tuple[Edge, ...]] = {}
+        self.edges, self._bits_of = lru_cache(KEPT)(self._spanned), lru_cache(KEPT)(self._told)
+        """The tree over some attributes, a tuple of these in ascending order."""
 
-    def edges(self, attributes: Sequence[int]) -> tuple[Edge, ...]:
-        """The tree over some attributes, which are in ascending order."""
-        key = tuple(attributes)
-        if key in self._edges:
-            return self._edges[key]
+    def _spanned(self, attributes: tuple[int, ...]) -> tuple[Edge, ...]:
         # Of those to come, their best neighbour so far.
-        links = dict.fromkeys(key[1:], key[0] if key else -1)
+        links = dict.fromkeys(attributes[1:], attributes[0] if attributes else -1)
         tree = list[Edge]()
         while links:
             new = max(links, key=lambda each: self._rank[each][links[each]])
@@ -136,36 +132,30 @@ class DependenceTree:
             for each, other in links.items():
                 if self._rank[each][new] > self._rank[each][other]:
                     links[each] = new
-        if len(self._edges) >= KEPT:
-            del self._edges[next(iter(self._edges))]
-        self._edges[key] = tuple(tree)
-        return self._edges[key]
+        return tuple(tree)
 
     def bits(self, one: int, other: int, events: Events) -> Floats:
         """Log2 of how much likelier two values are together than apart, by both, float64.
 
         ``events``: of an attribute in it, all these codes are one value, the only one.
         """
-        here = {each: events[each] for each in (one, other) if each in events}
-        key = one, other, *here.items()
-        if key not in self._bits:
-            table = self._joint[one, other] if one < other else self._joint[other, one].T
-            shares = []
-            for axis, each in enumerate((one, other)):
-                own = self._population.share_bits[each, : table.shape[axis]]
-                if each in here:
-                    codes = sorted(here[each])
-                    table = table.take(codes, axis).sum(axis, keepdims=True)
-                    own = np.array([self._population.bits_of(each, here[each])])
-                shares.append(own)
-            apart = np.add.outer(*shares)
-            possible = (table > 0) & (apart > -np.inf)
-            both = np.log2(table, out=np.zeros_like(table), where=possible)
-            rounded = np.round(both * 2**LOG_BITS) / 2**LOG_BITS
-            if len(self._bits) >= KEPT:
-                del self._bits[next(iter(self._bits))]
-            self._bits[key] = np.subtract(rounded, apart, out=np.zeros_like(table), where=possible)
-        return self._bits[key]
+        return self._bits_of((one, events.get(one)), (other, events.get(other)))
+
+    def _told(self, *two: tuple[int, frozenset[int] | None]) -> Floats:
+        (one, _), (other, _) = two
+        table = self._joint[one, other] if one < other else self._joint[other, one].T
+        shares = []
+        for axis, (each, codes) in enumerate(two):
+            own = self._population.share_bits[each, : table.shape[axis]]
+            if codes is not None:
+                table = table.take(sorted(codes), axis).sum(axis, keepdims=True)
+                own = np.array([self._population.bits_of(each, codes)])
+            shares.append(own)
+        apart = np.add.outer(*shares)
+        possible = (table > 0) & (apart > -np.inf)
+        both = np.log2(table, out=np.zeros_like(table), where=possible)
+        rounded = np.round(both * 2**LOG_BITS) / 2**LOG_BITS
+        return np.asarray(np.subtract(rounded, apart, out=np.zeros_like(table), where=possible))
 
 
 class ExpectedPeople:
@@ -197,7 +187,7 @@ class ExpectedPeople:
         shares |= {at: np.array(people.bits_of(at, some)) for at, some in events.items()}
         logs: Floats = reduce(np.add, shares.values(), np.array(people.people_bits))
         cap: Floats = reduce(np.minimum, shares.values(), np.zeros(())) + people.people_bits
-        edges = tree.edges(nodes := sorted(shares))
+        edges = tree.edges(nodes := tuple(sorted(shares)))
         for one, other in combinations(nodes, 2):
             is_edge, is_close = (one, other) in edges, other in tree.close[one]
             if is_edge or is_close:
@@ -297,10 +287,9 @@ class Agreement:
             for each, kind in kinds
         ]
 
-    def within(self, mask: int) -> tuple[int, ...]:
-        """The columns of a set on which rho of its new facts depends, in ascending order."""
-        columns = {self.column[each] for each in members(mask & self.dependent)}
-        return tuple(sorted(each for each in columns if mask >> each & 1))
+    def within(self, mask: int) -> int:
+        """The columns of a set on which rho of its new facts depends, a mask."""
+        return mask & union(self.column[each] for each in members(mask & self.dependent))
 
     def spreads(self, mask: int, parts: Sequence[Pairs], share: float = 1.0) -> list[Spread]:
         """Rho of the disclosed facts and of a set, times ``share``, in each part of the people.

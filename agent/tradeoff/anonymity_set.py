@@ -1,39 +1,25 @@
 """Identifiability: the people a recipient might take the user for (paper 2.2, DESIGN.md 2.2)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from math import prod
 
 import numpy as np
 
-from agent.tradeoff.grouping import (
-    ordered_sum,
-    plogp,
-)
+from agent.tradeoff.grouping import ordered_sum, plogp
 from agent.tradeoff.look_alikes import KEPT, LookAlikes
 from agent.tradeoff.measures import (
     HALF,
-    Alike,
     ByShare,
     Curvature,
     Guard,
     Measure,
     counted,
     rate_of,
-    risk,
-    risk_elsewhere,
     risk_outside,
-    risk_unseen,
+    success_of,
 )
-from agent.tradeoff.tables import (
-    VALUES_KEPT,
-    Floats,
-    Population,
-    Rows,
-    SetFigures,
-    members,
-    union,
-)
+from agent.tradeoff.tables import VALUES_KEPT, Floats, Population, Rows, SetFigures, members, union
 
 COMBINATIONS = 256  # of request values that a set may have; larger sets are no candidates
 
@@ -69,9 +55,10 @@ class AnonymitySet:
         """The set of all attributes that the recipient already has."""
         self.unseen, self._weighted = self.alike.unseen, population.weights is not None
         """Whether there are no data for what is known: no row agrees with all of it."""
-        self.persons, self._shared = self.alike.persons, self.alike.shared
-        """The set of all person attributes."""
-        self._guards: dict[int, Guard] = {}
+        self.persons, self.shared = self.alike.persons, self.alike.shared
+        """The set of all person attributes, and of those that no column holds."""
+        self.guard = cache(self._guard)
+        """What those who know d, and an answer, know of a person attribute v."""
         self._figures: dict[tuple[str, int], SetFigures] = {}
         self._stored: dict[Measure, Rows] = {}
         self._least = lru_cache(VALUES_KEPT)(partial(self._estimated, most=True))
@@ -97,7 +84,7 @@ class AnonymitySet:
             return 1 / max(self.people, 1.0)
         alike = next(self.alike.alike(0))
         rows = 0.0 if self.unseen else float(alike.rows[0])
-        drawn = min(1.0, rows / float(alike.people[0])) if rows else self._drawn
+        drawn = min(1.0, rows / float(alike.people[0])) if rows else self._population.drawn
         if drawn == 1:  # the rows are all the people, and so the user is one of them
             rows = max(rows - 1, 0)
         return risk_outside(rows, float(rate_of(np.array(drawn), alike.expected[0])), self._all)
@@ -133,7 +120,7 @@ class AnonymitySet:
         if by_shares or ((mask | others) & ~self.persons and metric != "maxprob"):
             return 0.0
         k = k if metric == "k-anonymity" else 0
-        return self._least(mask & ~self._shared & ~self.disclosed, metric, k)
+        return self._least(mask & ~self.shared & ~self.disclosed, metric, k)
 
     def curvature(self, metric: Measure, mask: int) -> Curvature:
         """How I bends over the sets within ``mask``, given what is known: what is certain of it.
@@ -204,13 +191,9 @@ class AnonymitySet:
         """G_v(A|d): bits that A tells about person attribute v (``guarded``)."""
         return self.guard(guarded).bits(mask & ~self.disclosed)
 
-    def guard(self, guarded: int) -> Guard:
-        """What those who know d, and an answer, know of person attribute v (``guarded``)."""
-        if guarded not in self._guards:
-            people = sum(each[:, 1:].sum() for each in self.alike.table(0, [guarded], rows=True))
-            parts = int(people), self.alike.table, self._agreement.telling
-            self._guards[guarded] = Guard(guarded, *parts)
-        return self._guards[guarded]
+    def _guard(self, guarded: int) -> Guard:
+        people = sum(each[:, 1:].sum() for each in self.alike.table(0, [guarded], rows=True))
+        return Guard(guarded, int(people), self.alike.table, self._agreement.telling)
 
     def _measured(self, metric: Measure, k: int) -> SetFigures:
         """I of sets by a measure."""
@@ -222,20 +205,18 @@ class AnonymitySet:
             figures = self._figures[metric, k] = SetFigures(len(self.cards), one, stored=stored)
         return figures
 
-    @cached_property
-    def _drawn(self) -> float:
-        """Which share of the people are rows, where no row looks like somebody: p."""
-        return min(1.0, self._population.rows / max(self._population.people, 1.0))
-
     def _estimated(self, mask: int, measure: Measure, k: int, *, most: bool = False) -> float:
-        """The loss expected over the classes of a set; ``most``: of `_classes`. DESIGN.md 2.7."""
+        """The loss expected over the classes of a set; ``most``: of `_classes`. DESIGN.md 2.7.
+
+        No loss is below 0: where estimates feign that an answer misinforms, its information is 0.
+        """
         people = self.people, float(self._population.residents or self._population.people)
-        total, within, facts = 0.0, self._agreement.within(mask), mask & self._shared
-        for each in self._classes(mask & ~self._shared, most=most):
+        total, within, facts = 0.0, self._agreement.within(mask), mask & self.shared
+        for each in self._classes(mask & ~self.shared, most=most):
             spreads = self._agreement.spreads(facts, each.parts(within)[0], self._share)
             own = each.loss((measure, k), within, spreads, people)
             total = max(total, own) if measure == "worst" else total + own
-        return total
+        return max(total, 0.0)
 
     def _classes(self, columns: int, *, most: bool = False) -> Iterable[ByShare]:
         """The classes of a set of columns, for each combination of request values.
@@ -251,24 +232,15 @@ class AnonymitySet:
             alike = (each.alike for each in self._classes(columns))
             more = partial(self.alike.expecting, columns & self.persons, most=True)
             alike = (each._replace(expected=more(each.sample)) for each in alike)
-        classes = map(partial(ByShare, columns=self.alike.columns, success=self._success), alike)
+        # None of these has a way back to this set: they serve others when it is gone.
+        success = partial(success_of, population=self._population, unseen=self.unseen)
+        classes = map(partial(ByShare, columns=self.alike.columns, success=success), alike)
         if columns & ~self.persons:  # there are many
             return classes
         kept[key] = [*classes]
         while len(kept) > 1 and sum(each.size for [each] in kept.values()) > KEPT:
             del kept[next(iter(kept))]
         return kept[key]
-
-    def _success(self, alike: Alike, shares: Floats) -> Floats:
-        """The success of a guess at one person by groups and rho, float64."""
-        people = self._population
-        if not self.unseen and people.residents is None:
-            return risk(alike, shares)
-        share, drawn = alike.share * shares, np.array(self._drawn)
-        if people.residents is None:
-            return risk_unseen(rate_of(drawn, alike.expected), share)
-        others = share * people.residents / people.people
-        return risk_elsewhere(alike, others, drawn if self.unseen else None)
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
         mask &= ~self.disclosed

@@ -94,6 +94,11 @@ class Grouping(NamedTuple):
     size: int
 
 
+def undivided(items: int) -> Grouping:
+    """All items as one group."""
+    return Grouping(np.zeros(items, np.intp), 1)
+
+
 def refine(groups: Grouping, columns: Iterable[CodeColumn]) -> Grouping:
     """Divide groups by attributes, in ascending order; many labels may be out of use."""
     labels, size = groups
@@ -158,33 +163,25 @@ def bundles(columns: Sequence[CodeColumn], most: int) -> list[list[int]]:
     return bundled
 
 
-class Runs(NamedTuple):
-    """Items in order of their group and, within it, of a number of theirs, of whom they are.
+def peaks(
+    labels: NDArray[Any], numbers: NDArray[Any], order: Indexes, some: Indexes
+) -> Callable[[Floats], Floats]:
+    """A function of float64 by item: the largest of each number, summed up by group.
 
-    ``order``: the items; ``starts``: where in it a new number starts; ``groups``: at which of these
-    a new group does; all intp.
+    ``labels``, ``numbers``: integers, shape (items,), the group of each item, and of whom it is;
+    ``order``: of the items by their number, stable; ``some``: the groups that are wanted, by their
+    places in the order of labels.
     """
+    order = order[stable_order(labels[order])]
+    group = np.diff(labels[order].astype(np.intp), prepend=-1) != 0
+    starts = np.flatnonzero(group | (np.diff(numbers[order].astype(np.intp), prepend=-1) != 0))
+    groups = np.flatnonzero(group[starts])
 
-    order: Indexes
-    starts: Indexes
-    groups: Indexes
+    def summed(chances: Floats) -> Floats:
+        largest: Floats = np.maximum.reduceat(chances[order], starts)
+        return np.add.reduceat(largest, groups)[some]
 
-    @classmethod
-    def of(cls, labels: NDArray[Any], numbers: NDArray[Any], order: Indexes) -> "Runs":
-        """The runs of items; ``labels``: integers, shape (items,), the group of each.
-
-        ``order``: of the items by their number, stable.
-        """
-        order = order[stable_order(labels[order])]
-        group = np.diff(labels[order].astype(np.intp), prepend=-1) != 0
-        changed = np.diff(numbers[order].astype(np.intp), prepend=-1) != 0
-        starts = np.flatnonzero(group | changed)
-        return cls(order, starts, np.flatnonzero(group[starts]))
-
-    def peaks(self, chances: Floats) -> Floats:
-        """The largest of each number, summed up by group; ``chances``: float64, by item."""
-        largest: Floats = np.maximum.reduceat(chances[self.order], self.starts)
-        return np.add.reduceat(largest, self.groups)
+    return summed
 
 
 class Presence:
@@ -282,7 +279,7 @@ class Columns:
         """How many items there are."""
         self.column = cache(self._column)
         """One attribute."""
-        whole = Grouping(np.zeros(self.items, dtype=np.intp), 1)
+        whole = undivided(self.items)
         self.dense = Divisions(whole, lambda groups, mask: divide(groups, self.of(mask)), KEPT)
         """The partition by each set, every label in use."""
         self.presence = cache(lambda: Presence([*map(self.column, range(len(codes)))]))
@@ -292,9 +289,14 @@ class Columns:
         codes, card = self._more.get(each) or (self.codes[each], self.cards[each])
         return CodeColumn(codes if self._among is None else codes.take(self._among), card)
 
-    def of(self, mask: int) -> list[CodeColumn]:
-        """The attributes of a set."""
-        return [self.column(each) for each in members(mask)]
+    def of(self, mask: int, items: Indexes | None = None) -> list[CodeColumn]:
+        """The attributes of a set; ``items``: intp, of these alone."""
+        some = [self.column(each) for each in members(mask)]
+        return some if items is None else [CodeColumn(codes[items], n) for codes, n in some]
+
+    def grouped(self, mask: int, items: Indexes) -> Grouping:
+        """The classes of some items by a set, in ascending order, every label in use."""
+        return divide(undivided(len(items)), self.of(mask, items))
 
     def classes(self, mask: int) -> tuple[NDArray[Any], int]:
         """The class of each item, unsigned or intp, and how many classes there may be.

@@ -1,28 +1,19 @@
 """The rows of a population that agree with what a recipient knows, and who looks alike in them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import product
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.tradeoff.agreement import Agreement, ExpectedPeople
-from agent.tradeoff.grouping import (
-    CodeColumn,
-    Columns,
-    Grouping,
-    Runs,
-    divide,
-    last_of_each,
-    mass_of,
-)
+from agent.tradeoff.grouping import CodeColumn, Columns, last_of_each, mass_of, peaks
 from agent.tradeoff.measures import ALL, LEAST_SHARE, Alike, ByShare
 from agent.tradeoff.tables import Floats, Indexes, Population, members, union
 
-KEPT = 1 << 18  # cells, or groups, 48 bytes each
+KEPT = 1 << 18  # cells, 24 bytes each, or groups, 48 bytes each
 Cells = tuple[Indexes, Floats, Floats]
 """A row of each class by some columns, in order, how many it has, and of how many people."""
 Counted = tuple[Columns, dict[int, Cells], dict[tuple[int, bool], list[ByShare]], Indexes]
@@ -116,7 +107,7 @@ class LookAlikes:
         """
         tabled, finer = mask & self.persons & ~self.shared, union(columns) | mask & ~self.persons
         sample, number, people = self._classes(tabled | self.varied | finer)
-        labels, count = self._grouped(tabled, sample)
+        labels, count = self.columns.grouped(tabled, sample)
         shape = count, *(self._cards[each] for each in columns)
         for each in columns:
             labels = labels * self._cards[each] + self.columns.column(each).codes[sample]
@@ -124,41 +115,32 @@ class LookAlikes:
             mass = number * (likely > 0) if rows else people * likely
             yield mass_of(labels, mass, prod(shape)).reshape(shape)
 
-    def _grouped(self, columns: int, sample: Indexes) -> Grouping:
-        """The classes of some rows by a set of columns, every label in use."""
-        each_column = (self.columns.column(each) for each in members(columns))
-        codes = (CodeColumn(each.codes[sample], each.card) for each in each_column)
-        return divide(Grouping(np.zeros(len(sample), np.intp), 1), codes)
-
     def alike(self, mask: int) -> Iterator[Alike]:
-        """Yield who looks alike, for each combination of request values.
+        """Yield who looks alike, for each combination of request values that occurs.
 
         Cells of a group differ in how probably they agree; what is all but impossible is left out.
         """
         persons = mask & self.persons & ~self.shared
         sample, rows, people = self._classes(persons | self.varied | mask & ~self.persons)
-        groups, count = self._grouped(persons, sample)
+        groups, count = self.columns.grouped(persons, sample)
         facts, example = next(self._likely(sample)), sample[last_of_each(groups, np.arange(count))]
         whole, share = (people * facts).sum(), ALL
         if self.varied:
             share = np.zeros(count)
             np.maximum.at(share, groups, facts)
-        blocks, expected = self._blocks(persons), self.expecting(persons, example)
-        if blocks:
-            labels, _ = self.columns.classes(persons)
-            at = np.searchsorted(np.sort(labels[self._classes(persons)[0]]), labels[example])
-            runs, by_row = [*self._runs(blocks, labels)], self._likely(np.arange(len(labels)), mask)
+        expected, behind = self.expecting(persons, example), self._behind(persons, example)
+        by_row = self._likely(np.arange(len(self.rows)), mask)
         for likely in self._likely(sample, mask):
             peak = np.zeros(count)
             np.maximum.at(peak, groups, likely)
             alone, own = (mass_of(groups, each * likely, count) for each in (rows, people))
-            if blocks:
+            if behind:
                 chances = next(by_row)
-                alone = np.minimum.reduce([alone, *(each.peaks(chances)[at] for each in runs)])
-            some = np.flatnonzero(peak)
-            peak = peak[some]
-            parts = own[some] / whole, alone[some] / peak, own[some] / peak, expected[some]
-            yield Alike(*parts, share[some] if self.varied else ALL, example[some])
+                alone = np.minimum.reduce([alone, *(each(chances) for each in behind)])
+            if len(some := np.flatnonzero(peak)):
+                peak = peak[some]
+                parts = own[some] / whole, alone[some] / peak, own[some] / peak, expected[some]
+                yield Alike(*parts, share[some] if self.varied else ALL, example[some])
 
     def _classes(self, columns: int) -> Cells:
         """A row of each class by some columns, in order, how many it has, and of how many people.
@@ -190,16 +172,19 @@ class LookAlikes:
         codes = {at: self.columns.column(at).codes[sample] for at in some}
         return np.broadcast_to(np.exp2(self._expected.bits(codes, most=most)), len(sample))
 
-    def _blocks(self, persons: int) -> list[int]:
-        """The blocks that tell of a set how many people its rows are, beside their number."""
-        specified = persons | union(self._possible)
-        return [each for each in self._population.behind if each < 0 or each & specified]
+    def _behind(self, persons: int, example: Indexes) -> list[Callable[[Floats], Floats]]:
+        """Functions of how probably rows agree: as how many people those of each group count.
 
-    def _runs(self, blocks: Sequence[int], labels: NDArray[Any]) -> Iterator[Runs]:
-        """The rows of each group, by who they are copies of, or were drawn from."""
-        for block in blocks:
-            order, place = self._population.in_order(block), np.full(self._population.rows, -1)
-            place[self.rows] = np.arange(len(self.rows))
-            order = place[order]
-            numbers = self._population.behind[block][self.rows]
-            yield Runs.of(labels, numbers, order[order >= 0])
+        One for each block of columns of which the set, or what is known, has a part: by those who
+        stand behind the rows. ``example``: a row of each group.
+        """
+        people, specified = self._population, persons | union(self._possible)
+        blocks = [each for each in people.behind if each < 0 or each & specified]
+        if not blocks:
+            return []
+        labels, _ = self.columns.classes(persons)
+        at = np.searchsorted(np.sort(labels[self._classes(persons)[0]]), labels[example])
+        place = np.full(people.rows, -1)
+        place[self.rows] = np.arange(len(self.rows))
+        orders = ((block, place[people.in_order(block)]) for block in blocks)
+        return [peaks(labels, people.behind[b][self.rows], o[o >= 0], at) for b, o in orders]

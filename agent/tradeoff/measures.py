@@ -11,22 +11,13 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from agent.tradeoff.agreement import Spread
-from agent.tradeoff.grouping import (
-    CodeColumn,
-    Columns,
-    Grouping,
-    divide,
-    ordered_sum,
-    plogp,
-    stable_order,
-)
+from agent.tradeoff.grouping import Columns, ordered_sum, plogp, stable_order
 from agent.tradeoff.shares import BINS
-from agent.tradeoff.tables import VALUES_KEPT, Floats, Indexes
+from agent.tradeoff.tables import VALUES_KEPT, Floats, Indexes, Population, members
 
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
 # And the largest success of a guess in any class, and how many are expected to be left.
 Measure = Metric | Literal["worst", "people"]
-Measures = Sequence[tuple[Measure, int]]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 Curvature = Literal["modular", "supermodular", "unknown"]
 """How a cost bends as sets grow, as far as that is certain, and from what.
@@ -50,7 +41,8 @@ BATCH = 1 << 13  # losses that are estimated at once: what a cache holds
 
 Parts = tuple[list[tuple[tuple[int, int], ...]], "Alike", Indexes]
 """Pairs of column and code, by part; and the groups, part by part, and where each of them starts"""
-Key = tuple[tuple[Measure, int], tuple[int, ...], float, tuple[float, float]]
+Key = tuple[tuple[Measure, int], int, float, tuple[float, float]]
+"""A measure and its k, columns, rho of bin 0, and who agree with what is known, and everybody."""
 
 
 class Alike(NamedTuple):
@@ -122,6 +114,20 @@ def risk_unseen(rate: Floats, share: float | Floats) -> Floats:
     return np.where(share <= LEAST_SHARE, 1.0, np.minimum(rate * total / share, 1.0))
 
 
+def success_of(alike: Alike, share: Floats, population: Population, *, unseen: bool) -> Floats:
+    """E[1/F] in each group, float64, whoever the rows of a population are.
+
+    ``share``: as for `risk`; ``unseen``: whether no row agrees with what is known.
+    """
+    if not unseen and population.residents is None:
+        return risk(alike, share)
+    share, drawn = alike.share * share, np.array(population.drawn)
+    if population.residents is None:
+        return risk_unseen(rate_of(drawn, alike.expected), share)
+    others = share * population.residents / population.people
+    return risk_elsewhere(alike, others, drawn if unseen else None)
+
+
 def risk_outside(rows: float, rate: float, share: float) -> float:
     """E[1/F] for somebody who is not among the rows, whom ``rows`` look like.
 
@@ -190,56 +196,50 @@ class ByShare:
         """
         self.alike, self._columns, self._success = alike, columns, success
         whole: Parts = [()], alike, np.zeros(1, np.intp)
-        self._parts: dict[tuple[int, ...], Parts] = {(): whole}
-        self._curves: dict[tuple[object, ...], Floats] = {}
+        self._parts: dict[int, Parts] = {0: whole}
+        self._curves: dict[Key, Floats] = {}
 
     @property
     def size(self) -> int:
         """How many groups it takes the room of."""
         return len(self.alike.mass) + OTHER_ROOM
 
-    def parts(self, columns: tuple[int, ...]) -> Parts:
-        """The groups by their codes of some columns."""
+    def parts(self, columns: int) -> Parts:
+        """The groups by their codes of some columns, a mask."""
         if columns not in self._parts:
-            some = [self._columns.column(each) for each in columns]
-            some = [CodeColumn(each.codes[self.alike.sample], each.card) for each in some]
-            parts, count = divide(Grouping(np.zeros(len(self.alike.sample), np.intp), 1), some)
+            parts, count = self._columns.grouped(columns, self.alike.sample)
             order = stable_order(parts)
             starts = np.searchsorted(parts[order], np.arange(count))
             alike = Alike._make(each[order] if len(each) > 1 else each for each in self.alike)
-            values = zip(*(each.codes[order[starts]].tolist() for each in some), strict=True)
-            own = [tuple(zip(columns, each, strict=True)) for each in values]
+            some = self._columns.of(columns, alike.sample[starts])
+            values = zip(*(each.codes.tolist() for each in some), strict=True)
+            own = [tuple(zip(members(columns), each, strict=True)) for each in values]
             self._parts[columns] = own, alike, starts
         return self._parts[columns]
 
     def loss(
         self,
         measure: tuple[Measure, int],
-        columns: tuple[int, ...],
+        columns: int,
         spreads: Sequence[Spread],
         people: tuple[float, float],
     ) -> float:
-        """The loss over the groups, or the largest success; ``spreads``: rho, in each of the parts.
+        """The loss over the groups, or the largest success.
 
-        ``people``: who agree with what is known, and everybody.
+        ``spreads``: rho in each of the ``parts`` by these columns, a mask; ``people``: who agree
+        with what is known, and everybody.
         """
         own = list[float]()
-        for share in (
-            {} if not len(self.alike.mass) else dict.fromkeys(each.share for each in spreads)
-        ):
-            some = [place for place, each in enumerate(spreads) if each.share == share]
-            bins = np.zeros(1 + max(int(spreads[place].bins[-1]) for place in some), np.bool_)
-            for place in some:
-                bins[spreads[place].bins] = True
-            key = measure, columns, share, people
-            curves = self._curves_at(key, np.flatnonzero(bins))
-            for place in some:
-                levels = curves[spreads[place].bins, place]
-                if measure[0] == "worst":
-                    own.append(float(levels.max()))
-                else:
-                    own.append(float((levels * spreads[place].masses).sum()))
-        return max(own, default=0.0) if measure[0] == "worst" else sum(own)
+        for share in dict.fromkeys(each.share for each in spreads):
+            some = [(at, each) for at, each in enumerate(spreads) if each.share == share]
+            bins = np.flatnonzero(np.bincount(np.concatenate([each.bins for _, each in some])))
+            curves = self._curves_at((measure, columns, share, people), bins)
+            levels = ((curves[each.bins, at], each.masses) for at, each in some)
+            if measure[0] == "worst":
+                own += [float(each.max()) for each, _ in levels]
+            else:
+                own += [float((each * masses).sum()) for each, masses in levels]
+        return max(own) if measure[0] == "worst" else sum(own)
 
     def _curves_at(self, key: Key, bins: Indexes) -> Floats:
         """The losses by bin of rho and by part, float64, computed at least at these bins."""

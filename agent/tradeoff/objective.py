@@ -15,14 +15,7 @@ from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.measures import METRICS, Curvature, Measure, Metric
 from agent.tradeoff.plan import QueryPlanner
-from agent.tradeoff.tables import (
-    Floats,
-    Indexes,
-    Population,
-    mask_arrays,
-    members,
-    union,
-)
+from agent.tradeoff.tables import Floats, Indexes, Population, mask_arrays, members, union
 from agent.tradeoff.utility import Function, Utility
 
 Limit = Literal[
@@ -291,10 +284,9 @@ class DisclosureObjective(Objective):
 
     def survey(self, mask: int) -> None:
         """Compute F(A ^ {V}) for every candidate V of the person, feasible or not, at once."""
-        if self._success:
-            self._people.survey(mask)
         new = [*members(self.candidates & self._people.persons & ~mask)]
         self._utility.extensions(mask, new)
+        self.extensions(mask, ())
 
     def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
         """What F takes off U(A u {V}) at the least, in bits, for each V, none in A.
@@ -307,7 +299,7 @@ class DisclosureObjective(Objective):
         if counted and (row := people.at_hand(mask, *measure)) is not None:
             losses = np.fmax(row[attributes], losses)  # of a request it may be no number
         costs: Floats = self.trade_off * (losses - self._ground) + self._dislike[attributes]
-        return costs + sum(self.disclosed(mask))
+        return costs + sum(self.disclosed(mask, least=True))
 
     def helps(
         self, mask: int, attributes: Sequence[int], *, count: bool = True
@@ -353,13 +345,17 @@ class DisclosureObjective(Objective):
         demands = self._settings
         least = self._people.least(mask, demands.metric, demands.metric_k, self.candidates)
         lost = demands.trade_off * (least - self._ground)
-        guard, sensitivity = self.disclosed(mask)
-        return lost + guard + sensitivity
+        return lost + sum(self.disclosed(mask, least=True))
 
-    def disclosed(self, mask: int) -> tuple[float, float]:
-        """The sum of w_v G_v(A|d), and S(A|d), in bits: what is held already costs nothing."""
+    def disclosed(self, mask: int, *, least: bool = False) -> tuple[float, float]:
+        """The sum of w_v G_v(A|d), and S(A|d), in bits: what is held already costs nothing.
+
+        ``least``: of any larger set. Several facts by shares tell less beside a column on which
+        they depend, so that what they tell is no part of it.
+        """
         bits, new = self._settings.sensitivity, mask & self._sensitive
-        guards = (weight * self._people.guard_bits(v, mask) for v, weight in self._settings.guards)
+        told = mask & ~self._people.shared if least else mask
+        guards = (weight * self._people.guard_bits(v, told) for v, weight in self._settings.guards)
         return sum(guards, 0.0), sum((bits[each] for each in members(new)), 0.0) if new else 0.0
 
     def feasible(self, mask: int, *, larger: bool = False) -> bool:
@@ -387,14 +383,9 @@ class DisclosureObjective(Objective):
             return demands.most_new_key
         if not self._limits or not mask & ~people.disclosed:
             return None
-        for limit, measure, k, most in self._limits:
-            if for_good:
-                loss = people.least(mask, measure, k, self.candidates)
-            else:
-                loss = people.identifiability(mask, measure, k)
-            if loss > most:
-                return limit
-        return None
+        loss = partial(people.least, others=self.candidates) if for_good else people.identifiability
+        broken = (limit for limit, of, k, most in self._limits if loss(mask, of, k) > most)
+        return next(broken, None)
 
 
 def forced(objective: SetFunction, attributes: Iterable[int]) -> int:

@@ -144,11 +144,10 @@ def maximise(
     ``algorithm``: "lls" (lazy local search) and "ls" move attributes in and out, "greedy" as well,
     but from nothing alone; "exact" goes on by branch and bound, "exhaustive" tries all subsets;
     ``epsilon``: a move must improve F by more than (epsilon/n^2)|F|; ``nodes``: how many nodes
-    ``exact`` visits at the most;
-    ``again``: whether local search goes on where the paper's own ends; ``between``: two sets, of
-    which the result
-    contains the first, a feasible one, and is contained in the second: all that the result says is
-    about the sets between them. By default from none to all candidates.
+    ``exact`` visits at the most; ``again``: whether local search goes on where the paper's own
+    ends; ``between``: two sets, of which the result contains the first, a feasible one, and is
+    contained in the second: all that the result says is about the sets between them. By default
+    from none to all candidates.
     UsageError for an unknown algorithm, and where ``exhaustive`` is asked of too many candidates;
     ValueError where the first set is not feasible, or the second has more than the candidates.
     Source: paper 4 with the corrections of DESIGN.md 2.5.

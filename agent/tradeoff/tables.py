@@ -160,6 +160,11 @@ class Population:
         """How many people the rows stand for: the sum of the weights, or their number."""
         return float(self.summable.sum())
 
+    @property
+    def drawn(self) -> float:
+        """Which share of the people are rows: p, 0 to 1."""
+        return min(1.0, self.rows / max(self.people, 1.0))
+
     @cached_property
     def people_bits(self) -> float:
         """Its logarithm, log2, as exact as `share_bits`."""

@@ -385,7 +385,7 @@ def identifiability(
         else:
             loss = _loss(metric, success, everybody, k)
         total += mass * loss
-    return total
+    return max(total, 0.0)
 
 
 def _loss(metric: Measure, peak: float, people: float, k: int) -> float:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agent.tradeoff import tables
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.grouping import CodeColumn, Grouping, Presence, tally
-from agent.tradeoff.measures import FEWEST, METRICS, Curvature, Measure, Metric
+from agent.tradeoff.measures import FEWEST, METRICS, Curvature, Metric
 from agent.tradeoff.study import submodularity, supermodularity
 from agent.tradeoff.tables import (
     UNSPECIFIED,
@@ -193,23 +193,6 @@ def test_the_worst_class_tells_whether_k_is_kept(world: World, data: st.DataObje
     for mask in subsets(world.everything) if crowd.sampled and not crowd.closed else ():
         enough = crowd.identifiability(mask, "worst", 1) <= (1 + 1e-12) / k
         assert enough == (crowd.identifiability(mask, "k-anonymity", k) == 0.0)
-
-
-@given(rich_worlds(), st.data(), st.sampled_from([*METRICS, "worst"]), st.integers(1, 5))
-def test_a_row_has_what_each_attribute_adds(
-    world: World, data: st.DataObject, measure: Measure, k: int
-) -> None:
-    """Beside any set of the person's attributes, whatever is known, and however often asked."""
-    crowd = world.anonymity_set(what := data.draw(known(world)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("agent.tradeoff.tables.ROWS_KEPT", data.draw(st.sampled_from([1, 99])))
-        for mask in data.draw(st.lists(st.integers(0, crowd.persons), min_size=1)):
-            row, plain = crowd.row(mask, measure, k), world.anonymity_set(what)
-            for each in range(world.persons):
-                expected = plain.identifiability(mask | 1 << each, measure, k)
-                found = crowd.identifiability(mask | 1 << each, measure, k)
-                assert row[each] == expected == found
-            assert np.isnan(row[world.persons :]).all()
 
 
 @given(rich_worlds(requests=1, people=90), st.data())

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
 from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
 from agent.tradeoff.coverage import Coverage
@@ -15,10 +16,12 @@ from agent.tradeoff.measures import Measure
 from agent.tradeoff.objective import DisclosureObjective, Limit, Objective, Settings
 from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import ALGORITHMS, maximise
+from agent.tradeoff.shares import KindShares, Shares
 from agent.tradeoff.study import submodularity
 from agent.tradeoff.tables import Kinds, Population, QueryRows, members, subsets
 from agent.tradeoff.utility import Function, Mixture, Priced
 from tests.tradeoff import naive
+from tests.tradeoff.test_shares import knowledge, shared_worlds
 from tests.tradeoff.worlds import (
     Cards,
     Known,
@@ -86,26 +89,41 @@ def test_what_is_at_hand_is_the_objective(world: World, data: st.DataObject) -> 
                 assert row[each] == -np.inf
 
 
-@given(rich_worlds(), st.booleans(), st.data())
+@given(shared_worlds(), st.booleans(), st.data())
 def test_no_bound_is_below_what_it_bounds(world: World, closed: bool, data: st.DataObject) -> None:
-    """What a set costs at the least, and so what F is at the most, whatever is known of whom."""
-    settings, what = data.draw(settings_for(world)), data.draw(known(world))
-    count = len(world.cards)
-    stored = {} if closed else stored_of(world.utility().value, count)
-    uses = QueryPlanner(world.utility, count, stored, quick=closed)
+    """What sets cost at the least, and so what F is at the most, whatever is known of whom."""
+    what, count = data.draw(knowledge(world)), len(world.cards)
+    settings = data.draw(settings_for(replace(world, persons=world.population.tabled)))
+    parts = data.draw(arrays(np.float64, (2, count), elements=st.floats(0, 1)))
+    utility = Coverage(np.array([0.5, 2.0]), parts)
+    stored = {} if closed else stored_of(utility.value, count)
+    uses = QueryPlanner(lambda: utility, count, stored, quick=closed)
     objective = DisclosureObjective(uses, world.anonymity_set(what), settings)
-    plain = DisclosureObjective(world.utility(), world.anonymity_set(what), settings)
-    mask = data.draw(st.integers(0, world.everything))
-    options = [*members(world.everything & ~mask)]
-    floors = objective.costs_beside(mask, np.array(options, np.intp))
-    helps = objective.helps(mask, options)
-    assert objective.helps(mask, options, count=False) == (
-        helps if closed or mask in stored else None
-    )
-    for each, least, bits in zip(options, floors, helps or (), strict=True):
-        with_it = mask | 1 << each
-        assert least <= plain.cost(with_it) + ROUNDING
-        assert bits == pytest.approx(plain.utility(with_it), abs=ROUNDING)
+    plain = DisclosureObjective(utility, world.anonymity_set(what), settings)
+    mask, larger = (data.draw(st.integers(0, settings.candidates)) for _ in range(2))
+    mask, larger = mask & settings.candidates, (mask | larger) & settings.candidates
+    options = [*members(larger & ~mask)]
+    floors, helps = objective.costs_beside(mask, np.array(options, np.intp)), None
+    if closed or mask in stored:
+        helps = [plain.utility(mask | 1 << each) for each in options]
+    assert objective.helps(mask, options, count=False) == helps
+    for each, least in zip(options, floors, strict=True):
+        assert least <= plain.cost(mask | 1 << each) + ROUNDING
+    assert objective.cost_floor(mask) <= plain.cost(larger) + ROUNDING
+    if plain.feasible(larger):
+        assert objective.above(mask, options) >= plain.value(larger) - ROUNDING
+        assert objective.feasible(mask, larger=True)
+
+
+def test_facts_that_follow_from_a_column_tell_less_beside_it() -> None:
+    """Two that say nearly the same of a guarded fact: what they cost bounds no larger set."""
+    shares = np.array([[0.5, 0.5], [0.98, 0.02], [0.02, 0.98]])
+    kind = KindShares(shares[0], column=1, given=shares)
+    codes = np.array([[1, 1], [1, 1], [1, 2], [2, 2], [2, 2], [2, 1]] * 50, np.uint8)
+    crowd = AnonymitySet(Population(codes, shares=Shares((kind, kind), (0, 1))), (3,) * 4)
+    demands = Settings(0b1110, (0.0,) * 4, 0.0, guards=((0, 1.0),))
+    objective = DisclosureObjective(Function(lambda _: 0.0, limit=0.0), crowd, demands)
+    assert objective.cost(0b1100) > objective.cost(0b1110) >= objective.cost_floor(0b1100)
 
 
 @given(objectives() | judged_objectives())
