@@ -4,11 +4,14 @@ import gc
 import os
 import signal
 from collections import Counter
+from collections.abc import Iterator
 
+import keyring
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.programs import MISSING, needs
+from tests.vault.doubles import Memory
 
 # Examples may be slow on a shared machine; that says nothing about the law under test.
 _UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -58,3 +61,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     missing = Counter(each.partition(MISSING)[2] for each in reasons if MISSING in each)
     for name, tests in sorted(missing.items()):
         terminalreporter.write_line(f"{MISSING}{name} ({tests} tests skipped)")
+
+
+@pytest.fixture
+def ring() -> Iterator[Memory]:
+    """A keyring in place of the desktop's."""
+    before, made = keyring.get_keyring(), Memory()
+    keyring.set_keyring(made)
+    yield made
+    keyring.set_keyring(before)

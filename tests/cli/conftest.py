@@ -10,7 +10,6 @@ from pathlib import Path
 from shutil import copyfile
 from typing import Any, NamedTuple
 
-import keyring
 import pytest
 
 from agent.cli.main import outcome
@@ -105,13 +104,10 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+def memory(monkeypatch: pytest.MonkeyPatch, ring: Memory) -> Memory:
     """A keyring in place of the desktop's; key slots are made fast, however slow that should be."""
     monkeypatch.setattr("agent.vault.seal.calibrate", lambda _clock: FAST)
-    before, made = keyring.get_keyring(), Memory()
-    keyring.set_keyring(made)
-    yield made
-    keyring.set_keyring(before)
+    return ring
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ from agent.wire.state import (
     ValueChange,
 )
 from tests.vault.values import facts_of
-from tests.worlds.messages import OPEN
+from tests.worlds.messages import OPEN, review
 
 
 def row(name: str, why: Reason, *bits: float, **fields: Any) -> Outcome:  # noqa: ANN401  (of any field)
@@ -105,17 +105,8 @@ EXPLAINED = Decision(
     algorithm="lls",
     among=CountedAmong(people="people", count=60, estimated=False),
 )
-REVIEW = Review(
-    id=3,
-    kind="ask",
-    at=AT,
-    recipient="www.weather.example",
-    pool="weather.example",
-    names=["hobby", "shoe_size"],
-    query="weather",
-    more_bits=0.1234,
-    people_left=7.25,
-)
+ASKED = {"query": "weather", "recipient": "www.weather.example", "pool": "weather.example"}
+REVIEW = review(3, at=AT, names=["hobby", "shoe_size"], more_bits=0.1234, people_left=7.25, **ASKED)
 OFFER = Review(
     id=4, kind="offer", at=AT, recipient="books.example", pool="books.example", names=["region"]
 )

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import keyring
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -125,15 +124,6 @@ def test_what_we_did_not_name_is_not_ours(name: str) -> None:
         assert installed_files(found).others == (found.data / name,)
 
 
-@pytest.fixture
-def memory() -> Iterator[Memory]:
-    """A keyring in place of the desktop's."""
-    before, made = keyring.get_keyring(), Memory()
-    keyring.set_keyring(made)
-    yield made
-    keyring.set_keyring(before)
-
-
 def keyed(home: Paths, name: str) -> str:
     """Make a vault of a name, with a key in the keyring; return the account of that."""
     before = {*accounts(installed_files(home))[0]}
@@ -149,7 +139,7 @@ def keyed(home: Paths, name: str) -> str:
     return account
 
 
-def test_the_accounts_of_every_vault_are_found(memory: Memory) -> None:
+def test_the_accounts_of_every_vault_are_found(ring: Memory) -> None:
     """Of replaced and unfinished ones too; each once, and none of a vault that has none."""
     with short_home() as home:
         assert accounts(installed_files(home)) == ([], [])
@@ -158,14 +148,14 @@ def test_the_accounts_of_every_vault_are_found(memory: Memory) -> None:
         (home.data / "vault.db").write_bytes((home.data / names[0]).read_bytes())
         found, unread = accounts(installed_files(home))
         assert (sorted(found), unread) == (sorted(made), [])
-        assert {account for _, account in memory.kept} == made
+        assert {account for _, account in ring.kept} == made
         assert forget(found) == []
-        assert memory.kept == {}
+        assert ring.kept == {}
         assert forget(found) == [], "what is not there any more is no failure"
 
 
 def test_what_cannot_be_read_or_let_go_is_named(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ring: Memory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A key may be in the keyring still; of a vault that is open nothing may go."""
     with short_home() as home:
@@ -182,7 +172,7 @@ def test_what_cannot_be_read_or_let_go_is_named(
         vault, _ = create(Location.of(home), PASSPHRASE, FAST)
         with vault, pytest.raises(BusyVaultError):
             accounts(installed_files(home))
-    assert len(memory.kept) == 1
+    assert len(ring.kept) == 1
 
     def fetched(accounts: Sequence[str]) -> dict[str, bytes]:
         if "silent" in accounts:

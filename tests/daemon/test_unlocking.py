@@ -8,7 +8,6 @@ from tempfile import TemporaryDirectory
 from threading import get_ident
 from typing import NamedTuple
 
-import keyring
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,7 +24,6 @@ from agent.vault.vault_files import Location
 from agent.wire.decide import Ask, CurveAsk, Offer, WhatIf
 from agent.wire.state import Status, Unlock
 from policy import hosts
-from tests.vault.doubles import Memory
 from tests.worlds.homes import OPEN, WRONG, Calls, Home
 from tests.worlds.people import SHOP
 
@@ -152,17 +150,13 @@ def test_what_fails_after_the_vault_is_open_closes_it(
         assert not home.unlock().locked
 
 
+@pytest.mark.usefixtures("ring")
 def test_the_keyring_opens_it(tmp_path: Path) -> None:
     """Where it has the key of a slot."""
-    before = keyring.get_keyring()
-    keyring.set_keyring(Memory())
-    try:
-        with Home(tmp_path) as home:
-            with unlock(home.agent.place, Secret("passphrase", OPEN.secret)) as vault:
-                vault.add_slot("keyring")
-            assert not asyncio.run(home.calls.unlock(RING)).locked
-    finally:
-        keyring.set_keyring(before)
+    with Home(tmp_path) as home:
+        with unlock(home.agent.place, Secret("passphrase", OPEN.secret)) as vault:
+            vault.add_slot("keyring")
+        assert not asyncio.run(home.calls.unlock(RING)).locked
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Iterator
 from functools import partial
 from itertools import chain, repeat
 from threading import Event
@@ -105,15 +104,6 @@ def test_any_text_is_a_code_or_refused(text: str) -> None:
     except WrongSecretError as error:
         said = error
     assert said is None or (said.what + said.hint).isprintable()
-
-
-@pytest.fixture
-def ring() -> Iterator[Memory]:
-    """The keyring of the system, for one test."""
-    before, ours = keyring.get_keyring(), Memory()
-    keyring.set_keyring(ours)
-    yield ours
-    keyring.set_keyring(before)
 
 
 def once(trouble: BaseException) -> Mock:
