@@ -4,21 +4,22 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 T = TypeVar("T")
-Pair = tuple[float, float]
-PARTS = ["decisions", "sockets", "proxy", "sets", "reading", "relevance", "building", "growth"]
-MODULES = {"relevance": "reading", "growth": "building"}  # of others, the one of that name
+Timing = tuple[float, float, Any]
+PARTS = {"decisions": "decisions", "building": "decisions", "growth": "decisions", "sets": "sets"}
+PARTS |= {"peers": "sets", "sockets": "sockets", "proxy": "sockets", "reading": "reading"}
+PARTS |= {"relevance": "reading"}
 
 
-def timed(run: Callable[[], object]) -> Pair:
-    """Time a call by the clock, and by the processor, in milliseconds."""
+def timed(run: Callable[[], object]) -> Timing:
+    """Time a call by the clock, and by the processor, in milliseconds; the third is its result."""
     start, used = time.perf_counter(), time.process_time()
-    run()
-    return (time.perf_counter() - start) * 1e3, (time.process_time() - used) * 1e3
+    result = run()
+    return (time.perf_counter() - start) * 1e3, (time.process_time() - used) * 1e3, result
 
 
 def at(figures: Sequence[float], *percentiles: float) -> str:
@@ -34,12 +35,12 @@ def row(what: str, bars: Sequence[float], found: Sequence[float], unit: str, mor
     return f"| {what} | {sign} {at(bars)} {unit} | {at(found)} | {verdict} | {more} |"
 
 
-def timing(what: str, bars: Sequence[float], times: Iterable[Pair], touched: int = 0) -> str:
+def timing(what: str, bars: Sequence[float], times: Iterable[Timing], touched: int = 0) -> str:
     """A row of p50 and p99 of the processor, which count as other work runs, and of the clock.
 
     ``touched``: bytes of memory, of which a copy tells what the machine can do.
     """
-    clock, processor = zip(*times, strict=True)
+    clock, processor, _ = zip(*times, strict=True)
     more = f"clock {at(clock, 50, 99)}, {len(clock)} times"
     if touched:
         some = np.ones(touched, np.uint8)

@@ -3,9 +3,9 @@
 import sys
 from importlib import import_module
 
-from tests.bench import MODULES, PARTS
+from tests.bench import PARTS
 
 if __name__ == "__main__":
     for part in sys.argv[1:] or PARTS:
-        for line in getattr(import_module(f"tests.bench.{MODULES.get(part, part)}"), part)():
+        for line in getattr(import_module(f"tests.bench.{PARTS[part]}"), part)():
             print(line, flush=True)

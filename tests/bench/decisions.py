@@ -1,18 +1,28 @@
-"""The rows of DESIGN.md 6 on decisions and plans, by the shipped models.
+"""The rows of DESIGN.md 6 on decisions, plans and building; and how decisions grow.
 
-Of people drawn by lot, who set a random half of the facts and ask about random topics: one after
-the other, as one process gets them, by the one world of a daemon, and by the model so2017 alone.
+By the shipped models: of people drawn by lot, who set a random half of the facts and ask about
+random topics, one after the other, as one process gets them, by the one world of a daemon, and by
+the model so2017 alone. Then by models built of events drawn by lot.
 """
 
+import resource
+import subprocess
+import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pc
 
 import agent
+from agent.build.build import build_model
 from agent.build.kinds import lines_of, read_file
+from agent.build.options import BuildOptions, Description
 from agent.build.relevance import Sheet
 from agent.decision.cache import Cache
 from agent.decision.choice import objective_of, utility_of
@@ -21,15 +31,15 @@ from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.own_facts import OwnFacts, extended
 from agent.decision.values import CROWD, Disclose, Request
-from agent.model.file import read, shipped_model, shipped_models
+from agent.model.file import encode, read, shipped_model, shipped_models
 from agent.model.model import Model
 from agent.model.reading import Candidate, Interpretation
 from agent.model.world import world_of
 from agent.tradeoff.local_search import eager_pass, lazy_pass
 from agent.tradeoff.objective import Objective
 from agent.tradeoff.search import greedy_order, maximise
-from agent.tradeoff.tables import Indexes, members
-from tests.bench import Pair, apart, row, timed, timing
+from agent.tradeoff.tables import Indexes, members, union
+from tests.bench import Timing, apart, at, row, timed, timing
 from tests.bench.reading import DATA
 
 COUNT, ROUND = 125, 25  # decisions of a row, and of a process by the model so2017
@@ -38,6 +48,12 @@ KNOWN, RULED, OWN = 3, 5, 2  # facts that are known, that leave always, and of t
 SURE, SHARES = (1.0,), (0.6, 0.25, 0.15)  # of a reading, and of three
 ALWAYS: Disclose = "always"
 Parts = Sequence[float]
+SEED, KINDS, INTENTS = 20100101, 12, 40  # of tables; kinds of people
+LOYALTY = 0.3  # probability that an attribute, or an intent, is the one typical of the kind
+SURVEY = {"people": 66_000, "attributes": 42, "queries": 25, "rows": 80_000}  # rows of each
+SMALL = {"people": 20_000, "attributes": 30, "queries": 25, "rows": 2_000}
+GROWING = {"people": (10_000, 100_000, 1_000_000), "queries": (25, 150, 600)}
+GROWING |= {"attributes": (30, 60, 120)}
 
 
 def decisions() -> Iterator[str]:
@@ -66,7 +82,7 @@ def decisions() -> Iterator[str]:
         yield timing(what, bars, [pair for e in rounds for pair in [*map(_time, e)][1:]], size)
     every = [*requests(model, COUNT)]
     yield timing("the same request again", (0.1,), [[_time(e), _time(e)][1] for e in every])
-    yield from _compared(model)
+    yield _passes(model)
     opened = (timed(partial(read, shipped_model("so2017"))) for _ in range(PROCESSES))
     yield timing("opening the shipped model", (50,), opened, shipped_model("so2017").stat().st_size)
 
@@ -92,12 +108,12 @@ def requests(
         yield replace(context, reading=Interpretation(every, parts[0]))
 
 
-def _always(world: Model) -> Iterator[Pair]:
+def _always(world: Model) -> Iterator[Timing]:
     """Time decisions with facts that always leave, some in own words, of five people."""
     profiles = read_file(DATA / "profiles.jsonl.gz", partial(lines_of, kind=Sheet))
     for seed, each in enumerate(profiles):
         own = OwnFacts.of(agent.Facts.of(each.facts), world)
-        model, times = extended(world, own, (), Cache()), list[Pair]()
+        model, times = extended(world, own, (), Cache()), list[Timing]()
         for context in requests(model, COUNT // len(profiles), seed):
             always = frozenset(sorted(context.terms.available or ())[: RULED - OWN])
             rules = tuple((each.id, ALWAYS) for each in own.facts[:OWN])
@@ -106,49 +122,60 @@ def _always(world: Model) -> Iterator[Pair]:
         yield from times[1:]
 
 
-def _first() -> Pair:
+def _first() -> Timing:
     return _time(next(requests(world_of([*map(read, shipped_models())]), 1)))
 
 
-def _planned(world: Model) -> tuple[list[Pair], list[Pair]]:
+def _planned(world: Model) -> tuple[list[Timing], list[Timing]]:
     """Time plans by which something new leaves, and those by which nothing does.
 
     People ask one recipient about some topics, one after the other, and then about them again.
     """
-    new, again = list[Pair](), list[Pair]()
+    new, again = list[Timing](), list[Timing]()
     for seed in range(PLANNING):
         held, asked, contexts = Knowledge(), Counter[int](), [*requests(world, ASKED, seed)]
         terms = replace(contexts[0].terms, mode="planned")
         codes = world.population.codes_of(np.array([seed]))[0]
         for each in contexts * 2:
             context = replace(each, terms=terms, knowledge=held)
-            time, names = _time(context), decide(context, brief=True).disclosed
-            told = {name: int(codes[world.index(name)]) for name in names}
+            (*_, decision) = time = _time(context)
+            told = {name: int(codes[world.index(name)]) for name in decision.disclosed}
             (again if told.keys() <= held.names else new).append(time)
             asked.update([context.meaning.certain or 0] if told else [])
             held = replace(held.with_facts(told), queries=tuple(sorted(asked.items())))
     return new, again
 
 
-def _compared(model: Model) -> Iterator[str]:
-    """Compare with a search of plain F; and at how many sets lazy and eager passes evaluate F."""
-    counts, ratios = Counter[str](), list[float]()
+def _passes(model: Model) -> str:
+    """A row of how many sets lazy and eager passes evaluate F at."""
+    counts = Counter[str]()
     for context in requests(model, ROUND, unset=0):
-        quick, query = _time(context)[1], context.meaning.certain or 0
-        ours = objective_of(prepare(context), context.reading)
-        if len(ratios) < KNOWN:
-            value, utility = plain(model, query), context.cache.utility(model, query)
-            function = Objective(value, lambda _: 0.0, len(model.attributes))
-            ratios.append(timed(partial(maximise, function))[1] / quick)
-            mask = maximise(function).mask
-            assert abs(value(mask) - utility.value(mask) + ours.cost(mask)) < 1e-9
         for algorithm in ("ls", "lls"):
             function = _unstored(context, context.reading)
             counts[algorithm] += maximise(function, algorithm, again=False).evaluations
     eager, lazy = (greedy_order(_unstored(context, None), e)[1] for e in (eager_pass, lazy_pass))
     more = f"{eager} and {lazy}; {counts['ls']} and {counts['lls']} for all {ROUND} requests"
-    yield row("the same search of plain F, times as long", (20,), (min(ratios),), "")
-    yield row("a-priori greedy order, eager by lazy evaluations", (2.3,), (eager / lazy,), "", more)
+    return row(
+        "a-priori greedy order, eager by lazy evaluations", (2.3,), (eager / lazy,), "", more
+    )
+
+
+def whole(model: Model) -> str:
+    """A row of the same search of plain F: with people, whom only plain NumPy can count."""
+    found = list[tuple[float, ...]]()
+    for context in requests(model, ROUND, unset=0):
+        (_, quick, decision), query = _time(context), context.meaning.certain or 0
+        value, utility = plain(model, query), context.cache.utility(model, query)
+        function = Objective(value, lambda _: 0.0, len(model.attributes))
+        _, slow, result = timed(partial(maximise, function))
+        cost = objective_of(prepare(context), context.reading).cost(result.mask)
+        assert abs(result.value - utility.value(result.mask) + cost) < 1e-9
+        chosen = value(union(map(model.index, decision.disclosed)))
+        found.append((slow / quick, quick, slow, chosen, result.value))
+    ratios, *times, ours, theirs = zip(*found, strict=True)
+    more = f"F {sum(ours):.4f} and {sum(theirs):.4f} bits"
+    more += "".join(f", CPU {at(each, 50, 99)} ms" for each in times)
+    return row("the same search of plain F, times as long", (20,), (min(ratios),), "", more)
 
 
 def plain(model: Model, query: int) -> Callable[[int], float]:
@@ -190,5 +217,77 @@ def _unstored(context: Context, reading: Interpretation | None) -> Objective:
     return Objective(utility, cost, len(context.model.attributes))
 
 
-def _time(context: Context) -> Pair:
+def _time(context: Context) -> Timing:
     return timed(partial(decide, context, brief=True))
+
+
+def tables(folder: Path, people: int, attributes: int, queries: int, rows: int) -> BuildOptions:
+    """Write two tables, the same each time; they are the options of a build of them.
+
+    Attributes, of two values to eight, and intents depend on the kind of person. Of other intents,
+    the i-th has the weight 1/(i + 5) (Zipf and Mandelbrot).
+    """
+    rng, tail = np.random.default_rng(SEED), 1 / np.arange(6, INTENTS + 6)
+    kind = rng.integers(KINDS, size=people)
+
+    def mixed(typical: Indexes, others: Indexes) -> Indexes:
+        return np.where(rng.random(len(typical)) < LOYALTY, typical, others)
+
+    users = {"user": np.arange(people), "weight": rng.integers(1, 99, people)}
+    for place in range(attributes):
+        others = rng.integers(card := 2 + place % 7, size=people)
+        users[f"p{place}"] = mixed(rng.integers(card, size=KINDS)[kind], others)
+    query = np.repeat(np.arange(queries), rows)
+    sender = rng.integers(people, size=len(query))
+    others = rng.choice(INTENTS, len(query), p=tail / tail.sum())
+    intent = mixed((query * 31 + kind[sender] * 7) % INTENTS, others)
+    events = {"user": sender, "query": query, "intent": intent}
+    options = BuildOptions(users=folder / "users.csv", events=folder / "events.csv")
+    pc.write_csv(pa.table(users), options.users)
+    pc.write_csv(pa.table(events), options.events)
+    return options
+
+
+def building() -> Iterator[str]:
+    """Yield how long a build of many events takes, by the command, as a user runs it."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = tables(Path(folder), **SURVEY)
+        command = [Path(sys.executable).with_name("reticent"), "model", "build"]
+        command += ["--users", options.users, "--events", options.events]
+        command += ["--without", "weight", "--out", Path(folder) / "survey.safetensors"]
+        seconds = timed(partial(subprocess.run, command, check=True, capture_output=True))[0] / 1e3
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    what = f"building a model from {SURVEY['rows'] * SURVEY['queries']:,} events"
+    yield row(what, (20, 2048), (seconds, peak), "s, MiB")
+
+
+def growth() -> Iterator[str]:
+    """Yield how a fresh decision, by a process of its own, grows with what a model holds."""
+    for what, sizes in GROWING.items():
+        found = [_grown(SMALL | {what: each}) for each in sizes]
+        for size, (*both, seconds) in zip(sizes, found, strict=True):
+            title, more = f"a fresh decision, {size:,} {what}", f"built in {seconds:.1f} s"
+            yield row(title, (10, 150), both, "ms, MiB more", more)
+        slopes = np.polyfit(np.log(sizes), np.log(np.array(found)[:, :2]), 1)[0]
+        yield f"by {what}, exponents of time and memory: {slopes[0]:.2f} and {slopes[1]:.2f}"
+    seconds = _grown(SMALL | {"attributes": 120, "queries": 600})[2]
+    yield row("building 120 attributes by 600 queries", (60,), (seconds,), "s")
+
+
+def _grown(extent: dict[str, int]) -> tuple[float, float, float]:
+    """Time decisions by a model of an extent, p50 in ms; the MiB they need; and s to build it."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = replace(tables(Path(folder), **extent), validation=False, shrinkage=20.0)
+        options = replace(options, description=Description(weights="weight"))
+        path, quiet = Path(folder) / "growth.safetensors", lambda _what, _share: None
+        seconds = timed(lambda: path.write_bytes(encode(build_model(options, quiet))))[1] / 1e3
+        return *apart(partial(_decided, path)), seconds
+
+
+def _decided(path: Path) -> tuple[float, float]:
+    """Time decisions of this process by a model, p50 in ms, and measure the MiB that it takes."""
+    statm = Path("/proc/self/statm")  # pages: the second is what is resident
+    before = statm.read_text(encoding="utf-8").split()[1]
+    times = [_time(each)[1] for each in requests(read(path), COUNT)]
+    pages = int(statm.read_text(encoding="utf-8").split()[1]) - int(before)
+    return float(np.median(times[1:])), pages * resource.getpagesize() / 2**20

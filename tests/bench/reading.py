@@ -1,8 +1,7 @@
-"""What the shipped models read of texts, and how well they tell which facts help.
+"""How long the shipped models take to read a text, and how well they tell which facts help.
 
-Texts that were labelled first, and never learned from. And five invented people, whose facts in own
-words were judged request by request. The model learnt from them what each sign is worth; so ranks
-are by what it would have learnt from the other four.
+By five invented people, whose facts in own words were judged request by request. The model learnt
+from them what each sign is worth; so ranks are by what it would have learnt from the other four.
 """
 
 import csv
@@ -20,39 +19,19 @@ from agent.build.relevance import Sheet, by_others, pairs_of
 from agent.decision.cache import Cache
 from agent.decision.engine import load_model
 from agent.decision.own_facts import OwnFacts, chances_of
-from agent.model.model import Model
-from examples import phrasings
 from policy.read import preset, read
 from tests.bench import row, timed, timing
 from tests.house.tree import ROOT
 
 DATA = ROOT / "examples/data/everyday"
-LABELLED = phrasings.DATA / "labelled.csv"
 PRECISION, QUESTIONS, SEED = 0.6, 70, 7
 WHOM = "chat.example"
 FEWEST = 700  # people left, in balanced
-OPEN = ("answered", "unknown query")  # codes of decisions that may send something new
 BALANCED = 'preset = "balanced"\n'
 
 
-def labelled(model: Model) -> tuple[list[bool], list[bool], list[bool]]:
-    """Return what a model makes of the texts of the table, a flag for each.
-
-    Whether one that means a query is read; of those read, whether as one of the right queries,
-    which a bar separates; and whether one that means none is read.
-    """
-    known, right, unknown = list[bool](), list[bool](), list[bool]()
-    with LABELLED.open(encoding="utf-8", newline="") as file:
-        for text in csv.DictReader(file):
-            query = model.read(text["text"]).query
-            (known if text["query"] else unknown).append(query is not None)
-            if text["query"] and query is not None:
-                right.append(model.queries[query].text in text["query"].split("|"))
-    return known, right, unknown
-
-
 def reading() -> Iterator[str]:
-    """Yield how long a text takes; and how many are read, and how many of these rightly."""
+    """Yield how long a text takes."""
     one, two, *_ = read_file(DATA / "profiles.jsonl.gz", partial(lines_of, kind=Sheet))
     model, cache = load_model("everyday"), Cache()
     own, reads = OwnFacts.of(agent.Facts.of(one.facts), model), partial(cache.read, model)
@@ -62,10 +41,6 @@ def reading() -> Iterator[str]:
         ("with relevance of own words", 8, lambda e: chances_of(own, e, reads(e), model, ()), two),
     ):
         yield timing(what, (bar,), [timed(partial(way, each.text)) for each in some.questions])
-    known, right, unknown = labelled(load_model("so2017"))
-    counts = Counter(known=len(known), read=sum(known), right=sum(right))
-    yield f"texts that mean a query: read {_share(counts, 'read', 'known')}"
-    yield f"of these rightly {_share(counts, 'right', 'read')}; others {sum(unknown)}"
 
 
 def relevance() -> Iterator[str]:
@@ -122,18 +97,16 @@ def _conversations(profiles: Sequence[Sheet]) -> str:
             decision = engine.decide(request.text, WHOM, knows=knows, facts=facts, policy=policy)
             levels = {facts[at].id: level for at, level in request.helps.items()}
             sent = {*decision.share}
-            counts += Counter(sent=len(sent), helps=len(sent & levels.keys()), requests=1)
-            counts += Counter(new=len(sent - knows.keys()), open=decision.code in OPEN)
+            counts += Counter(sent=len(sent), helps=len(sent & levels.keys()))
             decisive.update({each: each in sent for each in levels if levels[each] > 1})
             knows |= dict.fromkeys(sent, "")
         shares = [e.terms.share for e in facts if e.id in decisive and e.terms and e.terms.share]
         counts += Counter(decisive=len(decisive), served=sum(map(bool, decisive.values())))
         counts += Counter(fit=int((np.cumsum(np.sort(-np.log2(shares))) <= room).sum()))
     return (
-        f"to one assistant: of what is sent {_share(counts, 'helps', 'sent')} help (bar: 0.65), "
-        f"{counts['new']} new to it; of decisive facts {_share(counts, 'served', 'decisive')} are "
-        f"sent (0.60; with {FEWEST} people left {_share(counts, 'fit', 'decisive')} at most); "
-        f"something new might be with {_share(counts, 'open', 'requests')}"
+        f"to one assistant: of what is sent {_share(counts, 'helps', 'sent')} help (bar: 0.65); "
+        f"of decisive facts {_share(counts, 'served', 'decisive')} are sent (0.60; with {FEWEST} "
+        f"people left {_share(counts, 'fit', 'decisive')} at most)"
     )
 
 

@@ -1,30 +1,40 @@
-"""How good the sets are that decisions and plans choose for random requests, half of facts set."""
+"""How good the sets are that decisions and plans choose for random requests, half of facts set.
 
-import time
-from collections.abc import Iterator, Sequence
+And the search beside others: plain NumPy, apricot, submodlib, and HiGHS by way of SciPy. There,
+facts cost what each of them costs alone: the others can express no more, and count no people.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache as once
+from functools import partial
+from importlib import import_module
 from itertools import chain
 from math import inf, log
 from typing import Any, TypeVar
 from unittest.mock import patch
 
 import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from agent.decision import choice
 from agent.decision.context import Limits, Prepared, prepare
 from agent.decision.knowledge import Knowledge
+from agent.decision.topics import Judgements
 from agent.model.file import read, shipped_model, shipped_models
 from agent.model.model import Model
 from agent.model.world import world_of
+from agent.tradeoff.anonymity_set import AnonymitySet
+from agent.tradeoff.coverage import Coverage
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.measures import METRICS
-from agent.tradeoff.objective import forced
+from agent.tradeoff.objective import DisclosureObjective, Settings, forced
 from agent.tradeoff.plan import QueryPlanner, plan
-from agent.tradeoff.tables import members, subsets, union
+from agent.tradeoff.search import maximise
+from agent.tradeoff.tables import Floats, Population, members, subsets, union
 from policy.settings import Mode
-from tests.bench import at, row
-from tests.bench.decisions import SHARES, SURE, requests
+from tests.bench import at, row, timed
+from tests.bench.decisions import SHARES, SURE, requests, whole
 
 T = TypeVar("T")
 DECISIONS, PLANS = (200, (0.99, 0.97, 0.0)), (30, (0.0, 0.97, 0.998))  # of each model; and bars
@@ -36,6 +46,8 @@ WORTH = 1e-6  # bits: below, there is nothing to find
 REACHED = 1 - 1e-6  # of the best
 SLOPES = dict(zip(METRICS, ((0.5, 2e3), (0.5, 2e3), (0.1, 10.0), (1e-3, 0.1)), strict=True))
 CAPS = (1, 2, 3, 4, 6)  # on facts
+COVERINGS, TOPICS, MOST = 20, 8, 12  # for all; topics of each; facts at most, as in balanced
+TANGENTS = 33  # of a topic, for HiGHS
 
 
 def sets() -> Iterator[str]:
@@ -55,23 +67,19 @@ def _decided(prepared: Prepared) -> tuple[float, float | None]:
 
     Of facts that are no part of the query, none is in the best set.
     """
-    start = time.process_time()
-    found = choice.choice_of(prepared)
-    took = time.process_time() - start
+    _, took, found = timed(partial(choice.choice_of, prepared))
     objective, base = found.objective, forced(found.objective, members(prepared.forced))
     some = (each for each in members(prepared.free & ~base) if objective.utility(1 << each))
-    return took * 1e3, _share(objective, base, union(some), found.result.mask)
+    return took, _share(objective, base, union(some), found.result.mask)
 
 
 def _planned(prepared: Prepared) -> tuple[float, float | None]:
     """The same of a plan."""
     base = forced(choice.objective_of(prepared, prepared.reading), members(prepared.forced))
-    start = time.process_time()
     with patch.object(choice, "plan", wraps=plan) as call:
-        found = choice.planned(prepared, base).portfolio
-    took = time.process_time() - start
+        _, took, found = timed(partial(choice.planned, prepared, base))
     worth = _Worth(*call.call_args.args)
-    return took * 1e3, _share(worth, worth.given, worth.candidates, found.mask)
+    return took, _share(worth, worth.given, worth.candidates, found.portfolio.mask)
 
 
 class _Worth(SetFunction):
@@ -139,19 +147,13 @@ def _share(function: SetFunction, base: int, free: int, found: int) -> float | N
     if free.bit_count() <= FEW:
         best = max(value(base | each) for each in subsets(free))
     else:
-        best = max(climbed(base), climbed(found))
-        for start in _starts(function, base, [*members(free)]):
+        best, random = max(climbed(base), climbed(found)), np.random.default_rng(0)
+        for _ in range(STARTS):
+            start, most = base, random.integers(1, LARGEST + 1)
+            for each in random.permutation([*members(free)])[:most].tolist():
+                start |= 1 << each if function.feasible(start | 1 << each) else 0
             best = max(best, climbed(start)) if value.cache_info().currsize < PRICED else best
     return value(found) / max(best, value(found)) if best > WORTH else None
-
-
-def _starts(function: SetFunction, base: int, free: list[int]) -> Iterator[int]:
-    random = np.random.default_rng(0)
-    for _ in range(STARTS):
-        mask, most = base, random.integers(1, LARGEST + 1)
-        for each in random.permutation(free)[:most].tolist():
-            mask |= 1 << each if function.feasible(mask | 1 << each) else 0
-        yield mask
 
 
 def _problems(model: Model, count: int, mode: Mode) -> Iterator[Prepared]:
@@ -194,3 +196,89 @@ def _problems(model: Model, count: int, mode: Mode) -> Iterator[Prepared]:
         prepared = prepare(replace(context, terms=terms, knowledge=known))
         if not prepared.anonymity_set.closed:
             yield prepared
+
+
+def reticent(bits: Floats, parts: Floats, costs: Floats, **way: Any) -> list[int]:  # noqa: ANN401
+    """Search as a decision does, where there is nobody to be told from."""
+    coverage, count = Coverage(bits, parts), len(costs)
+    utility = QueryPlanner(lambda: coverage, count, quick=True)
+    settings = Settings((1 << count) - 1, tuple(costs.tolist()), 0.0, most=MOST)
+    two = AnonymitySet(Population(np.eye(2, dtype=np.uint8)[:, [0] * count]), [2] * count)
+    return [*maximise(DisclosureObjective(utility, two, settings), **way).order]
+
+
+def numpy(bits: Floats, parts: Floats, costs: Floats) -> list[int]:
+    """Greedy, of all facts at once."""
+    order = list[int]()
+    for _ in range(MOST):
+        gains = bits @ parts - costs
+        gains[order] = -np.inf
+        order.append(int(gains.argmax()))
+        bits = bits * (1 - parts[:, order[-1]])
+    return order
+
+
+def apricot(bits: Floats, parts: Floats, costs: Floats) -> list[int]:
+    """Lazy greedy of a function of one's own, for which facts are rows."""
+    value = lambda some: bits @ (1 - some[:, 1:].prod(axis=0)) - some[:, 0].sum()  # noqa: E731
+    search = import_module("apricot").CustomSelection(MOST, value, optimizer="lazy")
+    return [*search.fit(np.c_[costs, 1 - parts.T]).ranking.tolist()]
+
+
+def submodlib(bits: Floats, parts: Floats, costs: Floats) -> list[int]:
+    """Lazy greedy of a probabilistic set cover; a cost is a topic of negative bits."""
+    covered, whole = np.c_[parts.T, np.eye(len(costs))], [*bits, *-costs]
+    function = import_module("submodlib").ProbabilisticSetCoverFunction
+    cover = function(len(costs), covered.tolist(), len(whole), whole)
+    return [each for each, _ in cover.maximize(MOST, "LazyGreedy", show_progress=False)]
+
+
+def highs(bits: Floats, parts: Floats, costs: Floats) -> list[int]:
+    """The best set, where a topic counts what the tangents of 1 - exp(-x) allow."""
+    nats, each = -np.log1p(-parts), np.eye(len(bits))
+    whole = np.repeat([1.0, 0.0], parts.shape[::-1])
+    points = np.linspace(0, np.sort(nats)[:, -MOST:].sum(axis=1), TANGENTS)
+    rows = [whole, *(np.c_[-np.exp(-x)[:, None] * nats, each] for x in points)]
+    tops = np.r_[MOST, (1 - np.exp(-points) * (1 + points)).ravel()]
+    limits, ends = LinearConstraint(np.vstack(rows), ub=tops), {"mip_rel_gap": 1e-9}
+    goal = np.r_[costs, -bits]
+    found = milp(goal, integrality=whole, bounds=Bounds(0, 1), constraints=limits, options=ends)
+    return np.flatnonzero(found.x[: len(costs)] > 1 / 2).tolist()
+
+
+def peers() -> Iterator[str]:
+    """Yield a line for each: time, F of the best beginning of what it chose, and how often best."""
+    problems, found = [*_coverings()], dict[str, tuple[str, Floats]]()
+    solvers: dict[str, Callable[..., list[int]]] = {"plain NumPy": numpy, "apricot": apricot}
+    solvers |= {"submodlib": submodlib, "HiGHS": highs, "reticent": reticent}
+    solvers["its greedy alone"] = partial(reticent, algorithm="greedy")
+    for name, solver in solvers.items():
+        try:
+            _, took, orders = zip(*(timed(partial(solver, *e)) for e in problems), strict=True)
+        except ModuleNotFoundError as error:
+            yield f"without {error.name}: pip install apricot-select submodlib-py"
+        else:  # at first some load and compile
+            bits = [_value(*each, some) for each, some in zip(problems, orders, strict=True)]
+            found[name] = at(took[1:], 50, 99), np.array(bits)
+    best = np.max([values for _, values in found.values()], axis=0)
+    for name, (times, values) in found.items():
+        reached = f"{(values > best - WORTH).sum()} of {len(best)}"
+        yield f"| {name} | {times} ms | {values.sum():.4f} bits | {reached} |"
+    yield whole(read(shipped_model("so2017")))
+
+
+def _value(bits: Floats, parts: Floats, costs: Floats, order: list[int]) -> float:
+    left = np.cumprod(1 - parts[:, order], axis=1)
+    return float((bits @ (1 - left) - np.cumsum(costs[order])).max(initial=0.0))
+
+
+def _coverings() -> Iterator[tuple[Floats, Floats, Floats]]:
+    """Yield topics' bits, (T,), the parts of them that facts cover, (T, n), and costs in bits."""
+    world, random = world_of([*map(read, shipped_models())]), np.random.default_rng(0)
+    judged, costs = Judgements.of(world), np.array([e.sensitivity for e in world.attributes])
+    some = judged.parts.any(axis=0)
+    for _ in range(COVERINGS):
+        few = random.choice(len(judged.bits), TOPICS, replace=False)
+        shares = random.dirichlet(np.ones(TOPICS))
+        yield judged.bits[few] * shares, judged.parts[few][:, some], costs[some]
+    yield judged.bits * judged.weights, judged.parts[:, some], costs[some]
