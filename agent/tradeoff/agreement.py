@@ -238,8 +238,6 @@ class Agreement:
             each: self._codes.get(kind.parent, certain.get(kind.column, 0))
             for each, kind in self._of.items()
         }
-        # By kind, how probably anybody has some fact of it: no less than the commonest.
-        self._holding = [float(each.under(0).agreement.max()) for each in shares.kinds]
         self.column = {
             each: kind.column
             for each, kind in self._of.items()
@@ -320,7 +318,7 @@ class Agreement:
         share = prod(own for each, own in self._agreed.items() if each not in inner)
         asked = {self._of[each].holders for each in (*new, *self._disclosed)}
         untold = asked - first.keys() - self._codes.keys()
-        share *= prod(self._holding[each] for each in untold if each is not None)
+        share *= prod(self._kinds[each].holding for each in untold if each is not None)
         columns = ((each, self.column.get(each)) for each in new if each not in inner)
         return share, [
             (self._tree(each, below), column, -1 if column is not None else self._under[each])

@@ -95,6 +95,11 @@ class KindShares:
         return range(1 if self.given is None else len(self.given))
 
     @cached_property
+    def holding(self) -> float:
+        """How probably anybody has some fact of the kind: no less than the commonest."""
+        return float(self.under(0).agreement.max())
+
+    @cached_property
     def under(self) -> Callable[[int], Values]:
         """The values under a code of the parent; where that is not known, under 0."""
         given = [self.shares] if self.given is None else self.given

@@ -36,22 +36,22 @@ class Size(NamedTuple):
 # states; nothing else does.
 BUDGETS = {
     "agent": Size(430, 4),  # __init__, errors, files, paths
-    "agent/assistants": Size(540, 4),
+    "agent/assistants": Size(510, 4),
     "agent/build": Size(2_665, 19),
     "agent/cli": Size(4_380, 31),
     "agent/daemon": Size(5_430, 33),
     "agent/decision": Size(1_775, 11),
-    "agent/facts": Size(470, 5),
+    "agent/facts": Size(460, 5),
     "agent/lab": Size(1_930, 19),
     "agent/model": Size(1_775, 11),
-    "agent/tradeoff": Size(2_760, 17),
-    "agent/tui": Size(2_860, 21),
-    "agent/vault": Size(2_320, 14),
-    "agent/wire": Size(800, 7),
+    "agent/tradeoff": Size(2_825, 17),
+    "agent/tui": Size(2_690, 20),
+    "agent/vault": Size(2_315, 14),
+    "agent/wire": Size(795, 7),
     "agent/words": Size(945, 7),
-    "policy": Size(2_272, 13),
+    "policy": Size(2_270, 13),
 }
-PRODUCT = Size(31_400, 219)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(31_175, 215)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 22),
     "examples": Size(1_960, 38),
