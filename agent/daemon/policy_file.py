@@ -193,7 +193,7 @@ class ActivePolicy:
             lambda book, recipient, day, door: book.match(recipient, "", day, door=door)
         )
         self._books: dict[Hashable, Rulebook] = {}
-        self._terms: dict[int, Terms] = {}
+        self._terms: dict[Hashable, Terms] = {}
         self.route = lru_cache(KEPT)(self._route)
         """How a recipient is decided: as `_route`."""
         limiting = ((rule, sorted(rule.settings.keys() & LIMITING)) for rule in rules)
@@ -302,11 +302,12 @@ class ActivePolicy:
             others = None if earlier is None else {each: self.topics(each) for each in earlier}
             ruling = book.match(recipient, query, at, self.topics(query), door, others)
         # One object for the same rules, whoever the recipient is; the terms keep it.
-        if (key := id(ruling.settings)) not in self._terms:
-            if len(self._terms) >= KEPT:
-                self._terms.clear()
-            self._terms[key] = terms_under(ruling, model)
-        return replace(self._terms[key], available=available, ruling=ruling)
+        key, own = id(ruling.settings), (id(ruling.settings), ruling.host, available)
+        if own not in self._terms:
+            terms = self._terms.get(key) or terms_under(ruling, model)
+            self._terms = {} if len(self._terms) >= KEPT else self._terms
+            self._terms |= {key: terms, own: replace(terms, available=available, ruling=ruling)}
+        return self._terms[own]
 
     def pool(self, recipient: str) -> str:
         """Find the pool of a host or address, or of the name of a group, also after @.

@@ -43,8 +43,9 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
     cache_key = (decide, *of, context.stopped, brief)
     decision = context.cache.get(model, cache_key, lambda: _decide(prepare(context), brief=brief))
     readings = readings_of(reading, model)
+    read_as = None if reading.query is None else readings[0]
     decision = structs.replace(
-        decision, request=context.request, read_as=read_by(reading, model), readings=readings
+        decision, request=context.request, read_as=read_as, readings=readings
     )
     if brief or terms.ruling is None:
         return decision

@@ -251,9 +251,10 @@ class Agreement:
         )
         """The columns on which those depend that the recipient has, a mask."""
         self._mixture, self._forest = cache(self._mixed), lru_cache(KEPT)(self._rooted)
-        self._distribution = lru_cache(KEPT)(self._used)
-        self._product = lru_cache(KEPT)(self._multiplied)
         self._histogram = lru_cache(KEPT)(self._of_tree)
+        self._product: Callable[[tuple[tuple[Tree, int], ...]], Floats] = lru_cache(KEPT)(
+            lambda trees: reduce(np.convolve, (self._histogram(*e) for e in trees), np.ones(1))
+        )
         # How probably others agree in each disclosed fact that depends on no column d leaves open.
         self._agreed = {
             each: self._of[each].under(self._under[each]).by_code[code][1]
@@ -269,9 +270,9 @@ class Agreement:
         """
         chances = np.ones(1)
         for each in sorted(self._disclosed.keys() & self.column.keys()):
-            kind, code = self._of[each], self._disclosed[each]
-            own = np.array([kind.under(at).by_code[code][1] for at in kind.codes])
-            chances = chances * own[codes(self.column[each])]
+            kind, code, own = self._of[each], self._disclosed[each], codes(self.column[each])
+            some = range(int(own.max(initial=0)) + 1)
+            chances = chances * np.array([kind.under(at).by_code[code][1] for at in some])[own]
         return chances
 
     def telling(self, mask: int) -> list[tuple[int, Floats]]:
@@ -285,10 +286,6 @@ class Agreement:
             for each, kind in kinds
         ]
 
-    def within(self, mask: int) -> int:
-        """The columns of a set on which rho of its new facts depends, a mask."""
-        return mask & union(self.column[each] for each in members(mask & self.dependent))
-
     def spreads(self, mask: int, parts: Sequence[Pairs], share: float = 1.0) -> list[Spread]:
         """Rho of the disclosed facts and of a set, times ``share``, in each part of the people.
 
@@ -297,9 +294,12 @@ class Agreement:
         (own, trees), spreads = self._forest(mask), list[Spread]()
         for part in parts:
             codes: dict[int | None, int] = dict(part)
-            some = ((tree, codes.get(column, code)) for tree, column, code in trees)
-            bins, masses = self._distribution(tuple(some))
-            spreads.append(Spread(share * own, bins, masses) if len(bins) else IMPOSSIBLE)
+            masses = self._product(
+                tuple((tree, codes.get(column, code)) for tree, column, code in trees)
+            )
+            used = np.flatnonzero(masses)
+            some = Spread(share * own, used, masses[used] / (masses.sum() or 1.0))
+            spreads.append(some if len(used) else IMPOSSIBLE)
         return spreads
 
     def _rooted(self, mask: int) -> tuple[float, list[tuple[Tree, int | None, int]]]:
@@ -319,29 +319,20 @@ class Agreement:
         asked = {self._of[each].holders for each in (*new, *self._disclosed)}
         untold = asked - first.keys() - self._codes.keys()
         share *= prod(self._kinds[each].holding for each in untold if each is not None)
-        columns = ((each, self.column.get(each)) for each in new if each not in inner)
-        return share, [
-            (self._tree(each, below), column, -1 if column is not None else self._under[each])
-            for each, column in columns
-        ]
+        trees = list[tuple[Tree, int | None, int]]()
+        for each in (each for each in new if each not in inner):
+            column = self.column.get(each)
+            more = self._trees(below[each], below) if each in below else ()
+            code = -1 if column is not None else self._under[each]
+            trees.append(((self.kind[each], None, more), column, code))
+        return share, trees
 
-    def _tree(self, attribute: int, below: Mapping[int, Sequence[int]]) -> Tree:
-        """An attribute and what depends on it."""
-        more = below.get(attribute, ())
-        some = tuple(self._tree(each, below) for each in more)
-        return self.kind[attribute], self._disclosed.get(attribute), some
-
-    def _used(self, trees: tuple[tuple[Tree, int], ...]) -> tuple[Indexes, Floats]:
-        """The bins of several trees that are in use, and their masses, which sum to 1."""
-        masses = self._product(trees)
-        used = np.flatnonzero(masses)
-        return used, masses[used] / (masses.sum() or 1.0)
-
-    def _multiplied(self, trees: tuple[tuple[Tree, int], ...]) -> Floats:
-        """The histogram of several trees, each under a code of its parent."""
-        if not trees:
-            return np.ones(1)
-        return np.convolve(self._product(trees[:-1]), self._histogram(*trees[-1]))
+    def _trees(self, some: Sequence[int], below: Mapping[int, Sequence[int]]) -> tuple[Tree, ...]:
+        """Attributes, each with what depends on it."""
+        return tuple(
+            (self.kind[each], self._disclosed.get(each), self._trees(below.get(each, ()), below))
+            for each in some
+        )
 
     def _of_tree(self, tree: Tree, code: int) -> Floats:
         """The histogram of a tree under a code of its parent; what cannot be has no mass.

@@ -211,7 +211,8 @@ class AnonymitySet:
         No loss is below 0: where estimates feign that an answer misinforms, its information is 0.
         """
         people = self.people, float(self._population.residents or self._population.people)
-        total, within, facts = 0.0, self._agreement.within(mask), mask & self.shared
+        total, facts, some = 0.0, mask & self.shared, members(mask & self._agreement.dependent)
+        within = mask & union(self._agreement.column[each] for each in some)
         for each in self._classes(mask & ~self.shared, most=most):
             spreads = self._agreement.spreads(facts, each.parts(within)[0], self._share)
             own = each.loss((measure, k), within, spreads, people)

@@ -43,7 +43,7 @@ def kinds_of(rows: QueryRows, request: int) -> RowKinds:
         columns = (rows.request[:, each - rows.persons] for each in members(request))
         own = _own_rows(rows, *grouping.divide(users, map(_column, columns)))
     facts = map(_column, (rows.intent, *own, *(total if request else ())))
-    of_row, kinds = grouping.divide(grouping.undivided(len(rows.intent)), facts)
+    of_row, kinds = grouping.divide(len(rows.intent), facts)
     example = grouping.last_of_each(of_row, np.arange(kinds))
     same, rows_own, same_total, own_total = (fact[example] for fact in (*own, *total))
     return RowKinds(of_row, rows.intent[example], same, rows_own, same_total, own_total)
@@ -177,7 +177,7 @@ class Layout:
         cells, rest = self.divisions.nearest(mask)
         if rest and not rest & (rest - 1):
             return count(cells, [self._columns.column(rest.bit_length() - 1)])
-        kinds, everything = self.kinds, grouping.undivided(len(self.kinds.of_row))
+        kinds, everything = self.kinds, grouping.Grouping(np.zeros_like(self.kinds.of_row))
         of_kind = grouping.CodeColumn(kinds.of_row, len(kinds.intent))
         finest = grouping.refine(everything, [*self._columns.of(mask), of_kind])
         keys, rows = np.unique(finest.labels, return_counts=True)

@@ -91,12 +91,7 @@ class Grouping(NamedTuple):
     """Which group each item is in: ``labels`` (intp, shape (items,)) lie in 0..size-1."""
 
     labels: Indexes
-    size: int
-
-
-def undivided(items: int) -> Grouping:
-    """All items as one group."""
-    return Grouping(np.zeros(items, np.intp), 1)
+    size: int = 1
 
 
 def refine(groups: Grouping, columns: Iterable[CodeColumn]) -> Grouping:
@@ -112,9 +107,10 @@ def refine(groups: Grouping, columns: Iterable[CodeColumn]) -> Grouping:
     return Grouping(labels, size)
 
 
-def divide(groups: Grouping, columns: Iterable[CodeColumn]) -> Grouping:
-    """Divide groups by attributes, in ascending order; every label is in use."""
-    labels, used = number(*refine(groups, columns))
+def divide(groups: Grouping | int, columns: Iterable[CodeColumn]) -> Grouping:
+    """Divide groups, or a number of items, by attributes; every label is in use, in their order."""
+    whole = groups if isinstance(groups, Grouping) else Grouping(np.zeros(groups, np.intp))
+    labels, used = number(*refine(whole, columns))
     return Grouping(labels, len(used))
 
 
@@ -274,29 +270,25 @@ class Columns:
         ``items``: intp, those that count, of which codes are taken as they are needed; None: all;
         ``more``: further attributes.
         """
-        self.codes, self.cards, self._among, self._more = codes, tuple(cards), items, more or {}
+        self.codes, self.cards = codes, tuple(cards)
         self.items = codes.shape[1] if items is None else len(items)
         """How many items there are."""
-        self.column = cache(self._column)
+        every = {at: CodeColumn(*pair) for at, pair in enumerate(zip(codes, cards, strict=False))}
+        every |= more or {}
+        self.column: Callable[[int], CodeColumn] = cache(
+            lambda at: every[at] if items is None else CodeColumn(every[at][0][items], every[at][1])
+        )
         """One attribute."""
-        whole = undivided(self.items)
+        whole = Grouping(np.zeros(self.items, np.intp))
         self.dense = Divisions(whole, lambda groups, mask: divide(groups, self.of(mask)), KEPT)
         """The partition by each set, every label in use."""
         self.presence = cache(lambda: Presence([*map(self.column, range(len(codes)))]))
         """The values of every item, to count classes by."""
 
-    def _column(self, each: int) -> CodeColumn:
-        codes, card = self._more.get(each) or (self.codes[each], self.cards[each])
-        return CodeColumn(codes if self._among is None else codes.take(self._among), card)
-
     def of(self, mask: int, items: Indexes | None = None) -> list[CodeColumn]:
         """The attributes of a set; ``items``: intp, of these alone."""
         some = [self.column(each) for each in members(mask)]
         return some if items is None else [CodeColumn(codes[items], n) for codes, n in some]
-
-    def grouped(self, mask: int, items: Indexes) -> Grouping:
-        """The classes of some items by a set, in ascending order, every label in use."""
-        return divide(undivided(len(items)), self.of(mask, items))
 
     def classes(self, mask: int) -> tuple[NDArray[Any], int]:
         """The class of each item, unsigned or intp, and how many classes there may be.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.tradeoff.agreement import Agreement, ExpectedPeople
-from agent.tradeoff.grouping import CodeColumn, Columns, last_of_each, mass_of, peaks
+from agent.tradeoff.grouping import CodeColumn, Columns, divide, last_of_each, mass_of, peaks
 from agent.tradeoff.measures import ALL, LEAST_SHARE, Alike, ByShare
 from agent.tradeoff.tables import Floats, Indexes, Population, members, union
 
@@ -50,18 +50,19 @@ class LookAlikes:
         self.varied, self._least_likely, self.likeliest = self.agreement.varied, 0.0, 1.0
         """Columns by which it differs how probably rows agree; how probably the likeliest do."""
         self._expected = ExpectedPeople(population, self._cards, self._possible)
-        self._take(population.agreeing(self._possible))
-        most = self._most_likely()
+        most = self._take(population.agreeing(self._possible))
         self.unseen = not most
         """Whether there are no data for what is known: no row agrees with all of it."""
         if self.unseen:
-            self._take(population.nearest(self._possible) & (population.weights is not None))
-            self._least_likely = LEAST_SHARE
-            most = self._most_likely()
+            self._least_likely, weighted = LEAST_SHARE, population.weights is not None
+            most = self._take(population.nearest(self._possible) & weighted)
         self.likeliest = most or 1.0
 
-    def _take(self, agree: NDArray[np.bool_]) -> None:
-        """Count among these rows, with what was counted among all where they are all."""
+    def _take(self, agree: NDArray[np.bool_]) -> float:
+        """Count among these rows, with what was counted among all where they are all.
+
+        Returns how probably those agree in facts who do so most probably; 0 where there is nobody.
+        """
         rows, whole = np.flatnonzero(agree), bool(agree.all())
         asked = (CodeColumn(e.of_row, len(e.counts)) for e in self._population.requests)
         more = dict(enumerate(asked, self._population.persons))
@@ -70,10 +71,7 @@ class LookAlikes:
         self.counted: Counted = self._everybody.counted if self._everybody and whole else own
         self.columns, self._cells, groups, self.rows = self.counted
         self.groups = {} if self._possible or self.varied else groups  # of other figures
-
-    def _most_likely(self) -> float:
-        """How probably those agree in facts who do so most probably; 0 where there is nobody."""
-        some = len(self.rows) > 0
+        some = len(rows) > 0
         return float(next(self._likely(self._classes(self.varied)[0])).max()) if some else 0.0
 
     def _likely(self, sample: Indexes, mask: int = 0) -> Iterator[Floats]:
@@ -107,7 +105,7 @@ class LookAlikes:
         """
         tabled, finer = mask & self.persons & ~self.shared, union(columns) | mask & ~self.persons
         sample, number, people = self._classes(tabled | self.varied | finer)
-        labels, count = self.columns.grouped(tabled, sample)
+        labels, count = divide(len(sample), self.columns.of(tabled, sample))
         shape = count, *(self._cards[each] for each in columns)
         for each in columns:
             labels = labels * self._cards[each] + self.columns.column(each).codes[sample]
@@ -122,13 +120,16 @@ class LookAlikes:
         """
         persons = mask & self.persons & ~self.shared
         sample, rows, people = self._classes(persons | self.varied | mask & ~self.persons)
-        groups, count = self.columns.grouped(persons, sample)
+        groups, count = divide(len(sample), self.columns.of(persons, sample))
         facts, example = next(self._likely(sample)), sample[last_of_each(groups, np.arange(count))]
         whole, share = (people * facts).sum(), ALL
         if self.varied:
             share = np.zeros(count)
             np.maximum.at(share, groups, facts)
-        expected, behind = self.expecting(persons, example), self._behind(persons, example)
+        specified, people_behind = persons | union(self._possible), self._population.behind
+        blocks = [each for each in people_behind if each < 0 or each & specified]
+        behind = self._behind(blocks, persons, example) if blocks else []
+        expected = self.expecting(persons, example)
         by_row = self._likely(np.arange(len(self.rows)), mask)
         for likely in self._likely(sample, mask):
             peak = np.zeros(count)
@@ -172,17 +173,15 @@ class LookAlikes:
         codes = {at: self.columns.column(at).codes[sample] for at in some}
         return np.broadcast_to(np.exp2(self._expected.bits(codes, most=most)), len(sample))
 
-    def _behind(self, persons: int, example: Indexes) -> list[Callable[[Floats], Floats]]:
+    def _behind(
+        self, blocks: Sequence[int], persons: int, example: Indexes
+    ) -> list[Callable[[Floats], Floats]]:
         """Functions of how probably rows agree: as how many people those of each group count.
 
-        One for each block of columns of which the set, or what is known, has a part: by those who
-        stand behind the rows. ``example``: a row of each group.
+        One for each of some blocks of columns, by those who stand behind the rows. ``example``: a
+        row of each group.
         """
-        people, specified = self._population, persons | union(self._possible)
-        blocks = [each for each in people.behind if each < 0 or each & specified]
-        if not blocks:
-            return []
-        labels, _ = self.columns.classes(persons)
+        people, (labels, _) = self._population, self.columns.classes(persons)
         at = np.searchsorted(np.sort(labels[self._classes(persons)[0]]), labels[example])
         place = np.full(people.rows, -1)
         place[self.rows] = np.arange(len(self.rows))

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from agent.tradeoff.agreement import Spread
-from agent.tradeoff.grouping import Columns, ordered_sum, plogp, stable_order
+from agent.tradeoff.grouping import Columns, divide, ordered_sum, plogp, stable_order
 from agent.tradeoff.shares import BINS
 from agent.tradeoff.tables import VALUES_KEPT, Floats, Indexes, Population, members
 
@@ -207,7 +207,8 @@ class ByShare:
     def parts(self, columns: int) -> Parts:
         """The groups by their codes of some columns, a mask."""
         if columns not in self._parts:
-            parts, count = self._columns.grouped(columns, self.alike.sample)
+            sample = self.alike.sample
+            parts, count = divide(len(sample), self._columns.of(columns, sample))
             order = stable_order(parts)
             starts = np.searchsorted(parts[order], np.arange(count))
             alike = Alike._make(each[order] if len(each) > 1 else each for each in self.alike)

@@ -105,7 +105,9 @@ class QueryPlanner(SetFigures, Utility):
             stored,
         )
         self.utility, self.least, self._limit = utility, least, limit
-        self.best_in = lru_cache(ORDERS_KEPT)(self._best_in)
+        self.best_in: Callable[[Scope, int, int], tuple[int, ...]] = lru_cache(ORDERS_KEPT)(
+            lambda scope, start, more: self.best(start, more, scope.has_room, scope.sent)
+        )
         """As ``best``, for answers that have room in a scope; it is asked for again."""
         self._focus, self._prepared = 0, -1  # the set whose neighbours are counted next, and last
         self.quick = quick
@@ -189,9 +191,6 @@ class QueryPlanner(SetFigures, Utility):
                 hopeful = options
             else:
                 return tuple(order)
-
-    def _best_in(self, scope: "Scope", start: int, options: int) -> tuple[int, ...]:
-        return self.best(start, options, scope.has_room, scope.sent)
 
     def _counting(self) -> Utility:
         """The utility, to count with."""

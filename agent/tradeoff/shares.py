@@ -44,19 +44,6 @@ class Values(NamedTuple):
     masses: Floats
     by_code: list[tuple[float, float]]
 
-    @classmethod
-    def of(cls, shares: Floats, likeness: Floats) -> "Values":
-        """The values by their shares; what has none is impossible, nothing else is very rare.
-
-        ``likeness``: by value, how probably two who hold it mean the same, float64, shape (v,).
-        """
-        chances = shares / (shares.sum() or 1.0)
-        agreement = np.where(shares > 0, np.maximum(shares * likeness, LEAST), 0.0)
-        codes = [*zip(chances.tolist(), agreement.tolist(), strict=True)]
-        rarest = codes[int(np.argmin(np.where(agreement > 0, chances, np.inf)))]
-        codes += ((1.0, share) for share in OWN_SHARES)  # whatever the parent is
-        return cls(chances, agreement, histogram(agreement, chances), [rarest, *codes])
-
 
 @dataclass(frozen=True, eq=False)
 class KindShares:
@@ -81,15 +68,21 @@ class KindShares:
     vague: NDArray[np.bool_] | bool = False
 
     def values(self, shares: Floats) -> Values:
-        """The values by their shares among some people; a vague one counts as rare as the rarest.
+        """The values by their shares among some people, float64, shape (v,).
 
-        Two who hold it seldom mean the same. Source: DESIGN.md 2.8.
+        What has none is impossible, nothing else is very rare. A vague one counts as rare as the
+        rarest: two who hold it seldom mean the same. Source: DESIGN.md 2.8.
         """
-        rarest = np.min(self.shares, where=self.shares > 0, initial=1.0)
-        likeness = np.where(self.vague, rarest / np.maximum(self.shares, rarest), 1.0)
-        return Values.of(shares, likeness)
+        least = np.min(self.shares, where=self.shares > 0, initial=1.0)
+        likeness = np.where(self.vague, least / np.maximum(self.shares, least), 1.0)
+        chances = shares / (shares.sum() or 1.0)
+        agreement = np.where(shares > 0, np.maximum(shares * likeness, LEAST), 0.0)
+        codes = [*zip(chances.tolist(), agreement.tolist(), strict=True)]
+        rarest = codes[int(np.argmin(np.where(agreement > 0, chances, np.inf)))]
+        codes += ((1.0, share) for share in OWN_SHARES)  # whatever the parent is
+        return Values(chances, agreement, histogram(agreement, chances), [rarest, *codes])
 
-    @property
+    @cached_property
     def codes(self) -> range:
         """The codes of the parent; 0, "unspecified", alone where there is none."""
         return range(1 if self.given is None else len(self.given))
