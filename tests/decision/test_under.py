@@ -135,7 +135,7 @@ def test_what_hangs_on_a_fact_is_ruled_no_laxer(word: str) -> None:
 
 
 def test_what_rules_a_kind_by_what_it_tells_rules_its_facts_in_own_words() -> None:
-    """All of them, and the one that a rule would open by its id."""
+    """All of them, and the one that a rule would open by its id; so does what is to be coarse."""
     model = with_own_facts(judged_model(), {"town": 1})
     fact = Fact(id="7", kind="town", words="by the sea", set_at=MONDAY)
     policy = read(f"{NO_PRESET}attributes = {{ region = 'never', '#7' = 'auto' }}", "test", preset)
@@ -143,6 +143,8 @@ def test_what_rules_a_kind_by_what_it_tells_rules_its_facts_in_own_words() -> No
     terms = terms_under(book.match("a.example", "", TODAY), model)
     assert terms.excluded == {"region", "town", "town_own"}
     assert terms.disclose("town_own", "7") == "never"
+    book = rulebook(read(f"{NO_PRESET}attributes.town.coarse = true", "test", preset), model, [])
+    assert terms_under(book.match("a.example", "", TODAY), model).excluded == {"town", "town_own"}
 
 
 def test_what_was_not_asked_about_never_leaves() -> None:
