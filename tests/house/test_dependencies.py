@@ -18,8 +18,6 @@ from tests.programs import needs
 
 TEXT = (ROOT / ".ci/constraints.txt").read_text()
 HASH = re.compile(r" --hash=sha256:[0-9a-f]{64}(?= |$)")
-
-
 # Each pin with its hashes in one line, and the pins by name.
 LINES = [each for each in re.sub(r" \\\n +", " ", TEXT).splitlines() if each[0] != "#"]
 PINS = {canonicalize_name(line.split("==")[0]): Requirement(HASH.sub("", line)) for line in LINES}
