@@ -3,9 +3,9 @@
 import ast
 import re
 from collections.abc import Iterator
+from pkgutil import resolve_name
 
 import pytest
-from tree_sitter import Node
 
 from tests.bench import PARTS
 from tests.house import javascript
@@ -36,18 +36,13 @@ def oversized_script(text: str) -> Iterator[str]:
         if node.child_by_field_name("body") is None or not re.search("function|method", node.type):
             continue
         first, last = node.start_point.row, node.end_point.row
-        parameters = _parameters(node)
+        listed = node.child_by_field_name("parameters")
+        some = [node] if listed is None else listed.named_children  # an arrow's only one
+        parameters = sum(each.type != "comment" for each in some)
         if parameters > PARAMETERS:
             yield f"line {first + 1} takes {parameters}"
         if last - first >= FUNCTION_LINES and not (first == scope and parameters == 0):
             yield f"line {first + 1} begins {last - first + 1} lines"
-
-
-def _parameters(function: Node) -> int:
-    listed = function.child_by_field_name("parameters")
-    if listed is None:  # an arrow's only one
-        return 1
-    return sum(each.type != "comment" for each in listed.named_children)
 
 
 def broad(text: str) -> Iterator[int]:
@@ -109,21 +104,33 @@ def test_the_measures_themselves() -> None:
     assert script_lines("f(); // a\n\ng(`b\n\nc`);\n") == 4
 
 
-def test_each_threat_names_tests_that_exist() -> None:
-    """By the number of its paragraph; a protection that no test holds is a hope."""
-    threats = (ROOT / "agent/THREATS.md").read_text()
+def absent(page: str) -> Iterator[str]:
+    """Yield the tests, modules and names of ours that a page names and that do not exist."""
+    for file, name in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page):
+        text = (ROOT / file).read_text() if (ROOT / file).exists() else ""
+        if not re.search(rf"^(async )?def {name}\(", text, re.MULTILINE):
+            yield f"{file}::{name}"
+    for name in re.findall(r"`((?:agent|policy)\.[\w.]+)`", page):
+        try:
+            resolve_name(name)
+        except (ImportError, AttributeError):
+            yield name
+
+
+def test_each_threat_and_each_item_of_the_paper_names_tests_that_exist() -> None:
+    """Or says why there is none; a protection that no test holds is a hope."""
+    threats, paper = ((ROOT / "agent" / e).read_text() for e in ("THREATS.md", "lab/PAPER.md"))
     paragraphs = re.findall(r"^\*\*(\d+)\. ", threats, re.MULTILINE)
     rows = dict(re.findall(r"^\| (\d+) \| (.+) \|$", threats, re.MULTILINE))
     assert len(paragraphs) > 15
-    wrong = [*{*paragraphs} ^ {*rows}]
-    for number, row in rows.items():
-        named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row)
-        wrong += [] if named else [number]
-        for file, name in named:
-            text = (ROOT / file).read_text() if (ROOT / file).exists() else ""
-            there = re.search(rf"^(async )?def {name}\(", text, re.MULTILINE)
-            wrong += [] if there else [f"{file}::{name}"]
+    wrong = [*{*paragraphs} ^ {*rows}, *absent(threats), *absent(paper)]
+    wrong += [number for number, row in rows.items() if "::" not in row]
+    items = re.findall(r"^\| \d.+$", paper, re.MULTILINE)
+    wrong += [each for each in items if not re.search("::test_|No test|Not here", each)]
     assert wrong == []
+    kinds = re.findall(r"^\| [\d.]+ \|.*\*\*(\w+) [\d.]+\*\*", paper, re.MULTILINE)
+    numbered = {"Theorem": 6, "Lemma": 2, "Problem": 3, "Algorithm": 1, "Table": 1, "Figure": 12}
+    assert {each: kinds.count(each) for each in kinds} == numbered
 
 
 def test_every_benchmark_is_a_part() -> None:
