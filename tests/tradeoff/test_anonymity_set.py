@@ -111,6 +111,8 @@ def test_classes_multiply_where_people_have_each_combination(
     people: tuple[Population, Cards, Known],
 ) -> None:
     """Of those who agree with what is known; Thm 3.2, by counts. One who differs is enough."""
+    twins = AnonymitySet(Population(np.array([[0, 0], [1, 1]] * 2, np.uint8)), (2, 2))
+    assert check_curvature(twins, "maxprob", 1, 0b11) == "unknown"
     population, cards, what = people
     everything = (1 << len(cards)) - 1
     crowd = AnonymitySet(population, cards, what)
@@ -269,10 +271,7 @@ def test_the_closed_form_of_theorem_3_2(cards: list[int]) -> None:
         assert crowd.identifiability(mask, "maxprob", 1) == pytest.approx(expected)
 
 
-ATTRIBUTES = st.sets(st.integers(0, 70))
-
-
-@given(ATTRIBUTES)
+@given(st.sets(st.integers(0, 70)))
 def test_a_set_is_its_members(attributes: set[int]) -> None:
     """In ascending order, however it was put together; more than 64 are no trouble."""
     mask = union(attributes)
