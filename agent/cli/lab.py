@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent.lab.charts import Criterion
 
 
-USUAL = StudyOptions()
+USUAL, MONTH = StudyOptions(), StudyOptions(people=20, requests=40)
 MANY, CORES = 1_000_000, 64
 SURVEY = "so2017"  # the model that comes with reticent and has rows of what people chose
 
@@ -87,6 +87,36 @@ def attack(data: Path | None, out: Path, of: str | None, **options: int) -> Outp
         figure, judged = frontier(result), [*criteria(result)]
         page = write_page(page_about(result, figure, judged), [figure], out)
     return _wrote(page, [figure.name], judged)
+
+
+@lab.command()
+@option("--data", PATH, "DIR", "The tables of everyday facts, with their `model.toml`.")
+@out_option
+@_counted("--people", MANY, MONTH.people, "How many send requests.")
+@_counted("--requests", MANY, MONTH.requests, "Requests of each of them.")
+@seed_option
+@answers
+def month(data: Path | None, out: Path, **options: int) -> Output:
+    """Count what recipients are told over many requests, needed and not.
+
+    People with whole profiles, drawn as the model of everyday facts counts them, send requests to
+    one recipient, to three, and to six in turn, by each preset. For comparison, all that is
+    relevant is sent, or nothing. The model is made of what one judge said; what is needed, a second
+    one says, in the tables in DIR, by default those in a checkout of reticent. Writes report.md and
+    a figure. Takes minutes. Needs the extras `build` and `lab`.
+    """
+    with extra("build", "reading what was judged"):
+        from agent.lab.attack import month as study
+        from agent.lab.attack.material import EVERYDAY
+    with extra("lab", "drawing figures"):
+        from agent.lab.drawing import write_page
+    out.mkdir(parents=True, exist_ok=True)
+    with Progress() as progress:
+        found = study.month(data or EVERYDAY, StudyOptions(**options), progress)
+        progress("drawing", 1.0)
+        chart, judged = study.curves(found), study.month_criteria(found)
+        page = write_page(study.month_page(found, chart, judged), [chart], out)
+    return _wrote(page, [chart.name], judged)
 
 
 def _wrote(page: Path, figures: list[str], criteria: Sequence[Criterion]) -> Output:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agent.lab.attack.month import MONTHLY
 from agent.lab.attack.study import EVERY
 from agent.lab.charts import StudyFinding
 from agent.model.model import Model
@@ -71,6 +72,18 @@ def test_silence_is_measured_by_family(run: Run, tmp_path: Path) -> None:
     found = run("lab", "attack", "--silence", "--requests", "2", "--out", tmp_path).page
     assert re.search(r"all +4708 +[1-9]\d?% +0\.\d\d ± 0\.0\d +\d\.\d +5\.5\b", found)
     assert found in " ".join(report(tmp_path, []).split())
+
+
+@builds
+def test_a_month_is_told_by_strategy(run: Run, tmp_path: Path) -> None:
+    """In a table and a figure; what nobody asked for is told to nobody."""
+    asked = ("lab", "month", "--people", "2", "--requests", "3", "--out", tmp_path, "--json")
+    found = run(*asked).record
+    page = report(tmp_path, ["month"])
+    assert all(f"| {each.name} |" in page for each in MONTHLY)
+    assert page.count("| nothing | 0.0 | cannot be said | 0 % [0, 0] |") == 3
+    assert len(found["criteria"]) == 4 * 3
+    assert '\n"needed, 1 recipient",nothing,1.0,,0.0,,\n' in (tmp_path / "month.csv").read_text()
 
 
 def test_the_papers_figures_are_on_a_page(

@@ -12,6 +12,7 @@ from agent.decision.cache import Cache
 from agent.decision.context import Context, Terms, relevant, rulebook, stands_out, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Holdings, Knowledge
+from agent.decision.topics import Judgements
 from agent.decision.values import Decision, Request
 from agent.lab.attack.strategies import Strategy
 from agent.model.model import Model
@@ -84,12 +85,14 @@ class HeldOutRequest(NamedTuple):
 class Person(NamedTuple):
     """Somebody whom the model has not seen.
 
-    ``place``: among the held-out people; ``codes``: of the person attributes; ``requests``: sent.
+    ``place``: among the held-out people, or the model's rows; ``codes``: of the person attributes;
+    ``requests``: sent, one each ``pause``.
     """
 
     place: int
     codes: tuple[int, ...]
     requests: tuple[HeldOutRequest, ...] = ()
+    pause: timedelta = PAUSE
 
 
 def people_of(others: HeldOut, people: int, requests: int, seed: int) -> tuple[Person, ...]:
@@ -158,10 +161,17 @@ Chooser = Callable[[PosedRequest, Person], ChosenSet]  # what one person's reque
 def chooser(strategy: Strategy, model: Model, requested: frozenset[str] | None = None) -> Chooser:
     """Prepare how a strategy chooses; ``requested``: as of `Reticent`.
 
-    Everything is all that the model has, asked for or not: no service can know more.
+    Everything is all that the model has, asked for or not: no service can know more. Relevant is
+    what a person has set and a model of topics judges to help.
     """
     if strategy.telling == "reticent":
         return Reticent(strategy, model, requested).chosen
+    if strategy.telling == "relevant":
+        judged = Judgements.of(model)
+        helps = [np.flatnonzero(row).tolist() for row in judged.likely >= judged.least]
+        return lambda question, person: ChosenSet(
+            tuple(at for at in helps[question.query] if person.codes[at] != UNSPECIFIED)
+        )
     every = len(model.attributes) if strategy.telling == "everything" else 0
     fixed = ChosenSet(tuple(range(every)))
     return lambda *_: fixed
@@ -271,7 +281,7 @@ def requests_of(
     names = [attribute.name for attribute in model.attributes[: model.persons]]
     holdings, stopped, disclosed = Holdings[int](), False, 0
     for number, request in enumerate(person.requests):
-        at = FIRST + number * PAUSE
+        at = FIRST + number * person.pause
         codes = tuple(sorted((name, fact.value) for name, fact in holdings.held.items()))
         queries = tuple(sorted(holdings.times.items()))
         knowledge = Knowledge(codes, holdings.recent(at), queries, spent=holdings.spent[HOST])

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from agent.decision.context import Limits, Terms
 from policy.settings import Memory, Mode, Protect
 
-Telling = Literal["nothing", "everything", "reticent"]
+Telling = Literal["nothing", "relevant", "everything", "reticent"]
 PRESETS = ("generous", "balanced", "strict")
 
 
