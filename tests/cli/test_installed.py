@@ -43,7 +43,7 @@ WAYS = [  # the first is that of the story below
 ]
 PROBE = """
 import importlib.util as u, agent, agent.lab.paper.subject as s
-print(agent.__file__, u.find_spec("tests"), *(each.name for each in s.OUTCOMES), sep="\\n")
+print(agent.__file__, u.find_spec("tests"), *s.STATED, sep="\\n")
 """
 
 
