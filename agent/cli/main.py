@@ -122,7 +122,8 @@ def run() -> None:
         sys.stdin.reconfigure(errors="surrogateescape")  # what is no text is refused as such, later
     # A text is too little for several threads: on a busy machine they wait for one another.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    atexit.register(gc.freeze)  # else all that is there is looked through once more at the end
+    # Else all that is there is looked through once more at the end; DuckDB counts what it misses.
+    atexit.register(lambda: None if "duckdb" in sys.modules else gc.freeze())
     code = outcome(sys.argv[1:])
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing to be told any more
     with suppress(OSError):  # a reader that has gone must not be told so at exit
