@@ -310,9 +310,9 @@ def test_the_same_million_events_from_a_cluster_that_loses_an_executor(tmp_path:
             with started([*build, *engine, "--out", f"{out}"], said, tmp_path / name) as running:
                 if name == "killed":
                     until(partial(shuffled, local, before), "a first result", PATIENCE)
-                    children = ["/bin/ps", "-o", "pid=", "--ppid", f"{worker}"]
-                    (executor,) = map(int, subprocess.check_output(children).split())
-                    os.kill(executor, signal.SIGKILL)
+                    newest = log.read_text().split(" with ID ")[-1].split()[0]
+                    executor = ["/usr/bin/pgrep", "--parent", f"{worker}", "--full", newest]
+                    os.kill(int(subprocess.check_output(executor)), signal.SIGKILL)
                 assert running.wait(PATIENCE) == 0, said.read_text()
             digests.add(read(out).digest)
         launched = log.read_text().count("Launching executor")
