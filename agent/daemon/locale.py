@@ -46,7 +46,8 @@ def located(context: Context, people: int) -> Decision:
     terms, most = context.terms, context.terms.limits.attributes_per_request
     engine = None if terms.ruling is None or terms.nothing else terms.ruling.engine
     carried = frozenset[str]() if engine is None else engine.needs(NAMES)
-    out = barred_of(replace(context, terms=replace(terms, carried=carried)))
+    barred, place = barred_of(replace(context, terms=replace(terms, carried=carried))), NAMES.index
+    out = {name: why for why, mask in barred.items() for name in NAMES if mask >> place(name) & 1}
     held_names = context.knowledge.names if terms.memory == "remembers" else frozenset[str]()
 
     def needed(names: Collection[str]) -> tuple[str, ...]:
@@ -54,8 +55,7 @@ def located(context: Context, people: int) -> Decision:
         some = () if engine is None else engine.needs(names)
         return tuple(n for n in NAMES if n in some and (most is None or len(some) <= most))
 
-    free = {*NAMES} - out.keys()
-    asks = terms.ask - held_names
+    free, asks = {*NAMES} - out.keys(), terms.ask - held_names
     disclosed = needed(free - asks)
     pending = tuple(name for name in needed(free) if name in asks and name not in disclosed)
     why: dict[str, Reason] = {

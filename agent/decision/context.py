@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
-from functools import partial
+from functools import partial, reduce
 from math import inf
 from numbers import Real
+from operator import or_
 from typing import Any, get_args
+
+import numpy as np
 
 from agent.decision.cache import Cache
 from agent.decision.knowledge import Knowledge, roughly
@@ -20,7 +23,7 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import Settings
 from agent.tradeoff.search import ALGORITHMS, Algorithm
-from agent.tradeoff.tables import members, union
+from agent.tradeoff.tables import union
 from policy.audit import Remark, audit
 from policy.match import Rulebook, Ruling, Verdict, Verdicts
 from policy.read import with_typo_guard
@@ -309,7 +312,7 @@ class Context:
 class Prepared:
     """A context in indexes: the people left, the demands, and which attributes are out already.
 
-    ``barred``: names of attributes that are no candidates, with the reason; ``code``: whether the
+    ``barred``: those that are no candidates, as `barred_of` has them; ``code``: whether the
     recipient may learn anything new at all. As masks, ``free``: the attributes to choose from;
     ``forced``: those that always leave; ``waiting``: those that wait for the user; ``later``: those
     that hardly help this request, and might be planned for others. ``filled``: the facts in own
@@ -320,7 +323,7 @@ class Prepared:
     reading: Interpretation
     anonymity_set: AnonymitySet
     settings: Settings
-    barred: Mapping[str, Reason]
+    barred: Mapping[Reason, int]
     code: Code
     free: int
     forced: int
@@ -362,19 +365,22 @@ def prepare(context: Context) -> Prepared:
             raise UsageError(what, f"the model has the codes 0 to {model.cards[index] - 1}")
     facts = pairs if terms.memory == "remembers" else ()
     anonymity_set, barred = context.cache.anonymity_set(model, facts), barred_of(context)
-    open_ = union(at for at, each in enumerate(model.attributes) if each.name not in barred)
+    others = reduce(or_, (mask for reason, mask in barred.items() if reason != HARDLY))
+    hardly = barred.get(HARDLY, 0)
+    open_ = ((1 << len(model.attributes)) - 1) & ~(others | hardly)
     filled, ruled = context.filled, dict(terms.facts)
     forced = filled.ruled("always", mask_of(terms.always, model), ruled) & open_
     asks = filled.ruled("ask", mask_of(terms.ask, model), ruled)
     settled = anonymity_set.disclosed & ~mask_of(terms.changed, model)
     waiting = asks & open_ & ~forced & ~settled
-    bits = {**filled.prices, **{model.index(name): each for name, each in terms.sensitivity}}
+    own_bits = {model.index(name): each for name, each in terms.sensitivity}
+    bits = {**dict(enumerate(model.sensitivities)), **filled.prices, **own_bits}
     weekly, daily = limits.new_facts_per_week, limits.new_facts_per_day
     week = inf if weekly is None else max(0, weekly - knowledge.recent)
     day = inf if daily is None else max(0, daily - knowledge.today)
     settings = Settings(
         candidates=open_,
-        sensitivity=tuple(bits.get(i, each.sensitivity) for i, each in enumerate(model.attributes)),
+        sensitivity=tuple(bits.values()),
         trade_off=terms.trade_off,
         metric=terms.metric,
         metric_k=terms.metric_k,
@@ -394,8 +400,7 @@ def prepare(context: Context) -> Prepared:
         status = "you would stand out"
     elif anonymity_set.success > (1 + 1e-12) * min(limits.risk or 1.0, 1 / (limits.k or 1)):
         status = "outside the model" if anonymity_set.unseen else "past a limit already"
-    hardly = union(at for at, e in enumerate(model.attributes) if barred.get(e.name) == HARDLY)
-    masks = open_ & ~forced & ~waiting, forced, waiting, hardly & ~asks
+    masks = open_ & ~forced & ~waiting, forced, waiting, hardly & ~(others | asks)
     return Prepared(context, reading, anonymity_set, settings, barred, status, *masks, filled)
 
 
@@ -404,40 +409,33 @@ def mask_of(names: Iterable[str], model: Model) -> int:
     return union(model.index(name) for name in sorted(names))
 
 
-def barred_of(context: Context) -> dict[str, Reason]:
-    """Name the attributes that are no candidates, with the reason for each.
+def barred_of(context: Context) -> dict[Reason, int]:
+    """The attributes that are no candidates, as masks by reason; of several the last one counts.
 
     UsageError for a name in the terms that is absent from the model.
     """
-    terms, model, barred = context.terms, context.model, dict[str, Reason]()
-    mask_of(terms.available or (), model)
-    if context.stopped:
-        barred = {each.name: "you would stand out" for each in model.attributes}
-        held = context.knowledge.names - terms.changed  # a changed value is told anew
-        for name in held if terms.memory == "remembers" else ():
-            del barred[name]
-    filled = context.filled
+    terms, model, barred = context.terms, context.model, dict[Reason, int]()
+    filled, every, own = context.filled, (1 << len(model.attributes)) - 1, union(model.own)
     reading, judged = context.meaning, context.cache.judgements(model)
     query = -1 if reading.query is None and filled.carries else reading.query
     if terms.mode != "standing" and query is not None and query < len(judged.bits):
         helpful = judged.helpful(NOTHING if reading.query is None else reading)
         helpful[[*filled.facts]] = filled.carried
-        every = zip(model.attributes, helpful, strict=True)
-        some = (each.name for each, helps in every if not helps and each.name not in terms.always)
-        barred = dict.fromkeys(some, HARDLY) | barred
-    carried, available, asked = terms.carried, terms.available, context.request.asked
-    for at, each in enumerate(model.attributes):
-        name, own = each.name, model.own.get(at)
-        if own is None and carried is not None and name not in carried:
-            barred[name] = "not carried"
-        names = {name, name if own is None else model.attributes[own].name}
-        if asked is not None and names.isdisjoint(asked):
-            barred[name] = "not asked for"
-        if not (available is None or name in available if own is None else at in filled.facts):
-            barred[name] = "not set"
-    never = filled.ruled("never", mask_of(terms.excluded, model), dict(terms.facts))
-    barred |= {model.attributes[each].name: "never" for each in members(never)}
-    return barred | {name: "guarded" for name, _ in terms.guards}
+        some = union(np.flatnonzero(helpful).tolist())
+        barred[HARDLY] = every & ~(some | mask_of(terms.always, model))
+    if context.stopped:  # a changed value is told anew
+        held = context.knowledge.names - terms.changed if terms.memory == "remembers" else ()
+        barred["you would stand out"] = every & ~mask_of(held, model)
+    if terms.carried is not None:
+        barred["not carried"] = every & ~(mask_of(terms.carried, model) | own)
+    if (asked := context.request.asked) is not None:
+        some = union(at for at, each in enumerate(model.attributes) if each.name in asked)
+        some |= union(at for at, kind in model.own.items() if some >> kind & 1)
+        barred["not asked for"] = every & ~some
+    known = every if terms.available is None else mask_of(terms.available, model)
+    barred["not set"] = every & ~(known & ~own | union(filled.facts) & own)
+    barred["never"] = filled.ruled("never", mask_of(terms.excluded, model), dict(terms.facts))
+    return barred | {"guarded": mask_of((name for name, _ in terms.guards), model)}
 
 
 def stands_out(knowledge: Knowledge, limits: Limits, model: Model, cache: Cache) -> bool:

@@ -31,9 +31,9 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
 
     A pure function that never sees the user's values (DESIGN.md 2.6). An unknown or blocked query
     gets nothing; a recipient that can mean at most one person, or is stopped, gets nothing new.
-    ``brief``: sooner, with the outcomes of what is sent or waits only, and without the rules; where
-    nothing is sent there are all, since saying why takes a look at each. UsageError where terms or
-    knowledge name what is absent from the model. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
+    ``brief``: sooner, with the outcomes of what is sent or waits only, and without the rules.
+    UsageError where terms or knowledge name what is absent from the model. Source: paper 2.3, 4;
+    DESIGN.md 2.4, 2.5.
     """
     terms, model, reading = context.terms, context.model, context.meaning
     doubtful = reading.certain is None and reading.query is not None
@@ -115,13 +115,19 @@ def figures_of(
     )
 
 
+def _why_barred(prepared: Prepared, index: int) -> Reason | None:
+    """Why an attribute is no candidate; None where it is one."""
+    reasons = [reason for reason, mask in prepared.barred.items() if mask >> index & 1]
+    return reasons[-1] if reasons else None
+
+
 def accounted(prepared: Prepared) -> list[int]:
     """The attributes with an outcome: all but further facts of a kind that are not set."""
     return [
         index
         for index, each in enumerate(prepared.context.model.attributes)
         if not (each.further or index in prepared.context.model.own)
-        or prepared.barred.get(each.name) != "not set"
+        or _why_barred(prepared, index) != "not set"
     ]
 
 
@@ -152,7 +158,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     objective, result, waiting = choice.objective, choice.result, union(choice.pending)
     figures = figures_of(objective, result.mask, prepared, result.order)
     looked_at: Iterable[int] = members(result.mask | waiting)
-    if not (brief and result.mask):
+    if not brief:
         objective.survey(result.mask)
         looked_at = accounted(prepared)
     outcomes = tuple(_outcome(prepared, choice, index) for index in looked_at)
@@ -201,13 +207,13 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
         name=attribute.name,
         title=attribute.title,
         disclosed=bool(mask & own),
-        reason=prepared.barred.get(attribute.name, "too many combinations"),
+        reason=(barred := _why_barred(prepared, index)) or "too many combinations",
         held=bool(prepared.anonymity_set.disclosed & own),
         disclose=prepared.context.terms.disclose(attribute.name, fact),
         fact=fact,
     )
     several = prepared.anonymity_set.combinations(mask | own) > COMBINATIONS
-    if several or attribute.name in prepared.barred:
+    if several or barred:
         return outcome
     gain, cost = added_by(own, mask, objective)
     if outcome.held and not own & prepared.waiting:

@@ -152,6 +152,11 @@ class Model:
             if name is not None
         }
 
+    @cached_property
+    def sensitivities(self) -> tuple[float, ...]:
+        """The sensitivity of each attribute, in bits."""
+        return tuple(each.sensitivity for each in self.attributes)
+
     def index(self, name: str) -> int:
         """The index of an attribute; UsageError, naming the nearest, if there is none."""
         if name not in self._index_of:

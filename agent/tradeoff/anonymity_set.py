@@ -179,9 +179,9 @@ class AnonymitySet:
         if self.sampled or self._rows <= 1 or base & ~self.persons:
             return  # people who are estimated are as soon estimated one by one
         if missing := figures.missing(base, self.persons & ~self.disclosed & ~base):
-            columns, new = self.alike.columns, [*members(missing)]
+            columns = self.alike.columns
             classes = columns.presence().classes(columns.dense[base])
-            figures.add(base, new, [classes[each] / self._rows for each in new])
+            figures.add(base, missing, [classes[e] / self._rows for e in members(missing)])
 
     def people_left(self, mask: int) -> float:
         """How many people are expected to agree with d and with the answer to A."""

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from heapq import heapify, heappop, heappush
 from math import inf, isinf, nan
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -61,9 +60,9 @@ class SetFunction(Protocol):
         del mask
         return [inf] * len(attributes)
 
-    def above(self, mask: int, attributes: Sequence[int]) -> float:
-        """A bound on F of A with any of ``attributes``; infinite where none is known."""
-        del mask, attributes
+    def above(self, mask: int, options: int) -> float:
+        """A bound on F of A with any of ``options``, a mask; infinite where none is known."""
+        del mask, options
         return inf
 
     def promising(self, mask: int, options: int) -> int:
@@ -81,10 +80,8 @@ class SetFunction(Protocol):
         sets = (mask | 1 << each for each in attributes.tolist())
         return np.array([self.cost(each) for each in sets], dtype=np.float64)
 
-    def helps(
-        self, mask: int, attributes: Sequence[int], *, count: bool = True
-    ) -> list[float] | None:
-        """U(A u {V}) for each V in ``attributes``, none in A, where F is U less a cost.
+    def helps(self, mask: int, attributes: Indexes, *, count: bool = True) -> Floats | None:
+        """U(A u {V}) for each V of an array of intp, none in A, where F is U less a cost.
 
         Less ``costs_beside`` it bounds F. None where it is no sooner known than F, or, where it
         takes counting, without ``count``.
@@ -196,7 +193,7 @@ class LocalSearch:
 
     def may_grow(self, mask: int, options: int, level: float) -> bool:
         """False only where A with any of ``options`` has at most this value for certain."""
-        return self.function.above(self.base | mask, [*members(options)]) > level + self.ground
+        return self.function.above(self.base | mask, options) > level + self.ground
 
     @property
     def limited(self) -> bool:
@@ -221,8 +218,8 @@ class LocalSearch:
         """The candidates that may be chosen alone, and gain by it, those that gain most first."""
         row, nothing = self.at_hand(0), self.restarted(0)
         if row is None:
-            some = (each.attribute for each in nothing.moves(self.candidates) if each.gain > 0)
-            gains = nothing.options(union(some))
+            moves = nothing.moves(self.candidates)
+            gains = nothing.options(union(moves.attributes[moves.gains > 0].tolist()))
         else:
             gains = [(float(row[each]), each) for each in members(self.candidates)]
         best_first = sorted(gains, key=lambda pair: (-rank(pair[0]), pair[1]))
@@ -269,37 +266,40 @@ class LocalSearch:
                 self.notice(gain, self.value(1 << each))
         return options
 
-    def moves(self, options: int) -> list["Move"]:
-        """The moves of an attribute in ``options``; of those out, and where U is F, gains exact."""
-        mask, new = self.base | self.mask, [*members(options & ~self.mask)]
-        level = self.level + self.threshold(self.level)
-        out = (each for each in members(options & self.mask))
+    def moves(self, options: int) -> "Moves":
+        """The moves in, or the moves out, of attributes; where U is part of F, only bounded."""
+        level, inside = self.level + self.threshold(self.level), options & self.mask
+        out = (each for each in members(inside))
         options &= ~union(e for e in out if not self.may_grow(self.mask ^ 1 << e, 0, level))
-        bits, some = self.function.helps(mask, new) if new else None, list[Move]()
-        if bits is not None:
-            cost, options = self.function.cost(mask), options & self.mask
-            gains = np.array(bits) - (self.level + self.ground + cost)
-            bounds = gains - (self.function.costs_beside(mask, np.array(new, np.intp)) - cost)
-            each_of = zip(bounds.tolist(), new, gains.tolist(), strict=True)
-            some = [Move(bound, each, gain, self.mask) for bound, each, gain in each_of]
-        return some + [
-            Move(g, each, nan, self.mask, self.mask) for g, each in self.options(options)
-        ]
+        new, mask = np.array([*members(options)], np.intp), self.base | self.mask
+        bits = self.function.helps(mask, new) if len(new) and not inside else None
+        if bits is None:
+            gains, places = np.array(self.options(options), np.float64).reshape(-1, 2).T
+            return Moves(places.astype(np.intp), gains, self.mask)
+        cost = self.function.cost(mask)
+        bits = bits - (self.level + self.ground + cost)
+        gains = bits - (self.function.costs_beside(mask, new) - cost)
+        return Moves(new, gains, -1, bits)
 
-    def bounded(self, move: "Move") -> "Move":
-        """A move as of the present set, its gain bounded at little expense.
+    def bound(self, moves: "Moves", place: int) -> None:
+        """Bound a gain as of the present set at little expense; all where U is at hand.
 
-        What it added to U earlier bounds what it adds now, if U is submodular; the cost is renewed.
+        What a move added to U earlier bounds what it adds now, if U is submodular; the cost is
+        renewed.
         """
-        each, bits, function, mask = move.attribute, move.bits, self.function, self.base | self.mask
-        if move.computed_at == move.bounded_at:
-            bits = move.gain + self.price(move.computed_at, each)
-        if self.mask >> each & 1:
-            return move._replace(gain=bits - self.price(self.mask, each), bounded_at=self.mask)
-        cost, new = function.cost(mask), function.helps(mask, [each], count=False)
-        bits = bits if new is None else new[0] - (self.level + self.ground + cost)
-        [least] = function.costs_beside(mask, np.array([each])).tolist()
-        return move._replace(gain=bits - (least - cost), bits=bits, bounded_at=self.mask)
+        function, mask, some = self.function, self.base | self.mask, np.array([place])
+        if np.isnan(moves.bits[place]):
+            price = self.price(moves.computed_at[place], int(moves.attributes[place]))
+            moves.bits[place] = moves.gains[place] + price
+        if self.mask >> (each := int(moves.attributes[place])) & 1:
+            more = np.array([self.price(self.mask, each)])
+        else:
+            cost, bits = function.cost(mask), function.helps(mask, moves.attributes, count=False)
+            if bits is not None:
+                some = np.flatnonzero(moves.gains > -inf)
+                moves.bits[some] = bits[some] - (self.level + self.ground + cost)
+            more = function.costs_beside(mask, moves.attributes[some]) - cost
+        moves.gains[some], moves.stale[some] = moves.bits[some] - more, False
 
     def notice(self, gain: float, earlier: float) -> None:
         """Count a violation of submodularity: a gain that grew with the set."""
@@ -317,18 +317,21 @@ def eager_pass(state: LocalSearch, options: int) -> bool:
         options ^= 1 << attribute
 
 
-class Move(NamedTuple):
-    """Moving an attribute in or out: what that adds to F, at ``bounded_at`` at the most.
+class Moves:
+    """Moving attributes in, or out: what each adds to F, at the most.
 
-    ``computed_at``: where it was last computed, -1 for nowhere; ``bits``: what the move adds to U,
-    no number where ``gain`` is exact and tells it.
+    By attribute, ``attributes``, intp: ``gains``, float64, minus infinity of one that is settled;
+    ``bits``: what the move adds to U, no number where the gain was computed and tells it;
+    ``stale``: whether the gain is of an earlier set; ``computed_at``: the set where it was last
+    computed, -1 for nowhere.
     """
 
-    gain: float
-    attribute: int
-    bits: float
-    bounded_at: int
-    computed_at: int = -1
+    def __init__(
+        self, attributes: Indexes, gains: Floats, computed_at: int, bits: Floats | float = nan
+    ) -> None:
+        count = len(attributes)
+        self.attributes, self.gains, self.bits = attributes, gains, np.full(count, bits)
+        self.stale, self.computed_at = np.zeros(count, bool), [computed_at] * count
 
 
 def lazy_pass(state: LocalSearch, options: int) -> bool:
@@ -336,35 +339,35 @@ def lazy_pass(state: LocalSearch, options: int) -> bool:
 
     A gain that was computed for an earlier set bounds the present one where U is submodular and
     C supermodular; before it is computed, what bounds it at less expense stands for it. Ties go to
-    the smaller attribute, as in ``eager_pass``: a heap orders pairs. As long as the gains of all
-    are at hand, none is stale.
+    the smaller attribute, as in ``eager_pass``. As long as the gains of all are at hand, none is
+    stale. ``options``: all in the set, or none.
     """
     start, moves = state.mask, follow(state, options)
     moves = state.moves(options) if moves is None else moves
-    heap = [(-rank(each.gain), each.attribute, each) for each in moves]
-    heapify(heap)
-    while heap:
-        _, each, move = heappop(heap)
-        if move.gain <= state.threshold(state.level):
-            continue
-        if move.computed_at == state.mask:
+    least = state.threshold(state.level)
+    while len(moves.gains):
+        place = int(np.rint(moves.gains / TIE).argmax())
+        each, mask = int(moves.attributes[place]), state.mask
+        if moves.gains[place] <= least:
+            break
+        if moves.stale[place]:
+            state.bound(moves, place)
+        elif moves.computed_at[place] == mask:
             state.move(each)
             state.extend(state.mask, [])
-            continue
-        if move.bounded_at != state.mask:
-            move = state.bounded(move)
-        elif state.feasible(state.mask ^ 1 << each):
-            gain = state.gain(state.mask, each)
-            if move.computed_at >= 0:
-                state.notice(gain, state.gain(move.computed_at, each))
-            move = Move(gain, each, nan, state.mask, state.mask)
+            moves.gains[place], moves.stale = -inf, np.ones(len(moves.gains), bool)
+            least = state.threshold(state.level)
+        elif state.feasible(mask ^ 1 << each):
+            gain, earlier = state.gain(mask, each), moves.computed_at[place]
+            if earlier >= 0:
+                state.notice(gain, state.gain(earlier, each))
+            moves.gains[place], moves.bits[place], moves.computed_at[place] = gain, nan, mask
         else:
-            continue
-        heappush(heap, (-rank(move.gain), each, move))
+            moves.gains[place] = -inf
     return state.mask != start
 
 
-def follow(state: LocalSearch, options: int) -> list[Move] | None:
+def follow(state: LocalSearch, options: int) -> Moves | None:
     """Move attributes in while the gains of all are at hand.
 
     Returns the moves that were open at the last set where they were, none if none was good; None
@@ -380,11 +383,12 @@ def follow(state: LocalSearch, options: int) -> list[Move] | None:
         good = np.where(gains > state.threshold(state.level), np.rint(gains / TIE), -inf)
         place = int(good.argmax())
         if good[place] == -inf:
-            return []
+            return Moves(np.zeros(0, np.intp), np.zeros(0), state.mask)
         gains[place] = -inf
         open_[place] = False
-        some, mask = np.flatnonzero(gains > -inf).tolist(), state.mask
-        moves = [Move(float(gains[each]), each, nan, mask, mask) for each in some]
+        some = np.flatnonzero(gains > -inf)
+        moves = Moves(some, gains[some], state.mask)
+        moves.stale[:] = True
         state.move(place)
     return moves
 

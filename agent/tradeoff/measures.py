@@ -5,7 +5,7 @@ the expected success of one guess (Benedetti and Franconi 1998).
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -233,7 +233,7 @@ class ByShare:
         own = list[float]()
         for share in dict.fromkeys(each.share for each in spreads):
             some = [(at, each) for at, each in enumerate(spreads) if each.share == share]
-            bins = np.flatnonzero(np.bincount(np.concatenate([each.bins for _, each in some])))
+            bins = reduce(np.union1d, (each.bins for _, each in some))
             curves = self._curves_at((measure, columns, share, people), bins)
             levels = ((curves[each.bins, at], each.masses) for at, each in some)
             if measure[0] == "worst":

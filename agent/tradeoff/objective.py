@@ -65,7 +65,7 @@ class Settings:
 
 def check_prices(*prices: object) -> None:
     """UsageError where one is negative, or not a number."""
-    for price in prices:
+    for price in {*prices}:
         if not isinstance(price, (float, Real)) or not float(price) >= 0:
             raise UsageError(f"a price cannot be {price}", "use a number from 0 up")
 
@@ -302,14 +302,12 @@ class DisclosureObjective(Objective):
         costs: Floats = self.trade_off * (losses - self._ground) + self._dislike[attributes]
         return costs + sum(self.disclosed(mask, least=True))
 
-    def helps(
-        self, mask: int, attributes: Sequence[int], *, count: bool = True
-    ) -> list[float] | None:
+    def helps(self, mask: int, attributes: Indexes, *, count: bool = True) -> Floats | None:
         """U(A u {V}) in bits for each V in ``attributes``; None where that is to be counted."""
         if (row := self._utility.at_hand(mask)) is not None:
-            levels: list[float] = row[[*attributes]].tolist()
-            return levels
-        return self._utility.extensions(mask, attributes) if count else None
+            return row[attributes]
+        some = attributes.tolist()
+        return np.array(self._utility.extensions(mask, some)) if count else None
 
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """For each V in ``attributes`` a bound, in bits, on F of every set with A u {V}."""
@@ -317,21 +315,23 @@ class DisclosureObjective(Objective):
         costs = (self.cost_floor(mask | 1 << each) for each in attributes)
         return [bits - cost for bits, cost in zip(bounds, costs, strict=True)]
 
-    def above(self, mask: int, attributes: Sequence[int]) -> float:
-        """A bound, in bits, on F of A with any of ``attributes``.
+    def above(self, mask: int, options: int) -> float:
+        """A bound, in bits, on F of A with any of ``options``, a mask.
 
         With a submodular U none of them adds more than beside A alone. Of too many combinations
         none is a candidate.
         """
         if self._people.combinations(mask) > COMBINATIONS:
             return -inf
-        if not (self._utility.quick and self._utility.submodular):  # to tell, others are made
+        row = self._utility.at_hand(mask) if self._utility.quick else None
+        if row is None or not self._utility.submodular:  # to tell, others are made
             return self._utility.limit - self.cost_floor(mask)
-        level, most, new = self.utility(mask), self._settings.most, [*attributes]
-        more = np.array(self.helps(mask, new) if new else []) - level - self._dislike[new]
-        room = len(new) if most is None else max(0, most - mask.bit_count())
-        some = np.sort(np.maximum(more, 0.0))[::-1][:room]
-        return level + float(some.sum()) - self.cost_floor(mask)
+        level, most = self.utility(mask), self._settings.most
+        [open_] = mask_arrays([options], len(row))
+        more = np.maximum(row[open_] - level - self._dislike[open_], 0.0)
+        if most is not None:
+            more = np.sort(more)[::-1][: max(0, most - mask.bit_count())]
+        return level + float(more.sum()) - self.cost_floor(mask)
 
     def promising(self, mask: int, options: int) -> int:
         """The attributes of a mask that add most to A as far as singles and pairs of U tell it."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from agent.tradeoff.shares import Shares
 
 PRICE_STEP = 2.0**-36  # bits; a thousand prices sum up exactly
+SOME = 16  # attributes: of so many, each is sooner taken by itself than all at once
 ROWS_KEPT, VALUES_KEPT = 2_000, 50_000  # of a figure; 8 bytes for each attribute of a row
 
 
@@ -25,11 +26,16 @@ def union(attributes: Iterable[int]) -> int:
 
 
 def members(mask: int) -> Iterator[int]:
-    """Yield the attributes of a set in ascending order."""
+    """The attributes of a set in ascending order."""
+    if mask.bit_count() > SOME:
+        data = np.frombuffer(mask.to_bytes((mask.bit_length() + 7) // 8, "little"), np.uint8)
+        return iter(np.unpackbits(data, bitorder="little").nonzero()[0].tolist())
+    some = list[int]()
     while mask > 0:
         lowest = mask & -mask
-        yield lowest.bit_length() - 1
+        some.append(lowest.bit_length() - 1)
         mask ^= lowest
+    return iter(some)
 
 
 def mask_arrays(masks: Iterable[int], count: int) -> NDArray[np.bool_]:
@@ -383,22 +389,22 @@ class SetFigures:
         if missing := self.missing(mask, wanted):
             new = [*members(missing)]
             one_by_one = (self.value(mask | 1 << each) for each in new)
-            self.add(mask, new, self._beside(mask, new) if self._beside else [*one_by_one])
+            self.add(mask, missing, self._beside(mask, new) if self._beside else [*one_by_one])
         return self.stored.get(mask, self._rows.get(mask, self._nothing))
 
     def missing(self, mask: int, wanted: int) -> int:
         """The attributes of ``wanted``, a mask, beside which the figure is not at hand."""
         return 0 if mask in self.stored else wanted & ~self._computed.get(mask, 0)
 
-    def add(self, mask: int, attributes: Sequence[int], figures: Sequence[float]) -> None:
-        """Take the figure of A u {V} for each V in ``attributes``."""
+    def add(self, mask: int, attributes: int, figures: Sequence[float]) -> None:
+        """Take the figure of A u {V} for each V in ``attributes``, a mask, in ascending order."""
         if mask not in self._rows:
             if len(self._rows) >= ROWS_KEPT:
                 oldest = next(iter(self._rows))
                 del self._rows[oldest], self._computed[oldest]
             self._rows[mask], self._computed[mask] = self._nothing.copy(), 0
-        self._rows[mask][[*attributes]] = figures
-        self._computed[mask] |= union(attributes)
+        self._rows[mask][[*members(attributes)]] = figures
+        self._computed[mask] |= attributes
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -31,7 +31,7 @@ from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective, Settings, forced
 from agent.tradeoff.plan import QueryPlanner, plan
 from agent.tradeoff.search import maximise
-from agent.tradeoff.tables import Floats, Population, members, subsets, union
+from agent.tradeoff.tables import Floats, Indexes, Population, members, subsets, union
 from policy.settings import Mode
 from tests.bench import at, row, timed
 from tests.bench.decisions import SHARES, SURE, requests, whole
@@ -99,16 +99,15 @@ class _Worth(SetFunction):
         bits = [self._used(each, mask) for each in self._queries]
         return float(np.dot(self._numbers, bits) - self._prices.cost(mask))
 
-    def helps(self, mask: int, attributes: Sequence[int], **_: bool) -> list[float]:
+    def helps(self, mask: int, attributes: Indexes, **_: bool) -> Floats:
         """The bits of help with each attribute more, at most: what is submodular never falls."""
-        bits, new = np.zeros(len(attributes)), np.array(attributes, np.intp)
+        bits, some = np.zeros(len(attributes)), attributes.tolist()
         for query, number in zip(self._queries, self._numbers, strict=True):
             if query.submodular:
-                bits += number * query.beside(mask, union(attributes))[new]
+                bits += number * query.beside(mask, union(some))[attributes]
             else:
-                bits += [number * self._used(query, mask | 1 << each) for each in attributes]
-        levels: list[float] = bits.tolist()
-        return levels
+                bits += [number * self._used(query, mask | 1 << each) for each in some]
+        return bits
 
     def _used(self, query: QueryPlanner, mask: int) -> float:
         scope = self._scope
@@ -132,7 +131,7 @@ def _share(function: SetFunction, base: int, free: int, found: int) -> float | N
     @once
     def bounded(mask: int) -> list[tuple[float, int]]:  # sets with one more, and their bounds
         more = np.array([*members(free & ~mask)], np.intp)
-        bits = np.array(function.helps(mask, more.tolist())) - function.costs_beside(mask, more)
+        bits = np.array(function.helps(mask, more)) - function.costs_beside(mask, more)
         return [*zip(bits.tolist(), (mask | 1 << each for each in more.tolist()), strict=True)]
 
     @once

@@ -98,7 +98,7 @@ def test_a_result_on_any_objective(
 def test_a_search_tells_of_the_violations_it_sees() -> None:
     """A gain that grows before it is taken; one that only the nodes before the limit see."""
     assert maximise(table(0, 1, 1, 3, 1, -2, -1, -1)).proof == "none"
-    function = table(0, -1, 2, 3, 2, -1, 3, 1, -2, -1, 4, -3, 1, -1, -2, 3)
+    function = table(0, 2, -1, 2, 3, 0, 1, -2, 3, 2, 4, 0, -2, -3, -2, -1)
     assert maximise(function, "lls", again=False).proof == "if-submodular"
     result = maximise(function, "exact", EPSILON, 2, again=False)
     assert (result.node_limit_hit, result.proof) == (True, "none")

@@ -303,11 +303,9 @@ class Tabulated(SetFunction):
         """The largest utility of all less the smallest cost of a superset."""
         return [max(self.utilities) - self._floor(mask | 1 << each) for each in attributes]
 
-    def helps(
-        self, mask: int, attributes: Sequence[int], *, count: bool = True
-    ) -> list[float] | None:
+    def helps(self, mask: int, attributes: Indexes, *, count: bool = True) -> Floats | None:
         """The utilities; of some sets they are to be counted, or not sooner known than F."""
-        levels = [self.utilities[mask | 1 << each] for each in attributes]
+        levels = np.array([self.utilities[mask | 1 << each] for each in attributes.tolist()])
         return levels if [True, count, False][(self.candidates & ~mask).bit_count() % 3] else None
 
     def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
