@@ -115,19 +115,13 @@ def figures_of(
     )
 
 
-def _why_barred(prepared: Prepared, index: int) -> Reason | None:
-    """Why an attribute is no candidate; None where it is one."""
-    reasons = [reason for reason, mask in prepared.barred.items() if mask >> index & 1]
-    return reasons[-1] if reasons else None
-
-
 def accounted(prepared: Prepared) -> list[int]:
     """The attributes with an outcome: all but further facts of a kind that are not set."""
     return [
         index
         for index, each in enumerate(prepared.context.model.attributes)
         if not (each.further or index in prepared.context.model.own)
-        or _why_barred(prepared, index) != "not set"
+        or not prepared.barred["not set"] >> index & 1
     ]
 
 
@@ -203,11 +197,12 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
     model, objective, plan = prepared.context.model, choice.objective, choice.plan
     own, mask, attribute = 1 << index, choice.result.mask, model.attributes[index]
     fact = prepared.filled.facts.get(index)
+    barred = [reason for reason, some in prepared.barred.items() if some & own]
     outcome = Outcome(
         name=attribute.name,
         title=attribute.title,
         disclosed=bool(mask & own),
-        reason=(barred := _why_barred(prepared, index)) or "too many combinations",
+        reason=barred[-1] if barred else "too many combinations",
         held=bool(prepared.anonymity_set.disclosed & own),
         disclose=prepared.context.terms.disclose(attribute.name, fact),
         fact=fact,

@@ -252,8 +252,9 @@ class Agreement:
         """The columns on which those depend that the recipient has, a mask."""
         self._mixture, self._forest = cache(self._mixed), lru_cache(KEPT)(self._rooted)
         self._histogram = lru_cache(KEPT)(self._of_tree)
-        self._spread: Callable[[float, tuple[tuple[Tree, int], ...]], Spread]
-        self._spread = lru_cache(KEPT)(self._spread_of)
+        self._product: Callable[[tuple[tuple[Tree, int], ...]], Floats] = lru_cache(KEPT)(
+            lambda trees: reduce(np.convolve, (self._histogram(*e) for e in trees), np.ones(1))
+        )
         # How probably others agree in each disclosed fact that depends on no column d leaves open.
         self._agreed = {
             each: self._of[each].under(self._under[each]).by_code[code][1]
@@ -293,16 +294,13 @@ class Agreement:
         (own, trees), spreads = self._forest(mask), list[Spread]()
         for part in parts:
             codes: dict[int | None, int] = dict(part)
-            each = tuple((tree, codes.get(column, code)) for tree, column, code in trees)
-            spreads.append(self._spread(share * own, each))
+            masses = self._product(
+                tuple((tree, codes.get(column, code)) for tree, column, code in trees)
+            )
+            used = np.flatnonzero(masses)
+            some = Spread(share * own, used, masses[used] / (masses.sum() or 1.0))
+            spreads.append(some if len(used) else IMPOSSIBLE)
         return spreads
-
-    def _spread_of(self, share: float, trees: Sequence[tuple[Tree, int]]) -> Spread:
-        """Rho over trees that share no kind, times ``share``."""
-        masses = reduce(np.convolve, (self._histogram(*each) for each in trees), np.ones(1))
-        used = np.flatnonzero(masses)
-        some = Spread(share, used, masses[used] / (masses.sum() or 1.0))
-        return some if len(used) else IMPOSSIBLE
 
     def _rooted(self, mask: int) -> tuple[float, list[tuple[Tree, int | None, int]]]:
         """Rho of disclosed facts on which no new one depends, and the trees of a set's new facts.
