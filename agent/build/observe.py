@@ -292,19 +292,19 @@ def observe(
         for text in options.description.queries:
             if pc.index(texts, normalise(text)).as_py() < 0:
                 raise UsageError.unknown("query", text, texts.to_pylist())
-        advance(0.48)
+        advance(0.46)
         rows = tables.numbered_events(source.events, requests, users.table, numbers)
         rows = rows.cache()
-        advance(0.57)
+        advance(0.55)
         unusable = tables.dropped(rows).to_pyarrow().to_pylist()[0]
         rows = tables.usable(rows)
         all_queries = QueryCounts(*_columns(tables.asked(rows, len(users.ids)).to_pyarrow()))
         frequent, dropped = all_queries.frequent(options)
-        advance(0.65)
+        advance(0.6)
         rows = rows.filter(rows.person < len(users.ids))
         counts = _counts(rows, len(users.ids), requests)
         people = arranged(users.codes, counts, users.weights)
-        advance(0.78)
+        advance(0.83)
         observed_queries = tuple(_queries(rows, frequent, texts, users, people))
     order = np.argsort(people.place)
     return Observations(

@@ -11,15 +11,14 @@ from datetime import date
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agent.decision.cache import Cache
 from agent.decision.choice import QUERIES as PLANNED
-from agent.decision.choice import uses_of
-from agent.decision.context import Context, Terms, rulebook, terms_under
-from agent.decision.decide import decide
+from agent.decision.choice import choice_of, uses_of
+from agent.decision.context import Context, Terms, prepare, rulebook, terms_under
+from agent.decision.decide import added_by, figures_of
 from agent.decision.knowledge import Knowledge
-from agent.decision.values import Decision, Request
+from agent.decision.values import Request
 from agent.model.file import read, shipped_model
 from agent.model.model import Member, Model
 from agent.model.reading import Interpretation
@@ -27,7 +26,7 @@ from agent.model.world import world_of
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import Measure
 from agent.tradeoff.plan import QueryPlanner
-from agent.tradeoff.tables import Floats, Rows, by_pair, mask_arrays, matrix_of
+from agent.tradeoff.tables import Floats, Rows, by_pair, mask_arrays, matrix_of, members, union
 from agent.tradeoff.utility import NEAR_MEASURES, Near
 from policy.read import preset
 from policy.read import read as read_policy
@@ -77,7 +76,9 @@ def precomputed(model: Model, advance: Callable[[float], None] = lambda _: None)
             cache.anonymity_set(model).learn(costs)
             for query, figures in by_query.items():
                 uses_of(query, model, cache).stored = figures
-            _first(whole, member, cache, by_query)
+            for terms in _terms(whole):  # of recipients that know nothing, and were asked nothing
+                for query in by_query:
+                    _decided(whole, member.first + query, cache, terms, Knowledge())
             for figures in by_query.values():
                 for pair in _pairs(figures, count):
                     figures.get(pair)
@@ -92,20 +93,15 @@ def _near(by_query: Mapping[int, "_Asked"], costs: Mapping[Measure, "_Asked"], c
     every = [(mask, query, row) for query, each in some.items() for mask, row in each]
     sets = [mask for mask, _, _ in every]
     priced = sorted({*sets}.union(*(each.asked for each in costs.values())))
+    # Set by set: what was counted for one measure serves the other.
+    lines = np.array([[each[mask] for each in costs.values()] for mask in priced])
     return Near(
-        sets=_in_bits(sets, count),
+        sets=np.packbits(mask_arrays(sets, count), axis=1, bitorder="little"),
         queries=np.array([query for _, query, _ in every], dtype=np.intp),
         utilities=np.array([row for _, _, row in every]).reshape(-1, count),
-        priced=_in_bits(priced, count),
-        costs=np.array([[each[mask] for mask in priced] for each in costs.values()]),
+        priced=np.packbits(mask_arrays(priced, count), axis=1, bitorder="little"),
+        costs=np.ascontiguousarray(lines.swapaxes(0, 1)),
     )
-
-
-def _first(world: Model, member: Member, cache: Cache, queries: Iterable[int]) -> None:
-    """Decide for recipients that know nothing, and were asked nothing."""
-    for terms in _terms(world):
-        for query in queries:
-            _decided(world, member.first + query, cache, terms, Knowledge())
 
 
 def _later(world: Model, member: Member, cache: Cache, queries: Sequence[int]) -> None:
@@ -116,22 +112,33 @@ def _later(world: Model, member: Member, cache: Cache, queries: Sequence[int]) -
         knowledge = Knowledge(queries=history)
         for query in queries:
             at = member.first + query
-            decision = _decided(world, at, cache, terms, Knowledge(queries=history))
+            names_sent = _decided(world, at, cache, terms, Knowledge(queries=history))
             if knowledge.codes:
                 _decided(world, at, cache, terms, knowledge)
             [codes] = people.codes_of(np.array([query % people.rows])).tolist()
             names = (world.attributes[place].name for place in member.places)
             values = dict(zip(names, codes, strict=False))  # of attributes of the person
-            sent = {name: values[name] for name in decision.disclosed if name in values}
+            sent = {name: values[name] for name in names_sent if name in values}
             knowledge = replace(Knowledge().with_facts(sent), queries=history)
 
 
 def _decided(
     world: Model, query: int, cache: Cache, terms: Terms, knowledge: Knowledge
-) -> Decision:
+) -> tuple[str, ...]:
+    """Look at all that a brief decision looks at, and return the names of what is sent.
+
+    Why nothing is sent, where it is, takes a look at single attributes only, which are stored.
+    """
     request, reading = Request(world.queries[query].text), Interpretation.exact(query)
     context = Context(request, terms, knowledge, world, reading=reading, cache=cache)
-    return decide(context, brief=True)
+    choice = choice_of(prepared := prepare(context))
+    sent, objective = choice.result.mask, choice.objective
+    wider = sent | union(choice.pending)
+    figures_of(objective, sent, prepared)
+    for each in members(wider):
+        added_by(1 << each, sent, objective)
+    figures_of(objective, wider, prepared)
+    return tuple(world.attributes[each].name for each in choice.result.order)
 
 
 def _counted(uses: QueryPlanner, mask: int, attributes: Sequence[int]) -> Sequence[float]:
@@ -146,12 +153,6 @@ def _pairs(stored: Rows, count: int) -> list[int]:
         return []
     sets, bits = by_pair(matrix)
     return [sets[each] for each in np.argsort(-bits, kind="stable")[:PAIRS].tolist()]
-
-
-def _in_bits(sets: Sequence[int], count: int) -> NDArray[np.uint8]:
-    size = -(-count // 8)
-    data = b"".join(each.to_bytes(size, "little") for each in sets)
-    return np.frombuffer(data, np.uint8).reshape(-1, size)
 
 
 def _terms(model: Model) -> Iterable[Terms]:

@@ -10,6 +10,7 @@ from agent.tradeoff.grouping import ordered_sum, plogp
 from agent.tradeoff.look_alikes import KEPT, LookAlikes
 from agent.tradeoff.measures import (
     HALF,
+    OTHER_ROOM,
     ByShare,
     Curvature,
     Guard,
@@ -227,7 +228,7 @@ class AnonymitySet:
         """
         kept, key = self.alike.groups, (columns, most)
         if key in kept:
-            return kept[key]
+            return kept[key][1]
         alike = self.alike.alike(columns)
         if most:
             alike = (each.alike for each in self._classes(columns))
@@ -238,10 +239,13 @@ class AnonymitySet:
         classes = map(partial(ByShare, columns=self.alike.columns, success=success), alike)
         if columns & ~self.persons:  # there are many
             return classes
-        kept[key] = [*classes]
-        while len(kept) > 1 and sum(each.size for [each] in kept.values()) > KEPT:
+        made = [*classes]
+        room = OTHER_ROOM + (len(made[0].alike.mass) if made else 0)
+        taken = next(reversed(kept.values()), (0, made))[0] + room
+        while kept and taken - next(iter(kept.values()))[0] > KEPT:
             del kept[next(iter(kept))]
-        return kept[key]
+        kept[key] = taken, made
+        return made
 
     def _identifiability(self, mask: int, metric: Measure, k: int) -> float:
         mask &= ~self.disclosed

@@ -16,8 +16,13 @@ from agent.tradeoff.tables import Floats, Indexes, Population, members, union
 KEPT = 1 << 18  # cells, 24 bytes each, or groups, 48 bytes each
 Cells = tuple[Indexes, Floats, Floats]
 """A row of each class by some columns, in order, how many it has, and of how many people."""
-Counted = tuple[Columns, dict[int, Cells], dict[tuple[int, bool], list[ByShare]], Indexes]
-"""The rows by columns, what was counted of them, of whom they are groups, and which they are."""
+Groups = dict[tuple[int, bool], tuple[int, list[ByShare]]]
+Counted = tuple[Columns, dict[int, tuple[int, Cells]], Groups, Indexes]
+"""The rows by columns, what was counted of them, of whom they are groups, and which they are.
+
+What is counted comes with the room that it and all before it take: adding that up for each new one
+would take longer than the counting.
+"""
 
 
 class LookAlikes:
@@ -149,7 +154,7 @@ class LookAlikes:
         Of all rows that may agree, whether or not they do in facts.
         """
         if columns in self._cells:
-            return self._cells[columns]
+            return self._cells[columns][1]
         labels, groups = self.columns.classes(columns)
         weights = self._population.summable
         weights = weights if len(self.rows) == len(weights) else weights[self.rows]
@@ -162,9 +167,10 @@ class LookAlikes:
         sample = last_of_each(labels, used)
         order = np.argsort(sample)
         cells = sample[order], sizes[used][order].astype(np.float64), people[used][order]
-        while self._cells and sum(len(each[0]) for each in self._cells.values()) > KEPT:
+        taken = next(reversed(self._cells.values()), (0, cells))[0] + len(sample)
+        while self._cells and taken - next(iter(self._cells.values()))[0] > KEPT:
             del self._cells[next(iter(self._cells))]
-        self._cells[columns] = cells
+        self._cells[columns] = taken, cells
         return cells
 
     def expecting(self, persons: int, sample: Indexes, *, most: bool = False) -> Floats:

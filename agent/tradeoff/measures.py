@@ -199,11 +199,6 @@ class ByShare:
         self._parts: dict[int, Parts] = {0: whole}
         self._curves: dict[Key, Floats] = {}
 
-    @property
-    def size(self) -> int:
-        """How many groups it takes the room of."""
-        return len(self.alike.mass) + OTHER_ROOM
-
     def parts(self, columns: int) -> Parts:
         """The groups by their codes of some columns, a mask."""
         if columns not in self._parts:
