@@ -14,11 +14,11 @@ import numpy as np
 
 from agent.decision.cache import Cache
 from agent.decision.choice import QUERIES as PLANNED
-from agent.decision.choice import choice_of, uses_of
-from agent.decision.context import Context, Terms, prepare, rulebook, terms_under
-from agent.decision.decide import added_by, figures_of
+from agent.decision.choice import uses_of
+from agent.decision.context import Context, Terms, rulebook, terms_under
+from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
-from agent.decision.values import Request
+from agent.decision.values import Decision, Request
 from agent.model.file import read, shipped_model
 from agent.model.model import Member, Model
 from agent.model.reading import Interpretation
@@ -26,7 +26,7 @@ from agent.model.world import world_of
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import Measure
 from agent.tradeoff.plan import QueryPlanner
-from agent.tradeoff.tables import Floats, Rows, by_pair, mask_arrays, matrix_of, members, union
+from agent.tradeoff.tables import Floats, Rows, by_pair, mask_arrays, matrix_of
 from agent.tradeoff.utility import NEAR_MEASURES, Near
 from policy.read import preset
 from policy.read import read as read_policy
@@ -112,33 +112,22 @@ def _later(world: Model, member: Member, cache: Cache, queries: Sequence[int]) -
         knowledge = Knowledge(queries=history)
         for query in queries:
             at = member.first + query
-            names_sent = _decided(world, at, cache, terms, Knowledge(queries=history))
+            decision = _decided(world, at, cache, terms, Knowledge(queries=history))
             if knowledge.codes:
                 _decided(world, at, cache, terms, knowledge)
             [codes] = people.codes_of(np.array([query % people.rows])).tolist()
             names = (world.attributes[place].name for place in member.places)
             values = dict(zip(names, codes, strict=False))  # of attributes of the person
-            sent = {name: values[name] for name in names_sent if name in values}
+            sent = {name: values[name] for name in decision.disclosed if name in values}
             knowledge = replace(Knowledge().with_facts(sent), queries=history)
 
 
 def _decided(
     world: Model, query: int, cache: Cache, terms: Terms, knowledge: Knowledge
-) -> tuple[str, ...]:
-    """Look at all that a brief decision looks at, and return the names of what is sent.
-
-    Why nothing is sent, where it is, takes a look at single attributes only, which are stored.
-    """
+) -> Decision:
     request, reading = Request(world.queries[query].text), Interpretation.exact(query)
     context = Context(request, terms, knowledge, world, reading=reading, cache=cache)
-    choice = choice_of(prepared := prepare(context))
-    sent, objective = choice.result.mask, choice.objective
-    wider = sent | union(choice.pending)
-    figures_of(objective, sent, prepared)
-    for each in members(wider):
-        added_by(1 << each, sent, objective)
-    figures_of(objective, wider, prepared)
-    return tuple(world.attributes[each].name for each in choice.result.order)
+    return decide(context, brief=True)
 
 
 def _counted(uses: QueryPlanner, mask: int, attributes: Sequence[int]) -> Sequence[float]:

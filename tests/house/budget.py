@@ -37,14 +37,14 @@ class Size(NamedTuple):
 BUDGETS = {
     "agent": Size(430, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(510, 4),
-    "agent/build": Size(2_665, 19),
+    "agent/build": Size(2_659, 19),
     "agent/cli": Size(4_396, 31),
     "agent/daemon": Size(5_430, 33),
     "agent/decision": Size(1_775, 11),
     "agent/facts": Size(460, 5),
     "agent/lab": Size(2_150, 21),
     "agent/model": Size(1_775, 11),
-    "agent/tradeoff": Size(2_825, 17),
+    "agent/tradeoff": Size(2_831, 17),
     "agent/tui": Size(2_690, 20),
     "agent/vault": Size(2_315, 14),
     "agent/wire": Size(795, 7),
