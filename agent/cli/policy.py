@@ -17,9 +17,9 @@ from agent.cli.policy_tests import failed_tests
 from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, wide
 from agent.cli.questions import country_of_locale
 from agent.daemon.locale import LOCALE
-from agent.decision.context import audited, rulebook
+from agent.decision.context import rulebook
 from agent.decision.decide import read_by
-from agent.decision.topics import attributes_of, topics_of
+from agent.decision.topics import attributes_of, audited, topics_of
 from agent.errors import PolicyError, Problem, ReticentError, UsageError, nearest
 from agent.files import check_ours
 from agent.model.file import SHIPPED, SUFFIX, read, shipped_model, shipped_models, trusted

@@ -14,10 +14,10 @@ from agent.daemon.agent import Agent
 from agent.daemon.instructions import overriding_rules, plan_of
 from agent.daemon.policy_file import check_rules, rewrite
 from agent.daemon.readings import settle
-from agent.decision.context import Context, audited, rulebook, terms_under
+from agent.decision.context import Context, rulebook, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Holdings, knowledge_in
-from agent.decision.topics import attributes_of, topics_of
+from agent.decision.topics import attributes_of, audited, topics_of
 from agent.decision.values import Fact, Request
 from agent.errors import ModelError, UsageError
 from agent.model.attributes import Attribute

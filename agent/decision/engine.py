@@ -12,8 +12,9 @@ from agent.decision.context import Context, Terms, is_from, rulebook, terms_unde
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.own_facts import NONE, OwnFacts, extended, meaning_of, placed
+from agent.decision.rerank import rerank
 from agent.decision.topics import topics_of
-from agent.decision.values import CROWD, Decision, Fact, Request, Topics
+from agent.decision.values import CROWD, Decision, Fact, Request, Result, Topics
 from agent.errors import UsageError
 from agent.model.file import SHIPPED, read, shipped_model
 from agent.model.model import Concepts, Model
@@ -119,6 +120,31 @@ class Engine:
             codes |= {each: self._concepts.code(each, model) for each in named}
             knowledge = Knowledge().with_facts(dict(filter(None, codes.values())), places)
             return decide(Context(request, terms, knowledge, model, cache=self._cache, own=own))
+
+    def rerank(
+        self,
+        query: str,
+        results: Sequence[Result],
+        *,
+        person: Mapping[str, str] | None = None,
+        facts: tuple[Fact, ...] = (),
+    ) -> tuple[int, ...]:
+        """The order of a search's results for one person, so that nothing need be sent.
+
+        Their indexes, best first. ``results``: titles and snippets, in the engine's order;
+        ``person``: the person's own values by name; ``facts``: as of `decide`, beside these. As
+        `agent.decision.rerank`, and UsageError for a name or value that cannot be.
+        """
+        with self._lock:
+            own, values = self._own(facts, self._world), dict(person or {})
+            values |= {each.kind: each.value for each in facts if each.value}
+            named = [self._concepts.fact(name, value) for name, value in values.items()]
+            about = Request(query), Terms(), Knowledge(), self._world
+
+            def codes(model: Model) -> dict[str, int]:
+                return dict(filter(None, (self._concepts.code(each, model) for each in named)))
+
+            return rerank(results, Context(*about, cache=self._cache, own=own), codes)
 
     def read(self, text: str) -> Topics:
         """What a text means, by the model that reads it the surest.

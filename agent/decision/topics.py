@@ -1,8 +1,9 @@
 """Topics, and what policies call them and facts; what facts are judged to bring (DESIGN.md 2.9)."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from agent.model.model import Model
 from agent.model.reading import Interpretation
 from agent.tradeoff.coverage import Coverage, resolved
 from agent.tradeoff.tables import Floats
+from policy.audit import Remark, audit
 from policy.families import TopicProbabilities, families, told_by
 from policy.match import Known
 from policy.rules import Policy, spoken
@@ -158,3 +160,8 @@ def attributes_of(models: Iterable[Model], deciding: Iterable[Model]) -> dict[st
         return Known(frozenset(some), called, tells)
 
     return {name: known(some) for name, some in concepts.items()}
+
+
+def audited(policy: Policy, models: Sequence[Model], today: date) -> tuple[Remark, ...]:
+    """Remarks on a policy for these models."""
+    return audit(policy, attributes_of(models, models), today, topic_names(policy, models))

@@ -14,7 +14,7 @@ from msgspec.structs import replace as changed
 from agent.daemon.handle import handle
 from agent.daemon.locale import LOCALE
 from agent.daemon.policy_api import NO_POLICY, attributes, replayed, rules
-from agent.decision.context import audited
+from agent.decision.topics import audited
 from agent.errors import LockedError, ModelError, UsageError
 from agent.model.file import SHIPPED, write
 from agent.wire.decide import Ask

@@ -24,6 +24,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.decision.rerank import PULL
 from agent.errors import UsageError
 from agent.model.file import read, shipped_model
 from agent.model.model import Model
@@ -32,7 +33,7 @@ from examples.search_service.__main__ import main
 from examples.search_service.attributes import asked_of
 from examples.search_service.engine import Engine, Found, Placed
 from examples.search_service.journal import Journal
-from examples.search_service.ranking import PULL, Ranker
+from examples.search_service.ranking import Ranker
 from examples.search_service.service import POLICY, Service, application
 from examples.search_service.texts import Entry, Question
 from examples.shared_attributes import ACCEPT, SHARED

@@ -38,24 +38,24 @@ BUDGETS = {
     "agent": Size(430, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(510, 4),
     "agent/build": Size(2_659, 19),
-    "agent/cli": Size(4_396, 31),
-    "agent/daemon": Size(5_430, 33),
-    "agent/decision": Size(1_775, 11),
+    "agent/cli": Size(4_403, 31),
+    "agent/daemon": Size(5_452, 33),
+    "agent/decision": Size(1_915, 12),
     "agent/facts": Size(460, 5),
-    "agent/lab": Size(2_150, 21),
+    "agent/lab": Size(2_246, 22),
     "agent/model": Size(1_775, 11),
     "agent/tradeoff": Size(2_831, 17),
     "agent/tui": Size(2_690, 20),
     "agent/vault": Size(2_315, 14),
-    "agent/wire": Size(795, 7),
+    "agent/wire": Size(805, 7),
     "agent/words": Size(945, 7),
-    "policy": Size(2_270, 13),
+    "policy": Size(2_275, 13),
 }
-PRODUCT = Size(31_425, 217)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(31_695, 219)  # less than the rooms together: not every room can be at its own
 OTHERS = {
-    "the extension": Size(2_200, 22),
+    "the extension": Size(2_200, 23),
     "examples": Size(1_960, 38),
-    "tests": Size(50_600, 296),
+    "tests": Size(50_755, 296),
     "tests/bench": Size(900, 9),
 }
 COUNTS = {"classes": 450, "class names that two classes share": 0, "commands": 59, "options": 192}

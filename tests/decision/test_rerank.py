@@ -1,0 +1,111 @@
+"""Re-ranking: a permutation by what the person's facts say, and nothing that anybody learns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+from zlib import crc32
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent.decision import rerank as reranking
+from agent.decision.context import STILL_ADDS, Context, Terms, rulebook, terms_under
+from agent.decision.decide import decide
+from agent.decision.knowledge import Knowledge
+from agent.decision.own_facts import NONE, OwnFacts
+from agent.decision.rerank import Choices, rerank
+from agent.decision.values import Decision, Fact, Request, Result
+from agent.errors import UsageError
+from agent.model.relevance import OWN, Vectors
+from agent.wire.decide import SearchResults
+from tests.decision.made import CACHE, SHRINKAGE, model_of, with_rows
+from tests.decision.test_own_facts import MODEL as TOPICS
+from tests.decision.test_own_facts import helps_of, several
+from tests.decision.transcripts import Rules, policies, policy
+from tests.worlds.people import MONDAY
+
+INTENTS = {"A": 0, "on b": 1, "c": 2, "D!": 3}  # titles that name them
+CODES = st.dictionaries(st.sampled_from(["age", "region", "gender", "job"]), st.integers(0, 1))
+RESULTS = st.lists(st.tuples(st.sampled_from([*INTENTS, "none"]), st.text(max_size=3)))
+
+
+@given(st.integers(0, 3), CODES, RESULTS, st.sets(st.sampled_from(["age", "region"])))
+def test_rows_order_by_what_people_alike_chose(
+    seed: int, codes: Mapping[str, int], results: list[Result], never: set[str]
+) -> None:
+    """Of results that name an intent, as counted by hand; equal ones, and all others, stay."""
+    model, terms = with_rows(seed), Terms(excluded=frozenset(never))
+    context = Context(Request("python today"), terms, Knowledge(), model, cache=CACHE)
+    order = rerank(results, context, lambda _: codes)
+    own = {model.index(name): code for name, code in codes.items() if code and name not in never}
+    rows, used = model.rows(0), Choices.of(model, 0).helping(own)
+    alike = np.all([rows.person[rows.user, at] == code for at, code in used.items()], axis=0)
+    prior = (np.bincount(rows.intent, minlength=4) + 0.5) / (len(rows.intent) + 2)
+    scores = np.bincount(rows.intent[alike], minlength=4) + SHRINKAGE * prior if used else [0.0] * 4
+    places = [at for at, (title, _) in enumerate(results) if title in INTENTS]
+    best = iter(sorted(places, key=lambda at: -scores[INTENTS[results[at][0]]]))
+    assert order == tuple(next(best) if at in places else at for at in range(len(results)))
+
+
+def encoded(texts: Sequence[str], *, question: bool) -> Vectors:
+    """Vectors of texts, the same where the first letter is."""
+    seeds = [crc32(text[:1].encode()) + question for text in texts]
+    rows = [np.random.default_rng(seed).normal(size=OWN) for seed in seeds]
+    return np.array(rows, np.float32).reshape(-1, OWN)
+
+
+@given(several(), RESULTS, st.dictionaries(st.sampled_from(["age", "job"]), st.integers(0, 1)))
+def test_topics_order_by_nearness_to_what_helps(
+    facts: list[Fact], results: list[Result], codes: Mapping[str, int]
+) -> None:
+    """Equal ones stay in order; without facts, and where all are ruled never, nothing moves."""
+    own, every = OwnFacts.of(facts, TOPICS), frozenset(each.name for each in TOPICS.attributes)
+    context = Context(Request("python today"), Terms(), Knowledge(), TOPICS, cache=CACHE, own=own)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reranking, "encode", encoded)
+        patch.setattr(reranking, "chances_of", helps_of)
+        order, as_given = rerank(results, context, lambda _: codes), (*range(len(results)),)
+        never = replace(context, terms=Terms(excluded=every))
+        assert rerank(results, never, lambda _: codes) == as_given
+        assert rerank(results, replace(context, own=NONE), lambda _: {}) == as_given
+    first = [title[0] for title, _ in results]
+    assert (*sorted(order),) == as_given
+    assert all(one < other or first[one] != first[other] for one, other in pairwise(order))
+
+
+@given(policies(), st.integers(0, 5), st.sampled_from(["python today", "films today", "tea"]))
+def test_nothing_leaves_where_results_are_ordered_here(rules: Rules, seed: int, query: str) -> None:
+    """Whatever else the policy says. Beside what is sent, a fact pays its price with less help."""
+    model, request = model_of(seed), Request(query, "a.example")
+
+    def decided(results: str, **dearer: Any) -> tuple[Decision, Terms]:  # noqa: ANN401  (of Terms)
+        own = policy(f'preset = "none"\nresults = "{results}"').rules
+        both = replace(rules.policy, rules=(*rules.policy.rules, *own))
+        ruling = rulebook(both, model, (model,)).match("a.example", query, MONDAY)
+        terms = replace(terms_under(ruling, model), **dearer)
+        return decide(Context(request, terms, Knowledge(), model, cache=CACHE)), terms
+
+    decision, _ = decided("rerank")
+    assert (decision.code, decision.disclosed, decision.pending) == ("ordered here", (), None)
+    decision, terms = decided("both")
+    bits = {e.name: e.sensitivity for e in model.attributes} | dict(terms.sensitivity)
+    prices = tuple((name, each / STILL_ADDS) for name, each in bits.items())
+    dearer = {"trade_off": terms.trade_off / STILL_ADDS, "sensitivity": prices}
+    assert decision.disclosed == decided("send", **dearer)[0].disclosed
+
+
+@pytest.mark.parametrize("results", [[("t", "")] * 101, [("t" * 301, "")], [("", "s" * 1001)]])
+def test_too_much_is_refused(results: list[Result]) -> None:
+    """By the function and by the message, which refuses what is damaged too, and shows nothing."""
+    context = Context(Request("tea"), Terms(), Knowledge(), with_rows(0), cache=CACHE)
+    with pytest.raises(UsageError, match=r"^(101 results are too many|a result is too long)"):
+        rerank(results, context, lambda _: {})
+    for each in (results, [["t"]], [["t", 1]], None):
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert({"recipient": "a", "query": "q", "results": each}, SearchResults)
+    message = SearchResults(recipient="a", query="tea", results=[("private", "")])
+    assert repr(message) == "SearchResults(recipient='a', ***)"
