@@ -48,6 +48,7 @@ out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 @_counted("--processes", CORES, USUAL.processes, "How many processes run at once.")
 @click.option("--matching", "of", flag_value="matching", help="Study drawn columns instead.")
 @click.option("--silence", "of", flag_value="silence", help="Study facts in own words instead.")
+@click.option("--rerank", "of", flag_value="rerank", help="Study re-ranked results instead.")
 @answers
 def attack(data: Path | None, out: Path, of: str | None, **options: int) -> Output:
     """Let an adversary watch people's agents, and guess who they are.
@@ -57,7 +58,8 @@ def attack(data: Path | None, out: Path, of: str | None, **options: int) -> Outp
     them. Where the description names a column of weights, the model's rows stand for all people of
     the table, and all are on the adversary's list. With --matching half of the people of a survey
     draw columns from the others, by default those of everyday facts. With --silence people who have
-    one fact in their own words send the first requests of `profiles.jsonl.gz`, likewise. Writes
+    one fact in their own words send the first requests of `profiles.jsonl.gz`, likewise. With
+    --rerank what helps is sent, or the results are put into the user's order instead. Writes
     report.md, which says what was found. Takes minutes. Needs the extras `build` and `lab`.
     """
     with extra("build", "building a model"):
@@ -66,6 +68,7 @@ def attack(data: Path | None, out: Path, of: str | None, **options: int) -> Outp
     with extra("lab", "drawing figures"):
         from agent.lab.attack.criteria import criteria
         from agent.lab.attack.report import frontier, page_about
+        from agent.lab.attack.rerank import RERANK_TITLE, rerank_page, rerank_study
         from agent.lab.attack.silence import SILENCE_TITLE, page_of, requests_in, silence
         from agent.lab.attack.study import study
         from agent.lab.drawing import write_page
@@ -75,10 +78,11 @@ def attack(data: Path | None, out: Path, of: str | None, **options: int) -> Outp
         progress("reading", 0.0)
         if of == "silence":
             families = silence(requests_in(data or EVERYDAY)[: given.requests], progress)
-            text = page_of(families)
-            page = write_page(f"# {SILENCE_TITLE}\n\n```\n{text}\n```\n", (), out)
             bits = {name: each._asdict() for name, each in families.items()}
-            return Output({"report": str(page), "families": bits}, text)
+            return _told(SILENCE_TITLE, page_of(families), {"families": bits}, out)
+        if of == "rerank":
+            found = rerank_study(material_of(data, progress), given, progress)
+            return _told(RERANK_TITLE, rerank_page(found), {"ways": found}, out)
         if of == "matching":
             text, judged = matching_of(tables(data, EVERYDAY), given, progress)
             return _wrote(write_page(text, (), out), [], judged)
@@ -117,6 +121,14 @@ def month(data: Path | None, out: Path, **options: int) -> Output:
         chart, judged = study.curves(found), study.month_criteria(found)
         page = write_page(study.month_page(found, chart, judged), [chart], out)
     return _wrote(page, [chart.name], judged)
+
+
+def _told(title: str, text: str, message: dict[str, object], out: Path) -> Output:
+    """Write a study that is a text, and print it."""
+    from agent.lab.drawing import write_page
+
+    page = write_page(f"# {title}\n\n```\n{text}\n```\n", (), out)
+    return Output({"report": str(page), **message}, text)
 
 
 def _wrote(page: Path, figures: list[str], criteria: Sequence[Criterion]) -> Output:

@@ -25,6 +25,7 @@ from examples.search_service.replay.figures import (
     BEST,
     NOTHING,
     PLAIN,
+    RERANKED,
     SHIPPED,
     Compared,
     Line,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 DESCRIPTION = "What Reticent gains and gives away, for people whom the model has not seen."
 MOST = 1_000_000  # of everything that is counted; so many days are still dates
 LAMBDAS = (1.0, 2.0, 5.12, 10.0, 20.0, 40.0, 60.0, 100.0, 200.0, 400.0)
-LINES = (NOTHING, *SHIPPED, BEST, PLAIN)
+LINES = (NOTHING, *SHIPPED, *RERANKED, BEST, PLAIN)
 FRONTIER = tuple(
     Line(
         name := f"lambda {each:g}, limits {'on' if limits else 'off'}",

@@ -30,16 +30,23 @@ Ranking = Literal["best", "plain"]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What is told, and whether the service ranks by the best subset of it, or by all of it."""
+    """What is told, and whether the service ranks by the best subset of it, or by all of it.
+
+    ``returned``: how many results the user's machine then ranks by all that it knows, 0 for none.
+    """
 
     name: str
     strategy: Strategy
     ranking: Ranking = "best"
+    returned: int = 0
 
 
 NOTHING = Line("nothing", strategies.NOTHING)
 BEST = Line("all, best ranking", strategies.EVERYTHING)
 PLAIN = Line("all, plain counts", strategies.EVERYTHING, "plain")
+RERANKED = tuple(
+    Line(f"nothing, {each} re-ranked", strategies.NOTHING, returned=each) for each in (10, 30, 100)
+)
 SHIPPED = tuple(Line(each.name, each) for each in strategies.SHIPPED)
 
 

@@ -72,7 +72,13 @@ class Service:
             known = self._known(person, asked, sent)
             if not whole:  # a value that is not specified is left out of the header
                 known = {name: code for name, code in known.items() if code != UNSPECIFIED}
-            ranks.append(ranker.rank(asked.query, known).rank(asked.intent))
+            order = ranker.rank(asked.query, known).order
+            if line.returned:  # by all that the user's machine knows
+                own = self._known(person, asked, (1 << len(self.names)) - 1)
+                own = {name: code for name, code in own.items() if code != UNSPECIFIED}
+                best, end = ranker.rank(asked.query, own).probabilities, line.returned
+                order = (*sorted(order[:end], key=lambda each: -best[each]), *order[end:])
+            ranks.append(order.index(asked.intent) + 1)
         told = [sent.bit_count() for sent in trace.sent]
         people = [people_left(trace, person, codes) for codes in self.populations]
         return Served(
