@@ -13,7 +13,8 @@ Usable alone, with a utility and a cost of your own; nothing deeper needs to be 
     best = maximise(objective, "lls")         # a Result: mask, order, value, proof, bound
     points = curve(objective)                 # the best set as the trade-off varies
 
-A utility that people judged, without any rows, is `agent.tradeoff.coverage.Coverage`.
+A utility that people judged, without any rows, is `agent.tradeoff.coverage.Coverage`; costs that
+say how they bend, so that a search may prove bounds, are in `agent.tradeoff.costs`.
 `examples/python/README.md` has more. Studies of the trade-off are in `agent.tradeoff.study`.
 """
 

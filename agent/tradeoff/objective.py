@@ -5,17 +5,25 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from math import inf
-from numbers import Real
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from agent.errors import UsageError
 from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
+from agent.tradeoff.costs import Cost, Identifiability, Polynomial, curvature_of
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.measures import METRICS, Curvature, Measure, Metric
 from agent.tradeoff.plan import QueryPlanner
-from agent.tradeoff.tables import Floats, Indexes, Population, mask_arrays, members, union
+from agent.tradeoff.tables import (
+    Floats,
+    Indexes,
+    Population,
+    check_prices,
+    mask_arrays,
+    members,
+    union,
+)
 from agent.tradeoff.utility import Function, Utility
 
 Limit = Literal[
@@ -35,8 +43,9 @@ class Settings:
 
     ``candidates``: mask of the attributes that may be disclosed; ``trade_off``: lambda, bits
     per unit of ``metric``; ``sensitivity``: bits, one per attribute; ``guards``: (attribute,
-    weight) pairs; ``metric_k``: the k of the metric k-anonymity. Hard limits: ``k`` people with
-    a tolerated share ``max_violations`` of people in smaller classes, a limit of the name
+    weight) pairs; ``together``: sets, as masks, each with the bits that it costs where all of it
+    is told or held; ``metric_k``: the k of the metric k-anonymity. Hard limits: ``k`` people with a
+    tolerated share ``max_violations`` of people in smaller classes, a limit of the name
     ``k_key``; ``max_risk``, the expected success of one guess; ``most`` >= 0 attributes in a set,
     and ``most_new`` >= 0 person attributes in it that the recipient does not hold, a limit of the
     name ``most_new_key``.
@@ -48,6 +57,7 @@ class Settings:
     metric: Metric = "maxprob"
     metric_k: int = 100
     guards: tuple[tuple[int, float], ...] = ()
+    together: tuple[tuple[int, float], ...] = ()
     k: int | None = None
     k_key: Literal["k", "people"] = "k"
     max_violations: float = 0.0
@@ -60,14 +70,8 @@ class Settings:
         """Refuse an unknown metric and a negative price: UsageError."""
         if self.metric not in METRICS:
             raise UsageError.unknown("metric", self.metric, METRICS)
-        check_prices(self.trade_off, *self.sensitivity, *(weight for _, weight in self.guards))
-
-
-def check_prices(*prices: object) -> None:
-    """UsageError where one is negative, or not a number."""
-    for price in {*prices}:
-        if not isinstance(price, (float, Real)) or not float(price) >= 0:
-            raise UsageError(f"a price cannot be {price}", "use a number from 0 up")
+        weighted = (weight for _, weight in (*self.guards, *self.together))
+        check_prices(self.trade_off, *self.sensitivity, *weighted)
 
 
 class Parts(NamedTuple):
@@ -90,7 +94,7 @@ class Objective(SetFunction):
     def __init__(
         self,
         utility: Utility | Callable[[int], float],
-        cost: Callable[[int], float] | Population,
+        cost: Cost | Callable[[int], float] | Population,
         attributes: int,
         trade_off: float = 1.0,
         *,
@@ -99,21 +103,21 @@ class Objective(SetFunction):
     ) -> None:
         """Choose from ``attributes`` attributes.
 
-        ``utility``: U in bits, 0 for the empty set; ``cost``: C up to a constant, or the people
-        among whom to hide (``maxprob``); ``trade_off``: lambda, bits per unit of cost; ``most``:
-        the most attributes in a set; ``submodular``: whether F is known to be, also where utility
-        and cost do not tell, so that a search may prove bounds from it. UsageError where lambda is
-        negative, or the people have other attributes.
+        ``utility``: U in bits, 0 for the empty set; ``cost``: C up to a constant, one of those in
+        `agent.tradeoff.costs` or any other, or the people among whom to hide (``maxprob``);
+        ``trade_off``: lambda, bits per unit of cost; ``most``: the most attributes in a set;
+        ``submodular``: whether F is known to be, also where utility and cost do not tell, so that a
+        search may prove bounds from it. UsageError where lambda is negative, or the people have
+        other attributes.
         """
         width = cost.codes.shape[1] if isinstance(cost, Population) else attributes
         if not isinstance(attributes, int) or attributes < 0 or attributes != width:
             raise UsageError(f"{attributes} attributes cannot be", "give as many as people have")
-        self._curvature: Callable[[int], Curvature] = lambda _: "unknown"
         if isinstance(cost, Population):
             cards = (cost.codes.max(axis=0).astype(int) + 1).tolist()
-            people = AnonymitySet(cost, cards)
-            cost = partial(people.identifiability, metric="maxprob", k=1)
-            self._curvature = partial(people.curvature, "maxprob")
+            cost = Identifiability(AnonymitySet(cost, cards))
+        self._curvature: Callable[[int], Curvature]
+        self._curvature = getattr(cost, "curvature", lambda _: "unknown")
         self.candidates, self.trade_off = (1 << attributes) - 1, trade_off
         check_prices(trade_off)
         if not isinstance(utility, QueryPlanner):
@@ -192,8 +196,9 @@ class Objective(SetFunction):
 class DisclosureObjective(Objective):
     """F(A) = U(A) - lambda (I(A u D|d) - I(0|d)) - sum of w_v G_v(A|d) - S(A|d), in bits.
 
-    What only the query decides comes from ``utility``, what only the population and knowledge
-    decide from ``people``, which remembers it across requests. Source: DESIGN.md 2.4.
+    S is the sum of sensitivities, and of the prices of what is told or held together. What only the
+    query decides comes from ``utility``, what only the population and knowledge decide from
+    ``people``, which remembers it across requests. Source: DESIGN.md 2.4.
     """
 
     def __init__(self, utility: Utility, people: AnonymitySet, settings: Settings) -> None:
@@ -222,10 +227,16 @@ class DisclosureObjective(Objective):
         self._by_rows = not special
         self._sensitive = union(np.flatnonzero(settings.sensitivity).tolist()) & ~people.disclosed
         count = len(people.cards)
-        # By attribute: if it is a candidate, and new to the recipient; its sensitivity in bits.
+        # By attribute: if it is a candidate, and new to the recipient; its sensitivity in bits, and
+        # what it costs beside a set.
         self._open, disclosed = mask_arrays([settings.candidates, people.disclosed], count)
         self._new = ~disclosed
-        self._dislike = np.where(self._new, settings.sensitivity, 0.0)
+        dislike = np.where(self._new, settings.sensitivity, 0.0)
+        self._dislike_beside: Callable[[int], Floats] = lambda _: dislike
+        self._together: Polynomial | None = None
+        if settings.together:
+            self._together = together = Polynomial(settings.together, people.disclosed)
+            self._dislike_beside = lambda mask: dislike + together.beside(mask, count)
 
     @property
     def claims_submodularity(self) -> bool:
@@ -239,7 +250,10 @@ class DisclosureObjective(Objective):
 
     def curvature(self) -> Curvature:
         """How what F takes off U bends; of guarded attributes that is not known."""
-        return "unknown" if self._settings.guards else super().curvature()
+        own: Curvature = "unknown" if self._settings.guards else super().curvature()
+        if self._together is None:
+            return own
+        return curvature_of((own, self._together.curvature(self.candidates)))
 
     def given(self, people: AnonymitySet, settings: Settings) -> "DisclosureObjective":
         """The objective for other people and demands; utilities computed are shared."""
@@ -274,7 +288,8 @@ class DisclosureObjective(Objective):
         if demands.most_new is not None:
             allowed = allowed & ((mask & self._countable).bit_count() + new <= demands.most_new)
         [inside] = mask_arrays([mask], len(new))
-        levels: Floats = np.where(inside, own, np.where(allowed, own - self._dislike, -inf))
+        others = np.where(allowed, own - self._dislike_beside(mask), -inf)
+        levels: Floats = np.where(inside, own, others)
         return levels
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
@@ -299,7 +314,8 @@ class DisclosureObjective(Objective):
         counted = not people.sampled and not mask & ~people.persons
         if counted and (row := people.at_hand(mask, *measure)) is not None:
             losses = np.fmax(row[attributes], losses)  # of a request it may be no number
-        costs: Floats = self.trade_off * (losses - self._ground) + self._dislike[attributes]
+        dislike = self._dislike_beside(mask)[attributes]
+        costs: Floats = self.trade_off * (losses - self._ground) + dislike
         return costs + sum(self.disclosed(mask, least=True))
 
     def helps(self, mask: int, attributes: Indexes, *, count: bool = True) -> Floats | None:
@@ -328,7 +344,7 @@ class DisclosureObjective(Objective):
             return self._utility.limit - self.cost_floor(mask)
         level, most = self.utility(mask), self._settings.most
         [open_] = mask_arrays([options], len(row))
-        more = np.maximum(row[open_] - level - self._dislike[open_], 0.0)
+        more = np.maximum(row - level - self._dislike_beside(mask), 0.0)[open_]
         if most is not None:
             more = np.sort(more)[::-1][: max(0, most - mask.bit_count())]
         return level + float(more.sum()) - self.cost_floor(mask)
@@ -338,7 +354,8 @@ class DisclosureObjective(Objective):
         utility, new = self._utility, np.array([*members(options)], np.intp)
         if utility.at_hand(mask) is not None or utility.by_pairs is utility:
             return options
-        gains = np.array(utility.by_pairs.extensions(mask, new.tolist())) - self._dislike[new]
+        gains = np.array(utility.by_pairs.extensions(mask, new.tolist()))
+        gains -= self._dislike_beside(mask)[new]
         return union(new[np.argsort(-gains, kind="stable")[:OUTSIDERS]].tolist())
 
     def cost_floor(self, mask: int) -> float:
@@ -357,7 +374,8 @@ class DisclosureObjective(Objective):
         bits, new = self._settings.sensitivity, mask & self._sensitive
         told = mask & ~self._people.shared if least else mask
         guards = (weight * self._people.guard_bits(v, told) for v, weight in self._settings.guards)
-        return sum(guards, 0.0), sum((bits[each] for each in members(new)), 0.0) if new else 0.0
+        dislike = sum((bits[each] for each in members(new)), 0.0) if new else 0.0
+        return sum(guards, 0.0), dislike + self._together(mask) if self._together else dislike
 
     def feasible(self, mask: int, *, larger: bool = False) -> bool:
         """Whether A keeps every hard limit.

@@ -41,7 +41,10 @@ ROUNDING = 1e-9  # bits
 
 @given(rich_worlds(requests=1, people=40), st.data())
 def test_it_is_the_formula(world: World, data: st.DataObject) -> None:
-    """F = U - lambda (I(A u D|d) - I(0|d)) - sum of w G - S, every term from its definition."""
+    """F = U - lambda (I(A u D|d) - I(0|d)) - sum of w G - S, every term from its definition.
+
+    S has what is priced together too, where all of it is told or held, and some of it told anew.
+    """
     what, settings = data.draw(known(world)), data.draw(settings_for(world))
     crowd, population = world.anonymity_set(what), world.population
     objective = DisclosureObjective(world.utility("louo", 5.0), crowd, settings)
@@ -55,7 +58,10 @@ def test_it_is_the_formula(world: World, data: st.DataObject) -> None:
     new = mask & ~crowd.disclosed
     assert parts.utility == pytest.approx(naive.louo(world.rows, mask, 5.0), abs=1e-8)
     assert parts.identifiability_cost == pytest.approx(reached(mask) - reached(0), abs=1e-8)
-    assert parts.sensitivity == pytest.approx(sum(settings.sensitivity[i] for i in members(new)))
+    dislike = sum(settings.sensitivity[i] for i in members(new))
+    reached_sets = [e for e in settings.together if not e[0] & ~(mask | crowd.disclosed)]
+    dislike += sum(bits for each, bits in reached_sets if each & new)
+    assert parts.sensitivity == pytest.approx(dislike)
     guard = sum(
         weight * naive.guard_bits(population, mask | crowd.disclosed, what, guarded)
         for guarded, weight in settings.guards
@@ -87,6 +93,22 @@ def test_what_is_at_hand_is_the_objective(world: World, data: st.DataObject) -> 
                 assert row[each] == pytest.approx(plain.value(with_it), abs=1e-12)
             else:
                 assert row[each] == -np.inf
+
+
+@pytest.mark.parametrize(("held", "mask"), [((), 0b100), (((2, 0),), 0b001)])
+def test_what_is_priced_together_is_at_hand(held: Known, mask: int) -> None:
+    """F of the second of two facts has their price, beside the first or where that is held."""
+    grid = np.array([*product(range(2), repeat=3)], np.uint8)
+    utility, crowd = (
+        Coverage(np.ones(1), np.eye(1, 3)),
+        AnonymitySet(Population(grid), (2,) * 3, held),
+    )
+    uses = QueryPlanner(lambda: utility, 3, stored_of(utility.value, 3))
+    free, priced = (
+        DisclosureObjective(uses, crowd, Settings(0b111, (0.0,) * 3, together=each)).at_hand(mask)
+        for each in ((), ((0b110, 0.5),))
+    )
+    assert (np.array(free) - np.array(priced)).tolist() == pytest.approx([0.0, 0.5, 0.0])
 
 
 @given(shared_worlds(), st.booleans(), st.data())
@@ -144,16 +166,17 @@ def test_a_claim_of_submodularity_is_true(objective: DisclosureObjective) -> Non
         assert all(map(objective.feasible, subsets(candidates)))
 
 
-@given(crossed(), st.sampled_from([0.0, 0.3, 5.12]))
+@given(crossed(), st.sampled_from([0.0, 0.3, 5.12]), st.booleans())
 def test_a_claim_needs_utility_cost_and_limits(
-    people: tuple[Population, Cards, Known], trade_off: float
+    people: tuple[Population, Cards, Known], trade_off: float, priced: bool
 ) -> None:
     """All three: a U that is submodular, a cost that is not known to bend down, no limit."""
     population, cards, what = people
     everything, nothing = (1 << len(cards)) - 1, (0.0,) * len(cards)
     judged = Coverage(np.ones(1), np.full((1, len(cards)), 0.5))
     crowd, bound = AnonymitySet(population, cards, what), 1 << 1
-    demands = Settings(everything, nothing, trade_off, k=1)
+    together = ((everything, 0.5),) if priced else ()
+    demands = Settings(everything, nothing, trade_off, together=together, k=1)
     assert DisclosureObjective(judged, crowd, demands).claims_submodularity
     mixed = Mixture([Priced(judged, np.ones(len(cards))), judged], [0.3, 0.7])
     assert DisclosureObjective(mixed, crowd, demands).claims_submodularity

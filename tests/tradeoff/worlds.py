@@ -198,6 +198,9 @@ def _shares(generator: np.random.Generator, values: int, *, several: bool) -> Fl
 def settings_for(draw: st.DrawFn, world: World, *, limits: bool = True) -> Settings:
     """Draw demands on a disclosure; the guarded attribute is no candidate."""
     guarded = draw(st.none() | st.integers(0, world.persons - 1))
+    one = st.integers(0, len(world.cards) - 1).map(lambda each: 1 << each)
+    sets, bits = st.tuples(one, one).map(lambda both: both[0] | both[1]), [0.05, 0.6, 2.0]
+    prices = st.lists(st.tuples(sets, st.sampled_from(bits)), min_size=1, max_size=6)
     return Settings(
         candidates=world.everything & ~(0 if guarded is None else 1 << guarded),
         sensitivity=tuple(draw(st.sampled_from([0.0, 0.0, 0.05, 0.4])) for _ in world.cards),
@@ -205,6 +208,7 @@ def settings_for(draw: st.DrawFn, world: World, *, limits: bool = True) -> Setti
         metric=draw(st.sampled_from(METRICS)),
         metric_k=draw(st.integers(2, 5)),
         guards=() if guarded is None else ((guarded, draw(st.sampled_from([0.1, 1.0]))),),
+        together=tuple(draw(st.just([]) | prices)),
         k=draw(st.none() | st.integers(1, 5)) if limits else None,
         max_violations=draw(st.sampled_from([0.0, 0.1, 0.4])),
         max_risk=draw(st.sampled_from([None, 0.15, 0.3, 0.6])) if limits else None,
