@@ -44,21 +44,21 @@ BUDGETS = {
     "agent/facts": Size(460, 5),
     "agent/lab": Size(2_246, 22),
     "agent/model": Size(1_775, 11),
-    "agent/tradeoff": Size(2_928, 18),
+    "agent/tradeoff": Size(2_935, 18),
     "agent/tui": Size(2_690, 20),
     "agent/vault": Size(2_315, 14),
     "agent/wire": Size(805, 7),
     "agent/words": Size(945, 7),
     "policy": Size(2_275, 13),
 }
-PRODUCT = Size(31_780, 220)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(31_790, 220)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 23),
     "examples": Size(1_960, 38),
-    "tests": Size(50_875, 296),
+    "tests": Size(50_900, 296),
     "tests/bench": Size(900, 9),
 }
-COUNTS = {"classes": 453, "class names that two classes share": 0, "commands": 59, "options": 192}
+COUNTS = {"classes": 455, "class names that two classes share": 0, "commands": 59, "options": 192}
 
 
 def code_lines(text: str) -> int:
