@@ -17,6 +17,7 @@ from policy.settings import OF_HOSTS, SETTINGS, shown
 from policy.toml_text import Key, dotted, line_of, lines_of
 
 MEANT = "did you mean"
+PARTED = {("rule",), ("together",)}  # whose parts are keys
 
 
 class Remark(NamedTuple):
@@ -63,21 +64,24 @@ def idle(
     lines, problems = lines_of(policy.text), list[Problem]()
     every = (*policy.rules, *policy.contexts)
     own = (each for each in every if each.is_own and each.withholds)
-    rules = [each for each in own if not each.is_over(today)]
+    rules = [*(each for each in own if not each.is_over(today)), *policy.together]
     withheld = {pattern for rule in rules for pattern in rule.topics}
     called = [*topics, *(frozenset({each, f"@{each}"}) for each in families())]
 
     def note(rule: Rule, part: str, what: str, hint: str) -> None:
-        path = (*rule.path, part) if rule.path[:1] == ("rule",) else rule.path
+        part = "facts" if rule in policy.together else part
+        path = (*rule.path, part) if rule.path[:1] in PARTED else rule.path
         problems.append(Problem(line_of(lines, path), dotted(path), what, hint))
 
     for rule in rules:
         unknown = (e for e in rule.attributes if e.text[0] not in "@#")
         for pattern in [e for e in unknown if names and not any(map(e.matches, names))]:
-            if near(pattern, names) is None or not keeps(rule, policy):
+            intended = near(pattern, names)
+            if intended is None or not keeps(rule, policy):
                 family = pattern.text.strip("*_")
                 hint = "`reticent model info` lists all facts"
                 hint = f'write "@{family}" for that family' if family in families() else hint
+                hint = f"{MEANT} {intended!r}?" if intended else hint
                 what = f"no model has a fact {shown(pattern.text)}, so this keeps nothing back"
                 note(rule, "attribute", what, hint)
         for words in rule.queries:

@@ -273,7 +273,7 @@ class Ruling:
     ``@`` and its group; ``kind``: one of KINDS; ``settings``: of the request, by key, where any
     rule or default has one; ``attributes``: for each name asked about, the same of ``disclose``,
     ``sensitivity``, ``guard``; ``carry``: how facts reach the recipient; ``known``: what each of
-    the names goes by.
+    the names goes by; ``together``: what costs more together, as the policy has it.
     """
 
     host: str
@@ -283,6 +283,7 @@ class Ruling:
     attributes: Mapping[str, Verdicts]
     carry: Carry
     known: Attributes
+    together: tuple[Rule, ...] = ()
 
     @property
     def engine(self) -> SearchEngine | None:
@@ -359,7 +360,8 @@ class Rulebook:
                 matched.append(Matched(self._places[rule], rule, rank, there, *specific))
         settings, attributes = self._verdicts(tuple(sorted(matched)), inside)
         carry: Carry = settings["carry"].value  # type: ignore[assignment]  # as it was read
-        return Ruling(host, pool, kind, settings, attributes, carry, self._known)
+        known, together = self._known, self.policy.together
+        return Ruling(host, pool, kind, settings, attributes, carry, known, together)
 
     def _decided(
         self, matched: tuple[Matched, ...], inside: tuple[Rule, ...]

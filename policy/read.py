@@ -73,7 +73,7 @@ def read(text: str, source: str, preset: Preset | None) -> Policy:
     idle = STRICT_IDLE if values.get("preset") == "strict" else {}
     daemon, judge = DaemonSettings(**{**idle, **values.get("daemon", {})}), values.get("judge", {})
     keys = values.get("trusted_keys", ())
-    more = (tuple(values.get(key, ())) for key in ("contexts", "test"))
+    more = (tuple(values.get(key, ())) for key in ("contexts", "test", "together"))
     return Policy(source, everything, reader.groups, reader.lists, keys, daemon, judge, text, *more)
 
 

@@ -290,7 +290,7 @@ class Policy:
     ``trusted_keys``: of makers of models, empty where no signature is asked for; ``daemon``: how it
     behaves; ``judge``: of which facts help, its settings by key, empty without one; ``text``: of
     the file, to find lines in; ``contexts``: each as `Contexts` has it; ``tests``: what is to come
-    true, as rules.
+    true, as rules; ``together``: each as a rule on its facts, with the price as its setting.
     """
 
     source: str
@@ -303,6 +303,7 @@ class Policy:
     text: str = field(default="", repr=False)
     contexts: tuple[Rule, ...] = ()
     tests: tuple[Rule, ...] = ()
+    together: tuple[Rule, ...] = ()
 
     @property
     def names_topics(self) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from datetime import date
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from types import MappingProxyType
@@ -13,7 +13,21 @@ from policy.hosts import LOCAL, HostPattern, host_of, suffixes
 from policy.match import PER_ATTRIBUTE
 from policy.rules import SIGN, KeyPath, Layer, NamePattern, Rule, Words, recipient, topic_pattern
 from policy.services import owned_with
-from policy.settings import ADDRESSES, DAEMON, JUDGE, SETTINGS, WHEN, Setting, fitting, shown
+from policy.settings import (
+    ADDRESSES,
+    DAEMON,
+    DAY,
+    JUDGE,
+    LINE,
+    PUBLIC_KEY,
+    SETTINGS,
+    TOGETHER,
+    WHEN,
+    Setting,
+    checking,
+    fitting,
+    shown,
+)
 from policy.toml_text import dotted, line_of, lines_of
 
 FORMAT = 1
@@ -21,7 +35,7 @@ PRESETS = ("balanced", "generous", "strict")
 NO_PRESET = "none"  # the defaults alone, which limit nothing
 MOST_LISTED = 1000  # recipients, attributes or words in one list
 MOST_FOUND = 1000  # mistakes of one file
-LONGEST_NAME = 200
+FEW = (2, 3)  # facts that may have a price together
 CONDITIONS = ("recipient", "attribute", "query", "topic", "name", "expires", "except", *WHEN)
 TOP = "a table goes on until the next [header]: move it to the top of the file"
 
@@ -93,6 +107,14 @@ class SectionReader:
         hint = f"write [{dotted(path)}] and its keys below"
         self.add(path, f"{shown(given)} is not a table", hint)
         return {}
+
+    def tables(self, path: KeyPath, given: object) -> list[Mapping[str, Any]]:
+        """A list of tables, empty if it is none."""
+        if isinstance(given, list) and all(isinstance(each, dict) for each in given):
+            return given
+        hint = f"write [[{dotted(path)}]] and its keys below"
+        self.add(path, f"{shown(given)} is not a list of tables", hint)
+        return []
 
     def table(self, path: KeyPath, given: object, kinds: Mapping[str, Kind]) -> dict[str, Any]:
         """The values of a table, each read as its key wants; other keys are noted."""
@@ -279,14 +301,10 @@ def _apart(settings: Mapping[str, Setting], *, whole: bool = False) -> Kind:
 
 def _rules(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
     """Each ``[[rule]]``, or each ``[[test]]``."""
-    if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
-        hint = f"write [[{dotted(path)}]] and its keys below"
-        reader.add(path, f"{shown(given)} is not a list of tables", hint)
-        return []
     rules: list[Rule] = []
     names: set[str] = set()
     kinds = RULE_KINDS if path == ("rule",) else TEST_KINDS
-    for number, entry in enumerate(given):
+    for number, entry in enumerate(reader.tables(path, given)):
         place = (*path, number)
         values = reader.entry(place, entry, kinds)
         for part, (several, about) in MISPLACED.items():
@@ -304,6 +322,26 @@ def _rules(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
         rules.append(reader.rule(place, name or "", values))
         check_carry(reader, rules[-1])
         _note_places(reader, place, rules[-1], entry)
+    return rules
+
+
+def _together(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
+    """Each ``[[together]]``, as a rule on its facts, with the price as its setting."""
+    rules = []
+    for number, entry in enumerate(reader.tables(path, given)):
+        place = (*path, number)
+        values = reader.table(place, entry, TOGETHER_KINDS)
+        for key in sorted(TOGETHER_KINDS.keys() - entry.keys()):
+            example = '["employer", "place"]' if key == "facts" else "1.5"
+            reader.add(place, f"{key!r} is missing", f"write {key} = {example} below its header")
+        facts = values.get("facts", ())
+        names = {each.text for each in facts if each.text.isidentifier()}  # no pattern, no family
+        if facts and not len(names) == len(facts) in FEW:
+            hint = 'write names, as in facts = ["employer", "place"]'
+            reader.add((*place, "facts"), "these are not two or three single facts", hint)
+        rule = reader.rule(place, f"{dotted(path)} {number + 1}", {"attribute": facts})
+        settings = {key: each for key, each in values.items() if key in TOGETHER}
+        rules.append(replace(rule, settings=MappingProxyType(settings)))
     return rules
 
 
@@ -341,47 +379,23 @@ def _some(parse: Callable[[str], object]) -> Kind:
     return lambda reader, path, given: reader.each(path, given, parse)
 
 
-def _fitting(fits: Callable[[Any], object], what: str, hint: str) -> Callable[[Any], Any]:
-    """Make a function that checks a value; its UsageError where the value does not fit."""
-
-    def parse(given: object) -> object:
-        if not fits(given):
-            raise UsageError(f"{shown(given)} is not {what}", hint)
-        return given
-
-    return parse
-
-
 def _settings(table: Mapping[str, Setting]) -> dict[str, Kind]:
     """How to read the settings of a table."""
     return {key: _one(partial(fitting, each)) for key, each in table.items()}
 
 
-_NAME = _fitting(
-    lambda given: (
-        isinstance(given, str) and 0 < len(given.strip()) <= LONGEST_NAME and given.isprintable()
-    ),
-    "a name",
-    f"a name is one line of up to {LONGEST_NAME} characters",
-)
-_GROUP_NAME = _fitting(
+_GROUP_NAME = checking(
     lambda given: re.fullmatch("[a-z][a-z0-9_-]*", given) and given != LOCAL,
     "a group name",
     "a name has small letters, digits, _ and -, and is not localhost",
 )
-_DAY = _fitting(lambda day: type(day) is date, "a date", "write it as 2027-03-01, without quotes")
-_PUBLIC_KEY = _fitting(
-    lambda given: re.fullmatch("ed25519:[0-9a-f]{64}", given),
-    "a public key",
-    "`reticent model sign` prints it: ed25519: and 64 hexadecimal digits",
-)
-_FORMAT = _fitting(
+_FORMAT = checking(
     lambda given: type(given) is int and given == FORMAT,
     "a format that this version reads",
     f"write format = {FORMAT}, or use a newer version of reticent",
 )
 SETTING_KINDS = _settings(SETTINGS)
-ATTRIBUTE_KINDS = {key: SETTING_KINDS[key] for key in PER_ATTRIBUTE} | {"expires": _one(_DAY)}
+ATTRIBUTE_KINDS = {key: SETTING_KINDS[key] for key in PER_ATTRIBUTE} | {"expires": _one(DAY)}
 # Keys of `[queries]`, by those of a rule.
 BLOCKS = {"block": "query", "block_topics": "topic", "except": "except"}
 RULE_KINDS: dict[str, Kind] = {
@@ -389,8 +403,8 @@ RULE_KINDS: dict[str, Kind] = {
     "attribute": _some(NamePattern.parse),
     "query": _some(Words.parse),
     "topic": _some(topic_pattern),
-    "name": _one(_NAME),
-    "expires": _one(_DAY),
+    "name": _one(LINE),
+    "expires": _one(DAY),
     "except": _recipients,
     "hours": _one(partial(fitting, WHEN["hours"])),
     "days": _some(partial(fitting, WHEN["days"])),
@@ -401,10 +415,11 @@ CONDITION_KINDS = {key: RULE_KINDS[key] for key in CONDITIONS if key != "name"}
 UNTESTED = {"expires", "except"}
 TEST_KINDS = {key: each for key, each in RULE_KINDS.items() if key not in UNTESTED}
 CONTEXT_KINDS = {"attributes": RULE_KINDS["attribute"], "recipients": _recipients}
+TOGETHER_KINDS = {"facts": _some(NamePattern.parse), **_settings(TOGETHER)}
 TOP_KINDS: dict[str, Kind] = {
     "format": _one(_FORMAT),
     "preset": _preset,
-    "trusted_keys": _some(_PUBLIC_KEY),
+    "trusted_keys": _some(PUBLIC_KEY),
     "attributes": _attributes,
     "groups": _groups,
     "lists": _lists,
@@ -414,6 +429,7 @@ TOP_KINDS: dict[str, Kind] = {
     "judge": _apart(JUDGE, whole=True),
     "rule": _rules,
     "test": _rules,
+    "together": _together,
     **SETTING_KINDS,
 }
 # What a rule with such a part cannot set, by its key or what it is about, and what the part names.

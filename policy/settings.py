@@ -1,7 +1,9 @@
 """Every setting of the policy language, in one table (FORMAT.md, "Settings", "The daemon")."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from sys import float_info
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -11,7 +13,7 @@ from msgspec import Meta
 
 from agent.errors import UsageError, nearest
 
-About = Literal["attribute", "request", "recipient", "daemon", "judge"]
+About = Literal["attribute", "request", "recipient", "daemon", "judge", "together"]
 Disclose = Literal["always", "auto", "ask", "never"]
 OwnWords = Literal["auto", "ask", "never"]
 Relevance = Literal["fact", "kind"]
@@ -97,6 +99,7 @@ LEVELS = dict(zip(get_args(Whom), (0.02, 0.05, 0.12, 0.3, 0.6), strict=True))
 Bits = Annotated[FromZero | Whom, Meta(description=f"bits from 0, or one of {', '.join(LEVELS)}")]
 # How facts reach a host, and what is there: not of its whole pool.
 OF_HOSTS = frozenset({"search", "carry", "engine", "assistant", "address"})
+LONGEST_NAME = 200
 LONGEST, CUT = 60, "..."  # characters of a value in a sentence
 PER_CENT = 100
 HUGE = 4000  # bits: Python refuses to write larger numbers in decimal
@@ -213,6 +216,10 @@ DAEMON = _by_key(
 )
 
 
+# Of facts that reveal more together than each alone.
+TOGETHER = _by_key(
+    ("price", FromZero, "together", None, None, "Bits it costs more to tell all of them."),
+)
 # Of the server that says which facts in own words help.
 JUDGE = _by_key(
     ("url", Loopback, "judge", None, None, "Where an OpenAI-compatible server answers."),
@@ -256,3 +263,29 @@ def _way_out(of: Setting, given: object) -> str:
     if of_share and isinstance(given, float | int) and 1 <= given <= PER_CENT:
         return f"for {given:g} % write {given / PER_CENT:g}"
     return f"write {of.key} = {of.demand}" if of.key in ADDRESSES else f"{of.key} is {of.demand}"
+
+
+def checking(fits: Callable[[Any], object], what: str, hint: str) -> Callable[[Any], Any]:
+    """Make a function that checks a value; its UsageError where the value does not fit."""
+
+    def parse(given: object) -> object:
+        if not fits(given):
+            raise UsageError(f"{shown(given)} is not {what}", hint)
+        return given
+
+    return parse
+
+
+LINE = checking(
+    lambda given: (
+        isinstance(given, str) and 0 < len(given.strip()) <= LONGEST_NAME and given.isprintable()
+    ),
+    "a name",
+    f"a name is one line of up to {LONGEST_NAME} characters",
+)
+DAY = checking(lambda day: type(day) is date, "a date", "write it as 2027-03-01, without quotes")
+PUBLIC_KEY = checking(
+    lambda given: re.fullmatch("ed25519:[0-9a-f]{64}", given),
+    "a public key",
+    "`reticent model sign` prints it: ed25519: and 64 hexadecimal digits",
+)

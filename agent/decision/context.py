@@ -13,7 +13,7 @@ import numpy as np
 from agent.decision.cache import Cache
 from agent.decision.knowledge import Knowledge, roughly
 from agent.decision.own_facts import EMPTY, NONE, Chances, Filled, OwnFacts, chances_of, fill
-from agent.decision.topics import attributes_of, topic_names
+from agent.decision.topics import attributes_of, together_in, topic_names
 from agent.decision.values import CROWD, Code, Disclose, Fact, Reason, Request
 from agent.errors import UsageError
 from agent.model.model import Model
@@ -87,7 +87,8 @@ class Terms:
     ``trade_off``: lambda, bits per unit of ``metric``: `CROWD` times the price of anonymity;
     ``horizon``: how many more requests a plan counts on; ``metric_k``: the k of the metric
     k-anonymity; ``sensitivity``: (name, bits) pairs in place of the model's defaults; ``guards``:
-    (name, weight) pairs; ``mode``: decide for each query, once for all, or by a plan; ``nothing``:
+    (name, weight) pairs; ``together``: (names, bits) pairs, what it costs that all of them are told
+    or held; ``mode``: decide for each query, once for all, or by a plan; ``nothing``:
     the answer is empty; ``unknown_queries``: what goes with one that the model does not know;
     ``memory``: a recipient that forgets is charged anew for every request; ``by_kind``: names of
     attributes whose facts in own words count as their kind does; ``facts``: of single facts in own
@@ -111,6 +112,7 @@ class Terms:
     limits: Limits = field(default_factory=Limits)
     sensitivity: Weights = ()
     guards: Weights = ()
+    together: tuple[tuple[tuple[str, ...], float], ...] = ()
     mode: Mode = "dynamic"
     algorithm: Algorithm = "lls"
     nothing: bool = False
@@ -235,6 +237,7 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
         by_kind=frozenset(name for name, how in given("relevance").items() if how == "kind"),
         facts=tuple((e.removeprefix(FACT), may(e, ruling.attributes[e])) for e in sorted(single)),
         coarse=coarse,
+        together=together_in(ruling, model) if ruling.together else (),
         ruling=ruling,
         **{key: values[key] for key in values.keys() & TERMS},
     )
@@ -383,6 +386,7 @@ def prepare(context: Context) -> Prepared:
         metric=terms.metric,
         metric_k=terms.metric_k,
         guards=tuple((at, weight / adds) for at, weight in guards),
+        together=tuple((mask_of(names, model), each / adds) for names, each in terms.together),
         k=limits.k,
         k_key="people" if terms.limits.k == terms.limits.people else "k",
         max_violations=max(0.0, limits.violations - knowledge.spent),

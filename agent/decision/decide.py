@@ -1,13 +1,13 @@
 """decide: one request, its terms, the recipient's knowledge and a model -> one decision."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import structs
 
 from agent.decision.choice import LEAST, SelectedSet, choice_of
-from agent.decision.context import Context, Prepared, prepare, relevant
+from agent.decision.context import Context, Prepared, Terms, prepare, relevant
 from agent.decision.values import (
     Code,
     CountedAmong,
@@ -53,6 +53,8 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
     for key, verdict in terms.ruling.settings.items():
         if verdict.rule.layer:  # the presets' defaults are left out
             rules[verdict.rule.name].append(f"{key} = {shown(verdict.value)}")
+    for titles, price in _priced_together(decision, terms) if terms.together else ():
+        rules[titles].append(f"price = {shown(price)}")
     ruled = terms.ruling.attributes
 
     def with_rule(each: Outcome) -> Outcome:
@@ -64,6 +66,20 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
         outcomes=tuple(map(with_rule, decision.outcomes)),
         rules={rule: tuple(settings) for rule, settings in rules.items()},
     )
+
+
+def _priced_together(decision: Decision, terms: Terms) -> Iterator[tuple[str, float]]:
+    """Yield titles of what costs more together, and the bits, where at most one of it stays back.
+
+    Nothing of which all is held, which costs nothing any more.
+    """
+    every = {each.name: each for each in decision.outcomes}
+    for names, bits in terms.together:
+        some = [every[name] for name in names if name in every]
+        back = [each for each in some if not (each.disclosed or each.held)]
+        weighed = len(some) == len(names) and all(each.gain_bits is not None for each in back)
+        if weighed and len(back) <= 1 and not all(each.held for each in some):
+            yield " with ".join(each.title for each in some), bits
 
 
 def readings_of(reading: Interpretation, model: Model) -> tuple[Reading, ...]:
@@ -250,7 +266,8 @@ def _why_out(prepared: Prepared, choice: SelectedSet, own: int, gain: float, cos
     if prepared.anonymity_set.closed and not feasible:
         return "outside the model" if prepared.anonymity_set.unseen else "recognised"
     at = own.bit_length() - 1
-    rare = at in prepared.context.model.own and gain > prepared.settings.sensitivity[at]
+    mask, disliked = choice.result.mask, choice.objective.disclosed
+    rare = at in prepared.context.model.own and gain > disliked(mask | own)[1] - disliked(mask)[1]
     too_dear: Reason = "would single you out" if rare else "costs more than it helps"
     plan = choice.plan.portfolio if choice.plan and own & prepared.anonymity_set.persons else None
     in_plan = plan is not None and bool(plan.mask & own)

@@ -1,9 +1,10 @@
 """Topics, and what policies call them and facts; what facts are judged to bring (DESIGN.md 2.9)."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from agent.tradeoff.coverage import Coverage, resolved
 from agent.tradeoff.tables import Floats
 from policy.audit import Remark, audit
 from policy.families import TopicProbabilities, families, told_by
-from policy.match import Known
+from policy.match import Known, Ruling
 from policy.rules import Policy, spoken
 
 Read = Callable[[Model, str], Interpretation]
@@ -160,6 +161,22 @@ def attributes_of(models: Iterable[Model], deciding: Iterable[Model]) -> dict[st
         return Known(frozenset(some), called, tells)
 
     return {name: known(some) for name, some in concepts.items()}
+
+
+def together_in(ruling: Ruling, model: Model) -> tuple[tuple[tuple[str, ...], float], ...]:
+    """The names of attributes that cost more together, each with the bits, as `Terms` has it.
+
+    A fact is each attribute of the model that has its name, its further facts and places for own
+    words among them: each of one is priced with each of the others.
+    """
+    prices = Counter[tuple[str, ...]]()
+    known, every = ruling.known, (each.name for each in model.attributes)
+    names = {name: known[name].names for name in every if name in known}
+    for rule in ruling.together:
+        facts = ([n for n, called in names.items() if e.text in called] for e in rule.attributes)
+        sets = {tuple(sorted(each)) for each in product(*facts) if len({*each}) == len(each)}
+        prices.update(dict.fromkeys(sets, float(rule.settings["price"])))
+    return tuple(sorted(prices.items()))
 
 
 def audited(policy: Policy, models: Sequence[Model], today: date) -> tuple[Remark, ...]:

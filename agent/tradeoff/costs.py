@@ -14,8 +14,8 @@ import numpy as np
 
 from agent.errors import UsageError
 from agent.tradeoff.anonymity_set import AnonymitySet
-from agent.tradeoff.measures import Curvature, Metric
-from agent.tradeoff.tables import Floats, Population, check_prices, members
+from agent.tradeoff.measures import Curvature, Metric, check_prices
+from agent.tradeoff.tables import Floats, Population, members
 
 POINTS = 257  # at which a function is looked at, evenly spaced
 ROUNDING = 1e-9  # of the largest value there

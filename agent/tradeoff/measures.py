@@ -6,10 +6,12 @@ the expected success of one guess (Benedetti and Franconi 1998).
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, reduce
+from numbers import Real
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from agent.errors import UsageError
 from agent.tradeoff.agreement import Spread
 from agent.tradeoff.grouping import Columns, divide, ordered_sum, plogp, stable_order
 from agent.tradeoff.shares import BINS
@@ -43,6 +45,13 @@ Parts = tuple[list[tuple[tuple[int, int], ...]], "Alike", Indexes]
 """Pairs of column and code, by part; and the groups, part by part, and where each of them starts"""
 Key = tuple[tuple[Measure, int], int, float, tuple[float, float]]
 """A measure and its k, columns, rho of bin 0, and who agree with what is known, and everybody."""
+
+
+def check_prices(*prices: object) -> None:
+    """UsageError where one is negative, or not a number."""
+    for price in prices:
+        if not isinstance(price, (float, Real)) or not float(price) >= 0:
+            raise UsageError(f"a price cannot be {price}", "use a number from 0 up")
 
 
 class Alike(NamedTuple):

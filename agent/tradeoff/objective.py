@@ -13,17 +13,9 @@ from agent.errors import UsageError
 from agent.tradeoff.anonymity_set import COMBINATIONS, AnonymitySet
 from agent.tradeoff.costs import Cost, Identifiability, Polynomial, curvature_of
 from agent.tradeoff.local_search import SetFunction
-from agent.tradeoff.measures import METRICS, Curvature, Measure, Metric
+from agent.tradeoff.measures import METRICS, Curvature, Measure, Metric, check_prices
 from agent.tradeoff.plan import QueryPlanner
-from agent.tradeoff.tables import (
-    Floats,
-    Indexes,
-    Population,
-    check_prices,
-    mask_arrays,
-    members,
-    union,
-)
+from agent.tradeoff.tables import Floats, Indexes, Population, mask_arrays, members, union
 from agent.tradeoff.utility import Function, Utility
 
 Limit = Literal[

@@ -5,13 +5,11 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain, combinations
 from math import isnan, log2
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.errors import UsageError
 from agent.tradeoff.shares import Shares
 
 PRICE_STEP = 2.0**-36  # bits; a thousand prices sum up exactly
@@ -38,13 +36,6 @@ def members(mask: int) -> Iterator[int]:
         some.append(lowest.bit_length() - 1)
         mask ^= lowest
     return iter(some)
-
-
-def check_prices(*prices: object) -> None:
-    """UsageError where one is negative, or not a number."""
-    for price in prices:
-        if not isinstance(price, (float, Real)) or not float(price) >= 0:
-            raise UsageError(f"a price cannot be {price}", "use a number from 0 up")
 
 
 def mask_arrays(masks: Iterable[int], count: int) -> NDArray[np.bool_]:

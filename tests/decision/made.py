@@ -241,6 +241,7 @@ def worlds(draw: st.DrawFn, *, forced: bool = True, exact: bool = False) -> Worl
     person = st.sampled_from(NAMES[:PERSONS])
     weights = st.dictionaries(st.sampled_from(NAMES), st.floats(0, 0.3), max_size=1)
     guard = st.tuples(st.tuples(person, st.floats(0.1, 2)))
+    few = st.lists(st.sampled_from(NAMES), min_size=2, max_size=3, unique=True).map(tuple)
     terms = Terms(
         excluded=_named(how, "never"),
         ask=_named(how, "ask"),
@@ -251,6 +252,7 @@ def worlds(draw: st.DrawFn, *, forced: bool = True, exact: bool = False) -> Worl
         limits=draw(limits()),
         sensitivity=tuple(draw(weights).items()),
         guards=tuple(draw(rarely(guard)) or ()),
+        together=tuple(draw(st.lists(st.tuples(few, st.floats(0, 2)), max_size=2))),
         mode=draw(st.sampled_from(modes)),
         algorithm=draw(st.sampled_from(algorithms)),
         memory=draw(st.sampled_from(["remembers", "remembers", "forgets"])),

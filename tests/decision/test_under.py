@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.decision.context import LIMITS, TERMS, Limits, Terms, rulebook, terms_under
+from agent.decision.knowledge import Knowledge
 from agent.decision.topics import topics_of
-from agent.decision.values import CROWD, Fact
+from agent.decision.values import CROWD, Fact, Request
 from agent.model.model import Model
 from agent.model.reading import Candidate, Interpretation
 from agent.model.world import with_own_facts, world_of
@@ -19,7 +20,7 @@ from policy.families import TopicProbabilities
 from policy.match import Rulebook, Ruling, known
 from policy.read import preset, read
 from policy.settings import SETTINGS
-from tests.decision.made import NAMES, OTHER_NAMES, elsewhere, made_model
+from tests.decision.made import NAMES, OTHER_NAMES, decide, elsewhere, made_model
 from tests.model.examples import judged_model
 from tests.policy.strategies import NO_PRESET, TODAY, documents, rendered, requests
 from tests.worlds.people import MONDAY
@@ -49,7 +50,7 @@ def test_every_setting_is_for_deciding_or_said_not_to_be() -> None:
     assert sorted(SETTINGS) == sorted(key for part in parts for key in part)
     assert {key for key, each in SETTINGS.items() if each.about == "attribute"} == OF_ATTRIBUTES
     of_attributes = {"carried", "excluded", "ask", "always", "sensitivity", "guards"}
-    of_attributes |= {"by_kind", "facts", "coarse"}
+    of_attributes |= {"by_kind", "facts", "coarse", "together"}
     ours = {*TERMS, *of_attributes, *NOT_OF_A_POLICY, "limits", "trade_off"}
     assert {each.name for each in fields(Terms)} == ours
     assert terms_under(ruled(""), MODEL) == Terms()  # the defaults of policies are those of terms
@@ -145,6 +146,18 @@ def test_what_rules_a_kind_by_what_it_tells_rules_its_facts_in_own_words() -> No
     assert terms.disclose("town_own", "7") == "never"
     book = rulebook(read(f"{NO_PRESET}attributes.town.coarse = true", "test", preset), model, [])
     assert terms_under(book.match("a.example", "", TODAY), model).excluded == {"town", "town_own"}
+
+
+def test_what_costs_more_together_is_decided_and_said() -> None:
+    """One of two facts pays for both where the recipient holds the other."""
+    terms = terms_under(ruled('[[together]]\nfacts = ["region", "job"]\nprice = 3'), MODEL)
+    assert terms.together == ((("job", "region"), 3.0),)
+    held, request = Knowledge(codes=(("region", 1),)), Request("python today")
+    free = replace(terms, together=())
+    both, alone = (decide(request, each, held, MODEL) for each in (terms, free))
+    (dear, plain) = ({e.name: e for e in each.outcomes}["job"] for each in (both, alone))
+    assert (dear.cost_bits or 0.0) - (plain.cost_bits or 0.0) == pytest.approx(3)
+    assert both.rules.keys() - alone.rules.keys() == {"Job with Region"}
 
 
 def test_what_was_not_asked_about_never_leaves() -> None:

@@ -40,7 +40,7 @@ BUDGETS = {
     "agent/build": Size(2_659, 19),
     "agent/cli": Size(4_403, 31),
     "agent/daemon": Size(5_452, 33),
-    "agent/decision": Size(1_915, 12),
+    "agent/decision": Size(1_938, 12),
     "agent/facts": Size(460, 5),
     "agent/lab": Size(2_246, 22),
     "agent/model": Size(1_775, 11),
@@ -49,9 +49,9 @@ BUDGETS = {
     "agent/vault": Size(2_315, 14),
     "agent/wire": Size(805, 7),
     "agent/words": Size(945, 7),
-    "policy": Size(2_275, 13),
+    "policy": Size(2_322, 13),
 }
-PRODUCT = Size(31_790, 220)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(31_860, 220)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 23),
     "examples": Size(1_960, 38),

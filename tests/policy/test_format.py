@@ -30,7 +30,7 @@ from policy.sections import (
     SectionReader,
 )
 from policy.services import engines
-from policy.settings import DAEMON, DEFAULTS, JUDGE, SETTINGS, WHEN
+from policy.settings import DAEMON, DEFAULTS, JUDGE, SETTINGS, TOGETHER, WHEN
 from tests.house.tree import ROOT
 from tests.policy.naive import FROM_OPEN_TO_STRICT, LARGER, SMALLER
 from tests.policy.strategies import (
@@ -262,7 +262,7 @@ def test_nothing_unknown_is_accepted_anywhere() -> None:
     every = list[dict[str, Any]]()
     json.loads(json.dumps(SCHEMA), object_hook=every.append)
     found = [each for each in every if each.get("type") == "object"]
-    assert len(found) == 11
+    assert len(found) == 12
     assert all(each["additionalProperties"] is not True for each in found)
     assert all(each["additionalProperties"] is False or "propertyNames" in each for each in found)
 
@@ -279,8 +279,8 @@ def test_each_setting_is_described() -> None:
         for part, (_, misplaced) in MISPLACED.items():
             refused = rule["dependentSchemas"][part]["properties"]
             assert (key in refused) == bool({key, about} & {*misplaced})
-    for key, setting in {**DAEMON, **JUDGE, **WHEN}.items():
-        own = top["daemon"], top["judge"], rule
+    for key, setting in {**DAEMON, **JUDGE, **WHEN, **TOGETHER}.items():
+        own = top["daemon"], top["judge"], rule, top["together"]["items"]
         (described,) = (e["properties"][key] for e in own if key in e["properties"])
         assert described["description"] == setting.means
     for key, setting in SETTINGS.items():

@@ -57,20 +57,6 @@ def test_each_bends_as_it_says(cost: Cost, mask: int) -> None:
     assert said != "unknown" or isinstance(cost, Identifiability | WeightedSum)
 
 
-@given(PRICES, SETS, SETS)
-def test_a_price_is_due_once_all_of_its_set_is_told(
-    prices: list[tuple[int, float]], held: int, mask: int
-) -> None:
-    """Held facts count as told, and cost nothing by themselves."""
-    cost = Polynomial(prices, held)
-    told, before = (
-        sum(bits for each, bits in prices if each & also == each) for also in (mask | held, held)
-    )
-    assert cost(mask) == pytest.approx(told - before)
-    added = [cost(mask | 1 << each) - cost(mask) for each in range(COUNT)]
-    assert cost.beside(mask, COUNT).tolist() == pytest.approx(added)
-
-
 @given(rich_worlds(people=20), st.data())
 def test_a_pool_holds_what_each_of_it_does(world: World, data: st.DataObject) -> None:
     """So that one more fact is charged beside all of that."""
