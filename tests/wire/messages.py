@@ -37,8 +37,9 @@ def messages_of(kind: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401 - a type
         return _within(*parts)
     inner = [messages_of(each) for each in parts if each is not Ellipsis]
     if origin in (list, dict, tuple):
+        fixed = origin is tuple and Ellipsis not in parts
         collection = st.dictionaries if origin is dict else st.lists
-        found = collection(*inner, min_size=1, max_size=3)
+        found = st.tuples(*inner) if fixed else collection(*inner, min_size=1, max_size=3)
         return found.map(tuple) if origin is tuple else found
     assert origin in (Union, types.UnionType)
     return st.one_of(inner)
