@@ -93,12 +93,21 @@ def attack(data: Path | None, out: Path, of: str | None, **options: int) -> Outp
     return _wrote(page, [figure.name], judged)
 
 
+def _of_everyday(command: FC) -> FC:
+    """Add the options of a study of everyday facts."""
+    for each in (
+        seed_option,
+        _counted("--requests", MANY, MONTH.requests, "Requests of each of them."),
+        _counted("--people", MANY, MONTH.people, "How many send requests."),
+        out_option,
+        option("--data", PATH, "DIR", "The tables of everyday facts, with their `model.toml`."),
+    ):
+        command = each(command)
+    return command
+
+
 @lab.command()
-@option("--data", PATH, "DIR", "The tables of everyday facts, with their `model.toml`.")
-@out_option
-@_counted("--people", MANY, MONTH.people, "How many send requests.")
-@_counted("--requests", MANY, MONTH.requests, "Requests of each of them.")
-@seed_option
+@_of_everyday
 @answers
 def month(data: Path | None, out: Path, **options: int) -> Output:
     """Count what recipients are told over many requests, needed and not.
@@ -110,13 +119,15 @@ def month(data: Path | None, out: Path, **options: int) -> Output:
     a figure. Takes minutes. Needs the extras `build` and `lab`.
     """
     with extra("build", "reading what was judged"):
+        from agent.decision.engine import load_model
         from agent.lab.attack import month as study
         from agent.lab.attack.material import EVERYDAY
     with extra("lab", "drawing figures"):
         from agent.lab.drawing import write_page
     out.mkdir(parents=True, exist_ok=True)
     with Progress() as progress:
-        found = study.month(data or EVERYDAY, StudyOptions(**options), progress)
+        ground = study.ground_of(data or EVERYDAY, load_model())
+        found = study.month(ground, StudyOptions(**options), progress)
         progress("drawing", 1.0)
         chart, judged = study.curves(found), study.month_criteria(found)
         page = write_page(study.month_page(found, chart, judged), [chart], out)
@@ -129,6 +140,29 @@ def _told(title: str, text: str, message: dict[str, object], out: Path) -> Outpu
 
     page = write_page(f"# {title}\n\n```\n{text}\n```\n", (), out)
     return Output({"report": str(page), **message}, text)
+
+
+@lab.command("report")
+@_of_everyday
+@answers
+def whole(data: Path | None, out: Path, **options: int) -> Output:
+    """Write on one page what is given away: by what is told, and by what is not.
+
+    The facts told as by `reticent lab month`, and for fewer people after five times as many
+    requests. Then a reader of the words who has ten thousand people's whole profiles looks for the
+    right one. Last, what silence tells. Writes report.md and three figures. Takes a quarter of an
+    hour. Needs the extras `build` and `lab`.
+    """
+    with extra("build", "reading what was judged"):
+        from agent.lab.attack import whole as study
+        from agent.lab.attack.material import EVERYDAY
+    with extra("lab", "drawing figures"):
+        from agent.lab.drawing import write_page
+    out.mkdir(parents=True, exist_ok=True)
+    with Progress() as progress:
+        text, charts, judged = study.report(data or EVERYDAY, StudyOptions(**options), progress)
+        page = write_page(text, charts, out)
+    return _wrote(page, [each.name for each in charts], judged)
 
 
 def _wrote(page: Path, figures: list[str], criteria: Sequence[Criterion]) -> Output:

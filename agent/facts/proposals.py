@@ -106,7 +106,7 @@ def _proposal(
 ) -> Proposal:
     name, value, chance = _kind_of(words, chances, model, now.year)
     attribute = model.attributes[model.index(name)]
-    shares = _shares(name, model)
+    shares = shares_of(name, model)
     common = shares[value] if value else float(np.median([*shares.values()]))
     exactness = EXACTNESS[details(words, name, model)]
     order = [int(at) for at in np.argsort(-topics, kind="stable") if topics[at] >= LEAST_HELP]
@@ -145,7 +145,7 @@ def _kind_of(
 
 
 @lru_cache(maxsize=256)
-def _shares(name: str, model: Model) -> Mapping[str, float]:
+def shares_of(name: str, model: Model) -> Mapping[str, float]:
     """By listed value of a column or a kind, the share of people who have it."""
     kind = next((each for each in model.kinds if each.name == name), None)
     kind = kind or counted(name, model.index(name), model, most=1.0)

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.lab.attack.month import MONTHLY
+from agent.decision.engine import load_model
+from agent.lab.attack.material import EVERYDAY
+from agent.lab.attack.month import MONTHLY, ground_of
 from agent.lab.attack.study import EVERY
 from agent.lab.charts import StudyFinding
 from agent.model.model import Model
@@ -84,6 +86,24 @@ def test_a_month_is_told_by_strategy(run: Run, tmp_path: Path) -> None:
     assert page.count("| nothing | 0.0 | cannot be said | 0 % [0, 0] |") == 3
     assert len(found["criteria"]) == 4 * 3
     assert '\n"needed, 1 recipient",nothing,1.0,,0.0,,\n' in (tmp_path / "month.csv").read_text()
+
+
+@builds
+def test_the_whole_is_on_one_page(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With three pictures; with nothing told the reader has everybody in the middle."""
+    ground = ground_of(EVERYDAY, load_model())
+    few = ground._replace(statements=ground.statements[::12])
+    monkeypatch.setattr("agent.lab.attack.month.ground_of", lambda *_: few)
+    monkeypatch.setattr("agent.lab.attack.whole.SILENT_FOR", 2)
+    asked = ("lab", "report", "--people", "1", "--requests", "2", "--out", tmp_path, "--json")
+    found = run(*asked).record
+    page = report(tmp_path, ["month", "reader", "silence"])
+    assert page.count("| 5,000.5 | 5,000.5 |") == 2
+    assert "After 10 requests, of 1 people:" in page
+    assert all(f"| {each['what']} |" in page for each in found["criteria"])
+    assert len(found["criteria"]) == 4 * 3 + 6
 
 
 def test_the_papers_figures_are_on_a_page(

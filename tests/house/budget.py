@@ -38,11 +38,11 @@ BUDGETS = {
     "agent": Size(430, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(510, 4),
     "agent/build": Size(2_659, 19),
-    "agent/cli": Size(4_403, 31),
+    "agent/cli": Size(4_425, 31),
     "agent/daemon": Size(5_452, 33),
     "agent/decision": Size(1_938, 12),
     "agent/facts": Size(460, 5),
-    "agent/lab": Size(2_246, 22),
+    "agent/lab": Size(2_560, 24),
     "agent/model": Size(1_775, 11),
     "agent/tradeoff": Size(2_935, 18),
     "agent/tui": Size(2_690, 20),
@@ -51,11 +51,11 @@ BUDGETS = {
     "agent/words": Size(945, 7),
     "policy": Size(2_322, 13),
 }
-PRODUCT = Size(31_860, 220)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(32_170, 222)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 23),
     "examples": Size(1_960, 38),
-    "tests": Size(50_900, 296),
+    "tests": Size(51_000, 296),
     "tests/bench": Size(900, 9),
 }
 COUNTS = {"classes": 455, "class names that two classes share": 0, "commands": 59, "options": 192}

@@ -99,7 +99,7 @@ def test_people_begin_alike_however_many_they_are() -> None:
 
 def test_the_model_is_the_first_judges_and_needs_are_the_seconds() -> None:
     """As the tables have it, topic by topic, of those without a twin."""
-    model, needs, judged = ground()
+    model, needs, judged, *_ = ground()
     table = gzip.decompress((EVERYDAY / "topics.jsonl.gz").read_bytes()).splitlines()
     named = {each["id"]: each for each in map(json.loads, table)}
     note, likely = read_description(EVERYDAY / DESCRIPTION).topics, model.tables.judged

@@ -11,8 +11,8 @@ import numpy as np
 
 from agent.build.kinds import lines_of, read_file
 from agent.build.options import read_description
+from agent.build.relevance import StatementLine
 from agent.build.topics import CLEARLY, TopicLine, judged_of, read_topics
-from agent.decision.engine import load_model
 from agent.errors import UsageError
 from agent.lab import Progress, StudyOptions
 from agent.lab.attack.criteria import percent
@@ -35,19 +35,24 @@ RELEVANT = Strategy(name="all relevant", telling="relevant")
 YES = [Strategy(name=f"{e}, yes to all", preset=e, answered=True, unset=True) for e in PRESETS]
 BALANCED = YES[1], replace(YES[1], name="balanced, nobody answers", answered=False)
 MONTHLY = (NOTHING, RELEVANT, *YES, BALANCED[1])
-HEAD = ("recipients", "sent", "facts told", "not needed, of these", "told, of those needed")
+HEAD = (
+    "recipients, sent, facts told, not needed of these, told of those needed, had all been needed"
+)
 TITLE = "What a month of requests gives away"
 
 
 class Ground(NamedTuple):
     """A model by one judge, and what another says: ``needs``: bool, shape (queries, attributes).
 
-    ``judged``: bool, shape (queries,), the topics that the other judge looked at.
+    ``judged``: bool, shape (queries,), the topics that the other judge looked at; ``phrasings``:
+    of each what people ask; ``statements``: what they say of themselves.
     """
 
     model: Model
     needs: Table
     judged: Table
+    phrasings: tuple[tuple[str, ...], ...]
+    statements: tuple[StatementLine, ...]
 
 
 class Tally(NamedTuple):
@@ -118,7 +123,9 @@ def ground_of(folder: Path, model: Model) -> Ground:
         [any(each.get(a.shared or a.name, 0) >= CLEARLY for each in some) for a in persons]
         for some in again
     ]
-    return Ground(model, read_only(np.array(needs)), read_only(np.array([*map(bool, again)])))
+    judges = read_only(np.array(needs)), read_only(np.array([*map(bool, again)]))
+    statements = tuple(read_file(note.statements, partial(lines_of, kind=StatementLine)))
+    return Ground(model, *judges, tuple(each.phrasings for each in topics), statements)
 
 
 def parts_of(person: Person, recipients: int) -> list[Person]:
@@ -143,19 +150,22 @@ def tallied(people: Sequence[Person], traces: Sequence[Sequence[Trace]], needs: 
     return Tally(*np.moveaxis(steps.cumsum(axis=1), 2, 0))
 
 
-def month(folder: Path, options: StudyOptions, progress: Progress) -> MonthStudy:
-    """Simulate people by the tables in a folder; one process, whatever the options say.
-
-    UsageError as `ground_of`.
-    """
-    ground = ground_of(folder, load_model())
+def month(
+    ground: Ground,
+    options: StudyOptions,
+    progress: Progress,
+    strategies: Sequence[Strategy] = MONTHLY,
+) -> MonthStudy:
+    """Simulate people, by some strategies; one process, whatever the options say."""
     model, weights = ground.model, ground.model.tables.query_weights * ground.judged
     asked = weights / weights.sum()
     people = drawn_people(model, asked, options.people, options.requests, options.seed)
     parts = [part for many in RECIPIENTS for person in people for part in parts_of(person, many)]
     traces = {
         strategy: iter(some)
-        for strategy, some in worked(model, dict.fromkeys(MONTHLY, parts), Run(1, progress)).items()
+        for strategy, some in worked(
+            model, dict.fromkeys(strategies, parts), Run(1, progress)
+        ).items()
     }
     tallies = {
         many: {
@@ -192,10 +202,14 @@ def note_of(study: MonthStudy) -> str:
     )
 
 
-def shares_of(tally: Tally, resamples: Resamples) -> tuple[Interval | None, Interval | None]:
-    """Of the facts told in the end, how many were not needed; of those needed, how many told."""
+def shares_of(tally: Tally, resamples: Resamples) -> Sequence[Interval | None]:
+    """Of the facts told in the end, how many were not needed; of those needed, how many told.
+
+    And how many as many facts could have told, had each been needed.
+    """
     needed, told, useful, needless = (each[:, -1] for each in (*tally, tally.needless))
-    return resamples.ratio(needless, told), resamples.ratio(useful, needed)
+    most = np.minimum(told, needed)
+    return [resamples.ratio(*e) for e in ((needless, told), (useful, needed), (most, needed))]
 
 
 def month_criteria(study: MonthStudy) -> list[Criterion]:
@@ -203,7 +217,7 @@ def month_criteria(study: MonthStudy) -> list[Criterion]:
     judged = list[Criterion]()
     for many, tallies in study.tallies.items():
         for strategy in BALANCED:
-            needless, told = shares_of(tallies[strategy], study.resamples)
+            needless, told, _ = shares_of(tallies[strategy], study.resamples)
             for what, bar, share, sign in (
                 ("facts told that were not needed", MOST_NEEDLESS, needless, 1),
                 ("needed facts that were told", LEAST_NEEDED, told, -1),
@@ -227,10 +241,15 @@ def _shown(share: Interval | None) -> str:
 
 def month_page(study: MonthStudy, chart: Chart, judged: Sequence[Criterion]) -> str:
     """Write the page in Markdown; the picture lies beside it by name."""
+    parts = section(chart, note_of(study)), month_table(study), criteria_table(judged)
+    return f"# {TITLE}\n\n" + "\n\n".join(each.rstrip() for each in parts) + "\n"
+
+
+def month_table(study: MonthStudy) -> str:
+    """What was told in the end, as a table in Markdown."""
     rows = list[tuple[str, ...]]()
     for many, tallies in study.tallies.items():
         for strategy, tally in tallies.items():
             shares = map(_shown, shares_of(tally, study.resamples))
             rows.append((f"{many}", strategy.name, f"{tally.told[:, -1].mean():.1f}", *shares))
-    parts = section(chart, note_of(study)), table(HEAD, rows), criteria_table(judged)
-    return f"# {TITLE}\n\n" + "\n\n".join(each.rstrip() for each in parts) + "\n"
+    return table(HEAD.split(", "), rows)

@@ -12,6 +12,7 @@ from agent.decision.cache import Cache
 from agent.decision.context import Context, Terms, relevant, rulebook, stands_out, terms_under
 from agent.decision.decide import decide
 from agent.decision.knowledge import Holdings, Knowledge
+from agent.decision.own_facts import NONE, OwnFacts
 from agent.decision.topics import Judgements
 from agent.decision.values import Decision, Request
 from agent.lab.attack.strategies import Strategy
@@ -26,6 +27,7 @@ Indexes = NDArray[np.intp]
 Floats = NDArray[np.float64]
 Received = Indexes
 Table = NDArray[np.bool_]
+Names = frozenset[str] | None
 
 SILENT = 0  # where nothing was said of an attribute; a code is received as one more
 HOST = "recipient.example"
@@ -75,11 +77,15 @@ class Material:
 
 
 class HeldOutRequest(NamedTuple):
-    """One request: the query and what was chosen, indexes of the model; codes of the request."""
+    """One request: the query and what was chosen, indexes of the model; codes of the request.
+
+    ``text``: what is asked, empty for the query's own.
+    """
 
     query: int
     intent: int
     request: tuple[int, ...]
+    text: str = ""
 
 
 class Person(NamedTuple):
@@ -132,13 +138,15 @@ def as_table(masks: Sequence[int], attributes: int) -> Table:
 class PosedRequest(NamedTuple):
     """One request as it is decided: a query of the model, what its recipient knows, and when.
 
-    ``stopped``: the recipient learns nothing new, since the person would stand out there.
+    ``stopped``: the recipient learns nothing new, since the person would stand out there;
+    ``text``: as of `HeldOutRequest`.
     """
 
     query: int
     knowledge: Knowledge
     at: datetime
     stopped: bool = False
+    text: str = ""
 
 
 class ChosenSet(NamedTuple):
@@ -181,9 +189,14 @@ class Reticent:
     """What the agent decides; each state that it decides in is decided once."""
 
     def __init__(
-        self, strategy: Strategy, model: Model, requested: frozenset[str] | None = None
+        self, strategy: Strategy, model: Model, requested: Names = None, own: OwnFacts = NONE
     ) -> None:
-        """Take a preset and what is changed in it, and the names that are asked for; None: all."""
+        """Take a preset and what is changed in it, and the names that are asked for; None: all.
+
+        ``own``: what one person has in own words, who is then the only one, at most one of a kind,
+        for which the model has a place.
+        """
+        self._own = own
         self._strategy, self._model = strategy, model
         self._requested = None if requested is None else tuple(sorted(requested))
         self._cache = Cache()
@@ -193,7 +206,7 @@ class Reticent:
         if strategy.preset is not None:
             rules = read(f'preset = "{strategy.preset}"', strategy.preset, preset)
             self._rules = rulebook(rules, model, ())
-        self._terms: dict[tuple[int, date], tuple[int, Terms]] = {}
+        self._terms: dict[tuple[str, date], tuple[int, Terms]] = {}
         self._numbers: dict[Terms, int] = {}
         self._decided: dict[Hashable, ChosenSet] = {}
 
@@ -203,7 +216,8 @@ class Reticent:
         knowledge = relevant(question.knowledge, terms)
         if terms.memory == "forgets":  # as if it knew nothing, each time
             knowledge = replace(knowledge, codes=(), queries=())
-        state = number, question.query, knowledge, self._available(person.codes), question.stopped
+        asked = question.query, question.text, question.stopped
+        state = number, asked, knowledge, self._available(person.codes)
         chosen = self._decided.get(state)
         if chosen is None:
             decision = self._decision(question, person)
@@ -232,9 +246,10 @@ class Reticent:
     def _decision(self, question: PosedRequest, person: Person) -> Decision:
         terms, model = self._terms_of(question)[1], self._model
         terms = replace(terms, available=self._available(person.codes))
-        request = Request(model.queries[question.query].text, HOST, self._requested)
+        request = Request(self._text(question), HOST, self._requested)
         stopped, knowledge = question.stopped, question.knowledge
-        context = Context(request, terms, knowledge, model, stopped, cache=self._cache)
+        cache, own = self._cache, self._own
+        context = Context(request, terms, knowledge, model, stopped, cache=cache, own=own)
         return decide(context, brief=True)
 
     def _available(self, codes: Sequence[int]) -> frozenset[str] | None:
@@ -246,13 +261,16 @@ class Reticent:
         }
         return frozenset(specified.union(self._names[self._model.persons :]))
 
+    def _text(self, question: PosedRequest) -> str:
+        return question.text or self._model.queries[question.query].text
+
     def _terms_of(self, question: PosedRequest) -> tuple[int, Terms]:
         """Look up the terms of a request, and a number that equal terms share."""
-        key = question.query, question.at.date()
+        text = self._text(question)
+        key = text, question.at.date()
         if key not in self._terms:
             terms = Terms()
             if self._rules is not None:
-                text = self._model.queries[question.query].text
                 terms = terms_under(self._rules.match(HOST, text, key[-1]), self._model)
             terms = self._strategy.changed(terms)
             self._terms[key] = self._numbers.setdefault(terms, len(self._numbers)), terms
@@ -285,7 +303,7 @@ def requests_of(
         codes = tuple(sorted((name, fact.value) for name, fact in holdings.held.items()))
         queries = tuple(sorted(holdings.times.items()))
         knowledge = Knowledge(codes, holdings.recent(at), queries, spent=holdings.spent[HOST])
-        question = PosedRequest(request.query, knowledge, at, stopped)
+        question = PosedRequest(request.query, knowledge, at, stopped, request.text)
         chosen = choose(question, person)
         stopped |= chosen.stops
         holdings.spent[HOST] += chosen.spent
