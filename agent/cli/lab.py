@@ -150,8 +150,8 @@ def whole(data: Path | None, out: Path, **options: int) -> Output:
 
     The facts told as by `reticent lab month`, and for fewer people after five times as many
     requests. Then a reader of the words who has ten thousand people's whole profiles looks for the
-    right one. Last, what silence tells. Writes report.md and three figures. Takes a quarter of an
-    hour. Needs the extras `build` and `lab`.
+    right one. Last, what silence tells. Writes report.md and three figures. Takes minutes.
+    Needs the extras `build` and `lab`.
     """
     with extra("build", "reading what was judged"):
         from agent.lab.attack import whole as study
