@@ -51,14 +51,14 @@ BUDGETS = {
     "agent/words": Size(945, 7),
     "policy": Size(2_322, 13),
 }
-PRODUCT = Size(32_170, 222)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(32_190, 222)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 23),
     "examples": Size(1_960, 38),
     "tests": Size(51_000, 296),
     "tests/bench": Size(900, 9),
 }
-COUNTS = {"classes": 455, "class names that two classes share": 0, "commands": 59, "options": 192}
+COUNTS = {"classes": 456, "class names that two classes share": 0, "commands": 59, "options": 192}
 
 
 def code_lines(text: str) -> int:
