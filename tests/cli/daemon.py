@@ -151,44 +151,27 @@ DRAFT = FactDraft(
     ],
 )
 CHANGED = Changed(changes=[ValueChange(name="region", was_set=True, is_set=True)])
+ENTRY = Entry(
+    number=1,
+    kind="disclosed",
+    at=AT,
+    recipient="weather.example",
+    query="weather",
+    asked=["region", "hobby"],
+    disclosed=["region", "hobby"],
+    utility_bits=0.412,
+    people_left=20,
+)
+BARE = Entry(number=2, kind="forgotten", at=AT, recipient="weather.example")
+TIDES = changed(BARE, number=3, kind="disclosed", recipient="books.example", model="village")
 ENTRIES = [
-    Entry(
-        number=1,
-        kind="disclosed",
-        at=AT,
-        recipient="weather.example",
-        query="weather",
-        asked=["region", "hobby"],
-        disclosed=["region", "hobby"],
-        values={"region": "coast", "hobby": "unspecified"},
-        model="village",
-        utility_bits=0.412,
-        people_left=20,
-    ),
-    Entry(number=2, kind="forgotten", at=AT, recipient="weather.example"),
-    Entry(
-        number=3,
-        kind="disclosed",
-        at=AT,
-        recipient="books.example",
-        query="tide tables \u00fc\x1b[2J",
-        model="village",
-    ),
+    changed(ENTRY, values={"region": "coast", "hobby": "unspecified"}, model="village"),
+    BARE,
+    changed(TIDES, query="tide tables \u00fc\x1b[2J"),
 ]
 REQUESTS = [
-    Entry(
-        number=1,
-        kind="disclosed",
-        at=AT,
-        recipient="www.weather.example",
-        pool="weather.example",
-        door="browser",
-        query="weather",
-        asked=["region", "hobby"],
-        disclosed=["region", "hobby"],
-        utility_bits=0.412,
-        people_left=20,
-        waiting=1,
+    changed(
+        ENTRY, recipient="www.weather.example", pool="weather.example", door="browser", waiting=1
     ),
     Entry(
         number=-1,
