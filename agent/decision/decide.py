@@ -31,9 +31,9 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
 
     A pure function that never sees the user's values (DESIGN.md 2.6). An unknown or blocked query
     gets nothing; a recipient that can mean at most one person, or is stopped, gets nothing new.
-    ``brief``: sooner, with the outcomes of what is sent or waits only, and without the rules.
-    UsageError where terms or knowledge name what is absent from the model. Source: paper 2.3, 4;
-    DESIGN.md 2.4, 2.5.
+    ``brief``: sooner, with the outcomes of what is sent or waits only, and without the rules; where
+    nothing is sent there are all, since saying why takes a look at each. UsageError where terms or
+    knowledge name what is absent from the model. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
     """
     terms, model, reading = context.terms, context.model, context.meaning
     doubtful = reading.certain is None and reading.query is not None
@@ -169,7 +169,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     objective, result, waiting = choice.objective, choice.result, union(choice.pending)
     figures = figures_of(objective, result.mask, prepared, result.order)
     looked_at: Iterable[int] = members(result.mask | waiting)
-    if not brief:
+    if not (brief and result.mask):
         objective.survey(result.mask)
         looked_at = accounted(prepared)
     outcomes = tuple(_outcome(prepared, choice, index) for index in looked_at)
