@@ -122,13 +122,6 @@ const ANSWERS = {
     return true;
   },
 
-  async results({ results }, sender) {
-    const page = listedPage(sender, chrome.runtime, daemon.sites);
-    const found = page && searchOf(daemon.sites, page.address);
-    const query = found?.site.rerank && searching.asked(found, page.address);
-    return query ? daemon.rerank(found.site, query, results) : null;
-  },
-
   async popup({ tab, address }, sender) {
     if (!isPage(sender, chrome.runtime, POPUP)) {
       return null;

@@ -6,7 +6,6 @@ calls; all else is one step. All of it belongs to one thread.
 """
 
 import asyncio
-import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
@@ -21,19 +20,17 @@ from agent import __version__
 from agent.daemon import drafts, policy_api, profile, readings, records, what_if
 from agent.daemon.agent import Agent
 from agent.daemon.backup_files import contents_of, files_of, unpack
-from agent.daemon.handle import UndecidedError, handle, situation_of
+from agent.daemon.handle import handle
 from agent.daemon.model_registry import UNREADABLE
 from agent.daemon.programs import this_machine
 from agent.daemon.prompts import Prompts
 from agent.daemon.request_log import ASSISTED, Asker
-from agent.decision.cache import Cache
-from agent.decision.rerank import rerank
 from agent.decision.values import Decision
 from agent.errors import LockedError, VaultError
 from agent.vault.secrets import Secret
 from agent.vault.vault_files import set_aside_notice
 from agent.wire.base import BackupContents, Done
-from agent.wire.decide import Answer, Ask, Clicked, Draft, SearchResults
+from agent.wire.decide import Answer, Ask, Clicked, Draft
 from agent.wire.state import (
     EventKind,
     Locked,
@@ -92,24 +89,6 @@ def decide(ask: Ask, now: datetime, agent: Agent, *, by: Asker = "command") -> A
         if len(agent.disclosed) > MOST_DISCLOSED:
             del agent.disclosed[next(iter(agent.disclosed))]
     return answer
-
-
-async def reranked(body: SearchResults, now: datetime, agent: Agent) -> list[int]:
-    """Order the results of a search for the user; where none is decided, as they were.
-
-    Nothing of it is recorded or logged. LockedError where the vault was locked meanwhile.
-    """
-    as_given, asked = [*range(len(body.results))], Ask(query=body.query, recipient=body.recipient)
-    try:
-        situation = situation_of(asked, now, agent, by="user")
-    except UndecidedError:
-        return as_given
-    if situation.terms.results == "send":
-        return as_given
-    profile = situation.vault.profile
-    own = profile.own(situation.model, short=False)
-    apart = dataclasses.replace(situation, own=own, cache=Cache())  # a cache is of one thread
-    return [*await agent.in_thread(lambda: rerank(body.results, apart, profile.codes))]
 
 
 def clicked(body: Clicked, _now: datetime, agent: Agent) -> Done:
@@ -282,7 +261,6 @@ CALLS: Mapping[str, Call] = MappingProxyType(
         "edit_policy": Call(policy_api.edit_policy, writes=True),
         "models": Call(models),
         "backup": Call(backup, unlocked=True),
-        "reranked": Call(reranked, unlocked=True),
         "clicked": Call(clicked),
         "offer": Call(policy_api.offer),
         "refuse": Call(policy_api.refuse, writes=True),

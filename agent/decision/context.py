@@ -26,7 +26,7 @@ from agent.tradeoff.tables import union
 from policy.match import Rulebook, Ruling, Verdict, Verdicts
 from policy.read import with_typo_guard
 from policy.rules import FACT, Policy
-from policy.settings import DEFAULTS, SETTINGS, Memory, Mode, Protect, Reranking, Unknown
+from policy.settings import DEFAULTS, SETTINGS, Memory, Mode, Protect, Unknown
 
 Weights = tuple[tuple[str, float], ...]
 HARDLY: Reason = "hardly helps"
@@ -71,8 +71,7 @@ class Limits:
 
 
 LIMITS = {each.name for each in fields(Limits)} - {"people"}  # which joins k
-TERMS = {"mode", "horizon", "nothing", "unknown_queries", "memory", "results"}
-STILL_ADDS = 1 / 3  # of its bits, that a fact brings although results are re-ranked here
+TERMS = {"mode", "horizon", "nothing", "unknown_queries", "memory"}
 PRICE = float(DEFAULTS["anonymity_price"])  # in bits, where nothing says another
 
 
@@ -95,8 +94,7 @@ class Terms:
     words by their ids, what is ruled in place of what is on their attributes; ``changed``: names
     of which the recipient holds an older value: what is in ``ask`` waits again, and none is sent
     where the user would stand out; ``coarse``: names of attributes of which only a listed value
-    leaves, and no user's words; ``results``: whether those of a search are ordered here, instead of
-    or beside what is sent: then facts only bring what re-ranking leaves of their bits, STILL_ADDS.
+    leaves, and no user's words.
     ``ruling``: the policy's words for all of this, where there is one; it changes no decision.
     """
 
@@ -122,7 +120,6 @@ class Terms:
     facts: tuple[tuple[str, Disclose], ...] = ()
     changed: frozenset[str] = frozenset()
     coarse: frozenset[str] = frozenset()
-    results: Reranking = "send"
     ruling: Ruling | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -220,7 +217,6 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     fine = coarse.intersection(finer)
     persons = {each.name for each in model.attributes[: model.persons] if not each.shared}
     values: dict[str, Any] = {key: verdict.value for key, verdict in ruling.settings.items()}
-    values["nothing"] = values["nothing"] or values["results"] == "rerank"
     guarded = {name: float(weight) for name, weight in given("guard").items() if weight > 0}
     unruled = {each.name for each in model.attributes} - ruling.attributes.keys()
     able = (each for each in model.attributes if each.words and not each.sensitivity)
@@ -378,15 +374,14 @@ def prepare(context: Context) -> Prepared:
     weekly, daily = limits.new_facts_per_week, limits.new_facts_per_day
     week = inf if weekly is None else max(0, weekly - knowledge.recent)
     day = inf if daily is None else max(0, daily - knowledge.today)
-    adds = STILL_ADDS if terms.results == "both" else 1.0  # prices / adds: as F of adds * U
     settings = Settings(
         candidates=open_,
-        sensitivity=tuple(each / adds for each in bits.values()),
-        trade_off=terms.trade_off / adds,
+        sensitivity=tuple(bits.values()),
+        trade_off=terms.trade_off,
         metric=terms.metric,
         metric_k=terms.metric_k,
-        guards=tuple((at, weight / adds) for at, weight in guards),
-        together=tuple((mask_of(names, model), each / adds) for names, each in terms.together),
+        guards=guards,
+        together=tuple((mask_of(names, model), each) for names, each in terms.together),
         k=limits.k,
         k_key="people" if terms.limits.k == terms.limits.people else "k",
         max_violations=max(0.0, limits.violations - knowledge.spent),

@@ -7,7 +7,6 @@ import numpy as np
 
 from agent.decision.context import Context
 from agent.decision.own_facts import chances_of
-from agent.decision.values import LONGEST_SNIPPET, LONGEST_TITLE, MOST_RESULTS, Result
 from agent.errors import UsageError
 from agent.model.encoder import encode
 from agent.model.model import Model
@@ -16,6 +15,9 @@ from agent.model.relevance import OWN, SIZE
 from agent.tradeoff.tables import Floats, Indexes, QueryRows, members, union
 from agent.tradeoff.utility import Utility, query_utility
 
+Result = tuple[str, str]
+"""Title and snippet of a search's result, as a page shows them."""
+MOST_RESULTS, LONGEST_TITLE, LONGEST_SNIPPET = 100, 300, 1_000  # results; characters
 PULL = 20.0  # beta, in rows, where a model was built without
 WITHHELD = {"never", "guarded"}
 
@@ -147,7 +149,9 @@ def _nearness(results: Sequence[Result], context: Context, codes: Mapping[int, i
     texts = [f"{attributes[at].title}: {attributes[at].values[codes[at]]}" for at in some]
     names = [attributes[at].name for at in own.attributes]
     ruled = (terms.disclose(*each) for each in zip(names, (e.id for e in own.facts), strict=True))
-    helps = chances_of(own, context.request.query, reading, model, context.judged)[:, 0]
+    helps = np.zeros(0)
+    if own.facts:
+        helps = chances_of(own, context.request.query, reading, model, context.judged)[:, 0]
     weights = np.append(likely[some], helps * [each not in WITHHELD for each in ruled])
     if not weights.any():
         return np.zeros(len(results))

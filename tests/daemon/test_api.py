@@ -2,7 +2,6 @@
 
 import asyncio
 import inspect
-import logging
 import os
 from datetime import timedelta
 from functools import partial
@@ -18,7 +17,7 @@ from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.model.file import SHIPPED, write
 from agent.vault.ledger import Ledger
 from agent.wire.base import RecipientName
-from agent.wire.decide import Allowed, Answer, Ask, Clicked, Offer, SearchResults
+from agent.wire.decide import Allowed, Answer, Ask, Clicked, Offer
 from agent.wire.policy import Word
 from agent.wire.routes import ROUTES
 from agent.wire.state import Pause, Place, ProfileChange, WithoutFacts
@@ -309,27 +308,3 @@ def test_what_was_approved_once_waits_again_where_it_has_changed(opened: Home) -
     assert [sent("age1"), sent("age1")] == ["age1"] * 2
     opened.rule(ASKING.replace("ask", "auto"))
     assert sent("age2") == "age2"
-
-
-def test_results_are_ordered_here_and_nowhere_kept(
-    opened: Home, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Where the policy says so, without a trace in vault, ledger, events and log."""
-    caplog.set_level(logging.DEBUG)
-    results = [(title, "snippet") for title in ("a", "secret b", "c", "d", "other")]
-    body = SearchResults(recipient="shop.example", query="python today", results=results)
-
-    def order() -> list[int]:
-        return asyncio.run(opened.calls.reranked(body))
-
-    def kept() -> object:
-        files = filter(Path.is_file, opened.paths.data.rglob("*"))
-        counts = opened.agent.open_vault.ledger.count, opened.agent.silent_requests.count
-        return {each: each.read_bytes() for each in files}, counts, [*opened.bus.kinds]
-
-    assert order() == [0, 1, 2, 3, 4]
-    for how in ("rerank", "both"):
-        opened.rule(f'{POLICY}[[rule]]\nrecipient = "shop.example"\nresults = "{how}"\n')
-        before = kept()
-        assert order() == [1, 3, 2, 0, 4]  # b and d first, as age1 has it
-        assert (kept(), "secret" in caplog.text) == (before, False)

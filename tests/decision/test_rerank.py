@@ -1,32 +1,27 @@
-"""Re-ranking: a permutation by what the person's facts say, and nothing that anybody learns."""
+"""Re-ranking: a permutation by what the person's facts say."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 from zlib import crc32
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import agent
 from agent.decision import rerank as reranking
-from agent.decision.context import STILL_ADDS, Context, Terms, rulebook, terms_under
-from agent.decision.decide import decide
+from agent.decision.context import Context, Terms
 from agent.decision.knowledge import Knowledge
 from agent.decision.own_facts import NONE, OwnFacts
-from agent.decision.rerank import Choices, rerank
-from agent.decision.values import Decision, Fact, Request, Result
+from agent.decision.rerank import Choices, Result, rerank
+from agent.decision.values import Fact, Request
 from agent.errors import UsageError
 from agent.model.relevance import OWN, Vectors
-from agent.wire.decide import SearchResults
-from tests.decision.made import CACHE, SHRINKAGE, model_of, with_rows
+from tests.decision.made import CACHE, SHRINKAGE, with_rows
 from tests.decision.test_own_facts import MODEL as TOPICS
 from tests.decision.test_own_facts import helps_of, several
-from tests.decision.transcripts import Rules, policies, policy
-from tests.worlds.people import MONDAY
 
 INTENTS = {"A": 0, "on b": 1, "c": 2, "D!": 3}  # titles that name them
 CODES = st.dictionaries(st.sampled_from(["age", "region", "gender", "job"]), st.integers(0, 1))
@@ -77,35 +72,16 @@ def test_topics_order_by_nearness_to_what_helps(
     assert all(one < other or first[one] != first[other] for one, other in pairwise(order))
 
 
-@given(policies(), st.integers(0, 5), st.sampled_from(["python today", "films today", "tea"]))
-def test_nothing_leaves_where_results_are_ordered_here(rules: Rules, seed: int, query: str) -> None:
-    """Whatever else the policy says. Beside what is sent, a fact pays its price with less help."""
-    model, request = model_of(seed), Request(query, "a.example")
-
-    def decided(results: str, **dearer: Any) -> tuple[Decision, Terms]:  # noqa: ANN401  (of Terms)
-        own = policy(f'preset = "none"\nresults = "{results}"').rules
-        both = replace(rules.policy, rules=(*rules.policy.rules, *own))
-        ruling = rulebook(both, model, (model,)).match("a.example", query, MONDAY)
-        terms = replace(terms_under(ruling, model), **dearer)
-        return decide(Context(request, terms, Knowledge(), model, cache=CACHE)), terms
-
-    decision, _ = decided("rerank")
-    assert (decision.code, decision.disclosed, decision.pending) == ("ordered here", (), None)
-    decision, terms = decided("both")
-    bits = {e.name: e.sensitivity for e in model.attributes} | dict(terms.sensitivity)
-    prices = tuple((name, each / STILL_ADDS) for name, each in bits.items())
-    dearer = {"trade_off": terms.trade_off / STILL_ADDS, "sensitivity": prices}
-    assert decision.disclosed == decided("send", **dearer)[0].disclosed
-
-
 @pytest.mark.parametrize("results", [[("t", "")] * 101, [("t" * 301, "")], [("", "s" * 1001)]])
 def test_too_much_is_refused(results: list[Result]) -> None:
-    """By the function and by the message, which refuses what is damaged too, and shows nothing."""
+    """Before anything is read."""
     context = Context(Request("tea"), Terms(), Knowledge(), with_rows(0), cache=CACHE)
     with pytest.raises(UsageError, match=r"^(101 results are too many|a result is too long)"):
         rerank(results, context, lambda _: {})
-    for each in (results, [["t"]], [["t", 1]], None):
-        with pytest.raises(msgspec.ValidationError):
-            msgspec.convert({"recipient": "a", "query": "q", "results": each}, SearchResults)
-    message = SearchResults(recipient="a", query="tea", results=[("private", "")])
-    assert repr(message) == "SearchResults(recipient='a', ***)"
+
+
+def test_what_is_chosen_from_lists_is_enough() -> None:
+    """Without a fact in own words, by the shipped models."""
+    results = [("Beef stew", "slow"), ("Lentil curry, vegetarian", "no meat"), ("News", "")]
+    order = agent.open().rerank("what to cook tonight", results, person={"diet": "vegetarian"})
+    assert order[0] == 1

@@ -122,18 +122,6 @@ export class Daemon {
     return (await this.#relay.call("means", meaning, STATUS)).fault;
   }
 
-  /**
-   * Ask in which order a user sees results.
-   * @param {Site} site
-   * @param {string} query
-   * @param {[string, string][]} results title and snippet of each
-   * @returns {Promise<number[] | null>} their places, null to leave them as they are
-   */
-  async rerank({ recipient }, query, results) {
-    const { body } = await this.#relay.call("rerank", { recipient, query, results }, TALK);
-    return Array.isArray(body) ? body : null;
-  }
-
   /** Tell that a result was visited. @param {{query: string, host: string}} clicked */
   async clicked(clicked) {
     await this.#relay.call("clicked", clicked, STATUS);

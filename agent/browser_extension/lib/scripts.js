@@ -1,6 +1,6 @@
 /** The script on the pages of listed sites: on no others, and gone with the session. */
 
-const FILES = ["content/search.js", "content/results.js"];
+const FILE = "content/search.js";
 
 /**
  * What the script of one origin is registered as.
@@ -12,7 +12,7 @@ export function scriptOf(origin, ports) {
   return {
     id: `search ${origin}`,
     matches: [`${protocol}//${ports ? host : hostname}/*`],
-    js: FILES,
+    js: [FILE],
     runAt: "document_start",
     allFrames: false,
     persistAcrossSessions: false,
