@@ -20,7 +20,7 @@ from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
 from agent.model.file import read, shipped_model
-from agent.model.model import Member, Model
+from agent.model.model import Concepts, Member, Model
 from agent.model.reading import Interpretation
 from agent.model.world import world_of
 from agent.tradeoff.anonymity_set import AnonymitySet
@@ -107,7 +107,8 @@ def _near(by_query: Mapping[int, "_Asked"], costs: Mapping[Measure, "_Asked"], c
 def _later(world: Model, member: Member, cache: Cache, queries: Sequence[int]) -> None:
     """Decide for recipients that were asked all these, and hold what the last one carried."""
     history = tuple((member.first + query, 1.0) for query in sorted(queries))
-    people = member.model.population
+    model, concepts = member.model, Concepts((world,))
+    people = model.population
     for terms in _terms(world):
         knowledge = Knowledge(queries=history)
         for query in queries:
@@ -116,8 +117,9 @@ def _later(world: Model, member: Member, cache: Cache, queries: Sequence[int]) -
             if knowledge.codes:
                 _decided(world, at, cache, terms, knowledge)
             [codes] = people.codes_of(np.array([query % people.rows])).tolist()
-            names = (world.attributes[place].name for place in member.places)
-            values = dict(zip(names, codes, strict=False))  # of attributes of the person
+            own = zip(model.attributes, codes, strict=False)  # of attributes of the person
+            facts = (model.meanings[each.name, each.values[code]] for each, code in own)
+            values = dict(filter(None, (concepts.code(each, world) for each in facts)))
             sent = {name: values[name] for name in decision.disclosed if name in values}
             knowledge = replace(Knowledge().with_facts(sent), queries=history)
 

@@ -37,7 +37,7 @@ class Size(NamedTuple):
 BUDGETS = {
     "agent": Size(430, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(510, 4),
-    "agent/build": Size(2_659, 19),
+    "agent/build": Size(2_661, 19),
     "agent/cli": Size(4_425, 31),
     "agent/daemon": Size(5_430, 33),
     "agent/decision": Size(1_925, 12),

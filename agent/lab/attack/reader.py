@@ -145,7 +145,8 @@ def ranks(ground: Ground, options: StudyOptions, progress: Progress) -> Ranks:
         wider, codes, own, ids = wide
         about = np.zeros(len(weights))
         about[[*chain(*(statements.helped[int(each) - 1] for each in ids.values()))]] = 1
-        for asked, sent, shares in ((ANYBODYS, SENT, weights), (OWN, SENT[:2], weights * about)):
+        own_topics = weights * about if (weights * about).any() else weights
+        for asked, sent, shares in ((ANYBODYS, SENT, weights), (OWN, SENT[:2], own_topics)):
             topics = random.choice(len(shares), options.requests, p=shares / shares.sum()).tolist()
             texts = [str(random.choice(ground.phrasings[each])) for each in topics]
             requests = (
