@@ -44,7 +44,7 @@ BUDGETS = {
     "agent/facts": Size(460, 5),
     "agent/lab": Size(2_560, 24),
     "agent/model": Size(1_775, 11),
-    "agent/tradeoff": Size(2_935, 18),
+    "agent/tradeoff": Size(2_930, 18),
     "agent/tui": Size(2_690, 20),
     "agent/vault": Size(2_315, 14),
     "agent/wire": Size(795, 7),
@@ -55,10 +55,10 @@ PRODUCT = Size(32_150, 222)  # less than the rooms together: not every room can 
 OTHERS = {
     "the extension": Size(2_200, 22),
     "examples": Size(1_960, 38),
-    "tests": Size(51_000, 296),
+    "tests": Size(50_950, 296),
     "tests/bench": Size(900, 9),
 }
-COUNTS = {"classes": 456, "class names that two classes share": 0, "commands": 59, "options": 192}
+COUNTS = {"classes": 455, "class names that two classes share": 0, "commands": 59, "options": 192}
 
 
 def code_lines(text: str) -> int:
