@@ -110,7 +110,7 @@ class QueryPlanner(SetFigures, Utility):
         )
         """As ``best``, for answers that have room in a scope; it is asked for again."""
         self._focus, self._prepared = 0, -1  # the set whose neighbours are counted next, and last
-        self.quick, self._all = quick, (1 << attributes) - 1
+        self.quick = quick
 
     def embedded(self, places: Sequence[int], count: int, unit: float) -> "QueryPlanner":
         """The same by the numbers of its attributes among ``count``, times ``unit``."""
@@ -157,7 +157,7 @@ class QueryPlanner(SetFigures, Utility):
         """U of a set with each attribute, where that is stored, or as soon computed; else None."""
         row = self.stored.get(mask)
         if row is None and self.quick:
-            row = self.beside(mask, self._all & ~mask)
+            row = self.beside(mask, (1 << len(self._nothing)) - 1 & ~mask)
         return row
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:

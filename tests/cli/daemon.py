@@ -41,7 +41,7 @@ from agent.wire.state import (
     ValueChange,
 )
 from tests.vault.values import facts_of
-from tests.worlds.messages import OPEN, review
+from tests.worlds.messages import OPEN, PAST, review
 
 
 def row(name: str, why: Reason, *bits: float, **fields: Any) -> Outcome:  # noqa: ANN401  (of any field)
@@ -151,11 +151,11 @@ DRAFT = FactDraft(
     ],
 )
 CHANGED = Changed(changes=[ValueChange(name="region", was_set=True, is_set=True)])
-ENTRY = Entry(
-    number=1,
-    kind="disclosed",
+ENTRY = changed(
+    PAST,
     at=AT,
     recipient="weather.example",
+    pool="",
     query="weather",
     asked=["region", "hobby"],
     disclosed=["region", "hobby"],
