@@ -26,7 +26,7 @@ from agent.model.file import SHIPPED, SUFFIX, read, shipped_model, shipped_model
 from agent.model.model import Model
 from agent.model.world import COUNTRY, in_country, world_of
 from agent.paths import paths
-from agent.words.figures import counted, sensitivity
+from agent.words.figures import bits, counted, listed, sensitivity
 from agent.words.titles import WHY_NOTHING, Titles, quoted, read_as, titled
 from policy.amend import RuleScope
 from policy.audit import Remark, misspelt
@@ -317,6 +317,15 @@ def _attributes_text(attributes: Mapping[str, Verdicts], lines: Lines, titles: T
     return "\n".join(shown)
 
 
+def _together_text(ruling: Ruling, lines: Lines) -> str:
+    """Say of facts what it costs more to tell all of them."""
+    return "; ".join(
+        f"{listed(each.parts['attribute'])}, {bits(float(each.settings['price']))} bits "
+        f"for all of them (line {each.line_in(lines, 'price')})"
+        for each in ruling.together
+    )
+
+
 @policy.command()
 @option("--recipient", options.RECIPIENT, "RECIPIENT", WHOM)
 @option("--query", options.QUERY, "TEXT", options.ASKED)
@@ -346,7 +355,7 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
         ruling = replace(ruling, host=recipient, pool="")
     host = None if recipient is None else ruling.host
     pool = f"the whole group {ruling.pool[1:]}" if ruling.pool.startswith(SIGN) else ruling.pool
-    about = {"remembered by": pool if host else ""}
+    about = {"remembered by": pool if host else "", "more together": _together_text(ruling, lines)}
     if query is None:
         named = host or "recipients without rules of their own"
         head = f"What {loaded.source} rules for {named}, and which rule decides it."
@@ -370,6 +379,7 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
         "trusted_keys": [*loaded.trusted_keys],
         "daemon": asdict(loaded.daemon),
         "groups": groups,
+        "together": [{"facts": e.parts["attribute"], **e.settings} for e in ruling.together],
         "settings": _ruled(ruling.settings, lines),
         "attributes": {name: _ruled(ruling.attributes[name], lines) for name in ruling.known},
     }

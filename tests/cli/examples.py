@@ -128,6 +128,10 @@ anonymity_price = 0.03
 [[rule]]
 recipient = "adverts"
 nothing = true
+
+[[together]]
+facts = ["region", "sex"]
+price = 1.5
 """
 DEAD = """\
 [attributes]

@@ -38,7 +38,7 @@ BUDGETS = {
     "agent": Size(430, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(510, 4),
     "agent/build": Size(2_661, 19),
-    "agent/cli": Size(4_425, 31),
+    "agent/cli": Size(4_432, 31),
     "agent/daemon": Size(5_430, 33),
     "agent/decision": Size(1_925, 12),
     "agent/facts": Size(460, 5),
@@ -51,7 +51,7 @@ BUDGETS = {
     "agent/words": Size(945, 7),
     "policy": Size(2_317, 13),
 }
-PRODUCT = Size(32_150, 222)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(32_155, 222)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 22),
     "examples": Size(1_960, 38),
