@@ -31,9 +31,10 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
 
     A pure function that never sees the user's values (DESIGN.md 2.6). An unknown or blocked query
     gets nothing; a recipient that can mean at most one person, or is stopped, gets nothing new.
-    ``brief``: sooner, with the outcomes of what is sent or waits only, and without the rules; where
-    nothing is sent there are all, since saying why takes a look at each. UsageError where terms or
-    knowledge name what is absent from the model. Source: paper 2.3, 4; DESIGN.md 2.4, 2.5.
+    ``brief``: sooner, without the rules, and with the outcomes of what is sent or waits only; where
+    nothing is sent, of what might have been, and of all where that is nothing either: they say why.
+    UsageError where terms or knowledge name what is absent from the model. Source: paper 2.3, 4;
+    DESIGN.md 2.4, 2.5.
     """
     terms, model, reading = context.terms, context.model, context.meaning
     doubtful = reading.certain is None and reading.query is not None
@@ -167,11 +168,13 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     choice = choice_of(prepared)
     objective, result, waiting = choice.objective, choice.result, union(choice.pending)
     figures = figures_of(objective, result.mask, prepared, result.order)
-    looked_at: Iterable[int] = members(result.mask | waiting)
+    some = result.mask | waiting if result.mask else prepared.settings.candidates
     if not (brief and result.mask):
         objective.survey(result.mask)
-        looked_at = accounted(prepared)
-    outcomes = tuple(_outcome(prepared, choice, index) for index in looked_at)
+    outcomes = [_outcome(prepared, choice, index) for index in (members(some) if brief else ())]
+    tried = (each for each in outcomes if each.gain_bits is not None and each.disclose != "ask")
+    if not (brief and (result.mask or any(tried))):
+        outcomes = [_outcome(prepared, choice, index) for index in accounted(prepared)]
     order = (*result.order, *choice.pending)
     pending = figures_of(objective, result.mask | waiting, prepared, order) if waiting else None
     proven = result.bound is not None and anonymity_set.people > 0  # of nobody, nothing is
@@ -180,7 +183,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         disclosed=figures.names,
         figures=figures,
         pending=pending,
-        outcomes=outcomes,
+        outcomes=tuple(outcomes),
         guarded=tuple(
             Guarded(
                 name=model.attributes[each].name,

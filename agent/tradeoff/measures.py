@@ -5,7 +5,8 @@ the expected success of one guess (Benedetti and Franconi 1998).
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache, reduce
+from contextlib import suppress
+from functools import lru_cache
 from numbers import Real
 from typing import Literal, NamedTuple, get_args
 
@@ -47,8 +48,11 @@ Key = tuple[tuple[Measure, int], int, float, tuple[float, float]]
 """A measure and its k, columns, rho of bin 0, and who agree with what is known, and everybody."""
 
 
-def check_prices(*prices: object) -> None:
+def check_prices(*prices: float) -> None:
     """UsageError where one is negative, or not a number."""
+    with suppress(TypeError):
+        if prices and min(prices) >= 0 <= sum(prices):  # a sum with what is no number is none
+            return
     for price in prices:
         if not isinstance(price, (float, Real)) or not float(price) >= 0:
             raise UsageError(f"a price cannot be {price}", "use a number from 0 up")
@@ -237,7 +241,7 @@ class ByShare:
         own = list[float]()
         for share in dict.fromkeys(each.share for each in spreads):
             some = [(at, each) for at, each in enumerate(spreads) if each.share == share]
-            bins = reduce(np.union1d, (each.bins for _, each in some))
+            bins = np.flatnonzero(np.bincount(np.concatenate([each.bins for _, each in some])))
             curves = self._curves_at((measure, columns, share, people), bins)
             levels = ((curves[each.bins, at], each.masses) for at, each in some)
             if measure[0] == "worst":

@@ -17,6 +17,7 @@ from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
 from agent.errors import UsageError
 from agent.tradeoff.search import EPSILON
+from agent.words.decisions import why_nothing
 from tests.decision.made import (
     CACHE,
     CARDS,
@@ -90,7 +91,7 @@ def test_no_single_permitted_move_is_better(world: World) -> None:
 def test_memory_changes_nothing(world: World, other: World, both: list[bool]) -> None:
     """A cache that served another request, recipient or person serves as a new one.
 
-    A brief decision says nothing of what stays, unless all does; whichever is made first.
+    A brief decision says nothing of what stays, unless all does; then it says as much of why.
     """
     context, used = world.context(), replace(world.context(), cache=Cache())
     decide_context(replace(used, request=other.request))
@@ -98,10 +99,12 @@ def test_memory_changes_nothing(world: World, other: World, both: list[bool]) ->
     decide_context(replace(used, stopped=not used.stopped))
     found = {each: decide_context(used, brief=each) for each in both}
     whole = decide_context(replace(context, cache=Cache()))
-    named = {*whole.disclosed, *whole.waiting} if whole.disclosed else {*NAMES}
-    some = tuple(each for each in whole.outcomes if each.name in named)
+    sent, brief = {*whole.disclosed, *whole.waiting}, found[True]
+    some = {each.name for each in brief.outcomes}
     assert found[False] == whole
-    assert found[True] == structs.replace(whole, outcomes=some)
+    kept = tuple(each for each in whole.outcomes if each.name in some)
+    assert brief == structs.replace(whole, outcomes=kept)
+    assert some == sent if whole.disclosed else why_nothing(brief) == why_nothing(whole)
 
 
 def test_what_the_model_lacks_is_named() -> None:
