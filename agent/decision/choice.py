@@ -241,8 +241,9 @@ def utility_of(
         some = filled if helping.any() else EMPTY
         helpful = judged.helpful(reading) if filtered else None
         coverage = once(lambda: some.coverage(shares, judged, helpful, later=later))
-        planner = partial(QueryPlanner, coverage, count, least=LEAST, quick=True)
         key = utility_of, filtered, some, later and bool(some.facts), *parts
+        planner = partial(QueryPlanner, coverage, count, least=LEAST, quick=True)
+        planner = partial(planner, whole=lambda mask: coverage().rows([mask])[mask])
         return cache.get(model, key, planner)
     rows = _uses_of_rows(reading, model, cache)
     if later or not filled.carries:

@@ -91,18 +91,21 @@ class QueryPlanner(SetFigures, Utility):
         least: float = ROUNDING,
         *,
         quick: bool = False,
+        whole: Callable[[int], Floats] | None = None,
     ) -> None:
         """Take the utility, how many attributes there are, and U of sets that need no computing.
 
         ``limit``: the utility's, None for what it says itself; ``least``: the bits that an
         attribute has to add to an answer to be sent, where the recipient does not hold it;
-        ``quick``: U of a set with each further attribute is as soon computed for all as for one.
+        ``quick``: U of a set with each further attribute is as soon computed for all as for one,
+        by ``whole`` of `SetFigures` where that is given.
         """
         super().__init__(
             attributes,
             lambda mask: self._counting().value(mask) if mask else 0.0,
             lambda mask, new: self._counting().extensions(mask, new),
             stored,
+            whole,
         )
         self.utility, self.least, self._limit = utility, least, limit
         self.best_in: Callable[[Scope, int, int], tuple[int, ...]] = lru_cache(ORDERS_KEPT)(

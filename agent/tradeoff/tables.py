@@ -14,6 +14,7 @@ from agent.tradeoff.shares import Shares
 
 PRICE_STEP = 2.0**-36  # bits; a thousand prices sum up exactly
 SOME = 16  # attributes: of so many, each is sooner taken by itself than all at once
+EVERYTHING = -1  # as a mask
 ROWS_KEPT, VALUES_KEPT = 2_000, 50_000  # of a figure; 8 bytes for each attribute of a row
 
 
@@ -356,13 +357,16 @@ class SetFigures:
         one: Callable[[int], float],
         beside: Callable[[int, Sequence[int]], Sequence[float]] | None = None,
         stored: Rows | None = None,
+        whole: Callable[[int], Floats] | None = None,
     ) -> None:
         """Take what computes the figure of a set, and of a set with each of some attributes added.
 
-        ``count``: how many attributes there are; ``beside``: by default one set after the other.
+        ``count``: how many attributes there are; ``beside``: by default one set after the other;
+        ``whole``: where it takes no longer, the figures with each of all attributes, of the set
+        itself for those in it.
         """
         self.stored: Rows = {} if stored is None else stored
-        self._one, self._beside = one, beside
+        self._one, self._beside, self._whole = one, beside, whole
         self._nothing = np.full(count, np.nan)
         self._values: dict[int, float] = {}
         self._rows: dict[int, Floats] = {}
@@ -386,7 +390,10 @@ class SetFigures:
 
         It is not to be written to.
         """
-        if missing := self.missing(mask, wanted):
+        missing = self.missing(mask, wanted)
+        if missing and self._whole:
+            self.add(mask, EVERYTHING, self._whole(mask))
+        elif missing:
             new = [*members(missing)]
             one_by_one = (self.value(mask | 1 << each) for each in new)
             self.add(mask, missing, self._beside(mask, new) if self._beside else [*one_by_one])
@@ -396,14 +403,15 @@ class SetFigures:
         """The attributes of ``wanted``, a mask, beside which the figure is not at hand."""
         return 0 if mask in self.stored else wanted & ~self._computed.get(mask, 0)
 
-    def add(self, mask: int, attributes: int, figures: Sequence[float]) -> None:
+    def add(self, mask: int, attributes: int, figures: Sequence[float] | Floats) -> None:
         """Take the figure of A u {V} for each V in ``attributes``, a mask, in ascending order."""
         if mask not in self._rows:
             if len(self._rows) >= ROWS_KEPT:
                 oldest = next(iter(self._rows))
                 del self._rows[oldest], self._computed[oldest]
             self._rows[mask], self._computed[mask] = self._nothing.copy(), 0
-        self._rows[mask][[*members(attributes)]] = figures
+        some = slice(None) if attributes == EVERYTHING else [*members(attributes)]
+        self._rows[mask][some] = figures
         self._computed[mask] |= attributes
 
 
